@@ -1119,6 +1119,10 @@ export const ERRORS = {
     kind: 'unauthenticated',
     text: 'Sign in, or send the password of the data app: GET .../apps/{id}/password shows it to members of the project.',
   },
+  'apps.repositoryUnusable': {
+    kind: 'unprocessable',
+    text: 'The code of the app could not be fetched from {repository}: {reason}',
+  },
   'apps.noRepository': { kind: 'not-found', text: 'The code of app {id} is in its configuration, not in a git repository.' },
   'apps.noManagedRepository': {
     kind: 'invalid',

@@ -169,7 +169,8 @@ async function templates({ templateFolders = [], templateRepositories, egressAll
   const policy = egressPolicyFrom(egressAllow)
   const missing = templateFolders.filter((folder) => !existsSync(folder)).map((folder) => `${folder} is not there.`)
   const looks = templateRepositories.map(async (repository) => {
-    const problem = await lookAtRepository(repository, policy, REPOSITORY_WAIT_MS)
+    const credentialsIn = 'MILLRACE_TEMPLATE_CREDENTIALS'
+    const problem = await lookAtRepository({ ...repository, credentialsIn, policy, timeoutMs: REPOSITORY_WAIT_MS })
     return problem === undefined ? [] : [`${repository.url}: ${problem}`]
   })
   const problems = [...missing, ...(await Promise.all(looks)).flat()]

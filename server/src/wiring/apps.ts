@@ -4,11 +4,13 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
+import { fetchOnce, lookAtRepository } from '../engines/git-checkout/git-checkout.ts'
 import { answers } from '../engines/reverse-proxy/program-proxy.ts'
 import { createRuntimes } from '../engines/runner/runtimes.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createUlids } from '../kit/ulid.ts'
 import { eventOf, NO_ORIGIN } from '../model/event.ts'
+import { createAppCode } from '../services/apps/app-code.ts'
 import { usableApp } from '../services/apps/app-components.ts'
 import { createAppProgram } from '../services/apps/app-program.ts'
 import { readingToken, revokeQuietly } from '../services/apps/app-token.ts'
@@ -53,9 +55,11 @@ export function createAppModules(deps: AppModulesDeps) {
     (err) => log.error({ err }, 'the token of an app could not be revoked; it ends by itself'),
   )
 
+  const egress = egressPolicyFrom(worker.egressAllow)
   const program = createAppProgram({
     runner: queueModules.runner,
     runtimes: createRuntimes(worker.path),
+    code: createAppCode({ fetchOnce, lookAtRepository, egress }),
     isolation: queueModules.isolation,
     findComponent: components.findRunnable,
     findVersion: (app, version) => runAccess.findAt(placeOf(app), version),
@@ -69,7 +73,7 @@ export function createAppModules(deps: AppModulesDeps) {
     revokeToken,
     commandsFolder: join(deps.dataDir, 'components'),
     diskBytes: worker.diskBytes,
-    egress: egressPolicyFrom(worker.egressAllow),
+    egress,
     baseUrl,
     sqlPort,
   })

@@ -52,7 +52,10 @@ export async function createTemplateModules(deps: TemplateModulesDeps) {
   const checkouts = await Promise.all(
     deps.repositories.map(async (address) => {
       const folder = join(deps.dataDir, 'template-repositories', folderName(address))
-      return { address, checkout: await openGitCheckout({ ...address, folder, policy, clock }) }
+      return {
+        address,
+        checkout: await openGitCheckout({ ...address, credentialsIn: 'MILLRACE_TEMPLATE_CREDENTIALS', folder, policy, clock }),
+      }
     }),
   )
   const fetched = checkouts.map(({ address, checkout }) => gitSource(address, checkout))

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addRemote, Errors, fetch, init, listServerRefs, readBlob, readCommit, readTree, type ServerRef } from 'isomorphic-git'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
+import { type FileRules, MOST_ANSWER_BYTES, PLAIN_FILES } from './file-rules.ts'
 import { createGuardedHttp } from './guarded-http.ts'
 
 export interface GitAddress {
@@ -17,6 +18,10 @@ export interface GitAddress {
 export interface FetchOrder extends GitAddress {
   readonly policy: EgressPolicy
   readonly timeoutMs: number
+  /** Where the credentials are named, for sentences about them. */
+  readonly credentialsIn: string
+  /** Plain files by default. */
+  readonly files?: FileRules | undefined
   /** Where commits are written; undefined: only look. */
   readonly folder: string | undefined
   /** What the branch or tag stood at before: nothing is fetched when it still does. */
@@ -25,12 +30,9 @@ export interface FetchOrder extends GitAddress {
 
 export type FetchAnswer = { readonly object: string; readonly commit?: string } | { readonly problem: string }
 
-const MOST_ANSWER_BYTES = 64 * 2 ** 20
-const MOST_FILE_BYTES = 2 ** 20
+/** A list of branches and tags, read by a process that has other work. */
+const MOST_LOOK_BYTES = 8 * 2 ** 20
 const MOST_FILES = 10_000
-const DEEPEST = 6
-/** Neither hidden, nor a way out of the folder. */
-const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const COMMIT = /^[0-9a-f]{40}$/
 
 interface Git {
@@ -42,14 +44,18 @@ interface Git {
 /** Never throws: what went wrong is a sentence. */
 export async function fetchRepository(order: FetchOrder): Promise<FetchAnswer> {
   const access = {
-    http: createGuardedHttp({ policy: order.policy, timeoutMs: order.timeoutMs, mostBytes: MOST_ANSWER_BYTES }),
+    http: createGuardedHttp({
+      policy: order.policy,
+      timeoutMs: order.timeoutMs,
+      mostBytes: order.folder === undefined ? MOST_LOOK_BYTES : MOST_ANSWER_BYTES,
+    }),
     url: order.url,
     onAuth: () => order.credentials,
   }
   try {
     const { name, object } = chosen(order.ref, await listServerRefs({ ...access, protocolVersion: 1 }))
     if (object === order.known || order.folder === undefined) return { object }
-    return { object, commit: await fetchFiles(access, name, order.folder) }
+    return { object, commit: await fetchFiles(access, name, order.folder, order.files) }
   } catch (error) {
     return { problem: sentence(order, error) }
   }
@@ -68,6 +74,7 @@ async function fetchFiles(
   access: Pick<Parameters<typeof fetch>[0], 'http' | 'url' | 'onAuth'>,
   name: string,
   folder: string,
+  rules = PLAIN_FILES,
 ): Promise<string> {
   const work = await mkdtemp(join(folder, 'fetch-'))
   try {
@@ -77,7 +84,7 @@ async function fetchFiles(
     const { fetchHead } = await fetch({ ...access, ...git, ref: name, singleBranch: true, depth: 1, tags: false })
     const { oid } = await readCommit({ ...git, oid: fetchHead! }) // the server named it a moment ago
     const files = join(work, 'files')
-    await writeTree(git, oid, files, { files: 0 })
+    await writeTree({ git, rules, written: 0 }, oid, files)
     await rm(join(folder, oid), { recursive: true, force: true })
     await rename(files, join(folder, oid))
     return oid
@@ -86,28 +93,35 @@ async function fetchFiles(
   }
 }
 
-async function writeTree(git: Git, oid: string, folder: string, written: { files: number }, depth = 1): Promise<void> {
+interface Writing {
+  readonly git: Git
+  readonly rules: FileRules
+  written: number
+}
+
+async function writeTree(writing: Writing, oid: string, folder: string, depth = 1): Promise<void> {
+  const { git, rules } = writing
   await mkdir(folder)
   const { tree } = await readTree({ ...git, oid })
   for (const { path, type, mode, oid: entry } of tree) {
-    if (!PLAIN_NAME.test(path)) continue
-    if (type === 'tree' && depth < DEEPEST) await writeTree(git, entry, join(folder, path), written, depth + 1)
+    if (!rules.names.test(path)) continue
+    if (type === 'tree' && depth < rules.deepest) await writeTree(writing, entry, join(folder, path), depth + 1)
     if (type !== 'blob' || !mode.startsWith('100')) continue // a link has the mode 120000
-    if (++written.files > MOST_FILES) throw new Error(`The repository has more than ${MOST_FILES} files.`)
+    if (++writing.written > MOST_FILES) throw new Error(`The repository has more than ${MOST_FILES} files.`)
     const { blob } = await readBlob({ ...git, oid: entry })
-    if (blob.length <= MOST_FILE_BYTES) await writeFile(join(folder, path), blob)
+    if (blob.length <= rules.mostBytes) await writeFile(join(folder, path), blob)
   }
 }
 
 /** What whoever runs the stack reads: why, and what to do. Never the credentials, which no error of the library repeats either. */
-function sentence({ url, credentials }: GitAddress, error: unknown): string {
+function sentence({ url, credentials, credentialsIn }: FetchOrder, error: unknown): string {
   const { host } = new URL(url)
   if (error instanceof Errors.HttpError) {
     const { statusCode } = error.data
     if (statusCode === 401 || statusCode === 403)
       return credentials
-        ? `${host} refuses the credentials of MILLRACE_TEMPLATE_CREDENTIALS (HTTP ${statusCode}).`
-        : `${host} asks for credentials (HTTP ${statusCode}). Name them in MILLRACE_TEMPLATE_CREDENTIALS.`
+        ? `${host} refuses the credentials of ${credentialsIn} (HTTP ${statusCode}).`
+        : `${host} asks for credentials (HTTP ${statusCode}). Name them in ${credentialsIn}.`
     return statusCode === 404 ? `There is no git repository at this address (HTTP 404).` : `${host} answers HTTP ${statusCode}.`
   }
   if (error instanceof Errors.SmartHttpError || error instanceof Errors.ParseError)

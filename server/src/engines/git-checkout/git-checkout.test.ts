@@ -10,7 +10,8 @@ import { egressPolicyFrom } from '../../../../contract/egress-rules.ts'
 import { startGitServer } from '../../../../tests/support/git-server.ts'
 import { systemClock } from '../../kit/clock.ts'
 import { fetchRepository } from './fetch-repository.ts'
-import { type GitCheckoutOptions, lookAtRepository, openGitCheckout } from './git-checkout.ts'
+import { ALL_FILES } from './file-rules.ts'
+import { fetchOnce, type GitCheckoutOptions, lookAtRepository, openGitCheckout } from './git-checkout.ts'
 
 const OPEN = egressPolicyFrom(['127.0.0.1'])
 
@@ -22,6 +23,7 @@ async function setUp(t: TestContext) {
     openGitCheckout({
       url: server.url,
       ref: '',
+      credentialsIn: 'THE_VARIABLE',
       folder,
       policy: OPEN,
       clock: systemClock,
@@ -105,10 +107,10 @@ test('credentials go to a server that asks for them, and into no sentence', asyn
   await server.commit({ 'a.json': '1' })
   server.credentials = { username: 'ada', password }
   await checkout.refresh()
-  assert.match(checkout.current().problem!, /asks for credentials \(HTTP 401\)\. Name them in MILLRACE_TEMPLATE_CREDENTIALS\./)
+  assert.match(checkout.current().problem!, /asks for credentials \(HTTP 401\)\. Name them in THE_VARIABLE\./)
   const wrong = await open({ credentials: { username: 'ada', password: 'not it' } })
   await wrong.refresh()
-  assert.match(wrong.current().problem!, /refuses the credentials of MILLRACE_TEMPLATE_CREDENTIALS/)
+  assert.match(wrong.current().problem!, /refuses the credentials of THE_VARIABLE/)
   assert.doesNotMatch(wrong.current().problem!, /not it/)
   const right = await open({ credentials: { username: 'ada', password } })
   await right.refresh()
@@ -153,10 +155,24 @@ test('a lost folder and a damaged record are fetched again', async (t) => {
   assert.equal(again.current().commit, commit)
 })
 
-test('a look says whether a repository can be used, and fetches nothing', async (t) => {
-  const { server } = await setUp(t)
-  await server.commit({ 'a.json': '1' })
-  assert.equal(await lookAtRepository({ url: server.url, ref: '' }, OPEN, 10_000), undefined)
-  assert.match((await lookAtRepository({ url: server.url, ref: 'no' }, OPEN, 10_000))!, /no branch or tag "no"/)
-  assert.equal(server.packs(), 0)
+test('one fetch looks or writes all that a program may consist of', async (t) => {
+  const { server, folder } = await setUp(t)
+  const commit = await server.commit({
+    'a.json': '1',
+    '__init__.py': '',
+    '.streamlit/config.toml': 'x',
+    'large file.txt': 'x'.repeat(2 ** 20 + 1),
+    link: { link: '/etc/passwd' },
+  })
+  const { signal } = new AbortController()
+  const order = { url: server.url, ref: '', credentialsIn: 'x', policy: OPEN, timeoutMs: 10_000, files: ALL_FILES }
+  assert.equal(await lookAtRepository(order), undefined)
+  assert.match((await lookAtRepository({ ...order, ref: 'no' }))!, /no branch or tag "no"/)
+  assert.equal(server.packs(), 0, 'a look fetches nothing')
+  const into = { ...order, folder: join(folder, 'app') }
+  assert.deepEqual(await fetchOnce(into, signal), { commit })
+  assert.deepEqual(readdirSync(into.folder).sort(), ['.streamlit', '__init__.py', 'a.json', 'large file.txt'])
+  assert.deepEqual(readdirSync(folder), ['app'])
+  const stopped = await fetchOnce({ ...order, folder: join(folder, 'other') }, AbortSignal.abort())
+  assert.deepEqual(stopped, { problem: 'The fetch was stopped.' })
 })

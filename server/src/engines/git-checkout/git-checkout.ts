@@ -12,6 +12,7 @@ import type { FetchAnswer, FetchOrder, GitAddress } from './fetch-repository.ts'
 export interface GitCheckoutOptions extends GitAddress {
   readonly folder: string
   readonly policy: EgressPolicy
+  readonly credentialsIn: string
   readonly clock: Clock
   readonly timeoutMs?: number
   /** How a fetch is done: in a thread, by default. */
@@ -37,17 +38,18 @@ const TIMEOUT_MS = 120_000
 const THREAD_MEMORY_MB = 512
 
 export async function openGitCheckout(options: GitCheckoutOptions): Promise<GitCheckout> {
-  const { url, ref, credentials, folder, policy, clock, timeoutMs = TIMEOUT_MS, fetchWith = fetchInThread } = options
+  const { url, ref, credentials, credentialsIn, folder, policy, clock } = options
+  const { timeoutMs = TIMEOUT_MS, fetchWith = fetchInThread } = options
   const file = join(folder, 'current.json')
   let stored = await readStored(file)
   let problem: string | undefined
   let running: Promise<void> | undefined
   const stopping = new AbortController()
 
-  async function fetchOnce(): Promise<void> {
+  async function fetchNewer(): Promise<void> {
     await mkdir(folder, { recursive: true })
     const known = stored && existsSync(join(folder, stored.commit)) ? stored.object : undefined
-    const answer = await fetchWith({ url, ref, credentials, policy, timeoutMs, folder, known }, stopping.signal)
+    const answer = await fetchWith({ url, ref, credentials, credentialsIn, policy, timeoutMs, folder, known }, stopping.signal)
     if ('problem' in answer) {
       problem = answer.problem
       return
@@ -63,7 +65,7 @@ export async function openGitCheckout(options: GitCheckoutOptions): Promise<GitC
   }
 
   function refresh(): Promise<void> {
-    running ??= fetchOnce()
+    running ??= fetchNewer()
       .catch((error: Error) => {
         problem = error.message // of the disk
       })
@@ -86,15 +88,32 @@ export async function openGitCheckout(options: GitCheckoutOptions): Promise<GitC
   }
 }
 
+export type LookOrder = Omit<FetchOrder, 'known' | 'folder'>
+export interface FetchIntoOrder extends LookOrder {
+  readonly folder: string
+}
+
 /** Why the repository cannot be used, without fetching it; undefined when it can. */
-export async function lookAtRepository(
-  address: GitAddress,
-  policy: EgressPolicy,
-  timeoutMs: number,
-): Promise<string | undefined> {
-  const order = { ...address, policy, timeoutMs, folder: undefined, known: undefined }
-  const answer = await fetchInThread(order, AbortSignal.timeout(timeoutMs * 2))
+export async function lookAtRepository(order: LookOrder): Promise<string | undefined> {
+  const { fetchRepository } = await import('./fetch-repository.ts')
+  const answer = await fetchRepository({ ...order, folder: undefined, known: undefined })
   return 'problem' in answer ? answer.problem : undefined
+}
+
+/** Writes the files of a commit to `folder`, which must not exist yet. */
+export async function fetchOnce(
+  { folder, ...order }: FetchIntoOrder,
+  signal: AbortSignal,
+  fetchWith = fetchInThread,
+): Promise<{ readonly commit: string } | { readonly problem: string }> {
+  const work = `${folder}.fetched`
+  await mkdir(work)
+  const answer = await fetchWith({ ...order, folder: work, known: undefined }, signal)
+  if ('problem' in answer) return answer
+  const commit = answer.commit! // there is a folder to write to, and nothing is known
+  await rename(join(work, commit), folder)
+  await rm(work, { recursive: true })
+  return { commit }
 }
 
 function fetchInThread(order: FetchOrder, signal: AbortSignal): Promise<FetchAnswer> {
@@ -104,6 +123,7 @@ function fetchInThread(order: FetchOrder, signal: AbortSignal): Promise<FetchAns
   })
   const stop = () => void thread.terminate()
   signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
   return new Promise<FetchAnswer>((resolve) => {
     thread.once('message', resolve)
     thread.once('error', (error) => resolve({ problem: error.message }))

@@ -3,22 +3,24 @@
 import { join } from 'node:path'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import type { Dial } from '../../engines/reverse-proxy/program-proxy.ts'
-import { type DataFolder, writeConfigFile, writeProgramFile } from '../../engines/runner/data-folder.ts'
+import { type DataFolder, writeConfigFile } from '../../engines/runner/data-folder.ts'
 import type { Isolation } from '../../engines/runner/isolation.ts'
 import { createMask } from '../../engines/runner/mask.ts'
 import type { Program } from '../../engines/runner/program.ts'
 import type { Runner, RunOutcome } from '../../engines/runner/runner.ts'
-import type { Runtimes } from '../../engines/runner/runtimes.ts'
+import type { RuntimeName, Runtimes } from '../../engines/runner/runtimes.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { RunnableComponent } from '../../model/run-ports.ts'
-import { type AppSettings, invalid, type Runtime, readAppSettings, SIZES } from './app-settings.ts'
+import type { AppCodes } from './app-code.ts'
+import { type AppSettings, invalid, readAppSettings, SIZES } from './app-settings.ts'
 import type { AppRow } from './apps.store.ts'
 import type { InstanceRun } from './instances.ts'
 
 export interface AppProgramDeps {
   readonly runner: Runner
   readonly runtimes: Runtimes
+  readonly code: AppCodes
   readonly isolation: () => Promise<Isolation>
   readonly findComponent: (id: string) => RunnableComponent | undefined
   /** The configuration that was deployed, secrets encrypted. */
@@ -44,7 +46,6 @@ export interface AppProgramDeps {
 /** A token cannot be exchanged in a process that runs, so the process ends before it does. */
 const LONGEST_RUN_SECONDS = 86_400
 const TOKEN_SECONDS = LONGEST_RUN_SECONDS + 3_600
-const FILES: Readonly<Record<Runtime, string>> = { node: 'app.mjs', python: 'app.py', streamlit: 'app.py' }
 
 export type AppProgram = ReturnType<typeof createAppProgram>
 
@@ -56,37 +57,57 @@ export function createAppProgram(deps: AppProgramDeps) {
   const settingsOf = (componentId: string, configuration: string): AppSettings =>
     readAppSettings(configuration, ownCommand(componentId) !== undefined)
 
+  const open = async (app: AppRow, configuration: string) => {
+    const { text, values } = await deps.decrypt(app, configuration)
+    return { text, values, settings: settingsOf(app.component_id, text) }
+  }
+
   /** Refuses what could not run here, before it is deployed. */
-  async function check(componentId: string, configuration: string): Promise<AppSettings> {
-    const settings = settingsOf(componentId, configuration)
-    if (!settings.runtime) return settings
-    const { problem } = await deps.isolation()
-    // Commands come from whoever runs the stack; the code of an app comes from whoever may configure it.
-    if (problem !== undefined) throw new PlatformError('apps.notIsolated', { reason: problem })
-    const found = await deps.runtimes.find(settings.runtime)
-    if ('missing' in found) throw new PlatformError('apps.runtimeMissing', { type: settings.runtime, missing: found.missing })
+  async function check(app: AppRow, configuration: string): Promise<AppSettings> {
+    settingsOf(app.component_id, configuration) // before anything is decrypted
+    const { settings } = await open(app, configuration)
+    await checkRuntime(settings)
+    if (settings.code) await deps.code.look(settings.code)
     return settings
   }
 
-  async function programOf(app: AppRow, settings: AppSettings, folder: DataFolder): Promise<Program> {
+  async function checkRuntime({ runtime }: AppSettings): Promise<void> {
+    if (!runtime) return
+    const { problem } = await deps.isolation()
+    // Commands come from whoever runs the stack; the code of an app comes from whoever may configure it.
+    if (problem !== undefined) throw new PlatformError('apps.notIsolated', { reason: problem })
+    if (runtime !== 'python-js') await commandOf(runtime) // its files say what it is
+  }
+
+  async function commandOf(runtime: RuntimeName): Promise<(file: string) => readonly string[]> {
+    const found = await deps.runtimes.find(runtime)
+    if ('missing' in found) throw new PlatformError('apps.runtimeMissing', { type: runtime, missing: found.missing })
+    return found.command
+  }
+
+  async function programOf(
+    app: AppRow,
+    { runtime, code }: AppSettings,
+    folder: DataFolder,
+    { signal, onEvent }: Pick<InstanceRun, 'signal' | 'onEvent'>,
+  ): Promise<{ readonly program: Program; readonly runtime?: RuntimeName }> {
     const own = ownCommand(app.component_id)
-    if (own?.command) return { kind: 'command', command: own.command, folder: join(deps.commandsFolder, own.uri) }
-    if (!settings.runtime || settings.script === undefined) throw invalid('it has no program')
-    const found = await deps.runtimes.find(settings.runtime)
-    if ('missing' in found) throw new PlatformError('apps.runtimeMissing', { type: settings.runtime, missing: found.missing })
-    const path = join(folder.data, FILES[settings.runtime])
-    await writeProgramFile(path, settings.script)
-    return { kind: 'command', command: found.command(path), folder: folder.data }
+    if (own?.command) return { program: { kind: 'command', command: own.command, folder: join(deps.commandsFolder, own.uri) } }
+    if (!runtime || !code) throw invalid('it has no program')
+    const written = await deps.code.write(code, runtime, folder.data, signal)
+    if (written.commit !== undefined) onEvent({ level: 'info', message: `Starts the commit ${written.commit}.` })
+    for (const message of written.warnings) onEvent({ level: 'warning', message })
+    const command = await commandOf(written.runtime)
+    return { program: { kind: 'command', command: command(written.file), folder: written.folder }, runtime: written.runtime }
   }
 
   async function run(app: AppRow, handle: InstanceRun): Promise<RunOutcome> {
     const found = await deps.findVersion(app, app.config_version ?? 0)
     if (!found) throw new PlatformError('apps.versionNotFound', { id: String(app.id), version: app.config_version ?? 0 })
-    await check(app.component_id, found.configuration)
     const creator = app.token_id === null ? undefined : await deps.findActor(app.project_id, app.token_id)
     if (!creator) throw new PlatformError('apps.deployerGone', { id: String(app.id) })
-    const opened = await deps.decrypt(app, found.configuration)
-    const settings = settingsOf(app.component_id, opened.text)
+    const { settings, ...opened } = await open(app, found.configuration)
+    await checkRuntime(settings)
     for (const name of settings.packages)
       handle.onEvent({
         level: 'warning',
@@ -100,15 +121,16 @@ export function createAppProgram(deps: AppProgramDeps) {
     try {
       await handle.onToken(token.id)
       await writeConfigFile(folder, opened.text)
+      const { program, runtime } = await programOf(app, settings, folder, handle)
       return await deps.runner.run({
-        program: await programOf(app, settings, folder),
+        program,
         folder,
         environment: environmentOf(app, settings, token.value),
         limits: { timeoutMs: LONGEST_RUN_SECONDS * 1000, memoryBytes: SIZES[settings.size] * 2 ** 20, diskBytes: deps.diskBytes },
         mask: createMask([...opened.values, token.value]),
         egress: egressOf(app),
         loopbackPorts: [deps.sqlPort()].filter((port) => port !== undefined),
-        serving: { environment: listeningOf(settings.runtime), onOpen: (dial: Dial) => handle.onOpen(dial) },
+        serving: { environment: listeningOf(runtime), onOpen: (dial: Dial) => handle.onOpen(dial) },
         signal: handle.signal,
         onEvent: handle.onEvent,
       })
@@ -158,7 +180,7 @@ function stackAddress(baseUrl: string): string {
 }
 
 /** Streamlit reads variables of its own; everything else reads PORT. */
-function listeningOf(runtime: Runtime | undefined): (port: number) => Record<string, string> {
+function listeningOf(runtime: RuntimeName | undefined): (port: number) => Record<string, string> {
   return (port) => ({
     PORT: String(port),
     HOST: '127.0.0.1',

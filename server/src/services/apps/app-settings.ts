@@ -5,7 +5,7 @@ import { PlatformError } from '../../kit/errors.ts'
 export interface AppSettings {
   /** Undefined: the component has a program of its own. */
   readonly runtime: Runtime | undefined
-  readonly script: string | undefined
+  readonly code: AppCode | undefined
   readonly size: Size
   readonly autoSuspendSeconds: number
   readonly autoRestart: boolean
@@ -14,7 +14,20 @@ export interface AppSettings {
   readonly packages: readonly string[]
 }
 
-const RUNTIMES = ['node', 'python', 'streamlit'] as const
+export type AppCode =
+  | { readonly kind: 'script'; readonly text: string }
+  | {
+      readonly kind: 'git'
+      readonly repository: string
+      /** A branch, a tag or a whole commit; empty: what the repository recommends. */
+      readonly ref: string
+      readonly credentials: { readonly username: string; readonly password: string } | undefined
+      /** The file that is run; undefined: one of the usual names. */
+      readonly entryPoint: string | undefined
+    }
+
+/** The last is the name that clients have for what is in a repository, whether Python or JavaScript. */
+const RUNTIMES = ['node', 'python', 'streamlit', 'python-js'] as const
 export type Runtime = (typeof RUNTIMES)[number]
 export const SIZES = { tiny: 512, small: 1024, medium: 2048, large: 4096 } as const
 export type Size = keyof typeof SIZES
@@ -29,14 +42,9 @@ export function readAppSettings(configuration: string, hasOwnProgram: boolean): 
   const { parameters } = objectOf(JSON.parse(configuration), 'the configuration')
   const given = objectOf(parameters ?? {}, 'parameters')
   const dataApp = objectOf(given.dataApp ?? {}, 'parameters.dataApp')
-  if (dataApp.git !== undefined && !hasOwnProgram)
-    throw invalid('parameters.dataApp.git is not supported here: put the code in parameters.script')
-  const script = scriptOf(given.script)
-  if (!hasOwnProgram && script === undefined)
-    throw invalid('parameters.script is missing: the code of the app, as a text or a list of lines')
   return {
     runtime: hasOwnProgram ? undefined : runtimeOf(given.type),
-    script: hasOwnProgram ? undefined : script,
+    code: hasOwnProgram ? undefined : codeOf(given.script, dataApp.git),
     size: sizeOf(given.size),
     autoSuspendSeconds: suspendOf(given.autoSuspendAfterSeconds),
     autoRestart: given.autoRestartEnabled !== false,
@@ -51,6 +59,47 @@ function objectOf(value: unknown, name: string): Readonly<Record<string, unknown
   if (Array.isArray(value) && value.length === 0) return {} // as PHP clients write an empty object
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`${name} is not an object`)
   return value as Readonly<Record<string, unknown>> // checked above
+}
+
+function codeOf(script: unknown, git: unknown): AppCode {
+  if (git !== undefined && git !== null) return gitOf(objectOf(git, 'parameters.dataApp.git'))
+  const text = scriptOf(script)
+  if (text === undefined)
+    throw invalid(
+      'parameters.script is missing: the code of the app, as a text or a list of lines, unless dataApp.git names a repository',
+    )
+  return { kind: 'script', text }
+}
+
+function gitOf(given: Readonly<Record<string, unknown>>): AppCode {
+  const repository = textOf(given.repository, 'repository')
+  if (!repository) throw invalid('parameters.dataApp.git.repository is missing: the address of the repository')
+  if (!isWebAddress(repository))
+    throw invalid(
+      'parameters.dataApp.git.repository must be an address that begins with https:// or http://, without a user or password in it; keys for SSH cannot be used',
+    )
+  const password = textOf(given['#password'], '#password')
+  const entryPoint = textOf(given.entrypoint ?? given.entryPoint, 'entrypoint')
+  if (entryPoint && /^[/\\]|\\|(^|\/)\.\.(\/|$)/.test(entryPoint))
+    throw invalid('parameters.dataApp.git.entrypoint must be the path of a file within the repository')
+  return {
+    kind: 'git',
+    repository,
+    ref: textOf(given.branch, 'branch') ?? '',
+    credentials: password ? { username: textOf(given.username, 'username') || 'git', password } : undefined,
+    entryPoint: entryPoint || undefined,
+  }
+}
+
+function textOf(value: unknown, name: string): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string' || value.length > 2_000) throw invalid(`parameters.dataApp.git.${name} is not a text`)
+  return value
+}
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
 }
 
 function scriptOf(value: unknown): string | undefined {

@@ -25,7 +25,7 @@ const CreateBody = Type.Object({
   type: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'What runs the code: `node` (default), `python` or `streamlit`.',
+      description: 'What runs the code: `node` (default), `python`, `streamlit`, or `python-js` (what is in a git repository).',
       examples: ['node'],
     }),
   ),
@@ -44,7 +44,7 @@ const CreateBody = Type.Object({
   config: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'The configuration that is made: `parameters` with `script`, `size`, `autoSuspendAfterSeconds`, `dataApp.secrets`.',
+        'The configuration that is made: `parameters` with `script` or `dataApp.git`, `size`, `autoSuspendAfterSeconds`, `dataApp.secrets`.',
       examples: [{ parameters: { script: "import { createServer } from 'node:http'\n..." } }],
     }),
   ),
@@ -72,7 +72,9 @@ const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'At most this many; 100 by default.' })),
   componentId: optionalText('Only apps of this component.'),
   type: Type.Optional(
-    Type.Union([Type.String(), Type.Array(Type.String())], { description: 'Only apps of these types: node, python, streamlit.' }),
+    Type.Union([Type.String(), Type.Array(Type.String())], {
+      description: 'Only apps of these types: node, python, streamlit, python-js.',
+    }),
   ),
   branchId: optionalText('Only apps of this branch.'),
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { startGitServer } from '../../../../tests/support/git-server.ts'
 import { tableClient } from '../../../../tests/support/table-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
@@ -27,7 +28,7 @@ let stop: (() => Promise<void>) | undefined
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
   stack = await startTestStack(lasting, {
-    worker: { isolation, path: PATH },
+    worker: { isolation, path: PATH, egressAllow: ['127.0.0.1'] },
     apps: { startMs: 120_000 },
     sql: { memoryMb: 512, diskMb: 64 },
   })
@@ -323,10 +324,17 @@ test('wrong configurations and requests are refused with a sentence', async () =
   }
   await refused({}, /parameters\.script is missing/)
   await refused({ script: 3 }, /neither a text nor a list/)
-  await refused({ script: 'x', type: 'r' }, /there are node, python, streamlit/)
+  await refused({ script: 'x', type: 'r' }, /there are node, python, streamlit, python-js/)
   await refused({ script: 'x', size: 'huge' }, /tiny, small, medium, large/)
   await refused({ script: 'x', autoSuspendAfterSeconds: 0 }, /whole number from 1/)
-  await refused({ script: 'x', dataApp: { git: { repository: 'https://example.com/x' } } }, /put the code in parameters\.script/)
+  const git = (given: object) => ({ dataApp: { git: given } })
+  await refused({ dataApp: { git: 'x' } }, /dataApp\.git is not an object/)
+  await refused(git({}), /git\.repository is missing/)
+  for (const repository of ['git@example.com:a.git', 'file:///etc', 'https://user:pass@example.com/a.git'])
+    await refused(git({ repository }), /begins with https:\/\/ or http:\/\/, without a user or password/)
+  for (const entrypoint of ['../app.mjs', '/etc/passwd'])
+    await refused(git({ repository: 'https://example.com/x', entrypoint }), /path of a file within the repository/)
+  await refused(git({ repository: 'https://example.com/x', branch: 3 }), /git\.branch is not a text/)
   await refused({ script: 'x', dataApp: { secrets: { NODE_OPTIONS: '--inspect' } } }, /choose another name/)
   await refused({ script: 'x', dataApp: { secrets: { 'a b': 'c' } } }, /letters, digits/)
   const app = await create('x')
@@ -343,6 +351,35 @@ test('wrong configurations and requests are refused with a sentence', async () =
   const { masterToken } = await stack.newProject('Stranger')
   assert.equal((await call('GET', `/${app.id}`, { token: masterToken })).status, 404)
   assert.equal((await call('POST', `/${app.id}/links`, { token: masterToken })).status, 404)
+})
+
+isolated('the code of an app comes from a git repository, also from a private one', async (t) => {
+  const server = await startGitServer(t, '/team/app.git')
+  const words = (text: string) => ({ 'words.txt': text })
+  const script = serving(`response.end(process.getBuiltinModule('fs').readFileSync('words.txt', 'utf8'))`)
+  const commit = await server.commit({ ...words('first'), 'app.mjs': script, 'requirements.txt': 'x' })
+  server.credentials = { username: 'ada', password: 'canary-of-git' }
+  const make = async (git: object) => {
+    const parameters = { dataApp: { git: { repository: server.url, username: 'ada', ...git } } }
+    return (await call('POST', '', { json: { name: 'x', type: 'python-js', config: { parameters } } })).json<App>()
+  }
+  const wrong = await make({ '#password': 'wrong' })
+  const refused = await call('PATCH', `/${wrong.id}`, { json: { desiredState: 'running' } })
+  assert.equal(refused.status, 422, refused.text)
+  assert.match(refused.text, /refuses the credentials of parameters\.dataApp\.git/)
+
+  const app = await make({ '#password': 'canary-of-git' })
+  await deploy(app)
+  assert.equal((await fetchApp(app)).text, 'first')
+  await until('its log', async () => (await logOf(app)).includes(`Starts the commit ${commit}.`))
+  const log = await logOf(app)
+  assert.match(log, /WARNING The packages of requirements\.txt are not installed/)
+  const configuration = await stack.request('GET', `/v2/storage/components/keboola.data-apps/configs/${app.configId}`)
+  for (const text of [log, configuration.text]) assert.doesNotMatch(text, /canary-of-git/)
+  await server.commit(words('second'))
+  await deploy(app, { restartIfRunning: true })
+  assert.equal((await fetchApp(app)).text, 'second', 'a deployment takes what is newest')
+  await call('DELETE', `/${app.id}`)
 })
 
 test('an app has a password for people who are not signed in, the same for all who ask', async () => {
@@ -407,7 +444,6 @@ test('clients find the app of a configuration by parameters.id, and learn where 
     httpsUrl: git.repository,
     isManagedGitRepo: false,
   })
-  assert.match((await call('PATCH', `/${id}`, { json: { desiredState: 'running' } })).text, /dataApp\.git is not supported here/)
 })
 
 test('every configuration of an app component is an app', async () => {

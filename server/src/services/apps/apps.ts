@@ -53,7 +53,7 @@ export interface AppsDeps {
   readonly findConfiguration: (key: AppKey) => Promise<AppConfiguration | undefined>
   readonly findVersion: (key: AppKey, version: number) => Promise<{ readonly configuration: string } | undefined>
   /** Refuses a configuration that cannot run on this node. */
-  readonly check: (componentId: string, configuration: string) => Promise<AppSettings>
+  readonly check: (app: AppRow, configuration: string) => Promise<AppSettings>
   readonly settingsOf: (componentId: string, configuration: string) => AppSettings
   readonly defaultBranchId: (projectId: number) => Promise<number>
   /** Whether the token of a link still works. */
@@ -228,7 +228,7 @@ export function createApps(deps: AppsDeps) {
     const version = await versionOf(row, configVersion)
     const found = await deps.findVersion(row, version)
     if (!found) throw new PlatformError('apps.versionNotFound', { id: String(row.id), version })
-    const settings = await deps.check(row.component_id, found.configuration)
+    const settings = await deps.check(row, found.configuration)
     const isSame = row.desired_state === 'running' && row.config_version === version && restartIfRunning !== true
     const deployed = isSame
       ? row
@@ -331,7 +331,7 @@ export function createApps(deps: AppsDeps) {
     return isRight ? known.actor : undefined
   }
 
-  /** Where the code of an app is that has it in a git repository; such an app is kept, and cannot be deployed here. */
+  /** Where the code of an app is that has it in a git repository. */
   async function repositoryOf(actor: Actor, id: string): Promise<string> {
     const found = await deps.findConfiguration(await find(actor, id))
     const { parameters } = JSON.parse(found?.configuration ?? '{}') as {

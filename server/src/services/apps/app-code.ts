@@ -1,0 +1,123 @@
+// The code of a run: the script of the configuration, or the files of a git repository, and the file of them that is run.
+
+import { join } from 'node:path'
+import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
+import { type CheckedOut, checkedOut } from '../../engines/git-checkout/checked-out.ts'
+import { ALL_FILES } from '../../engines/git-checkout/file-rules.ts'
+import type { FetchIntoOrder, LookOrder } from '../../engines/git-checkout/git-checkout.ts'
+import { writeProgramFile } from '../../engines/runner/data-folder.ts'
+import type { RuntimeName } from '../../engines/runner/runtimes.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { type AppCode, invalid, type Runtime } from './app-settings.ts'
+
+export interface AppCodeDeps {
+  readonly fetchOnce: (
+    order: FetchIntoOrder,
+    signal: AbortSignal,
+  ) => Promise<{ readonly commit: string } | { readonly problem: string }>
+  /** What is wrong with a repository; undefined when it can be read. */
+  readonly lookAtRepository: (order: LookOrder) => Promise<string | undefined>
+  readonly egress: EgressPolicy
+}
+
+export interface WrittenCode {
+  readonly folder: string
+  /** The file that is run. */
+  readonly file: string
+  readonly runtime: RuntimeName
+  /** Undefined for a script. */
+  readonly commit?: string
+  /** What the repository asks for and does not get. */
+  readonly warnings: readonly string[]
+}
+
+type GitCode = AppCode & { readonly kind: 'git' }
+
+const FETCH_MS = 60_000
+const SCRIPTS: Readonly<Record<RuntimeName, string>> = { node: 'app.mjs', python: 'app.py', streamlit: 'app.py' }
+const NODE_NAMES = ['app', 'server', 'index', 'main'].flatMap((name) => [`${name}.mjs`, `${name}.js`])
+const PYTHON_NAMES = ['app.py', 'main.py', 'streamlit_app.py']
+
+export type AppCodes = ReturnType<typeof createAppCode>
+
+export function createAppCode({ fetchOnce, lookAtRepository, egress }: AppCodeDeps) {
+  const orderOf = ({ repository, ref, credentials }: GitCode): LookOrder => ({
+    url: repository,
+    ref,
+    credentials,
+    credentialsIn: 'parameters.dataApp.git (username, #password)',
+    policy: egress,
+    timeoutMs: FETCH_MS,
+    files: ALL_FILES,
+  })
+
+  async function write(code: AppCode, type: Runtime, folder: string, signal: AbortSignal): Promise<WrittenCode> {
+    if (code.kind === 'script') {
+      const runtime = type === 'python-js' ? 'node' : type
+      const file = join(folder, SCRIPTS[runtime])
+      await writeProgramFile(file, code.text)
+      return { folder, file, runtime, warnings: [] }
+    }
+    const files = join(folder, 'app')
+    const answer = await fetchOnce({ ...orderOf(code), folder: files }, signal)
+    if ('problem' in answer) throw unusable(code, answer.problem)
+    const { file, ...entry } = await entryOf(checkedOut(files), code.entryPoint, type)
+    return { folder: files, file: join(files, file), commit: answer.commit, ...entry }
+  }
+
+  return {
+    write,
+    /** Refuses a repository that cannot be read, before it is deployed. */
+    async look(code: AppCode): Promise<void> {
+      const problem = code.kind === 'git' ? await lookAtRepository(orderOf(code)) : undefined
+      if (code.kind === 'git' && problem !== undefined) throw unusable(code, problem)
+    },
+  }
+}
+
+const unusable = ({ repository }: GitCode, reason: string) => new PlatformError('apps.repositoryUnusable', { repository, reason })
+
+async function entryOf(
+  files: CheckedOut,
+  wanted: string | undefined,
+  type: Runtime,
+): Promise<Pick<WrittenCode, 'file' | 'runtime' | 'warnings'>> {
+  const about = await readPackage(files)
+  const names = [
+    ...(type === 'node' || type === 'python-js' ? [...about.main, ...NODE_NAMES] : []),
+    ...(type === 'node' ? [] : PYTHON_NAMES),
+  ]
+  const found = await files.first(wanted === undefined ? names : [wanted])
+  if (found === undefined)
+    throw invalid(
+      wanted === undefined
+        ? `the repository has none of the files ${names.join(', ')}: name the file to run in parameters.dataApp.git.entrypoint`
+        : `the repository has no file "${wanted.slice(0, 200)}", which parameters.dataApp.git.entrypoint names`,
+    )
+  const warnings = [...about.needs, await files.first(['requirements.txt', 'pyproject.toml'])]
+    .filter((name) => name !== undefined)
+    .map(
+      (name) => `The packages of ${name} are not installed by the stack: they must be there on the node, or in the repository.`,
+    )
+  return { file: found, runtime: runtimeOf(found, type), warnings }
+}
+
+function runtimeOf(file: string, type: Runtime): RuntimeName {
+  if (!file.endsWith('.py')) return 'node'
+  return type === 'streamlit' ? 'streamlit' : 'python'
+}
+
+/** What `package.json` says of the file to run, and whether it names packages that are not in the repository. */
+async function readPackage(files: CheckedOut): Promise<{ readonly main: readonly string[]; readonly needs: readonly string[] }> {
+  const text = (await files.text('package.json')) ?? '{}'
+  try {
+    const { main, dependencies } = JSON.parse(text) as { main?: unknown; dependencies?: unknown }
+    const isIncomplete = dependencies !== undefined && !(await files.isFolder('node_modules'))
+    return {
+      main: typeof main === 'string' && !main.split('/').includes('..') ? [main] : [],
+      needs: isIncomplete ? ['package.json'] : [],
+    }
+  } catch {
+    throw invalid('package.json of the repository is not valid JSON')
+  }
+}

@@ -85,7 +85,7 @@ export const router = createRouter({
       'success',
       'error_description',
     ),
-    route('/builder/$configurationId', BuilderScreen, 'row', 'step', 'job', 'recording'),
+    route('/builder/$configurationId', BuilderScreen, 'row', 'step', 'job', 'recording', 'view'),
     route('/flows', FlowsScreen),
     route('/flows/$componentId/$configurationId', FlowScreen),
     route('/branches', BranchesScreen),

@@ -21,6 +21,42 @@ const extractor = (url: string, password: string) => ({
   },
 })
 
+const openapi = (url: string) => ({
+  openapi: '3.0.0',
+  servers: [{ url: `${url}/sample` }],
+  components: { securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } } },
+  paths: {
+    '/orders': {
+      get: {
+        security: [{ bearerAuth: [] }],
+        parameters: ['limit', 'after'].map((name) => ({ name, in: 'query', schema: { type: 'string' } })),
+        responses: { 200: { content: { 'application/json': { schema: { type: 'array', items: { type: 'object' } } } } } },
+      },
+    },
+  },
+})
+
+const har = (url: string) => ({
+  log: {
+    version: '1.2',
+    entries: [
+      {
+        request: {
+          method: 'GET',
+          url: `${url}/sample/customers?limit=7`,
+          headers: [{ name: 'Authorization', value: 'Bearer canary' }],
+          queryString: [{ name: 'limit', value: '7' }],
+        },
+        response: {
+          status: 200,
+          content: { mimeType: 'application/json', text: '[{"id":1},{"id":2}]' },
+          headers: [],
+        },
+      },
+    ],
+  },
+})
+
 test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
@@ -70,9 +106,9 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await step('Pages')
     await page.getByRole('button', { name: 'Suggest from a real answer' }).click()
     await page.getByRole('button', { name: 'Use it' }).click()
-    await page.getByRole('radio', { name: /^Next token/ }).click()
-    await page.getByLabel('Value in the answer').fill('next')
-    await page.getByLabel('Sent as').fill('after')
+    assert.equal(await page.getByRole('radio', { name: /^Next token/ }).getAttribute('aria-checked'), 'true')
+    assert.equal(await page.getByLabel('Value in the answer').inputValue(), 'next')
+    await page.getByLabel('Sent as').fill('after') // a guess of the suggestion
     await page.keyboard.press('Control+Enter')
     await live.getByRole('button', { name: /Page 3/ }).waitFor()
     await live.getByText('You asked for 3 pages').waitFor()
@@ -197,19 +233,53 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.context().close()
   })
 
-  await t.test('a curl command becomes the steps', async () => {
+  await t.test('curl, OpenAPI and HAR become the steps; what no step shows stays as JSON', async () => {
     const made = await stack.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
       json: { configurationId: 'pasted', name: 'Pasted', configuration: { parameters: { cache: { ttl: 60 } } } },
     })
     assert.equal(made.status, 201)
     const { page } = await signedIn(browser, stack, '/builder/pasted')
-    await page.getByText('parameters.cache').waitFor() // what no step shows is named
-    await page.getByRole('button', { name: 'Import' }).click()
-    await page.getByLabel(/A curl command/).fill(`curl '${stack.url}/sample/customers?limit=5' -H 'Authorization: Bearer abc'`)
-    await page.getByRole('button', { name: 'Read it into the steps' }).click()
+    await page.getByRole('button', { name: 'cache', exact: true }).click() // what no step shows is named
+    const json = page.getByLabel('Address as JSON')
+    await json.getByText('60', { exact: true }).waitFor()
+    await json.fill('{"parameters":{"cache":{"ttl":90}}}')
+    await page.getByRole('button', { name: 'Form', exact: true }).click()
+    await page.getByLabel('Base address').waitFor()
+
+    const read = async (document: string) => {
+      await page.getByRole('button', { name: 'Import' }).click()
+      await page.getByLabel(/A curl command/).fill(document)
+      await page.getByRole('button', { name: 'Read it into the steps' }).click()
+      await page.getByRole('dialog', { name: 'Import', exact: true }).waitFor({ state: 'detached' })
+      const notes = page.getByRole('button', { name: 'Go on' }) // what was guessed
+      if (await notes.isVisible()) await notes.click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    const step = (name: string) => page.getByRole('button', { name, exact: true }).click()
+    await read(`curl '${stack.url}/sample/customers?limit=5' -H 'Authorization: Bearer abc'`)
     await page.getByText('Read into the steps. Not saved yet.').waitFor()
-    await page.getByRole('button', { name: 'Request', exact: true }).click()
+    await step('Request')
     assert.equal(await page.getByLabel('Endpoint').inputValue(), 'customers')
+    await page.getByRole('button', { name: 'cache', exact: true }).waitFor() // still there
+
+    await read(JSON.stringify(openapi(stack.url)))
+    await step('Address')
+    assert.equal(await page.getByLabel('Base address').inputValue(), `${stack.url}/sample/`)
+    await step('Request')
+    assert.equal(await page.getByLabel('Endpoint').inputValue(), 'orders')
+    await step('Pages')
+    assert.equal(await page.getByRole('radio', { name: /^Next token/ }).getAttribute('aria-checked'), 'true')
+    assert.equal(await page.getByLabel('Sent as').inputValue(), 'after')
+    await step('Login')
+    assert.equal(await page.getByRole('radio', { name: /^Token in a header/ }).getAttribute('aria-checked'), 'true')
+
+    await read(JSON.stringify(har(stack.url)))
+    await step('Request')
+    assert.equal(await page.getByLabel('Endpoint').inputValue(), 'sample/customers')
+    assert.equal(await page.getByLabel('Value of limit').inputValue(), '7')
+    const live = page.getByRole('region', { name: 'Live' })
+    await live.getByRole('button', { name: '1 page' }).click() // as the recording did it, secrets left out
+    await live.getByRole('button', { name: /^Failed/ }).waitFor()
     await page.context().close()
   })
 

@@ -127,6 +127,13 @@ test('suggest knows the usual ways to page', async (t) => {
     method: 'response.url',
     urlKey: 'links.next',
   })
+  assert.deepEqual(await paginationOf({ items, next: 'b3JkZXI6MQ' }), {
+    method: 'response.param',
+    responseParam: 'next',
+    queryParam: 'after',
+    includeParams: true,
+  })
+  assert.deepEqual(await paginationOf({ items, page: 1, next: 2 }), { method: 'pagenum', limit: 2 })
   assert.deepEqual(await paginationOf({ items, offset: 0, total: 9 }), { method: 'offset', limit: 2, offsetParam: 'offset' })
   assert.deepEqual(await paginationOf({ items, page: 1, total_pages: 4 }), { method: 'pagenum', limit: 2 })
   assert.deepEqual(await paginationOf({ items, has_more: true }), {

@@ -117,3 +117,22 @@ export function withoutClearSecrets(text: string): string {
       result = `${result.slice(0, offset)}""${result.slice(offset + length)}`
   return result
 }
+
+/** The start of a JSON text, indented as far as it goes. Any other text stays as it is. */
+export function prettyStart(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return text
+  let depth = 0
+  const line = () => `\n${'  '.repeat(depth)}`
+  return text.replace(/"(?:[^"\\]|\\.)*"?|[[\]{},:]|\s+|[^"[\]{},:\s]+/g, (token) => {
+    if (/^\s/.test(token)) return ''
+    if (token === ':') return ': '
+    if (token === ',') return `,${line()}`
+    if (token === '{' || token === '[') {
+      depth += 1
+      return token + line()
+    }
+    if (token !== '}' && token !== ']') return token
+    depth = Math.max(0, depth - 1)
+    return line() + token
+  })
+}

@@ -31,7 +31,7 @@ interface FormContext {
   /** Two elements of a list change places, each as it was written. */
   readonly swap: (one: Path, other: Path) => void
   readonly suggestions: (format: string) => readonly string[]
-  readonly onOpenJson: () => void
+  readonly onOpenJson: (() => void) | undefined
   /** The section of a guide that describes a place. */
   readonly helpFor: (path: Path) => { readonly page: string; readonly section: string } | undefined
 }
@@ -49,7 +49,8 @@ export interface SchemaFormProps {
   readonly saved?: unknown
   /** Names to choose from, for texts with a `format` such as `table-id`. */
   readonly suggestions?: (format: string) => readonly string[]
-  readonly onOpenJson: () => void
+  /** Opens the JSON, where members are that no field shows. Left out: the form is a part of a whole that shows them elsewhere. */
+  readonly onOpenJson?: () => void
   readonly helpFor?: FormContext['helpFor']
 }
 
@@ -151,7 +152,7 @@ const isScalar = (schema: Schema): boolean =>
 function Unknown({ schema, path }: { schema: Schema; path: Path }) {
   const { set, document, onOpenJson } = useForm()
   const names = unknownNames(valueIn(document, path), schema, set)
-  if (names.length === 0) return null
+  if (names.length === 0 || !onOpenJson) return null
   return (
     <p className="xs mute">
       Kept as JSON, not shown here:{' '}
@@ -421,7 +422,7 @@ function Field({
   const above = valueIn(inherited, path)
   const label = name.startsWith('#') ? name : labelOf(name, schema)
   const isWide = typesOf(schema).includes('array')
-  const hint = value === undefined && above !== undefined ? `from root: ${briefly(above)}` : schema.description
+  const hint = value === undefined && above !== undefined ? `from root: ${briefly(above)}` : hintOf(schema)
   const control = controlOf({ name, schema, path, id, label, value, above })
   return (
     <div className={`field ${isChanged ? 'chg' : ''} ${isWide ? 'span2' : ''}`}>
@@ -440,6 +441,12 @@ function Field({
   )
 }
 
+/** Schemas describe flags by `true:` and `false:`; the control says yes and no. */
+const hintOf = ({ description, ...schema }: Schema): string | undefined =>
+  typesOf(schema).includes('boolean')
+    ? description?.replace(/\b(true|false): /g, (_, word) => (word === 'true' ? 'Yes: ' : 'No: '))
+    : description
+
 interface ControlProps {
   readonly name: string
   readonly schema: Schema
@@ -452,12 +459,16 @@ interface ControlProps {
 
 function controlOf({ name, schema, path, id, label, value, above }: ControlProps): ReactNode {
   if (name.startsWith('#')) return <Secret id={id} label={label} path={path} />
-  if (schema.enum) return <Options id={id} path={path} schema={schema} value={value} />
+  if (schema.enum) return <Options id={id} path={path} schema={schema} value={value} above={above} />
   const types = typesOf(schema)
   if (types.length === 1 && types[0] === 'boolean' && (value === undefined || typeof value === 'boolean'))
-    return <Flag id={id} path={path} schema={schema} value={value} />
+    return <Flag id={id} path={path} schema={schema} value={value} above={above} />
   if (types[0] === 'array' && isScalar(schema.items ?? {}) && (value === undefined || Array.isArray(value)))
-    return <Texts id={id} path={path} value={value} />
+    return schema.items?.format === 'multiline' || hasLongTexts(value) ? (
+      <LongTexts id={id} path={path} label={label} values={Array.isArray(value) ? value : []} />
+    ) : (
+      <Texts id={id} path={path} value={value} />
+    )
   const placeholder = briefly(above ?? schema.default)
   if (value === undefined || typeof value !== 'object' || value === null)
     return <Loose id={id} label={label} path={path} schema={schema} placeholder={placeholder} />
@@ -466,6 +477,7 @@ function controlOf({ name, schema, path, id, label, value, above }: ControlProps
 
 const briefly = (value: unknown): string => {
   if (value === undefined) return ''
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }
@@ -528,7 +540,15 @@ export function typedValue(text: string, schema: Schema): unknown {
   return text
 }
 
-function Options({ id, path, schema, value }: { id: string; path: Path; schema: Schema; value: unknown }) {
+/** What applies as long as nothing is chosen. */
+const unsetName = (above: unknown, schema: Schema): string => {
+  if (above !== undefined) return `${briefly(above)}, from root`
+  return schema.default === undefined ? 'not set' : `${briefly(schema.default)}, the default`
+}
+
+type ChooseProps = Pick<ControlProps, 'id' | 'path' | 'schema' | 'value' | 'above'>
+
+function Options({ id, path, schema, value, above }: ChooseProps) {
   const { put } = useForm()
   const options = schema.enum!
   return (
@@ -543,7 +563,7 @@ function Options({ id, path, schema, value }: { id: string; path: Path; schema: 
         )
       }
     >
-      <option value="">{schema.default === undefined ? 'not set' : `${String(schema.default)}, the default`}</option>
+      <option value="">{unsetName(above, schema)}</option>
       {options.map((one) => (
         <option key={String(one)}>{String(one)}</option>
       ))}
@@ -551,7 +571,7 @@ function Options({ id, path, schema, value }: { id: string; path: Path; schema: 
   )
 }
 
-const Flag = ({ id, path, schema, value }: { id: string; path: Path; schema: Schema; value: boolean | undefined }) => {
+const Flag = ({ id, path, schema, value, above }: ChooseProps) => {
   const { put } = useForm()
   return (
     <select
@@ -560,7 +580,7 @@ const Flag = ({ id, path, schema, value }: { id: string; path: Path; schema: Sch
       value={value === undefined ? '' : String(value)}
       onChange={(event) => put(path, event.target.value === '' ? undefined : event.target.value === 'true')}
     >
-      <option value="">{schema.default === undefined ? 'not set' : `${schema.default ? 'yes' : 'no'}, the default`}</option>
+      <option value="">{unsetName(above, schema)}</option>
       <option value="true">yes</option>
       <option value="false">no</option>
     </select>
@@ -591,6 +611,48 @@ function Texts({ id, path, value }: { id: string; path: Path; value: unknown }) 
       }}
       onBlur={() => setTyped(undefined)}
     />
+  )
+}
+
+/** A comma or a new line inside a text would divide it. */
+const hasLongTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.some((one) => typeof one === 'string' && /[,\n]/.test(one))
+
+/** Texts with lines of their own, such as statements: a field each. */
+function LongTexts({ id, path, label, values }: { id: string; path: Path; label: string; values: readonly unknown[] }) {
+  const { put } = useForm()
+  const shown = values.length === 0 ? [''] : values.map(String)
+  return (
+    <div className="stack2">
+      {shown.map((text, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an element of a JSON list has no other name
+        <div key={index} className="row top">
+          <textarea
+            className="input mono json-field"
+            {...(index === 0 ? { id } : { 'aria-label': `${label} ${index + 1}` })}
+            rows={Math.min(20, Math.max(3, text.split('\n').length + 1))}
+            spellCheck={false}
+            value={text}
+            onChange={(event) => put([...path, index], event.target.value)}
+          />
+          {values.length > 1 ? (
+            <button
+              type="button"
+              className="btn icon ghost sm"
+              aria-label={`Remove ${label} ${index + 1}`}
+              title="Remove"
+              onClick={() => put([...path, index], undefined)}
+            >
+              <Icon name="x" size="sm" />
+            </button>
+          ) : null}
+        </div>
+      ))}
+      <button type="button" className="btn sm start" onClick={() => put([...path, values.length], '')}>
+        <Icon name="plus" size="sm" />
+        <span>Add another</span>
+      </button>
+    </div>
   )
 }
 

@@ -35,6 +35,7 @@ export function Fixtures({
   configurationId,
   fixture,
   recording,
+  canRecord,
   onRecord,
   onReplay,
 }: {
@@ -42,6 +43,8 @@ export function Fixtures({
   fixture: Fixture | undefined
   /** Id of a file that is replayed from the start: what a run recorded. */
   recording: string | undefined
+  /** Something was asked for that can be asked again. */
+  canRecord: boolean
   /** Sends the requests once more and answers what was recorded. */
   onRecord: () => Promise<string>
   onReplay: (fixture: Fixture | undefined) => void
@@ -68,12 +71,15 @@ export function Fixtures({
     if (recording !== undefined) mutate(recording)
   }, [recording, mutate])
   const recorded = files.filter(({ tags }) => tags.includes(RECORDING_TAG))
+  if (!canRecord && !fixture && recorded.length === 0 && !open.error) return null
   return (
     <div className="row wrap sec fixtures">
-      <button type="button" className="btn sm" disabled={record.isPending} onClick={() => record.mutate()}>
-        <Icon name="camera" size="sm" />
-        <span>Save as a fixture</span>
-      </button>
+      {canRecord ? (
+        <button type="button" className="btn sm" disabled={record.isPending} onClick={() => record.mutate()}>
+          <Icon name="camera" size="sm" />
+          <span>Save as a fixture</span>
+        </button>
+      ) : null}
       {fixture ? (
         <>
           <span className="st run" role="status">

@@ -3,7 +3,7 @@
 import { type UseMutationResult, useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { jobPath, textAt } from '../builder/extractor-document.ts'
-import { isRecord, parsed, setAt } from '../document/json-text.ts'
+import { isRecord, parsed, prettyStart, setAt } from '../document/json-text.ts'
 import { Coloured } from '../editor/effective-view.tsx'
 import { bytes, count, plural } from '../format.ts'
 import { Teach } from '../listing.tsx'
@@ -110,7 +110,6 @@ export function LivePane({
     <section aria-label="Live" className="live-pane">
       <div className="ph">
         <h2 className="h">Live</h2>
-        <span className="xs mute hide-s">what is typed, saved or not</span>
         <button type="button" className="btn sm push" disabled={walk.isPending} onClick={() => onFetch({ pages: 0 })}>
           Login only
         </button>
@@ -158,7 +157,7 @@ export function LivePane({
 const Nothing = () => (
   <Teach>
     Fetch the first pages to see the request as it is sent, the answer, its items, the rows they become, and the request that
-    follows. Nothing is stored.
+    follows. What is typed is asked with, saved or not. Nothing is stored.
   </Teach>
 )
 
@@ -285,8 +284,8 @@ const SHOWN_LINES = 400
 function ResponseView({ response }: { response: WalkStep['response'] }) {
   const [view, setView] = useState<(typeof VIEWS)[number]>('Pretty')
   const value = parsed(response.body)
-  const text = value === undefined ? response.body : JSON.stringify(value, null, 2)
-  const lines = text.split('\n')
+  const lines = (value === undefined ? prettyStart(response.body) : JSON.stringify(value, null, 2)).split('\n')
+  const isCut = value === undefined && new Blob([response.body]).size < response.bytes
   return (
     <>
       <fieldset className="seg sm" aria-label="View of the response">
@@ -296,6 +295,11 @@ function ResponseView({ response }: { response: WalkStep['response'] }) {
           </button>
         ))}
       </fieldset>
+      {isCut ? (
+        <p className="xs mute sec-h">
+          The first {count(response.body.length)} characters of {bytes(response.bytes)}.
+        </p>
+      ) : null}
       <Scroll label="Response" className="json">
         {view === 'Pretty' ? (
           <pre className="code">

@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, Suspense, useId, useState } from 'react'
 import {
   API,
   CONFIG,
@@ -23,7 +23,11 @@ import {
 } from '../builder/extractor-document.ts'
 import { isRecord, type Path, parsed, renameAt, setAt, valueIn } from '../document/json-text.ts'
 import { choiceFor, choicesOf, resolve, type Schema } from '../document/schema.ts'
+import { LazyJsonEditor } from '../editor/lazy.ts'
 import { SchemaForm, SecretInput } from '../editor/schema-form.tsx'
+import { ViewSwitch } from '../editor/view-switch.tsx'
+import { Lines } from '../load.tsx'
+import { Field } from '../parts/field.tsx'
 import { HelpButton, Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -40,6 +44,9 @@ interface StepProps {
   readonly schema: Schema | undefined
   readonly walk: Walk | undefined
   readonly effective: string
+  /** Shows the document of the step as JSON instead. */
+  readonly isJson: boolean
+  readonly onView: (view: string) => void
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -63,25 +70,32 @@ const SECTIONS: Readonly<Record<string, string>> = {
 }
 
 export function StepForm(props: StepProps) {
-  const title = TITLES[props.step] ?? 'Address'
+  const { step, isJson, schema } = props
+  const title = TITLES[step] ?? 'Address'
+  const owner = ['request', 'new', 'children'].includes(step) ? props.current : props.root
+  const { key, name, draft } = owner
+  const isReadable = parsed(draft.text) !== undefined
   return (
     <section aria-label={title}>
       <div className="ph">
         <h2 className="h">{title}</h2>
-        <span className="xs mute">
-          {['request', 'new', 'children'].includes(props.step) ? ownerName(props.current) : ownerName(props.root)}
-        </span>
+        <span className="xs mute">{key === 'root' ? 'shared by all rows' : `row ${name}`}</span>
         <span className="push" />
-        <HelpButton page="extractor" section={SECTIONS[props.step] ?? 'a-first-job'} label={title.toLowerCase()} />
+        <ViewSwitch view={isJson ? 'json' : 'form'} canShowForm={isReadable} onChange={props.onView} />
+        <HelpButton page="extractor" section={SECTIONS[step] ?? 'a-first-job'} label={title.toLowerCase()} />
       </div>
-      <form className="fm stack4" onSubmit={(event) => event.preventDefault()}>
-        {stepOf(props)}
-      </form>
+      {isJson || !isReadable ? (
+        <Suspense fallback={<Lines count={8} />}>
+          <LazyJsonEditor key={key} label={`${title} as JSON`} text={draft.text} onChange={draft.edit} schema={schema} isPart />
+        </Suspense>
+      ) : (
+        <form className="fm stack4" onSubmit={(event) => event.preventDefault()}>
+          {stepOf(props)}
+        </form>
+      )}
     </section>
   )
 }
-
-const ownerName = ({ key, name }: OpenDocument): string => (key === 'root' ? 'shared by all rows' : `row ${name}`)
 
 function stepOf(props: StepProps): ReactNode {
   switch (props.step) {
@@ -130,19 +144,18 @@ function Text({
   hint?: string
   placeholder?: string
 }) {
-  const id = useId()
   return (
-    <div className="field">
-      <Label htmlFor={id}>{label}</Label>
-      <input
-        className="input mono"
-        id={id}
-        placeholder={placeholder}
-        value={textAt(parsed(owner.draft.text), path)}
-        onChange={(event) => edit(owner, [[path, event.target.value === '' ? undefined : event.target.value]])}
-      />
-      {hint ? <span className="hint">{hint}</span> : null}
-    </div>
+    <Field label={label} hint={hint}>
+      {(id) => (
+        <input
+          className="input mono"
+          id={id}
+          placeholder={placeholder}
+          value={textAt(parsed(owner.draft.text), path)}
+          onChange={(event) => edit(owner, [[path, event.target.value === '' ? undefined : event.target.value]])}
+        />
+      )}
+    </Field>
   )
 }
 
@@ -158,11 +171,9 @@ const Choose = ({
   label: string
   options: readonly string[]
   otherwise: string
-}) => {
-  const id = useId()
-  return (
-    <div className="field">
-      <Label htmlFor={id}>{label}</Label>
+}) => (
+  <Field label={label}>
+    {(id) => (
       <select
         className="input"
         id={id}
@@ -173,9 +184,9 @@ const Choose = ({
           <option key={option}>{option}</option>
         ))}
       </select>
-    </div>
-  )
-}
+    )}
+  </Field>
+)
 
 const Kinds = ({
   label,
@@ -214,7 +225,6 @@ const AddressStep = ({ root }: StepProps) => (
       base={[...API, 'http', 'headers']}
       text={root.draft.text}
       onChange={root.draft.edit}
-      onOpenJson={() => {}}
     />
   </>
 )
@@ -405,11 +415,9 @@ function AccountOf({ root }: StepProps) {
   )
 }
 
-function SecretField({ owner, name, label }: { owner: OpenDocument; name: string; label: string }) {
-  const id = useId()
-  return (
-    <div className="field">
-      <Label htmlFor={id}>{label}</Label>
+const SecretField = ({ owner, name, label }: { owner: OpenDocument; name: string; label: string }) => (
+  <Field label={label}>
+    {(id) => (
       <SecretInput
         id={id}
         label={label}
@@ -417,9 +425,9 @@ function SecretField({ owner, name, label }: { owner: OpenDocument; name: string
         value={valueIn(parsed(owner.draft.text), [...CONFIG, name])}
         onChange={(value) => edit(owner, [[[...CONFIG, name], value]])}
       />
-    </div>
-  )
-}
+    )}
+  </Field>
+)
 
 function LoginRequest({ root }: StepProps) {
   const document = parsed(root.draft.text)
@@ -656,7 +664,6 @@ function FromSchema({ root, schema, base, definition }: StepProps & { base: Path
       base={base}
       text={root.draft.text}
       onChange={root.draft.edit}
-      onOpenJson={() => {}}
     />
   )
 }
@@ -717,13 +724,14 @@ function FromAnswer({ effective, index, reasons, use }: FromAnswerProps) {
 
 /** What the real answer says about pages and items. */
 function Suggestion({ root, current, index, effective, document }: StepProps) {
+  const fieldPath = [...jobPath(index), 'dataField']
+  /** A list that is not where the configuration looks for it. Nothing looks at all: the only list is found anyway. */
+  const isOther = (field: unknown) => typeof field === 'string' && field !== '.' && field !== textAt(document, fieldPath)
   const apply = ({ pagination, dataField }: Suggested) => {
-    const isNew = typeof dataField.value === 'string' && dataField.value !== '.'
-    const hasField = textAt(document, [...jobPath(index), 'dataField']) !== ''
     editBoth(
       { root, current },
       isRecord(pagination.value) ? [[pagesPath(document, index), pagination.value]] : [],
-      isNew && !hasField ? [[[...jobPath(index), 'dataField'], dataField.value]] : [],
+      isOther(dataField.value) ? [[fieldPath, dataField.value]] : [],
     )
   }
   return (
@@ -731,7 +739,7 @@ function Suggestion({ root, current, index, effective, document }: StepProps) {
       effective={effective}
       index={index}
       reasons={({ pagination, dataField }) => [pagination.reason, dataField.reason]}
-      use={(found) => (isRecord(found.pagination.value) || found.dataField.value ? () => apply(found) : undefined)}
+      use={(found) => (isRecord(found.pagination.value) || isOther(found.dataField.value) ? () => apply(found) : undefined)}
     />
   )
 }
@@ -952,7 +960,6 @@ const ChildrenStep = ({ current, index, schema }: StepProps) => (
         base={jobPath(index)}
         text={current.draft.text}
         onChange={current.draft.edit}
-        onOpenJson={() => {}}
       />
     ) : null}
   </>

@@ -1,6 +1,6 @@
 // The extractor builder: steps on the left, what the API answers to exactly this on the right.
 
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { effectiveConfiguration } from '../../../contract/effective-configuration.ts'
 import {
@@ -61,7 +61,7 @@ function summaryOf(step: string, document: unknown, index: number): string {
   const at = (...path: (string | number)[]) => textAt(document, [...jobPath(index), ...path])
   switch (step) {
     case 'address':
-      return textAt(document, [...API, 'baseUrl']) || 'not set'
+      return textAt(document, [...API, 'baseUrl']).replace(/^https?:\/\//, '') || 'not set'
     case 'login':
       return LOGINS.find(({ id }) => id === loginOf(document))?.name ?? loginOf(document)
     case 'request':
@@ -84,7 +84,7 @@ function summaryOf(step: string, document: unknown, index: number): string {
 }
 
 function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedConfiguration }) {
-  const { row, step = 'address', job = '0', recording } = route.useSearch()
+  const { row, step = 'address', job = '0', recording, view } = route.useSearch()
   const drafts = useDrafts(draftsName(place))
   const documents = documentsOf(loaded, drafts)
   const root = documents[0]!
@@ -225,7 +225,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
               <span>Try a function</span>
             </button>
           </div>
-          <Kept place={place} document={document} row={row} />
+          <Kept document={document} onOpenJson={() => show({ view: 'json' })} />
         </nav>
         <StepForm
           key={`${step} ${current.key} ${index}`}
@@ -237,6 +237,8 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
           schema={schemas.root}
           walk={walk.data}
           effective={effective}
+          isJson={view === 'json'}
+          onView={(next) => show({ view: next === 'json' ? next : undefined })}
         />
         <LivePane
           walk={walk}
@@ -250,6 +252,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
               configurationId={place.configurationId}
               fixture={fixture}
               recording={recording}
+              canRecord={walk.data !== undefined}
               onRecord={record}
               onReplay={setFixture}
             />
@@ -263,25 +266,18 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
 
 const rowsToRun = (key: string): readonly string[] | undefined => (key === ROOT ? undefined : [key])
 
-/** What the steps do not show stays in the configuration, and can be edited as JSON. */
-function Kept({ place, document, row }: { place: ConfigurationPlace; document: unknown; row: string | undefined }) {
+/** What the steps do not show stays in the configuration, and is edited as JSON beside them. */
+function Kept({ document, onOpenJson }: { document: unknown; onOpenJson: () => void }) {
   const paths = keptPaths(document)
+  if (paths.length === 0) return null
   return (
     <div className="kept stack2">
-      {paths.length > 0 ? <p className="xs mute">Kept as JSON, not shown by a step:</p> : null}
+      <p className="xs mute">Kept as JSON, not shown by a step:</p>
       {paths.map((path) => (
-        <p key={pathText(path)} className="xs id">
-          {pathText(path)}
-        </p>
+        <button key={pathText(path)} type="button" className="link id xs block" onClick={onOpenJson}>
+          {pathText(path.slice(1))}
+        </button>
       ))}
-      <Link
-        className="xs"
-        to="/components/$componentId/$configurationId"
-        params={place}
-        search={{ view: 'json', ...(row ? { row } : {}) }}
-      >
-        Edit as JSON
-      </Link>
     </div>
   )
 }

@@ -10,6 +10,7 @@ import { problemsOf, type Schema } from '../document/schema.ts'
 import { EffectiveView } from '../editor/effective-view.tsx'
 import { LazyJsonEditor } from '../editor/lazy.ts'
 import { canShow, SchemaForm } from '../editor/schema-form.tsx'
+import { ViewSwitch } from '../editor/view-switch.tsx'
 import { plural } from '../format.ts'
 import { Lines, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -148,25 +149,6 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
 function useLeaveGuard(hasChanges: boolean): void {
   useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => hasChanges })
 }
-
-const ViewSwitch = ({
-  view,
-  canShowForm,
-  onChange,
-}: {
-  view: string
-  canShowForm: boolean
-  onChange: (view: string) => void
-}) => (
-  <fieldset className="seg" aria-label="View">
-    <button type="button" aria-pressed={view === 'form'} disabled={!canShowForm} onClick={() => onChange('form')}>
-      Form
-    </button>
-    <button type="button" aria-pressed={view === 'json'} onClick={() => onChange('json')}>
-      JSON
-    </button>
-  </fieldset>
-)
 
 function Validity({ text, schema, isPart }: { text: string; schema: Schema | undefined; isPart: boolean }) {
   const value = parsed(text)

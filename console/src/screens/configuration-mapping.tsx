@@ -1,12 +1,12 @@
 // Tables in and out: which tables a configuration reads and where its results are kept, chosen from the tables there are. It edits the
 // same text as the form and the JSON view; keys that it does not know stay as they are.
 
-import { useId } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
 import { isRecord, type Path, parsed, setAt, valueIn } from '../document/json-text.ts'
 import { count } from '../format.ts'
 import { useLoad } from '../load.tsx'
-import { HelpAbout, Label } from '../parts/guide.tsx'
+import { Field, type FieldProps } from '../parts/field.tsx'
+import { HelpAbout } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { TextList } from '../parts/text-list.tsx'
 import { bucketOf, tableNameOf } from '../table-id.ts'
@@ -235,12 +235,13 @@ function OutputFields({ entry, put, tables, buckets }: FieldsProps & { readonly 
           hint={destination === '' ? undefined : table ? `${destination} exists.` : `${destination} is made by the first load.`}
           onChange={(next) => put('destination', given(next === '' && bucket === '' ? '' : `${bucket}.${next}`))}
         />
-        <Flag
+        <ChoiceField
           name="incremental"
           label="Keep the rows there are"
-          value={isIncremental}
+          value={isIncremental ? 'yes' : 'no'}
+          options={{ no: 'no', yes: 'yes' }}
           hint={isIncremental ? 'Rows are added or replaced.' : 'The table is loaded anew.'}
-          onChange={(next) => put('incremental', next ? true : undefined)}
+          onChange={(next) => put('incremental', next === 'yes' ? true : undefined)}
         />
       </div>
       <Columns
@@ -284,149 +285,110 @@ function DefaultBucket({
 
 /** Bucket, then table; an id that does not exist stays as it is. */
 function TablePicker({ value, tables, onChange }: { value: string; tables: readonly Table[]; onChange: (next: string) => void }) {
-  const id = useId()
   const buckets = Map.groupBy(tables, (table) => bucketOf(table.id))
   const table = tables.find((one) => one.id === value)
+  const hint = table ? `${count(table.rowsCount ?? 0)} rows` : value === '' ? 'Needed.' : 'There is no such table now.'
   return (
-    <div className="field">
-      <Label htmlFor={id} name="source">
-        Table
-      </Label>
-      <select className="input" id={id} value={value} onChange={(event) => onChange(event.target.value)}>
-        <option value="">choose a table</option>
-        {value !== '' && !table ? <option value={value}>{value}</option> : null}
-        {[...buckets].map(([bucket, list]) => (
-          <optgroup key={bucket} label={bucket}>
-            {list.map((one) => (
-              <option key={one.id} value={one.id}>
-                {one.name}
-              </option>
+    <Field name="source" label="Table" hint={hint}>
+      {(id) => (
+        <select className="input" id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">choose a table</option>
+          {value !== '' && !table ? <option value={value}>{value}</option> : null}
+          {[...buckets].map(([bucket, list]) => (
+            <optgroup key={bucket} label={bucket}>
+              {list.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {one.name}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+interface TextFieldProps extends FieldProps {
+  readonly value: string
+  readonly placeholder?: string
+  readonly options?: readonly string[]
+  readonly onChange: (next: string) => void
+}
+
+const TextField = ({ value, placeholder, options = [], onChange, ...field }: TextFieldProps) => (
+  <Field {...field}>
+    {(id) => (
+      <>
+        <input
+          className="input mono"
+          id={id}
+          value={value}
+          placeholder={placeholder}
+          list={options.length > 0 ? `${id}-options` : undefined}
+          onChange={(event) => onChange(event.target.value)}
+        />
+        {options.length > 0 ? (
+          <datalist id={`${id}-options`}>
+            {options.map((one) => (
+              <option key={one} value={one} />
             ))}
-          </optgroup>
+          </datalist>
+        ) : null}
+      </>
+    )}
+  </Field>
+)
+
+interface ChoiceFieldProps extends FieldProps {
+  readonly value: string
+  /** Values and what they are called. */
+  readonly options: Readonly<Record<string, string>>
+  readonly onChange: (next: string) => void
+}
+
+const ChoiceField = ({ value, options, onChange, ...field }: ChoiceFieldProps) => (
+  <Field {...field}>
+    {(id) => (
+      <select className="input" id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+        {Object.entries(options).map(([one, name]) => (
+          <option key={one} value={one}>
+            {name}
+          </option>
         ))}
       </select>
-      <span className="hint">
-        {table ? `${count(table.rowsCount ?? 0)} rows` : value === '' ? 'Needed.' : 'There is no such table now.'}
-      </span>
-    </div>
-  )
-}
+    )}
+  </Field>
+)
 
-function TextField({
-  name,
-  label,
-  value,
-  placeholder,
-  hint,
-  options = [],
-  onChange,
-}: {
-  name: string
-  label: string
-  value: string
-  placeholder?: string
-  hint?: string | undefined
-  options?: readonly string[]
-  onChange: (next: string) => void
-}) {
-  const id = useId()
-  return (
-    <div className="field">
-      <Label htmlFor={id} name={name}>
-        {label}
-      </Label>
-      <input
-        className="input mono"
-        id={id}
-        value={value}
-        placeholder={placeholder}
-        list={options.length > 0 ? `${id}-options` : undefined}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      {options.length > 0 ? (
-        <datalist id={`${id}-options`}>
-          {options.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      ) : null}
-      {hint ? <span className="hint">{hint}</span> : null}
-    </div>
-  )
-}
-
-function Flag({
-  name,
-  label,
-  value,
-  hint,
-  onChange,
-}: {
-  name: string
-  label: string
-  value: boolean
-  hint: string
-  onChange: (next: boolean) => void
-}) {
-  const id = useId()
-  return (
-    <div className="field">
-      <Label htmlFor={id} name={name}>
-        {label}
-      </Label>
-      <select className="input" id={id} value={value ? 'yes' : 'no'} onChange={(event) => onChange(event.target.value === 'yes')}>
-        <option>no</option>
-        <option>yes</option>
-      </select>
-      <span className="hint">{hint}</span>
-    </div>
-  )
+interface ColumnsProps extends FieldProps {
+  /** What applies when none is chosen. */
+  readonly all: string
+  readonly columns: readonly string[]
+  readonly chosen: readonly string[]
+  readonly onChange: (next: readonly string[]) => void
 }
 
 /** Columns of the table that there is, in the order in which they are chosen; others can be typed. */
-function Columns({
-  name,
-  label,
-  all,
-  columns,
-  chosen,
-  onChange,
-}: {
-  name: string
-  label: string
-  /** What applies when none is chosen. */
-  all: string
-  columns: readonly string[]
-  chosen: readonly string[]
-  onChange: (next: readonly string[]) => void
-}) {
-  const id = useId()
+function Columns({ all, columns, chosen, onChange, ...field }: ColumnsProps) {
+  const some = columns.length > 0 ? `${chosen.length} of ${columns.length}` : `${chosen.length} chosen`
   return (
-    <div className="field">
-      <Label htmlFor={id} name={name}>
-        {label}
-      </Label>
-      <TextList id={id} values={chosen} options={columns} onChange={onChange} />
-      <span className="hint">{chosen.length === 0 ? `${all}.` : `${chosen.length} of ${columns.length || 'unknown'}.`}</span>
-    </div>
+    <Field {...field} hint={chosen.length === 0 ? `${all}.` : `${some}.`}>
+      {(id) => <TextList id={id} values={chosen} options={columns} onChange={onChange} />}
+    </Field>
   )
 }
 
+interface FilterProps {
+  readonly entry: Entry
+  readonly put: Put
+  readonly columns: readonly string[]
+  readonly prefix: 'where' | 'delete_where'
+  readonly label: string
+}
+
 /** A column, how it is compared, and values: all three or none. */
-function Filter({
-  entry,
-  put,
-  columns,
-  prefix,
-  label,
-}: {
-  entry: Entry
-  put: Put
-  columns: readonly string[]
-  prefix: 'where' | 'delete_where'
-  label: string
-}) {
-  const id = useId()
+function Filter({ entry, put, columns, prefix, label }: FilterProps) {
   const [column, operator, values] = [`${prefix}_column`, `${prefix}_operator`, `${prefix}_values`]
   const isHalf = (textOf(entry[column]) === '') !== (textsOf(entry[values]).length === 0)
   return (
@@ -439,27 +401,16 @@ function Filter({
         options={columns}
         onChange={(next) => put(column, given(next))}
       />
-      <div className="field">
-        <Label htmlFor={id} name={operator}>
-          Is
-        </Label>
-        <select
-          className="input"
-          id={id}
-          value={entry[operator] === 'ne' ? 'ne' : 'eq'}
-          onChange={(event) => put(operator, event.target.value === 'ne' ? 'ne' : undefined)}
-        >
-          <option value="eq">one of</option>
-          <option value="ne">none of</option>
-        </select>
-      </div>
-      <div className="field">
-        <Label htmlFor={`${id}-values`} name={values}>
-          Values
-        </Label>
-        <TextList id={`${id}-values`} values={textsOf(entry[values])} onChange={(next) => put(values, given(next))} />
-        {isHalf ? <span className="bad">A column and its values belong together.</span> : null}
-      </div>
+      <ChoiceField
+        name={operator}
+        label="Is"
+        value={entry[operator] === 'ne' ? 'ne' : 'eq'}
+        options={{ eq: 'one of', ne: 'none of' }}
+        onChange={(next) => put(operator, next === 'ne' ? 'ne' : undefined)}
+      />
+      <Field name={values} label="Values" bad={isHalf ? 'A column and its values belong together.' : undefined}>
+        {(id) => <TextList id={id} values={textsOf(entry[values])} onChange={(next) => put(values, given(next))} />}
+      </Field>
     </div>
   )
 }

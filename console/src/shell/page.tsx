@@ -8,6 +8,7 @@ import { screenHelp } from '../screens/field-help.ts'
 import { findBinding } from '../use-key.ts'
 import { BranchMark } from './branch.tsx'
 import { CurlButton } from './curl.tsx'
+import { ProjectButton } from './project-switch.tsx'
 
 export interface Crumb {
   readonly name: string
@@ -63,6 +64,7 @@ export function Page({
             ))}
           </ol>
         </nav>
+        <ProjectButton />
         <button
           type="button"
           className="btn icon ghost only-s"

@@ -21,6 +21,8 @@ interface Leaf {
 const NEXT_ADDRESS = /next|following/i
 const TOKEN =
   /next.*(?:token|cursor|key|id|page)|(?:page|continuation|sync).?token|end_?cursor|^cursor$|^continuation$|scroll_?id|bookmark/i
+/** A token when it is a text: numbers of these names count pages. */
+const TOKEN_ALONE = /^(?:next|after)$/i
 const TOTAL_PAGES = /^(?:total|last|num(?:ber)?|count)?_?(?:of_?)?pages?(?:_?(?:total|count))?$|^last_?page$/i
 const PAGE = /^(?:current_?)?page(?:_?(?:number|num|no))?$/i
 const OFFSET = /^(?:offset|skip|start(?:_?at|_?index)?)$/i
@@ -35,6 +37,7 @@ const PARAMETER_OF: readonly (readonly [RegExp, string])[] = [
   [/scroll_?id$/i, 'scroll_id'],
   [/cursor$/i, 'cursor'],
   [/bookmark$/i, 'bookmark'],
+  [/^(?:next|after)$/i, 'after'],
 ]
 
 export function guessPagination(answered: Answered): Guess<JsonObject> | undefined {
@@ -77,7 +80,9 @@ function nextAddress(leaves: readonly Leaf[]): Guess<JsonObject> | undefined {
 
 function nextToken(leaves: readonly Leaf[]): Guess<JsonObject> | undefined {
   const found = leaves.find(
-    ({ key, value }) => TOKEN.test(key) && !isEmpty(value) && (typeof value === 'string' || isNumber(value)),
+    ({ key, value }) =>
+      !isEmpty(value) &&
+      (typeof value === 'string' ? TOKEN.test(key) || TOKEN_ALONE.test(key) : isNumber(value) && TOKEN.test(key)),
   )
   if (found === undefined || TOTAL_PAGES.test(found.key)) return undefined
   const known = PARAMETER_OF.find(([name]) => name.test(found.key))?.[1]

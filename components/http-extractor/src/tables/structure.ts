@@ -43,6 +43,8 @@ export type Node = {
   /** Whether a link id can be needed for the object at this place; set by the layout. */
   hasArrays: boolean
   nestedArrayReported: boolean
+  /** An array in whose place some item has a single value. */
+  hasSingles: boolean
 }
 
 /** What follows an item in its row: cells, and the same as members of the serialised item. */
@@ -61,6 +63,8 @@ type TableContext = {
 export type TableNode = TableContext & {
   readonly name: string
   readonly rows: Node
+  /** The array whose elements are the rows; undefined for the items themselves. */
+  readonly array: Node | undefined
   readonly takenNames: Set<string>
   /** Names of added columns (userData, parent_*, JSON_parentId), in the order in which they were first needed. */
   readonly added: string[]
@@ -148,10 +152,10 @@ export function createStructure({ type, state, aliases, naming, nextOrder, warn 
   }
 }
 
-function createRows(cleanPath: string, place: string, like: TableContext & Pick<TableNode, 'aliases'>): Node {
+function createRows(cleanPath: string, place: string, like: TableContext & Pick<TableNode, 'aliases'>, array?: Node): Node {
   const { naming, nextOrder, aliases } = like
   const blank = { takenNames: new Set<string>(), added: [], order: undefined, changed: true }
-  const own = { name: naming.table(cleanPath), naming, nextOrder, aliases, ...blank }
+  const own = { name: naming.table(cleanPath), naming, nextOrder, aliases, array, ...blank }
   const table = own as unknown as TableNode & { rows: Node } // table and rows need each other, so one is set afterwards
   table.rows = createNode({ key: '', keys: [], cleanPath, place, table })
   return table.rows
@@ -168,6 +172,7 @@ function createNode(at: Pick<Node, 'key' | 'keys' | 'cleanPath' | 'place' | 'tab
     index: 0,
     hasArrays: false,
     nestedArrayReported: false,
+    hasSingles: false,
   } as const
   return {
     ...at,
@@ -197,7 +202,7 @@ function memberNode(parent: Node, key: string): Node {
 
 function elementNode(array: Node): Node {
   if (array.element === undefined) {
-    array.element = createRows(array.cleanPath, `${array.place}.[]`, array.table)
+    array.element = createRows(array.cleanPath, `${array.place}.[]`, array.table, array)
     array.element.table.added.push(PARENT_ID)
   }
   return array.element
@@ -220,7 +225,7 @@ function analyseElements(elements: readonly JsonValue[], rows: Node, warn: (mess
     if (type === 'array') reportNestedArray(rows, warn)
     const rowType = type === 'array' ? 'scalar' : type
     if (rowType !== 'null' && rowType !== rows.type) {
-      if (rows.type !== 'null') throw incompatible(rows.place, rows.type, rowType)
+      if (rows.type !== 'null') throw incompatible(rows, rows.type, rowType)
       rows.type = rowType
       rows.table.changed = true
     }
@@ -237,6 +242,7 @@ function analyseMember(value: JsonValue, node: Node, warn: (message: string) => 
   const type = typeOf(value)
   if (type === 'null') return
   if (node.type === 'array' || type === 'array') {
+    if (!Array.isArray(value)) node.hasSingles = true
     analyseArray(Array.isArray(value) ? value : [value], node, warn)
     return
   }
@@ -245,7 +251,7 @@ function analyseMember(value: JsonValue, node: Node, warn: (message: string) => 
     if (type === 'object') node.table.changed = true // its column gives way to those of its members
   } else if (node.type !== type) {
     throw new TablesError(
-      `Error parsing response JSON: Unhandled nodeType change from "${node.type}" to "${type}" in "${node.place}". ${hint(node.place)}`,
+      `Error parsing response JSON: Unhandled nodeType change from "${node.type}" to "${type}" in "${node.place}". ${hint(node)}`,
     )
   }
   if (type === 'object') analyseObject(value as JsonObject, node, warn) // typeOf said so
@@ -256,6 +262,7 @@ function analyseArray(elements: readonly JsonValue[], node: Node, warn: (message
   if (node.type === 'scalar' || node.type === 'object') {
     const rows = elementNode(node)
     rows.type = node.type
+    node.hasSingles = true
     for (const [key, old] of node.members) copyMember(old, memberNode(rows, key))
     node.members.clear()
     node.table.changed = true
@@ -280,15 +287,17 @@ export function reportNestedArray(rows: Node, warn: (message: string) => void): 
   warn(`Converting nested array '${rows.place}' to JSON string.`)
 }
 
-function incompatible(place: string, a: NodeType, b: NodeType): TablesError {
+function incompatible(rows: Node, a: NodeType, b: NodeType): TablesError {
   return new TablesError(
-    `Error parsing response JSON: Data array in '${place}' contains incompatible types '${a}' and '${b}'. ${hint(place)}`,
+    `Error parsing response JSON: Data array in '${rows.place}' contains incompatible types '${a}' and '${b}'. ${hint(rows)}`,
   )
 }
 
-/** A filter steps into lists only, so an item with a single value in the place of a list ends it: the last list is kept whole. */
-function hint(place: string): string {
-  const path = place
+/** A filter steps into lists only: the outermost list in whose place an item has a single value is kept whole, else the last list. */
+function hint(node: Node): string {
+  let whole = node
+  for (let array = node.table.array; array !== undefined; array = array.table.array) if (array.hasSingles) whole = array
+  const path = whole.place
     .split('.[]')
     .slice(1)
     .join('[]')

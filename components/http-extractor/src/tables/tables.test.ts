@@ -208,6 +208,10 @@ test('types that cannot share a column end with the place and the way out', asyn
   }
   await assert.rejects(run(['[{"l":[{"a":1}]}]', '[{"l":[{"a":{}}]}]']), /"responseFilter": "l\[\]\.a"/)
   await assert.rejects(run(['[{"l":[{"a":1}]},{"l":"x"}]']), /"responseFilter": "l" in/)
+  // An outer list that is a single object in some item cannot be stepped into.
+  await assert.rejects(run(['[{"l":{"a":1}},{"l":[{"a":{}}]}]']), /"responseFilter": "l" in/)
+  await assert.rejects(run(['[{"o":[{"l":[{"a":1}]},{"l":{"a":{}}}]}]']), /"responseFilter": "o\[\]\.l" in/)
+  await assert.rejects(run(['[{"o":[{"l":[{"a":1}]}]},{"o":{"l":[{"a":{}}]}}]']), /"responseFilter": "o" in/)
 })
 
 test('what a filter makes text of is no longer the list or the object of an earlier run', async () => {

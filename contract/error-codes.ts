@@ -113,6 +113,17 @@ export const ERRORS = {
     kind: 'transient',
     text: 'No Spark cluster is registered with this stack. The operator registers one with MILLRACE_SPARK_URL=spark://host:7077 and starts the stack again.',
   },
+  'spark.notReady': { kind: 'invalid', text: 'The Spark driver cannot run on this node. {reason}' },
+  'spark.noIceberg': {
+    kind: 'invalid',
+    text: 'The Spark cluster cannot read the tables: Iceberg is not among its jars. The operator names iceberg-spark-runtime and iceberg-aws-bundle with spark.jars or spark.jars.packages in MILLRACE_SPARK_CONF. ({reason})',
+  },
+  'spark.clusterFailed': { kind: 'invalid', text: '{reason} No table was changed; run the job again.' },
+  'spark.driverEnded': {
+    kind: 'invalid',
+    text: 'The Spark driver ended before its work was done: {reason}. No table was changed.',
+  },
+  'spark.scriptFailed': { kind: 'invalid', text: '{message}' },
   'spark.noPages': {
     kind: 'transient',
     text: 'The pages of the Spark cluster at {address} are not known. The operator sets MILLRACE_SPARK_PAGES_URL=http://host:8080 and starts the stack again.',

@@ -19,3 +19,11 @@ export function exactInteger(digits: string): unknown {
   if (Number.isSafeInteger(value)) return value
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(String(BigInt(digits))) // newer than its type
 }
+
+/** The other way round: BigInts digit by digit, also deep inside a value that something else turns into JSON. */
+export const withExactIntegers = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return exactInteger(String(value))
+  if (Array.isArray(value)) return value.map(withExactIntegers)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withExactIntegers(member)]))
+}

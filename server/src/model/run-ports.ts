@@ -1,6 +1,11 @@
 // What a run needs of the modules around it, as small interfaces. `platform.ts` fills them.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
+import type { DataFolder } from '../engines/runner/data-folder.ts'
+import type { LogEvent } from '../engines/runner/log-event.ts'
+import type { Mask } from '../engines/runner/mask.ts'
+import type { Limits } from '../engines/runner/runner.ts'
+import type { Column } from '../engines/table-engine/snapshot.ts'
 import type { Actor } from './actor.ts'
 import type { ColumnOrigin } from './lineage.ts'
 import type { SqlColumnMapping } from './sql-columns.ts'
@@ -60,6 +65,33 @@ export interface StoredRows {
   /** In the order of their field ids. */
   readonly columns: readonly string[]
   readonly files: readonly CommittedFile[]
+}
+
+/** What a result that another engine writes becomes a part of: the columns that the table has, and where its files lie until it takes them. */
+export interface RunTarget {
+  readonly typed: boolean
+  readonly columns: readonly Column[]
+  /** Of the first column that the table lacks. */
+  readonly nextFieldId: number
+  readonly folder: string
+}
+
+/** Tables of the catalogue that live as long as a run, for the token of that run. */
+export interface RunNamespace {
+  /** `folder` is for what the run makes by itself. */
+  open(
+    owner: RunTokenOwner,
+    folder: string,
+    results: readonly { readonly name: string; readonly target: RunTarget }[],
+  ): Promise<void>
+  /** Undefined: the run has not made it. */
+  rowsOf(owner: RunTokenOwner, name: string): Promise<StoredRows | undefined>
+  close(owner: RunTokenOwner): Promise<void>
+}
+
+export interface RunTokenOwner {
+  readonly projectId: number
+  readonly tokenId: number
 }
 
 /** One result table, ready to be loaded: where its bytes are and what it becomes. */
@@ -131,6 +163,8 @@ export interface RunTables {
   download(scope: RunScope, tableId: string, query: TableQuery, path: string, signal: AbortSignal): Promise<void>
   /** Writes the rows as slices of CSV without a header into a file of the project; answers its id. */
   exportFile(scope: RunScope, tableId: string, query: TableQuery, signal: AbortSignal): Promise<number>
+  /** The table that a result becomes a part of, as it is now. */
+  targetOf(scope: RunScope, tableId: string): Promise<RunTarget>
   /** Values of one column, for delete rules that take them from another table. */
   columnValues(scope: RunScope, tableId: string, column: string | undefined): Promise<readonly string[]>
   /**
@@ -232,6 +266,34 @@ export interface RunSql {
   /** Throws `sql.scriptFailed`, which names the block, the code and the statement. */
   run(request: SqlRun, signal: AbortSignal): Promise<SqlRunEnd>
   dryRun(request: SqlRun, signal: AbortSignal): Promise<SqlDryRun>
+}
+
+export interface SparkScriptPart extends SqlScriptPart {
+  readonly language: 'sql' | 'python'
+}
+
+/** A script for the registered Spark cluster. */
+export interface SparkRun {
+  readonly scope: RunScope
+  readonly folder: DataFolder
+  readonly inputs: readonly SqlInput[]
+  readonly parts: readonly SparkScriptPart[]
+  /** Tables of the script, and the tables of the project that they become. */
+  readonly results: readonly { readonly table: string; readonly destination: string }[]
+  readonly limits: Limits
+  readonly mask: Mask
+  say(event: LogEvent): void
+  /** So many statements are done. */
+  onStatement(done: number, total: number): void
+}
+
+export interface SparkRunEnd {
+  /** By destination. */
+  readonly stored: Readonly<Record<string, StoredRows>>
+}
+
+export interface RunSpark {
+  run(request: SparkRun, signal: AbortSignal): Promise<SparkRunEnd>
 }
 
 export interface FileInfo {

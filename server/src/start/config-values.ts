@@ -109,6 +109,27 @@ export const sparkUrl: Parse<string> = (text) =>
     ? text
     : refuse('not the address of a Spark cluster, such as spark://host:7077, sc://host:15002 or local[*].')
 
+/** A JSON object whose members are texts. */
+export const textsByName: Parse<Readonly<Record<string, string>>> = (text) => {
+  const value = parsed(text)
+  const isRight =
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((one) => typeof one === 'string')
+  return isRight
+    ? (value as Readonly<Record<string, string>>)
+    : refuse('not a JSON object of texts, such as {"spark.executor.memory": "4g"}.')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** `{project}` stands for the id of a project: each has a server, or a part of one, of its own. */
 export const urlOfProject: Parse<string> = (text) => {
   httpUrl(text.replaceAll('{project}', '1'))

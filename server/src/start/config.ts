@@ -397,8 +397,20 @@ export const VARIABLES = {
   MILLRACE_SPARK_URL: variable({
     default: 'none',
     sentence:
-      'The Spark cluster of this stack: `spark://host:7077` (a standalone master), `sc://host:15002` (Spark Connect) or `local[*]`. Without it the `spark` service answers 503.',
+      'The Spark cluster of this stack: `spark://host:7077` (a standalone master), `sc://host:15002` (Spark Connect) or `local[*]`. Without it the `spark` service answers 503, and jobs of `platform.spark-sql` fail.',
     parse: read.sparkUrl,
+  }),
+  MILLRACE_SPARK_PYTHON: variable({
+    default: '`python3`',
+    sentence: 'The Python that runs the drivers of `platform.spark-sql`: it has `pyspark`, in the version of the cluster.',
+    parse: read.word,
+  }),
+  MILLRACE_SPARK_CONF: variable({
+    default: 'none',
+    sentence:
+      'Settings of every Spark application, as a JSON object of texts: `{"spark.jars.packages": "...", "spark.executor.memory": "4g"}`. Iceberg must be among the jars of the cluster, or be named here.',
+    secret: true,
+    parse: read.textsByName,
   }),
   MILLRACE_SPARK_PAGES_URL: variable({
     default: 'port 8080 of the host in `spark://`',
@@ -786,6 +798,11 @@ function configOf(values: Values, unknown: readonly string[]) {
       sparkUrl: values.MILLRACE_SPARK_URL,
       sparkPagesUrl: values.MILLRACE_SPARK_PAGES_URL,
       mlflowUrl: values.MILLRACE_MLFLOW_URL,
+    },
+    spark: {
+      url: values.MILLRACE_SPARK_URL,
+      python: values.MILLRACE_SPARK_PYTHON ?? 'python3',
+      conf: values.MILLRACE_SPARK_CONF ?? {},
     },
     sessions: {
       idleMs: (values.MILLRACE_SESSION_IDLE_HOURS ?? 24) * 3_600_000,

@@ -63,6 +63,7 @@ export async function openStack(config: Config): Promise<Stack> {
     sampleApi: config.sampleApi,
     smtpUrl: config.smtpUrl,
     servers: config.servers,
+    spark: config.spark,
     oidc: config.oidc,
     sessions: config.sessions,
     templateFolders: config.templateFolders,

@@ -64,6 +64,7 @@ import { registeredServersRoutes } from '../services/registered-servers/register
 import { createRegisteredServers, type ServerAddresses } from '../services/registered-servers/registered-servers.ts'
 import { sampleApiRoutes } from '../services/sample-api/sample-api.routes.ts'
 import { createSampleApi } from '../services/sample-api/sample-api.ts'
+import type { SparkSettings } from '../services/spark/spark-scripts.ts'
 import { stackIndexRoutes } from '../services/stack-index/stack-index.routes.ts'
 import { runStatsRoutes } from '../services/storage-jobs/run-stats.routes.ts'
 import { createStorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
@@ -128,6 +129,8 @@ export interface PlatformOptions extends CoreOptions {
   /** Where mail is sent through; without it none is. */
   readonly smtpUrl?: string | undefined
   /** Servers beside the stack: Spark and MLflow. */
+  /** The cluster of `platform.spark-sql`, and what its drivers run with. */
+  readonly spark?: SparkSettings | undefined
   readonly servers?: ServerAddresses | undefined
   /** Who presents it manages the OAuth providers; without it nobody does. */
   readonly manageToken?: string | undefined
@@ -456,6 +459,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     configurations: configurationModules,
     tables: tableModules.runTables,
     sql: sqlModules.scripts,
+    spark: options.spark,
+    runNamespace: tableModules.runNamespace,
     sandboxes: sqlModules.runSandboxes,
     files: createRunFiles({ files, access, slices: fileSlices, objects: store }),
     oauth: oauthModules.forRuns,
@@ -653,7 +658,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     registerWordSearch(app, core, configurationModules, tableModules, { file: files.findNamed, schedule: scheduleModules.find })
     tableModules.registerRoutes(app)
     sqlModules.registerRoutes(app)
-    app.register(icebergRoutes(tableModules.iceberg, tableModules.icebergWrites))
+    app.register(icebergRoutes(tableModules.catalogue.iceberg, tableModules.catalogue.writes))
     app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
     app.register(fileHeadRoutes({ heads: createFileHeads({ getFile: files.get, slices: fileSlices, objects: store }) }))
     app.register(

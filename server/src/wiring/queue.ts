@@ -12,7 +12,7 @@ import { createRunner } from '../engines/runner/runner.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { JobEndFacts } from '../model/job-end.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
-import type { RunFiles, RunOauth, RunSandboxes, RunScope, RunSql, RunTables } from '../model/run-ports.ts'
+import type { RunFiles, RunNamespace, RunOauth, RunSandboxes, RunScope, RunSql, RunTables } from '../model/run-ports.ts'
 import { queueComponent } from '../services/components/runnable-component.ts'
 import { eventsOfJob } from '../services/events/job-log.ts'
 import { flowFormatOf } from '../services/flows/flow-plan.ts'
@@ -33,6 +33,7 @@ import { queuedJob } from '../services/queue/queued-job.ts'
 import { createRunningJobs } from '../services/queue/running-jobs.ts'
 import { createStateHistory } from '../services/queue/state-history.store.ts'
 import { lastGoodRun } from '../services/queue/usual-duration.ts'
+import { createSparkScripts, NO_SPARK, type SparkSettings } from '../services/spark/spark-scripts.ts'
 import { createActionSlots } from '../services/sync-actions/action-slots.ts'
 import { type Caller, syncActionsRoutes } from '../services/sync-actions/sync-actions.routes.ts'
 import { vaultRoutes } from '../services/vault/vault.routes.ts'
@@ -50,6 +51,9 @@ export interface QueueModulesDeps extends Core {
   readonly tables: RunTables
   /** Scripts of SQL transformations. */
   readonly sql: RunSql
+  readonly spark: SparkSettings | undefined
+  /** Tables of the catalogue that live as long as a run. */
+  readonly runNamespace: RunNamespace
   readonly sandboxes: RunSandboxes
   readonly oauth: RunOauth
   readonly files: RunFiles
@@ -151,6 +155,17 @@ export function createQueueModules(deps: QueueModulesDeps) {
     log,
     tables: deps.tables,
     sql: deps.sql,
+    spark: createSparkScripts({
+      settings: deps.spark ?? NO_SPARK,
+      runner,
+      namespace: deps.runNamespace,
+      tables: deps.tables,
+      issueToken: ({ actor, runId }, buckets, expiresIn) =>
+        tokens.issueReader(actor, `Spark run of job ${runId}`, expiresIn, buckets),
+      revokeToken: ({ actor }, id) => tokens.revokeOfRun(actor, id),
+      driverFolder: join(REPOSITORY, 'components', 'spark-sql'),
+      packagesFolder: join(dataDir, 'cache', 'spark'),
+    }),
     sandboxes: deps.sandboxes,
     oauth: deps.oauth,
     files: deps.files,

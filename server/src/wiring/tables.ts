@@ -26,6 +26,8 @@ import type { Files } from '../services/files/files.ts'
 import { createFileOpener } from '../services/files/open-file.ts'
 import { createIcebergStore } from '../services/iceberg/iceberg.store.ts'
 import { createIceberg } from '../services/iceberg/iceberg.ts'
+import { createRunCatalogue, withRunNamespace } from '../services/iceberg/run-namespace.ts'
+import { createRunTablesStore } from '../services/iceberg/run-tables.store.ts'
 import { createWrites } from '../services/iceberg/writes.ts'
 import type { StorageJobsLoop } from '../services/storage-jobs/storage-jobs.loop.ts'
 import type { StorageJobs } from '../services/storage-jobs/storage-jobs.ts'
@@ -201,11 +203,24 @@ export async function createTableModules(deps: TableModulesDeps) {
     findBranch: deps.findBranch,
     authenticate: deps.authenticate,
   })
+  const runCatalogue = createRunCatalogue({
+    store: createRunTablesStore(db),
+    objects,
+    catalogue: iceberg,
+    inTransaction,
+    clock,
+  })
   const loop = createTablesLoop({
     parts,
     engine,
     objects,
-    alsoNeeded: { tidy: iceberg.removeUnused, keysOf: iceberg.everyKey },
+    alsoNeeded: {
+      tidy: async () => {
+        await iceberg.removeUnused()
+        await runCatalogue.removeOld()
+      },
+      keysOf: iceberg.everyKey,
+    },
     inTransaction,
     clock,
     log,
@@ -302,9 +317,14 @@ export async function createTableModules(deps: TableModulesDeps) {
     tables,
     parts,
     engine,
-    /** For programs that read tables by their files. */
-    iceberg,
-    icebergWrites: createWrites({ tables: openTables, store: icebergStore, objects, catalogue: iceberg }),
+    /** For programs that read and write tables by their files. */
+    catalogue: withRunNamespace(
+      iceberg,
+      createWrites({ tables: openTables, store: icebergStore, objects, catalogue: iceberg }),
+      runCatalogue,
+    ),
+    /** For runs on other engines. */
+    runNamespace: runCatalogue.ofRun,
     loop,
     /** For the queue: loads and exports of files on this machine. */
     local,

@@ -3,11 +3,12 @@
 //  (1) a file system of its own: the system's programs and libraries read-only, its own folder read-only, its data folder, scratch
 //      space. The rest of the disk is not there: keys, databases, other runs, home folders;
 //  (2) processes of its own: it sees no process of the machine, and all of its own end with it;
-//  (3) a network of its own with nothing in it, or with one way out: the egress proxy of the server;
+//  (3) a network of its own with nothing in it, or with one way out: the egress proxy of the server; or, for programs of the stack that work on a
+//      cluster, the network of the machine;
 //  (4) no capabilities, no way to new ones, and another user than the server's when that is root.
 
 import { execFile } from 'node:child_process'
-import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -42,8 +43,9 @@ export interface View {
   readonly writable: readonly string[]
   readonly readable: readonly string[]
   readonly cwd: string
-  /** The way out; without it there is no network at all. */
+  /** The way out, or the network of the machine as it is; without it there is no network at all. */
   readonly network?:
+    | 'host'
     | {
         readonly socket: string
         readonly forwarder: string
@@ -61,7 +63,10 @@ export const VIEW_FAILED = { exitCode: 121, words: 'The isolated surroundings of
 const TOOLS_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix']
 const ETC_FILES = ['passwd', 'group', 'nsswitch.conf', 'localtime', 'ld.so.cache', 'mime.types', 'services', 'protocols']
-const ETC_FOLDERS = ['ssl', 'pki', 'ca-certificates', 'alternatives']
+/** How the machine finds others by name. */
+const NAMES_OF_HOSTS = ['hosts', 'resolv.conf', 'host.conf']
+/** Those of a Java are named after its version. */
+const ETC_FOLDERS = ['ssl', 'pki', 'ca-certificates', 'alternatives', ...javaFolders()]
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom']
 const SCRATCH = 'mode=1777,nosuid,nodev,size=64m'
 const PROBE_MS = 20_000
@@ -99,6 +104,10 @@ async function problemOf(settings: IsolationSettings): Promise<string | undefine
   }
 }
 
+function javaFolders(): string[] {
+  return existsSync('/etc') ? readdirSync('/etc').filter((name) => /^java(-[\w.-]+)?$/.test(name)) : []
+}
+
 const isRoot = (): boolean => process.getuid?.() === 0
 
 function wrapped(settings: IsolationSettings, argv: readonly string[], view: View): readonly string[] {
@@ -111,7 +120,7 @@ function wrapped(settings: IsolationSettings, argv: readonly string[], view: Vie
       ...own,
       '--mount',
       '--pid',
-      '--net',
+      ...(view.network === 'host' ? [] : ['--net']),
       '--ipc',
       '--uts',
       '--fork',
@@ -127,7 +136,7 @@ function viewScript(settings: IsolationSettings, view: View): string {
   const become = isRoot()
     ? `setpriv --reuid ${uid} --regid ${uid} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all --`
     : `unshare --user --map-user=${process.getuid?.()} --map-group=${process.getgid?.()} -- setpriv --no-new-privs --`
-  const { network } = view
+  const network = ownNetwork(view)
   const { mounts, links } = contentsOf(settings, view)
   const folders = mounts.filter(({ isFile }) => !isFile).map(({ target }) => `.${target}`)
   const files = mounts.filter(({ isFile }) => isFile).map(({ target }) => `.${target}`)
@@ -146,7 +155,9 @@ function viewScript(settings: IsolationSettings, view: View): string {
     ...(links.length > 0 ? [`ln -s ${links.map(quoted).join(' ')} .`] : []),
     'cp -P /dev/fd /dev/stdin /dev/stdout /dev/stderr dev',
     `cp -L ${existing('/etc', ETC_FILES).map(quoted).join(' ')} etc`,
-    "echo '127.0.0.1 localhost' > etc/hosts",
+    ...(view.network === 'host'
+      ? [`cp -L ${existing('/etc', NAMES_OF_HOSTS).map(quoted).join(' ')} etc`]
+      : ["echo '127.0.0.1 localhost' > etc/hosts"]),
     ...(network ? ['mkfifo -m 666 .millrace/ready', 'ip link set lo up'] : []),
     `printf '%s\\n' ${mounts.map((mount) => quoted(mountLine(view.place, mount))).join(' ')} > .millrace/mounts`,
     'mount --all --fstab .millrace/mounts',
@@ -181,7 +192,7 @@ function contentsOf(
   const system = SYSTEM.filter((path) => existsSync(path))
   // Links of the root folder (`/bin` to `usr/bin`) stay links.
   const [links, folders] = [system.filter(isLink), system.filter((path) => !isLink(path))]
-  const { network } = view
+  const network = ownNetwork(view)
   return {
     links: links.map((path) => readlinkSync(path)),
     mounts: [
@@ -201,6 +212,8 @@ function contentsOf(
     ],
   }
 }
+
+const ownNetwork = ({ network }: View) => (network === 'host' ? undefined : network)
 
 const isLink = (path: string): boolean => lstatSync(path).isSymbolicLink()
 
@@ -241,7 +254,7 @@ const isBelow = (path: string, folder: string): boolean => path === folder || pa
 /** A program that could write there would lead the server to a socket of its choice, by a link. */
 const INBOUND = '/.millrace/in'
 
-function networkStart(become: string, { port, relays, inbound }: NonNullable<View['network']>): string[] {
+function networkStart(become: string, { port, relays, inbound }: Exclude<NonNullable<View['network']>, 'host'>): string[] {
   const ways = [port, ...relays, ...(inbound ? [`in:${inbound.port}:${INBOUND}/s`] : [])]
   return [
     `${become} /.millrace/node /.millrace/forwarder.mjs /.millrace/egress ${ways.join(' ')} > /.millrace/ready 2>/dev/null &`,

@@ -16,7 +16,14 @@ export type Program =
       readonly writable?: readonly string[]
     }
   /** Registered by whoever runs the stack, in any language. Its first word is looked up in PATH. */
-  | { readonly kind: 'command'; readonly command: readonly string[]; readonly folder: string }
+  | {
+      readonly kind: 'command'
+      readonly command: readonly string[]
+      readonly folder: string
+      /** What it needs of the disk besides its own folder, when it is isolated. */
+      readonly readable?: readonly string[]
+      readonly writable?: readonly string[]
+    }
   /** An image, prepared by the container engine beforehand. */
   | { readonly kind: 'image'; readonly container: ContainerCommand }
 
@@ -28,6 +35,9 @@ export interface Launch {
   readonly watchMemory: boolean
   /** It can start no other process: when it has ended, nothing of it is left. */
   readonly isAlone: boolean
+  /** Of an isolated command, besides where it starts and its data folder. */
+  readonly readable?: readonly string[]
+  readonly writable?: readonly string[]
 }
 
 export interface LaunchSettings {
@@ -53,6 +63,8 @@ export function launchOf(
         cwd: program.folder,
         watchMemory: true,
         isAlone: false,
+        readable: program.readable ?? [],
+        writable: program.writable ?? [],
       }
     case 'image':
       return {

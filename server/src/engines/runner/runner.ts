@@ -17,7 +17,7 @@ import { type EgressProxy, openEgressProxy } from './egress-proxy.ts'
 import { createSpareFolders } from './folder-pool.ts'
 import { type GelfServer, type GelfTransport, startGelfServer } from './gelf-server.ts'
 import { type Guardian, gated, startGuardian } from './guardian.ts'
-import { type Isolation, VIEW_FAILED } from './isolation.ts'
+import { type Isolation, VIEW_FAILED, type View } from './isolation.ts'
 import { eventOfLine, type LogEvent, type LogLevel } from './log-event.ts'
 import { clean, createLineReader, type LineReader, shorten } from './log-lines.ts'
 import { type Mask, maskValue } from './mask.ts'
@@ -44,6 +44,8 @@ export interface RunSpec {
   onEvent(event: LogEvent): void
   /** What a command may connect to, when commands are isolated; undefined is nothing. */
   readonly egress?: EgressPolicy | undefined
+  /** An isolated command has the network of the machine, whatever `egress` says: for programs of the stack that work on a cluster. */
+  readonly hostNetwork?: boolean
   /** Ports of this machine's loopback that a command reaches at its own, whatever `egress` says. */
   readonly loopbackPorts?: readonly number[]
   /** Set for a command that listens and is sent requests: it runs for long, and its output is reported as it comes. */
@@ -160,6 +162,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       ...(gelf && spec.gelf ? [`${spec.gelf === 'udp' ? 'udp' : 'tcp'}:${gelf.port}`] : []),
       ...(spec.loopbackPorts ?? []).map((port) => `tcp:${port}`),
     ]
+    if (spec.hostNetwork) return { isolation, proxy: undefined, relays, isHost: true }
     if (!spec.egress && !spec.serving && relays.length === 0) return { isolation, proxy: undefined, relays }
     const onRefused = (target: string, reason: string): void =>
       spec.onEvent({ level: 'warning', message: `A connection to ${clean(target).slice(0, 300)} was refused: ${reason}.` })
@@ -185,6 +188,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     const launch = way ? isolated(plain, folder, way, port) : plain
     if (port !== undefined) spec.serving?.onOpen(dialOf(way, port))
     if (!launch.isAlone) entered.add(folder)
+    for (const path of plain.writable ?? []) await mkdir(path, { recursive: true })
     const diskBytes = await diskQuota(folder, limits.diskBytes)
     const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
     const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512), mark.cpuSeconds)
@@ -289,6 +293,7 @@ interface WayOut {
   readonly isolation: Isolation
   readonly proxy: EgressProxy | undefined
   readonly relays: readonly string[]
+  readonly isHost?: boolean
 }
 
 /** Where an isolated component finds the proxy, on its own loopback. */
@@ -304,19 +309,22 @@ function proxyAddress(way: WayOut | undefined): Record<string, string> {
   return { ...names, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: '1' }
 }
 
-function isolated(launch: Launch, folder: DataFolder, { isolation, proxy, relays }: WayOut, port: number | undefined): Launch {
-  const view = {
+function isolated(launch: Launch, folder: DataFolder, way: WayOut, port: number | undefined): Launch {
+  const { isolation, proxy, relays, isHost = false } = way
+  const view: View = {
     place: join(folder.root, 'view'),
-    writable: [folder.data, folder.tmp],
-    readable: [launch.cwd],
+    writable: [folder.data, folder.tmp, ...(launch.writable ?? [])],
+    readable: [launch.cwd, ...(launch.readable ?? [])],
     cwd: launch.cwd,
-    network: proxy && {
-      socket: proxy.path,
-      forwarder: proxy.forwarder,
-      port: PROXY_PORT,
-      relays,
-      inbound: port === undefined ? undefined : { folder: proxy.inboundFolder, port },
-    },
+    network: isHost
+      ? 'host'
+      : proxy && {
+          socket: proxy.path,
+          forwarder: proxy.forwarder,
+          port: PROXY_PORT,
+          relays,
+          inbound: port === undefined ? undefined : { folder: proxy.inboundFolder, port },
+        },
   }
   return { ...launch, argv: isolation.wrap(launch.argv, view) }
 }

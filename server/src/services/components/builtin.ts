@@ -13,6 +13,7 @@ import processors from './builtin/processors.json' with { type: 'json' }
 import sandboxes from './builtin/sandboxes.json' with { type: 'json' }
 import scheduler from './builtin/scheduler.json' with { type: 'json' }
 import sharedCode from './builtin/shared-code.json' with { type: 'json' }
+import sparkSql from './builtin/spark-sql.json' with { type: 'json' }
 import sqlTransformation from './builtin/sql-transformation.json' with { type: 'json' }
 import variables from './builtin/variables.json' with { type: 'json' }
 import { readDescription } from './description.ts'
@@ -51,6 +52,7 @@ export const BUILTIN: readonly ComponentDescription[] = [
   sandboxes,
   scheduler,
   sharedCode,
+  sparkSql,
   sqlTransformation,
   variables,
   ...processorDescriptions,

@@ -5,8 +5,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { platformErrorOf, statusOf } from '../../http/errors-to-http.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Iceberg } from './iceberg.ts'
-import type { Asker, Writes } from './writes.ts'
+import type { CatalogueOfRoutes, WritesOfRoutes } from './run-namespace.ts'
+import type { Asker } from './writes.ts'
 
 const PrefixParams = Type.Object({ prefix: Type.String({ description: 'As `GET /iceberg/v1/config` gives it.' }) })
 const NamespaceParams = Type.Object({
@@ -71,7 +71,7 @@ const ENDPOINTS = [
   'DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}',
 ]
 
-export function icebergRoutes(iceberg: Iceberg, writes: Writes): FastifyPluginAsyncTypebox {
+export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.setErrorHandler(sendError)
 
@@ -256,7 +256,7 @@ export function icebergRoutes(iceberg: Iceberg, writes: Writes): FastifyPluginAs
       },
       async (req, reply) => {
         const { prefix, namespace, table } = req.params
-        await iceberg.findTable(req.actor, prefix, namespace, table)
+        await iceberg.checkTable(req.actor, prefix, namespace, table)
         return reply.code(204).send(null)
       },
     )
@@ -317,7 +317,7 @@ export function icebergRoutes(iceberg: Iceberg, writes: Writes): FastifyPluginAs
       },
       async (req, reply) => {
         const { prefix, namespace, table } = req.params
-        await iceberg.findTable(req.actor, prefix, namespace, table)
+        await iceberg.checkTable(req.actor, prefix, namespace, table)
         return reply.code(204).send(null)
       },
     )

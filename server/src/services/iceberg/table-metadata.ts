@@ -47,7 +47,7 @@ const TYPES: Readonly<Record<Exclude<BaseType, 'NUMERIC'>, string>> = {
   TIMESTAMP: 'timestamp',
 }
 
-const icebergType = (column: Column): string =>
+export const icebergType = (column: Column): string =>
   column.type === 'NUMERIC' ? `decimal(${numericLength(column.length).replace(',', ', ')})` : TYPES[column.type]
 
 /** How others shall write: rows that change are written anew with their file, because the table takes no delete files. */

@@ -33,16 +33,7 @@ export type Writes = ReturnType<typeof createWrites>
 
 export function createWrites({ tables, store, objects, catalogue }: WritesDeps) {
   const { scopeOf, findTable, load, written, uuidOf, vend, uriPrefix } = catalogue
-  const commitFiles = createCommitFiles({ readObject, uriPrefix })
-
-  async function readObject(key: string, maxBytes: number): Promise<Uint8Array | undefined> {
-    const found = await objects.get(key)
-    if (!found || found.info.sizeBytes > maxBytes) {
-      found?.body.destroy()
-      return undefined
-    }
-    return Buffer.concat(await found.body.toArray())
-  }
+  const commitFiles = createCommitFiles({ readObject: objectReader(objects), uriPrefix })
 
   /** The same commit again is answered as the first one was. */
   async function commit(requester: Asker, prefix: string, namespace: string, name: string, text: string) {
@@ -166,6 +157,18 @@ export function createWrites({ tables, store, objects, catalogue }: WritesDeps) 
 
   return { commit, create, drop }
 }
+
+/** Nothing larger than asked for comes into memory. */
+export const objectReader =
+  (objects: Pick<ObjectStore, 'get'>) =>
+  async (key: string, maxBytes: number): Promise<Uint8Array | undefined> => {
+    const found = await objects.get(key)
+    if (!found || found.info.sizeBytes > maxBytes) {
+      found?.body.destroy()
+      return undefined
+    }
+    return Buffer.concat(await found.body.toArray())
+  }
 
 const NO_FILES = { addedFiles: [], removedFiles: [] }
 

@@ -6,7 +6,7 @@ import { BASE_TYPES, LOAD_TIME_COLUMN } from '../../engines/table-engine/snapsho
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
-import type { ColumnSchema, DeleteRule, NewFile, TableLoad } from '../../model/run-ports.ts'
+import type { ColumnSchema, DeleteRule, NewFile, StoredRows, TableLoad } from '../../model/run-ports.ts'
 import {
   type FileManifestContent,
   type FileOutputMapping,
@@ -25,6 +25,8 @@ export interface Result<Manifest> {
   /** First record of a plain file without named columns. */
   readonly header: readonly string[] | undefined
   readonly manifest: Manifest | undefined
+  /** Rows in the object store instead of a file, by destination. */
+  readonly stored?: Readonly<Record<string, StoredRows>>
 }
 
 export interface OutputContext {
@@ -105,6 +107,10 @@ function planTable(
     throw failure(
       `the manifest of ${result.name} asks for unload_strategy "${merged.unload_strategy}", and results of components come from files here`,
     )
+  if (result.stored && !needsHeader(merged))
+    throw failure(
+      `the output mapping of ${result.name} has "columns" or "schema", which name the fields of files. Name the columns in the script`,
+    )
   const schema = merged.schema?.length ? merged.schema : undefined
   checkTypes(result.name, schema, context.dataTypesSupport)
   const header = merged.has_header === false ? undefined : result.header
@@ -124,7 +130,8 @@ function planTable(
   return {
     source: result.name,
     destination: destinationOf(result, entry, mapping, context, warnings),
-    files: result.slices ?? [result.path],
+    files: result.stored ? [] : (result.slices ?? [result.path]),
+    stored: result.stored?.[entry?.destination ?? ''],
     columns: given.map(nameOf),
     hasHeader: merged.has_header ?? (header !== undefined && needsHeader(merged)),
     incremental: merged.incremental ?? false,

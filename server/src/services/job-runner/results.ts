@@ -6,6 +6,7 @@ import { readCsvHeader } from '../../engines/runner/csv-header.ts'
 import { type DataFolder, listOutputs, listSlices, type OutputEntry, readOutput } from '../../engines/runner/data-folder.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { mapBounded } from '../../kit/map-bounded.ts'
+import type { StoredRows } from '../../model/run-ports.ts'
 import {
   FileManifest,
   type FileManifestContent,
@@ -39,6 +40,18 @@ export async function readTableResults(
     const dialect = { delimiter: unnamed.delimiter ?? ',', enclosure: unnamed.enclosure ?? '"' }
     return { ...result, header: await readCsvHeader(result.path, dialect) }
   })
+}
+
+/** Tables whose rows a step has left in the object store. */
+export function storedResults(
+  { outputTables }: Mapping,
+  stored: Readonly<Record<string, StoredRows>>,
+): Result<TableManifestContent>[] {
+  const found = [...bySource(outputTables)].map(([name, entries]) => {
+    const rows = entries.flatMap(({ destination }) => stored[destination ?? ''] ?? [])
+    return { name, path: '', slices: undefined, header: rows[0]?.columns, manifest: undefined, stored }
+  })
+  return found.filter(({ header }) => header !== undefined)
 }
 
 export const readFileResults = (folder: DataFolder): Promise<Result<FileManifestContent>[]> =>

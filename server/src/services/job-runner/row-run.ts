@@ -12,7 +12,9 @@ import type {
   RunnableComponent,
   RunSandboxes,
   RunScope,
+  RunSpark,
   RunSql,
+  SparkRunEnd,
   SqlRunEnd,
   TableInfo,
 } from '../../model/run-ports.ts'
@@ -30,6 +32,7 @@ import type { Staging } from './staging.ts'
 export interface RowDeps extends InputDeps {
   readonly programs: ProgramSettings
   readonly sql: RunSql
+  readonly spark: RunSpark
   readonly sandboxes: RunSandboxes
   readonly configurations: RunConfigurations
   /** What a run of a stored configuration read and wrote. */
@@ -106,6 +109,8 @@ export interface RowProgress {
   namedTables: readonly string[]
   /** What the columns of a script's tables are made of, by their names in the script. */
   columns: SqlRunEnd['columns']
+  /** Results that lie in the object store, by destination. */
+  stored: SparkRunEnd['stored']
   usage: readonly unknown[]
   /** Clear values that came to the folder with the inputs. */
   readonly secrets: string[]

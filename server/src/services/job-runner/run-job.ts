@@ -169,6 +169,7 @@ async function runRows(
         inputTables: [],
         namedTables: [],
         columns: {},
+        stored: {},
         usage: [],
         secrets: gathered.secrets,
         artifacts: { downloaded: [], uploaded: [] },

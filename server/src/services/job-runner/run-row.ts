@@ -14,7 +14,7 @@ import type { LoadedTable, NewFile, OnBytes, RunScope, StagedFile } from '../../
 import { saveStage } from './debug-archive.ts'
 import { type Inputs, readInputs } from './input.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './output-plan.ts'
-import { readFileResults, readTableResults } from './results.ts'
+import { readFileResults, readTableResults, storedResults } from './results.ts'
 import { inPhase, loadFacts } from './row-account.ts'
 import type { RowDeps, RowProgress, RowResult, RowRun } from './row-run.ts'
 import { quotaOf, runSteps } from './run-steps.ts'
@@ -128,7 +128,7 @@ async function publishRow(
   progress: RowProgress,
 ): Promise<readonly LoadedTable[]> {
   const context = { ...run.output, now: deps.clock.now() }
-  const { loads, files: planned, warnings } = await planOutput(run, folder, context)
+  const { loads, files: planned, warnings } = await planOutput(run, folder, context, progress.stored)
   for (const warning of warnings) run.log.say('warn', warning)
   const files = await mapBounded(planned, STAGED_AT_ONCE, (file) => deps.files.stage(run.scope, file, run.signal))
   await run.log.flush() // what the component said comes before what the storage says of its results
@@ -203,9 +203,14 @@ interface PlannedOutput {
 }
 
 /** What becomes of everything the programs left. */
-async function planOutput({ staging, mapping }: RowRun, folder: DataFolder, context: OutputContext): Promise<PlannedOutput> {
+async function planOutput(
+  { staging, mapping }: RowRun,
+  folder: DataFolder,
+  context: OutputContext,
+  stored: RowProgress['stored'],
+): Promise<PlannedOutput> {
   if (staging.output === 'none') return { loads: [], files: [], warnings: [] }
-  const tables = await readTableResults(folder, mapping)
+  const tables = [...(await readTableResults(folder, mapping)), ...storedResults(mapping, stored)]
   const files = planFiles(await readFileResults(folder), mapping.outputFiles, context)
   if (staging.output === 'files')
     return { loads: [], files: [...planTableFiles(tables, mapping, context), ...files], warnings: [] }

@@ -10,6 +10,7 @@ import {
   writeStateFile,
 } from '../../engines/runner/data-folder.ts'
 import { type DiskQuota, withinQuota } from '../../engines/runner/disk-quota.ts'
+import type { LogEvent } from '../../engines/runner/log-event.ts'
 import type { Mask } from '../../engines/runner/mask.ts'
 import type { RunOutcome } from '../../engines/runner/runner.ts'
 import { turnYamlToJson, yamlOf } from '../../engines/runner/yaml-files.ts'
@@ -22,11 +23,12 @@ import { saveStage } from './debug-archive.ts'
 import type { Inputs } from './input.ts'
 import type { JobLog } from './job-log.ts'
 import { type Failure, failureOf, thrown } from './limits.ts'
+import { invalid } from './mapping.ts'
 import { readResultVariables, readStateResult, readUsage } from './results.ts'
 import { inPhase } from './row-account.ts'
 import type { RowDeps, RowProgress, RowRun, Step } from './row-run.ts'
 import { runSandboxStep } from './sandbox-step.ts'
-import { runScript, type ScriptEnd } from './sql-script.ts'
+import { runScript, runSparkScript, type ScriptEnd } from './sql-script.ts'
 import type { RunState } from './state.ts'
 
 /** Where the programs of a row work, and what they find there. */
@@ -63,11 +65,12 @@ export async function runSteps(deps: RowDeps, run: RowRun, place: RowFolder, pro
     run.tell({ phase: 'program', component: step.component.id })
     const { type } = step.component.definition
     if (type === 'sql') await runSqlStep(deps, run, step, place, progress)
+    else if (type === 'spark') await runSparkStep(deps, run, step, place, progress)
     else if (type === 'sandboxes') await runSandboxTask(deps, run, step)
     else await runProgramStep(deps, run, step, place, progress)
     if (!step.isMain) continue
     progress.hasRun = true
-    if (type !== 'sql' && type !== 'sandboxes')
+    if (type !== 'sql' && type !== 'spark' && type !== 'sandboxes')
       output = {
         state: await readStateResult(place.folder),
         usage: progress.usage,
@@ -121,6 +124,27 @@ async function runSqlStep(
   progress.namedTables = namedTables
   // A processor behind the script may have made something else of its tables.
   progress.columns = run.steps.at(-1) === step ? columns : {}
+}
+
+/** The rows of a script on Spark are not in the folder: no processor can follow it. */
+async function runSparkStep(
+  deps: RowDeps,
+  run: RowRun,
+  step: Step,
+  { folder, sql, mask }: RowFolder,
+  progress: RowProgress,
+): Promise<void> {
+  const component = step.component.id
+  if (run.steps.at(-1) !== step) throw invalid(`no processor can run after ${component}: its results are not in files of the run`)
+  const { scope, mapping, log, signal } = run
+  const onStatement = (done: number, total: number) => run.tell({ phase: 'program', component, done, total, unit: 'statements' })
+  const say = (event: LogEvent) => log.component(step.component, event)
+  const script = () =>
+    runSparkScript(deps.spark, { ...step, scope, mapping, inputs: sql, folder, mask, say, onStatement }, signal)
+  const phases = { account: progress.account, clock: deps.clock }
+  const { image, stored } = await inPhase(phases, 'program', script, () => ({ component }))
+  progress.images.push(image)
+  progress.stored = stored
 }
 
 const runSandboxTask = (deps: RowDeps, { scope, output, log }: RowRun, { configFile }: Step): Promise<void> =>

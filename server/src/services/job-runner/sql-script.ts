@@ -5,7 +5,18 @@ import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { DataFolder } from '../../engines/runner/data-folder.ts'
-import type { RunnableComponent, RunScope, RunSql, SqlInput, SqlRun, SqlRunEnd, SqlScriptPart } from '../../model/run-ports.ts'
+import type {
+  RunnableComponent,
+  RunScope,
+  RunSpark,
+  RunSql,
+  SparkRun,
+  SparkRunEnd,
+  SparkScriptPart,
+  SqlInput,
+  SqlRun,
+  SqlRunEnd,
+} from '../../model/run-ports.ts'
 import type { ImageRecord } from './component-run.ts'
 import type { ComponentLimits } from './limits.ts'
 import { invalid, type Mapping } from './mapping.ts'
@@ -15,7 +26,9 @@ const Parameters = Type.Object({
   blocks: Type.Array(
     Type.Object({
       name: Type.Optional(Type.String()),
-      codes: Type.Array(Type.Object({ name: Type.Optional(Type.String()), script: Script })),
+      codes: Type.Array(
+        Type.Object({ name: Type.Optional(Type.String()), language: Type.Optional(Type.String()), script: Script }),
+      ),
     }),
   ),
 })
@@ -43,6 +56,28 @@ export async function runScript(sql: RunSql, step: ScriptStep, signal: AbortSign
   return { ...end, image: { id: `sql/${step.component.id}:${step.tag}`, digests: [] } }
 }
 
+export interface SparkStep extends Omit<ScriptStep, 'say'> {
+  readonly mask: SparkRun['mask']
+  readonly say: SparkRun['say']
+}
+
+/** The same script on the registered Spark cluster (spec platform 1.29): results lie in the object store, not in the folder. */
+export async function runSparkScript(
+  spark: RunSpark,
+  step: SparkStep,
+  signal: AbortSignal,
+): Promise<SparkRunEnd & { readonly image: ImageRecord }> {
+  const { scope, folder, inputs, limits, mask, say, onStatement, mapping, component, tag } = step
+  const results = mapping.outputTables.map(({ source, destination }) => {
+    if (!destination) throw invalid(`the output mapping of ${source} names no destination, which ${component.id} needs`)
+    return { table: source, destination }
+  })
+  const end = await spark.run({ scope, folder, inputs, limits, mask, say, onStatement, results, parts: partsOf(step) }, signal)
+  return { ...end, image: { id: `spark/${component.id}:${tag}`, digests: [] } }
+}
+
+const isLanguage = (language: string): language is SparkScriptPart['language'] => language === 'sql' || language === 'python'
+
 export function requestOf(step: Omit<ScriptStep, 'tag'>): SqlRun {
   const tables = [...new Set(step.mapping.outputTables.map(({ source }) => source))]
   return {
@@ -59,16 +94,24 @@ export function requestOf(step: Omit<ScriptStep, 'tag'>): SqlRun {
   }
 }
 
-function partsOf({ configFile, component }: Pick<ScriptStep, 'configFile' | 'component'>): SqlScriptPart[] {
+function partsOf({ configFile, component }: Pick<ScriptStep, 'configFile' | 'component'>): SparkScriptPart[] {
   const { parameters } = JSON.parse(configFile) as { parameters?: unknown } // config.json of this run
   if (!Value.Check(Parameters, parameters))
     throw invalid(`the component ${component.id} needs parameters.blocks: [{name, codes: [{name, script: ["SELECT ..."]}]}]`)
   return (parameters as Static<typeof Parameters>).blocks.flatMap((block, b) =>
-    block.codes.map((code, c) => ({
-      block: block.name ?? `Block ${b + 1}`,
-      code: code.name ?? `Code ${c + 1}`,
-      script: Array.isArray(code.script) ? code.script : [code.script],
-      pointer: `/parameters/blocks/${b}/codes/${c}/script`,
-    })),
+    block.codes.map((code, c) => {
+      const { language = 'sql' } = code
+      if (!isLanguage(language))
+        throw invalid(`a code has the language "${language.slice(0, 40)}", which is neither sql nor python`)
+      if (language === 'python' && component.definition.type === 'sql')
+        throw invalid(`a code is in Python, which ${component.id} does not run: platform.spark-sql does`)
+      return {
+        block: block.name ?? `Block ${b + 1}`,
+        code: code.name ?? `Code ${c + 1}`,
+        script: Array.isArray(code.script) ? code.script : [code.script],
+        pointer: `/parameters/blocks/${b}/codes/${c}/script`,
+        language,
+      }
+    }),
   )
 }

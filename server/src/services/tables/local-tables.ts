@@ -1,15 +1,17 @@
 // Loads and exports of files on this machine, for whoever runs components here. Plain functions that wait for the end; the same rules,
 // locks, events and jobs as over HTTP, without a copy of the bytes in between.
 
+import { randomUUID } from 'node:crypto'
 import type { FailureFacts } from '../../../../contract/failure-causes.ts'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { LOAD_TIME_FIELD_ID } from '../../engines/table-engine/snapshot.ts'
 import type { RowFilter, TableEngine } from '../../engines/table-engine/table-engine.ts'
 import type { MetadataPair } from '../../http/metadata-items.ts'
 import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
 import { CAUSE_OF_CODE } from '../../model/job-cause.ts'
-import type { OnBytes } from '../../model/run-ports.ts'
+import type { OnBytes, RunTarget } from '../../model/run-ports.ts'
 import type { Scope } from '../../model/scope.ts'
 import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../model/storage-job.ts'
 import type { CommittedFile } from '../../model/table-commit.ts'
@@ -19,6 +21,7 @@ import {
   type CreateInput,
   type CsvOptions,
   type ImportInput,
+  keyPrefixOf,
   type LoadRun,
   type OpenSource,
   sourceBytes,
@@ -188,16 +191,30 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
   }
 
   async function targetOf(requester: LocalRequester, request: LocalLoad): Promise<Target> {
-    const [stage, bucketName, name, ...rest] = request.tableId.split('.')
-    if (!stage || !bucketName || !name || rest.length > 0)
-      throw new PlatformError('storage.tables.validation', {
-        reason: `"${request.tableId.slice(0, 120)}" is not the id of a table. Ids look like in.c-main.orders.`,
-      })
+    const { stage, bucketName, name } = idParts(request.tableId)
     const bucket = await bucketOf(requester, `${stage}.${bucketName}`, request.metadata ?? [])
     refuseLinked(bucket)
     const existing = await store.find(bucket.key, name)
     const input = existing ? await importInput(bucket, existing.key, request) : createInput(bucket, name, request)
     return { id: request.tableId, name, bucket, request, source: openSource(request), input }
+  }
+
+  /** What a load into this table will find, without making anything. The folder is of no other writer. */
+  async function describeTarget(requester: Scope, tableId: string): Promise<RunTarget> {
+    const { projectId } = requester.actor
+    const { stage, bucketName, name } = idParts(tableId)
+    const bucket = await buckets.getForChange(requester, `${stage}.${bucketName}`, 'write').catch((error: unknown) => {
+      if (error instanceof PlatformError && error.code === 'storage.buckets.notFound') return undefined
+      throw error
+    })
+    const existing = bucket && (await store.find(bucket.key, name))
+    if (!bucket || !existing)
+      return { typed: false, columns: [], nextFieldId: FIRST_FIELD_ID, folder: keyPrefixOf(projectId, `new-${randomUUID()}`) }
+    const table = await catalog.getByKey(bucket.projectId, existing.key)
+    refuseAlias(table)
+    const { snapshot } = await catalog.reading(table)
+    const folder = `${keyPrefixOf(projectId, existing.key)}run-${randomUUID()}/`
+    return { typed: snapshot.typed, columns: snapshot.columns, nextFieldId: snapshot.nextFieldId, folder }
   }
 
   /** A bucket that is made for a load tells by its metadata who made it, as the table does. */
@@ -338,7 +355,18 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     return { columns, rows }
   }
 
-  return { load, exportTo, exportFile }
+  return { load, describeTarget, exportTo, exportFile }
+}
+
+const FIRST_FIELD_ID = LOAD_TIME_FIELD_ID + 1
+
+function idParts(tableId: string): { readonly stage: string; readonly bucketName: string; readonly name: string } {
+  const [stage, bucketName, name, ...rest] = tableId.split('.')
+  if (!stage || !bucketName || !name || rest.length > 0)
+    throw new PlatformError('storage.tables.validation', {
+      reason: `"${tableId.slice(0, 120)}" is not the id of a table. Ids look like in.c-main.orders.`,
+    })
+  return { stage, bucketName, name }
 }
 
 type LocalQuery = Partial<TableQuery> & { readonly limit?: number | undefined }

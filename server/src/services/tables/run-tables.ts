@@ -94,6 +94,7 @@ export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): Ru
   return {
     find,
     columnValues,
+    targetOf: (scope, tableId) => local.describeTarget(scopeOf(scope), tableId),
     async bucketExists(scope, bucketId) {
       try {
         await parts.buckets.get(scopeOf(scope), bucketId)

@@ -265,6 +265,17 @@ export function createTokens(deps: TokensDeps) {
     return { id: token.id, value }
   }
 
+  /** A token for one run on another engine: it reads these buckets, and nothing else. */
+  async function issueReader(actor: Actor, description: string, expiresIn: number, buckets: readonly string[]) {
+    const bucketPermissions = Object.fromEntries(buckets.map((id) => [id, 'read' as const]))
+    const { token, value } = await create(
+      { ...actor, canManageTokens: true },
+      { description, expiresIn, bucketPermissions },
+      NO_ORIGIN,
+    )
+    return { id: token.id, value }
+  }
+
   const revokeOfRun = (actor: Actor, id: number) => remove({ ...actor, canManageTokens: true }, id, NO_ORIGIN)
 
   /** A token that the platform uses itself, for example for the runs of a schedule. Its value is known to nobody. */
@@ -357,6 +368,7 @@ export function createTokens(deps: TokensDeps) {
     createProject,
     createFirstProject,
     issueForRun,
+    issueReader,
     revokeOfRun,
     issueInternal,
     refreshInternal,

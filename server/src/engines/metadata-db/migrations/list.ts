@@ -59,6 +59,7 @@ import * as configurationWords from './0960-configuration-words.ts'
 import * as goodRuns from './0961-good-runs.ts'
 import * as appPasswords from './0975-app-passwords.ts'
 import * as statesByProject from './0980-states-by-project.ts'
+import * as runTables from './0985-run-tables.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -127,4 +128,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0961-good-runs', up: goodRuns.up },
   { name: '0975-app-passwords', up: appPasswords.up },
   { name: '0980-states-by-project', up: statesByProject.up },
+  { name: '0985-run-tables', up: runTables.up },
 ]

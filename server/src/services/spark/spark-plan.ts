@@ -1,0 +1,112 @@
+// What the driver of a Spark run is told, and what its end means. Pure.
+
+import type { CauseKind, FailureFacts } from '../../../../contract/failure-causes.ts'
+import { statementsOf } from '../../engines/sql/statements.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import type { SparkRun, SparkScriptPart, SqlInput } from '../../model/run-ports.ts'
+import type { SqlColumnMapping } from '../../model/sql-columns.ts'
+
+export interface PlannedInput {
+  readonly name: string
+  /** Levels of its name in the catalogue. */
+  readonly table: readonly string[]
+  /** Select list; null: all columns. */
+  readonly columns: readonly string[] | null
+  readonly where: string | null
+  readonly limit: number | null
+  readonly isCopied: boolean
+}
+
+export function planInput({ scope, inputs }: SparkRun, input: SqlInput): PlannedInput {
+  const refuse = (reason: string) => refused(`Input table "${input.name}"`, reason, { place: { table: input.name } })
+  const { query, tableId, columns } = input
+  if (query.changedSince !== undefined)
+    throw refuse('changed_since and days are not possible on Spark. Filter by a column in the script, or run it on DuckDB')
+  if (input.scope.branchId !== scope.branchId)
+    throw refuse('source_branch_id is not possible on Spark: a run reads the tables of its own branch')
+  if (inputs.filter(({ name }) => name.toLowerCase() === input.name.toLowerCase()).length > 1)
+    throw refuse('another input has the same name; Spark does not tell upper from lower case')
+  return {
+    name: input.name,
+    table: tableId.split('.'),
+    columns: columns?.map(sparkColumn) ?? query.columns?.map(quoted) ?? null,
+    where: query.where ? condition(query.where) : null,
+    limit: query.limit ?? null,
+    isCopied: input.isCopied,
+  }
+}
+
+function condition({ column, operator, values }: NonNullable<SqlInput['query']['where']>): string {
+  const list = values.map(literal).join(', ')
+  if (list === '') return operator === 'eq' ? 'false' : 'true'
+  return `coalesce(CAST(${quoted(column)} AS STRING), '') ${operator === 'eq' ? '' : 'NOT '}IN (${list})`
+}
+
+/** Types of the mapping are those of DuckDB. */
+const TYPES: Readonly<Record<string, string>> = {
+  VARCHAR: 'STRING',
+  TEXT: 'STRING',
+  JSON: 'STRING',
+  HUGEINT: 'DECIMAL(38,0)',
+  INTEGER: 'INT',
+  REAL: 'FLOAT',
+  TIMESTAMP: 'TIMESTAMP_NTZ',
+  DATETIME: 'TIMESTAMP_NTZ',
+  TIMESTAMPTZ: 'TIMESTAMP_LTZ',
+  BLOB: 'BINARY',
+}
+
+function sparkColumn({ source, destination, type, emptyIsNull }: SqlColumnMapping): string {
+  const value = emptyIsNull ? `nullif(CAST(${quoted(source)} AS STRING), '')` : quoted(source)
+  return `${type === undefined ? value : `CAST(${value} AS ${TYPES[type] ?? type})`} AS ${quoted(destination)}`
+}
+
+const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
+const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+
+/** SQL statement by statement, Python as one program for each code. */
+export function planPart({ block, code, script, pointer, language }: SparkScriptPart) {
+  if (language === 'python') return { block, code, pointer, language, statements: [script.join('\n')] }
+  try {
+    const statements = script.flatMap((text) => statementsOf(text).map((statement) => statement.text))
+    return { block, code, pointer, language, statements }
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    throw refused(`Block "${block}", code "${code}"`, error.message, { pointer, place: { block, code }, kind: 'sql.syntax' })
+  }
+}
+
+const refused = (place: string, reason: string, facts: FailureFacts) =>
+  new PlatformError('sql.scriptFailed', { place, reason: `${reason.replace(/\.$/, '')}.` }, { facts })
+
+/** As the driver writes it. */
+export interface DriverEnd {
+  readonly problem?: {
+    readonly kind: string
+    readonly message: string
+    readonly block?: string
+    readonly code?: string
+    readonly statement?: number
+    readonly table?: string
+    readonly pointer?: string
+  }
+}
+
+const SQL_KINDS: readonly CauseKind[] = ['sql.syntax', 'sql.unknownTable', 'sql.unknownColumn', 'sql.invalidValue', 'sql.failed']
+
+/** Undefined: all went well. */
+export function failureOfEnd({ problem }: DriverEnd): PlatformError | undefined {
+  if (!problem) return undefined
+  const { kind, message, block, code, statement, table, pointer } = problem
+  const text = message.slice(0, LONGEST_MESSAGE)
+  if (kind === 'setup') return new PlatformError('spark.notReady', { reason: text })
+  if (kind === 'iceberg') return new PlatformError('spark.noIceberg', { reason: text })
+  if (kind === 'cluster') return new PlatformError('spark.clusterFailed', { reason: text })
+  const known = SQL_KINDS.find((one) => one === kind)
+  const place =
+    block === undefined ? (table === undefined ? {} : { table }) : { block, code: code ?? '', ...(statement && { statement }) }
+  const facts = { ...(known && { kind: known }), ...(pointer !== undefined && { pointer }), place }
+  return new PlatformError('spark.scriptFailed', { message: text }, { facts })
+}
+
+const LONGEST_MESSAGE = 4_000

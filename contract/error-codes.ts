@@ -1103,7 +1103,7 @@ export const ERRORS = {
   'sandboxes.notFound': { kind: 'not-found', text: '{what} "{id}" was not found.' },
   'sandboxes.unknownType': {
     kind: 'invalid',
-    text: 'There are no sandboxes of the type "{type}" here. SQL sandboxes are made with {known}; notebooks are not offered.',
+    text: 'There are no sandboxes of the type "{type}" here. SQL sandboxes are made with {known}; a notebook can be a data app of the type jupyter.',
   },
   'sandboxes.tooMany': { kind: 'invalid', text: 'A project has at most {limit} of them. Delete some that are no longer needed.' },
 

@@ -5,8 +5,9 @@ import { access, constants } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { NOTEBOOK_PROGRAM } from './notebook-program.ts'
 
-export type RuntimeName = 'node' | 'python' | 'streamlit'
+export type RuntimeName = 'node' | 'python' | 'streamlit' | 'jupyter'
 
 export type Runtime = { command(script: string): readonly string[] } | { readonly missing: string }
 
@@ -18,6 +19,8 @@ const PYTHON = 'python3'
 /** How long an answer holds: whoever installs Python need not restart the stack. */
 const KNOWN_MS = 60_000
 const IMPORT_MS = 30_000
+/** What is imported, by the name that it is installed by. */
+const PACKAGES = { streamlit: ['streamlit'], jupyter: ['nbconvert', 'nbclient', 'ipykernel'] } as const
 
 export function createRuntimes(path: string): Runtimes {
   const known = new Map<RuntimeName, { readonly until: number; readonly found: Promise<Runtime> }>()
@@ -27,8 +30,12 @@ export function createRuntimes(path: string): Runtimes {
     const python = await findProgram(PYTHON, path)
     if (python === undefined) return { missing: `${PYTHON} is not in the PATH of the stack` }
     if (name === 'python') return { command: (script) => [python, script] }
-    const problem = await importProblem(python, 'streamlit', path)
-    if (problem !== undefined) return { missing: problem }
+    const missing = await missingOf(python, PACKAGES[name], path)
+    if (missing.length > 0) {
+      const names = missing.join(' ')
+      return { missing: `the Python at ${python} has no package ${names}: install it with "${python} -m pip install ${names}"` }
+    }
+    if (name === 'jupyter') return { command: (script) => [python, '-c', NOTEBOOK_PROGRAM, script] }
     return { command: (script) => [python, '-m', 'streamlit', 'run', script] }
   }
 
@@ -55,12 +62,14 @@ async function findProgram(name: string, path: string): Promise<string | undefin
   return undefined
 }
 
-/** Undefined when Python has the package. */
-async function importProblem(python: string, name: string, path: string): Promise<string | undefined> {
-  try {
-    await promisify(execFile)(python, ['-c', `import ${name}`], { timeout: IMPORT_MS, env: { PATH: path, HOME: homedir() } })
-    return undefined
-  } catch {
-    return `the Python at ${python} has no package ${name}: install it with "${python} -m pip install ${name}"`
-  }
+/** The packages that Python cannot import. */
+async function missingOf(python: string, packages: readonly string[], path: string): Promise<string[]> {
+  const options = { timeout: IMPORT_MS, env: { PATH: path, HOME: homedir() } }
+  const tried = packages.map(async (name) =>
+    promisify(execFile)(python, ['-c', `import ${name}`], options).then(
+      () => [],
+      () => [name],
+    ),
+  )
+  return (await Promise.all(tried)).flat()
 }

@@ -52,6 +52,8 @@ test('the file to run is the one that is named, or has one of the usual names', 
   await server.commit({ 'package.json': '{"main": "start.mjs"}', 'start.mjs': 'here' })
   const named = await written(t, from(), 'node')
   assert.equal(readFileSync(named.file, 'utf8'), 'here')
+  await server.commit({ 'main.ipynb': '{}' })
+  assert.deepEqual(await fileOf(from(), 'jupyter'), ['main.ipynb', 'jupyter'])
   await server.commit({ 'package.json': '{' })
   await assert.rejects(written(t, from(), 'node'), /package\.json of the repository is not valid JSON/)
 })

@@ -34,9 +34,15 @@ export interface WrittenCode {
 type GitCode = AppCode & { readonly kind: 'git' }
 
 const FETCH_MS = 60_000
-const SCRIPTS: Readonly<Record<RuntimeName, string>> = { node: 'app.mjs', python: 'app.py', streamlit: 'app.py' }
+const SCRIPTS: Readonly<Record<RuntimeName, string>> = {
+  node: 'app.mjs',
+  python: 'app.py',
+  streamlit: 'app.py',
+  jupyter: 'app.ipynb',
+}
 const NODE_NAMES = ['app', 'server', 'index', 'main'].flatMap((name) => [`${name}.mjs`, `${name}.js`])
 const PYTHON_NAMES = ['app.py', 'main.py', 'streamlit_app.py']
+const NOTEBOOK_NAMES = ['app.ipynb', 'main.ipynb', 'index.ipynb']
 
 export type AppCodes = ReturnType<typeof createAppCode>
 
@@ -53,10 +59,9 @@ export function createAppCode({ fetchOnce, lookAtRepository, egress }: AppCodeDe
 
   async function write(code: AppCode, type: Runtime, folder: string, signal: AbortSignal): Promise<WrittenCode> {
     if (code.kind === 'script') {
-      const runtime = type === 'python-js' ? 'node' : type
-      const file = join(folder, SCRIPTS[runtime])
+      const file = join(folder, SCRIPTS[code.runtime])
       await writeProgramFile(file, code.text)
-      return { folder, file, runtime, warnings: [] }
+      return { folder, file, runtime: code.runtime, warnings: [] }
     }
     const files = join(folder, 'app')
     const answer = await fetchOnce({ ...orderOf(code), folder: files }, signal)
@@ -83,10 +88,7 @@ async function entryOf(
   type: Runtime,
 ): Promise<Pick<WrittenCode, 'file' | 'runtime' | 'warnings'>> {
   const about = await readPackage(files)
-  const names = [
-    ...(type === 'node' || type === 'python-js' ? [...about.main, ...NODE_NAMES] : []),
-    ...(type === 'node' ? [] : PYTHON_NAMES),
-  ]
+  const names = namesOf(type, about.main)
   const found = await files.first(wanted === undefined ? names : [wanted])
   if (found === undefined)
     throw invalid(
@@ -102,7 +104,14 @@ async function entryOf(
   return { file: found, runtime: runtimeOf(found, type), warnings }
 }
 
+function namesOf(type: Runtime, main: readonly string[]): readonly string[] {
+  if (type === 'jupyter') return NOTEBOOK_NAMES
+  if (type === 'node') return [...main, ...NODE_NAMES]
+  return type === 'python-js' ? [...main, ...NODE_NAMES, ...PYTHON_NAMES] : PYTHON_NAMES
+}
+
 function runtimeOf(file: string, type: Runtime): RuntimeName {
+  if (file.endsWith('.ipynb')) return 'jupyter'
   if (!file.endsWith('.py')) return 'node'
   return type === 'streamlit' ? 'streamlit' : 'python'
 }

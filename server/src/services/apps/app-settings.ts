@@ -15,7 +15,7 @@ export interface AppSettings {
 }
 
 export type AppCode =
-  | { readonly kind: 'script'; readonly text: string }
+  | { readonly kind: 'script'; readonly runtime: Exclude<Runtime, 'python-js'>; readonly text: string }
   | {
       readonly kind: 'git'
       readonly repository: string
@@ -27,7 +27,7 @@ export type AppCode =
     }
 
 /** The last is the name that clients have for what is in a repository, whether Python or JavaScript. */
-const RUNTIMES = ['node', 'python', 'streamlit', 'python-js'] as const
+const RUNTIMES = ['node', 'python', 'streamlit', 'jupyter', 'python-js'] as const
 export type Runtime = (typeof RUNTIMES)[number]
 export const SIZES = { tiny: 512, small: 1024, medium: 2048, large: 4096 } as const
 export type Size = keyof typeof SIZES
@@ -42,9 +42,10 @@ export function readAppSettings(configuration: string, hasOwnProgram: boolean): 
   const { parameters } = objectOf(JSON.parse(configuration), 'the configuration')
   const given = objectOf(parameters ?? {}, 'parameters')
   const dataApp = objectOf(given.dataApp ?? {}, 'parameters.dataApp')
+  const runtime = hasOwnProgram ? undefined : runtimeOf(given.type)
   return {
-    runtime: hasOwnProgram ? undefined : runtimeOf(given.type),
-    code: hasOwnProgram ? undefined : codeOf(given.script, dataApp.git),
+    runtime,
+    code: runtime && codeOf(runtime, given.script, dataApp.git),
     size: sizeOf(given.size),
     autoSuspendSeconds: suspendOf(given.autoSuspendAfterSeconds),
     autoRestart: given.autoRestartEnabled !== false,
@@ -61,14 +62,34 @@ function objectOf(value: unknown, name: string): Readonly<Record<string, unknown
   return value as Readonly<Record<string, unknown>> // checked above
 }
 
-function codeOf(script: unknown, git: unknown): AppCode {
+function codeOf(runtime: Runtime, script: unknown, git: unknown): AppCode {
   if (git !== undefined && git !== null) return gitOf(objectOf(git, 'parameters.dataApp.git'))
-  const text = scriptOf(script)
+  if (runtime === 'python-js')
+    throw invalid('parameters.dataApp.git is missing: the code of an app of the type python-js is in a git repository')
+  const text = runtime === 'jupyter' ? notebookOf(script) : scriptOf(script)
   if (text === undefined)
     throw invalid(
       'parameters.script is missing: the code of the app, as a text or a list of lines, unless dataApp.git names a repository',
     )
-  return { kind: 'script', text }
+  return { kind: 'script', runtime, text }
+}
+
+/** A notebook is JSON: as it is, or as a text. */
+function notebookOf(value: unknown): string | undefined {
+  const text = scriptOf(typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : value)
+  if (text === undefined) return undefined
+  const { cells, nbformat } = objectOf(parsed(text), 'parameters.script')
+  if (!Array.isArray(cells) || nbformat !== 4)
+    throw invalid('parameters.script is not a notebook of the format 4: it needs the members nbformat (4) and cells')
+  return text
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid('parameters.script is not a notebook: it is not valid JSON')
+  }
 }
 
 function gitOf(given: Readonly<Record<string, unknown>>): AppCode {

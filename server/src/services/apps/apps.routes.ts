@@ -25,7 +25,8 @@ const CreateBody = Type.Object({
   type: Type.Optional(
     Type.String({
       maxLength: 60,
-      description: 'What runs the code: `node` (default), `python`, `streamlit`, or `python-js` (what is in a git repository).',
+      description:
+        'What runs the code: `node` (default), `python`, `streamlit`, `jupyter`, or `python-js` (what is in a git repository).',
       examples: ['node'],
     }),
   ),
@@ -73,7 +74,7 @@ const ListQuery = Type.Object({
   componentId: optionalText('Only apps of this component.'),
   type: Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String())], {
-      description: 'Only apps of these types: node, python, streamlit, python-js.',
+      description: 'Only apps of these types: node, python, streamlit, jupyter, python-js.',
     }),
   ),
   branchId: optionalText('Only apps of this branch.'),

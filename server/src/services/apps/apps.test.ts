@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { startGitServer } from '../../../../tests/support/git-server.ts'
 import { tableClient } from '../../../../tests/support/table-client.ts'
@@ -233,8 +236,24 @@ isolated('an app that fails is reported with its output, and tried again with pa
   await call('DELETE', `/${crashing.id}`)
 })
 
-isolated('an app that never listens is ended with the reason', async (t) => {
-  const impatient = await startTestStack(t, { worker: { isolation, path: PATH }, apps: { startMs: 1_500 } })
+isolated('an app that never listens is ended with the reason; one whose runtime is missing is refused', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-path-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'python3'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  const path = `${folder}:${PATH}`
+  const impatient = await startTestStack(t, { worker: { isolation, path }, apps: { startMs: 1_500 } })
+  for (const [type, script, missing] of [
+    ['streamlit', 'x', 'streamlit'],
+    ['jupyter', '{"nbformat": 4, "cells": []}', 'nbconvert nbclient ipykernel'],
+  ]) {
+    const made = await impatient.request('POST', '/data-science/apps', { json: { type, config: { parameters: { script } } } })
+    const at = `/data-science/apps/${made.json<App>().id}`
+    const refused = await impatient.request('PATCH', at, { json: { desiredState: 'running' } })
+    assert.equal(refused.status, 422, refused.text)
+    const { error } = refused.json<{ error: string }>()
+    assert.ok(error.includes(`An app of the type ${type} cannot run on this node: the Python at ${folder}/python3 has no`), error)
+    assert.ok(error.endsWith(`-m pip install ${missing}".`), error)
+  }
   const json = { config: { parameters: { script: `console.log('busy'); setInterval(() => {}, 1000)` } } }
   const { id } = (await impatient.request('POST', '/data-science/apps', { json })).json<App>()
   const at = `/data-science/apps/${id}`
@@ -324,7 +343,10 @@ test('wrong configurations and requests are refused with a sentence', async () =
   }
   await refused({}, /parameters\.script is missing/)
   await refused({ script: 3 }, /neither a text nor a list/)
-  await refused({ script: 'x', type: 'r' }, /there are node, python, streamlit, python-js/)
+  await refused({ script: 'x', type: 'r' }, /there are node, python, streamlit, jupyter, python-js/)
+  await refused({ script: 'x', type: 'python-js' }, /dataApp\.git is missing/)
+  await refused({ script: 'x', type: 'jupyter' }, /not a notebook: it is not valid JSON/)
+  await refused({ script: { cells: {}, nbformat: 4 }, type: 'jupyter' }, /not a notebook of the format 4/)
   await refused({ script: 'x', size: 'huge' }, /tiny, small, medium, large/)
   await refused({ script: 'x', autoSuspendAfterSeconds: 0 }, /whole number from 1/)
   const git = (given: object) => ({ dataApp: { git: given } })

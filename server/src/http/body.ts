@@ -34,8 +34,8 @@ function endWhenIdle(payload: IncomingMessage, idleMs: number): void {
 /** For routes that take a stream or an ordinary body, and decide themselves. */
 export async function parseBody(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
   const type = mediaTypeOf(request.headers['content-type'])
-  const limit = request.routeOptions.bodyLimit
-  if (request.routeOptions.config.body === 'bytes')
+  const { bodyLimit: limit, config } = request.routeOptions // made anew by Fastify at each access
+  if (config.body === 'bytes')
     return unpacked(
       await readBytes(payload, limit, request.headers['content-length']),
       request.headers['content-encoding'],
@@ -43,7 +43,7 @@ export async function parseBody(request: FastifyRequest, payload: IncomingMessag
     )
   if (type === 'multipart/form-data') return await readFields(payload, limit)
   const text = await readText(payload, limit, request.headers['content-length'])
-  if (request.routeOptions.config.body === 'text') {
+  if (config.body === 'text') {
     if (isJson(type) && text.trim() !== '') parseJson(text) // a body that claims to be JSON must be JSON
     return text
   }

@@ -58,7 +58,7 @@ const describe = (method: string, { url, config = {}, schema }: RouteOptions): D
   operation: config.operation,
   summary: config.summary,
   needs: config.needs ?? 'token',
-  role: minimumRole({ ...config, method }),
+  role: minimumRole(method, config),
   branch: config.branch ?? 'allowed',
   schema: (schema ?? {}) as RouteSchemas, // TypeBox schemas, which are JSON schemas
   form: config.form as JsonSchema | undefined, // as above

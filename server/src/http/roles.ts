@@ -13,21 +13,21 @@ export const ROLES = ['viewer', 'editor', 'admin', 'stack admin'] as const
 export type MinimumRole = (typeof ROLES)[number]
 
 export interface RouteRights {
-  readonly method: string
   readonly needs?: Needs | undefined
   readonly onlyReads?: true | undefined
   readonly role?: MinimumRole | undefined
 }
 
-export const mayChange = ({ method, onlyReads }: RouteRights): boolean => method !== 'GET' && method !== 'HEAD' && !onlyReads
+export const mayChange = (method: string, { onlyReads }: RouteRights): boolean =>
+  method !== 'GET' && method !== 'HEAD' && !onlyReads
 
 /** Undefined: open to everybody, or about the caller's own account. */
-export function minimumRole(route: RouteRights): MinimumRole | undefined {
+export function minimumRole(method: string, route: RouteRights): MinimumRole | undefined {
   const { needs = 'token', role } = route
   if (role) return role
   if (needs === 'nothing' || needs === 'person' || needs === 'session') return undefined
   if (needs === 'canManageTokens') return 'admin'
-  return mayChange(route) || needs === 'canManageBuckets' || needs === 'master' ? 'editor' : 'viewer'
+  return mayChange(method, route) || needs === 'canManageBuckets' || needs === 'master' ? 'editor' : 'viewer'
 }
 
 export const isBelow = (own: Role, asked: MinimumRole | undefined): boolean =>

@@ -410,12 +410,13 @@ function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps
 }
 
 function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName: string | undefined): PlatformError | undefined {
-  const { needs = 'token', branch = 'allowed' } = request.routeOptions.config
-  const route = { ...request.routeOptions.config, method: request.method }
+  const route = request.routeOptions.config
+  const { needs = 'token', branch = 'allowed' } = route
   if (!actor) return new PlatformError(request.tokenValue === '' ? 'storage.tokenMissing' : 'storage.tokenInvalid')
-  const changes = mayChange(route)
+  const changes = mayChange(request.method, route)
   if (changes && actor.role === 'viewer') return new PlatformError('people.viewer')
-  if ((actor.role && isBelow(actor.role, minimumRole(route))) || !may(actor, needs)) return new PlatformError('accessDenied')
+  if ((actor.role && isBelow(actor.role, minimumRole(request.method, route))) || !may(actor, needs))
+    return new PlatformError('accessDenied')
   if (changes && actor.pausedReason !== undefined) return new PlatformError('projectPaused', { reason: actor.pausedReason })
   if (branchName !== undefined && branch === 'refused')
     return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Leave out the branch prefix.' })

@@ -1,11 +1,11 @@
 // Components of an isolating stack, over HTTP only: the stack's own secrets are out of reach, its API is there for who was given a token.
 
 import assert from 'node:assert/strict'
-import { type AddressInfo, createServer } from 'node:net'
 import { dirname } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import test from 'node:test'
 import { createIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
+import { connectionCounter, TRY_ADDRESSES } from '../support/address-attempts.ts'
 import { FORMS } from '../support/address-forms.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 
@@ -36,64 +36,15 @@ test('a component reaches the stack with the token it was given, never without o
   assert.doesNotMatch(curious.said, /Millrace root keys|SQLite format|metadata\.sqlite"/)
 })
 
-/** Tries every form in each way a program has: by itself, through the proxy with a plain request, with CONNECT, and with SOCKS5. */
 const TRY_ALL = `cat > "$KBC_DATADIR/try.mjs" <<'SCRIPT'
-import { readFileSync } from 'node:fs'
-import { connect } from 'node:net'
-const { forms, port } = JSON.parse(readFileSync(process.env.KBC_DATADIR + '/config.json', 'utf8')).parameters
-const proxy = new URL(process.env.HTTP_PROXY)
-const say = (target, messages) =>
-  new Promise((done) => {
-    const socket = connect(target)
-    const end = () => done(socket.destroy())
-    socket.setTimeout(3000, end).on('error', end).on('close', end)
-    socket.on('connect', () => socket.write(messages.shift()))
-    socket.on('data', () => (messages.length > 0 ? socket.write(messages.shift()) : end()))
-  })
-const through = { host: proxy.hostname, port: Number(proxy.port) }
-const bytes = (text) => Buffer.from(text)
-const socks = (form) => {
-  const name = bytes(form.replace(/[[\\]]/g, '').slice(0, 255))
-  return [Buffer.from([5, 1, 0]), Buffer.concat([Buffer.from([5, 1, 0, 3, name.length]), name, Buffer.from([port >> 8, port & 255])]), bytes('GET / HTTP/1.0\\r\\n\\r\\n')]
-}
-const left = [...forms]
-let tried = 0
-const tryNext = async () => {
-  const form = left.pop()
-  if (form === undefined) return
-  await Promise.all([
-    // Names are for the proxy: there is no resolver in here, and each would be waited for.
-    /^[0-9a-fx.:[\\]]+$/i.test(form) && say({ host: form.replace(/[[\\]]/g, ''), port }, [bytes('GET / HTTP/1.0\\r\\n\\r\\n')]),
-    say(through, [bytes('GET http://' + form + ':' + port + '/ HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n')]),
-    say(through, [bytes('CONNECT ' + form + ':' + port + ' HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'), bytes('GET / HTTP/1.0\\r\\n\\r\\n')]),
-    say(through, socks(form)),
-    fetch('http://' + form + ':' + port + '/', { signal: AbortSignal.timeout(3000) }).then((answer) => answer.text(), () => {}),
-  ])
-  tried++
-  await tryNext()
-}
-await Promise.all(Array.from({ length: 40 }, tryNext))
-console.log('tried ' + tried)
+${TRY_ADDRESSES}
 SCRIPT
 node "$KBC_DATADIR/try.mjs"`
-
-/** Counts connections: a handshake would be enough to map a network. */
-async function canary(t: TestContext) {
-  let connections = 0
-  const server = createServer((socket) => {
-    connections++
-    socket.on('error', () => {}).end('HTTP/1.0 200 OK\r\n\r\nreached')
-  })
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
-  t.after(() => server.close())
-  const { port } = server.address() as AddressInfo // it listens on a port
-  return { port, connections: () => connections }
-}
 
 test('no spelling of a forbidden address leads a command to this machine, by any way out', async (t) => {
   if (problem !== undefined) return t.diagnostic(problem)
   const forms = process.env.MILLRACE_LONG ? FORMS : FORMS.filter((_, i) => i % 10 === 0)
-  const { port, connections } = await canary(t)
+  const { port, connections } = await connectionCounter(t)
   const runAll = async (egressAllow: readonly string[], tried: readonly string[]): Promise<string> => {
     const stack = await shellStack(t, { worker: { ...DEFAULT_WORKER, path, isolation, egressAllow } })
     await stack.add('test.try-all', TRY_ALL)

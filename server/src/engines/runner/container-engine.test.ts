@@ -8,12 +8,13 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { findContainerEngine } from './container-engine.ts'
 import { writeConfigFile } from './data-folder.ts'
+import type { Isolation } from './isolation.ts'
 import type { LogEvent } from './log-event.ts'
 import { createMask } from './mask.ts'
-import { createRunner } from './runner.ts'
+import { createRunner, type RunSpec } from './runner.ts'
 
 /** `run` plays a component that copies its configuration from the mounted folder; `log` keeps every command line. */
-function standIn(t: TestContext, { present = true, outOfMemory = false } = {}) {
+function standIn(t: TestContext, { present = true, outOfMemory = false, forwarder = 'echo ready; cat' } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'millrace-docker-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   const script = `#!/bin/sh
@@ -24,6 +25,7 @@ case "$1 $2" in
   "pull "*) [ "$3" = acme/none:1 ] && { echo "manifest unknown" >&2; exit 1; }; touch ${home}/pulled ;;
   "run "*)
     for word in "$@"; do case $word in *:/data) data=\${word%:/data} ;; esac; done
+    case "$*" in *forwarder.mjs*) ${forwarder}; exit 0 ;; esac
     [ "$KBC_TOKEN" = t0ken ] || exit 9
     cp "$data/config.json" "$data/out/tables/seen"; echo "in $KBC_DATADIR"; ${outOfMemory ? 'exit 137' : 'exit 0'} ;;
   "inspect "*) echo ${outOfMemory} ;;
@@ -36,39 +38,47 @@ esac
   return { home, path: `${home}:/usr/bin:/bin`, log: () => readFileSync(join(home, 'log'), 'utf8').trim().split('\n') }
 }
 
-async function runImage(t: TestContext, docker: ReturnType<typeof standIn>) {
+/** Isolated as commands are; how a command is wrapped does not matter here. */
+const ISOLATED: Isolation = { mode: 'auto', problem: undefined, wrap: (argv) => argv }
+
+async function runImage(
+  t: TestContext,
+  docker: ReturnType<typeof standIn>,
+  isolation: Isolation = ISOLATED,
+  spec: Partial<RunSpec> = {},
+) {
   const engine = await findContainerEngine(docker.path)
   assert.ok(engine)
   const runner = createRunner({
     runsFolder: join(docker.home, 'runs'),
     cacheFolder: join(docker.home, 'cache'),
     path: docker.path,
+    isolation: async () => isolation,
   })
   t.after(runner.close)
   const folder = await runner.newFolder()
   await writeConfigFile(folder, '{"parameters":{}}')
   const digests = await engine.prepare('acme/ex:1')
   const environment = { KBC_RUNID: '7', KBC_TOKEN: 't0ken' }
-  const container = await engine.container({
+  const container = engine.container({
     image: 'acme/ex:1',
     name: 'millrace-test',
     folder,
-    environmentNames: Object.keys(environment),
     memoryBytes: 256e6,
     cpus: 2,
-    network: 'none',
     asRoot: false,
     noSwap: true,
   })
   const events: LogEvent[] = []
   const limits = { timeoutMs: 10_000, memoryBytes: 256e6, diskBytes: 1e9 }
   const outcome = await runner.run({
-    program: { kind: 'image', container },
+    program: { kind: 'image', container, network: 'bridge' },
     folder,
     environment,
     limits,
     mask: createMask(['t0ken']),
     onEvent: (event) => events.push(event),
+    ...spec,
   })
   return { digests, outcome, events, folder }
 }
@@ -97,6 +107,38 @@ test('an image runs with its limits, its network and its user, and its container
   }
   assert.ok(!docker.log().join('\n').includes('t0ken'), 'no value is on a command line')
   assert.ok(docker.log().includes('rm --force millrace-test'))
+})
+
+test('an image with a network shares that of its forwarder, which is started first and removed with it', async (t) => {
+  const docker = standIn(t)
+  const { outcome } = await runImage(t, docker, ISOLATED, { egress: { mode: 'guarded', allow: [] }, gelf: 'tcp' })
+  assert.equal(outcome.exitCode, 0)
+  const [forwarder = '', image = ''] = docker.log().filter((line) => line.startsWith('run '))
+  assert.match(forwarder, / --name millrace-test-egress .*--network none .* \/\.millrace\/egress 3128 tcp:\d+ stdin$/)
+  assert.match(image, / --network container:millrace-test-egress /)
+  for (const name of ['HTTP_PROXY', 'KBC_LOGGER_ADDR']) assert.ok(image.includes(`--env ${name}`), `${name} in ${image}`)
+  assert.deepEqual(
+    docker.log().filter((line) => line.startsWith('rm')),
+    ['rm --force millrace-test', 'rm --force millrace-test-egress'],
+  )
+})
+
+test('an image whose forwarder does not start does not run', async (t) => {
+  const docker = standIn(t, { forwarder: 'echo no such folder >&2' })
+  const run = runImage(t, docker, ISOLATED, { egress: { mode: 'guarded', allow: [] } })
+  await assert.rejects(run, { code: 'runner.notIsolated', message: /no such folder/ })
+  assert.equal(docker.log().filter((line) => line.startsWith('run ')).length, 1)
+})
+
+test('where nothing isolates, an image has the network of its engine, or does not run when isolation is required', async (t) => {
+  const docker = standIn(t)
+  const problem = 'it needs Linux'
+  await runImage(t, docker, { ...ISOLATED, problem }, { egress: { mode: 'guarded', allow: [] } })
+  assert.match(
+    docker.log().find((line) => line.startsWith('run ')) ?? '',
+    / --network bridge --add-host host\.docker\.internal:host-gateway /,
+  )
+  await assert.rejects(runImage(t, docker, { ...ISOLATED, mode: 'require', problem }), { code: 'runner.notIsolated' })
 })
 
 test('an image that the engine ended for memory is out of memory', async (t) => {

@@ -1,6 +1,8 @@
 // Images, run by the docker or podman command when one of them is there and its engine answers (spec platform 1.16, 1.17).
 
-import { execFile } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '../../kit/clock.ts'
@@ -9,24 +11,37 @@ import type { DataFolder } from './data-folder.ts'
 
 const execute = promisify(execFile)
 
-export interface ContainerCommand {
-  readonly argv: readonly string[]
-  readonly environment: Readonly<Record<string, string>>
+/** What a container reaches: nothing, what the engine gives it, or only the egress proxy of the server, by a forwarder beside it. */
+export type ContainerNetwork = 'none' | 'bridge' | 'forwarder'
+
+export interface Container {
   readonly name: string
   /** Shell words that remove the container, for the case that the server dies. */
   readonly undo: string
-  /** Whether the kernel ended it for memory; removes the container in any case. */
-  finish(): Promise<{ readonly outOfMemory: boolean }>
+  /** Starts the forwarder, in whose network the container runs then. */
+  openForwarder(forwarder: Forwarder): Promise<void>
+  /** The command that runs it. Variables are passed on by name, so that no value shows in a process list. */
+  argv(network: ContainerNetwork, environmentNames: readonly string[]): readonly string[]
+  /** Whether the kernel ended it for memory. */
+  wasOutOfMemory(): Promise<boolean>
+  remove(): Promise<void>
+}
+
+export interface Forwarder {
+  /** The socket of the egress proxy. */
+  readonly socket: string
+  /** The program, egress-forwarder.mjs. */
+  readonly program: string
+  readonly port: number
+  readonly relays: readonly string[]
 }
 
 export interface ContainerSettings {
   readonly image: string
   readonly name: string
   readonly folder: DataFolder
-  readonly environmentNames: readonly string[]
   readonly memoryBytes: number
   readonly cpus: number
-  readonly network: 'none' | 'bridge' | 'no-internet'
   readonly asRoot: boolean
   readonly noSwap: boolean
 }
@@ -41,10 +56,9 @@ export interface ContainerEngine {
   readonly command: string
   /** Makes sure the image is here, with `digest` if one is wanted; answers its digests. */
   prepare(image: string, login?: RegistryLogin, digest?: string): Promise<readonly string[]>
-  container(settings: ContainerSettings): Promise<ContainerCommand>
+  container(settings: ContainerSettings): Container
 }
 
-const NO_INTERNET = 'millrace-no-internet'
 const PULLS = 20
 const PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 60_000
@@ -59,21 +73,24 @@ export async function findContainerEngine(path: string): Promise<ContainerEngine
       () => true,
       () => false,
     )
-    if (answers) return createContainerEngine(command, call)
+    if (answers) return createContainerEngine(command, path, call)
   }
   return undefined
 }
 
+/** Podman without root keeps its images below the home folder of the user. */
+export const engineEnvironment = (path: string): Record<string, string> => ({ PATH: path, HOME: homedir() })
+
 type Call = (args: readonly string[], input?: string) => Promise<string>
 
 async function callEngine(command: string, path: string, args: readonly string[], input: string): Promise<string> {
-  const running = execute(command, args, { env: { PATH: path, HOME: '/root' }, timeout: 30 * 60_000, maxBuffer: 2 ** 24 })
+  const running = execute(command, args, { env: engineEnvironment(path), timeout: 30 * 60_000, maxBuffer: 2 ** 24 })
   running.child.stdin?.on('error', () => {}) // a command that reads nothing may have ended already
   running.child.stdin?.end(input)
   return (await running).stdout
 }
 
-function createContainerEngine(command: string, call: Call): ContainerEngine {
+function createContainerEngine(command: string, path: string, call: Call): ContainerEngine {
   async function digestsOf(image: string): Promise<readonly string[] | undefined> {
     const text = await call(['image', 'inspect', '--format', '{{json .RepoDigests}}', image]).catch(() => undefined)
     if (text === undefined) return undefined
@@ -104,36 +121,98 @@ function createContainerEngine(command: string, call: Call): ContainerEngine {
       await pull(image)
       return (await digestsOf(image)) ?? []
     },
-    async container(settings) {
-      if (settings.network === 'no-internet') await call(['network', 'create', '--internal', NO_INTERNET]).catch(() => {})
-      return {
-        argv: [command, ...runArguments(settings)],
-        environment: { KBC_DATADIR: '/data/' },
-        name: settings.name,
-        undo: `${command} rm --force ${settings.name}`,
-        async finish() {
-          const text = await call(['inspect', '--format', '{{.State.OOMKilled}}', settings.name]).catch(() => 'false')
-          await call(['rm', '--force', settings.name]).catch(() => {})
-          return { outOfMemory: text.trim() === 'true' }
-        },
-      }
+    container: (settings) => createContainer(command, path, call, settings),
+  }
+}
+
+/** What the forwarder takes at most; Node alone takes half of it. */
+const FORWARDER_LIMITS = ['--memory', '192m', '--pids-limit', '64', '--read-only', '--cap-drop', 'ALL']
+const FORWARDER_STARTS_MS = 30_000
+/** The forwarder is a program of this machine and takes the libraries of this machine, whatever the image has. */
+const LIBRARIES = ['/usr/lib', '/usr/lib64', '/lib', '/lib64', '/etc/ld.so.cache']
+
+function createContainer(command: string, path: string, call: Call, settings: ContainerSettings): Container {
+  const { name } = settings
+  const beside = `${name}-egress`
+  let forwarder: ChildProcess | undefined
+
+  const forwarderArguments = ({ socket, program, port, relays }: Forwarder): string[] => {
+    const readable = [
+      ...LIBRARIES.filter((file) => existsSync(file)).map((file) => [file, file]),
+      [process.execPath, '/.millrace/node'],
+    ]
+    const mounts = [...readable, [program, '/.millrace/forwarder.mjs'], [socket, '/.millrace/egress']]
+    return [
+      ...['run', '--rm', '--interactive', '--name', beside, '--label', 'millrace=component', '--network', 'none'],
+      ...[...FORWARDER_LIMITS, '--security-opt', 'no-new-privileges', ...userOf(settings)],
+      ...mounts.flatMap(([from, to]) => ['--volume', `${from}:${to}:ro`]),
+      ...['--entrypoint', '/.millrace/node', settings.image],
+      ...['/.millrace/forwarder.mjs', '/.millrace/egress', String(port), ...relays, 'stdin'],
+    ]
+  }
+
+  return {
+    name,
+    undo: `${command} rm --force ${name}; ${command} rm --force ${beside}`,
+    async openForwarder(settings) {
+      const child = spawn(command, forwarderArguments(settings), {
+        env: engineEnvironment(path),
+        stdio: ['pipe', 'pipe', 'pipe'],
+      })
+      forwarder = child
+      await untilReady(child)
+    },
+    argv: (network, environmentNames) => [command, ...runArguments(settings, network, environmentNames)],
+    async wasOutOfMemory() {
+      const text = await call(['inspect', '--format', '{{.State.OOMKilled}}', name]).catch(() => 'false')
+      return text.trim() === 'true'
+    },
+    async remove() {
+      await call(['rm', '--force', name]).catch(() => {})
+      if (!forwarder) return
+      forwarder.stdin?.end()
+      await call(['rm', '--force', beside]).catch(() => {})
     },
   }
 }
 
-function runArguments(settings: ContainerSettings): string[] {
-  const { folder, network } = settings
-  const user = settings.asRoot ? [] : ['--user', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`]
+/** It prints a line when it listens. */
+function untilReady(child: ChildProcessWithoutNullStreams): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let words = ''
+    const fail = (reason: string) => reject(new PlatformError('runner.notIsolated', { reason }))
+    const timer = setTimeout(
+      () => fail(`the forwarder of the image said nothing in ${FORWARDER_STARTS_MS / 1000} s`),
+      FORWARDER_STARTS_MS,
+    )
+    child.stdin.on('error', () => {}) // it has ended
+    child.stderr.on('data', (bytes: Buffer) => {
+      words = (words + bytes.toString()).slice(-1000)
+    })
+    child.stdout.once('data', () => resolve())
+    child.once('error', (error) => fail(String(error)))
+    child.once('close', () => fail(`the forwarder of the image ended (${words.trim()})`))
+    const settled = () => clearTimeout(timer)
+    child.stdout.once('data', settled)
+    child.once('close', settled)
+  })
+}
+
+const userOf = ({ asRoot }: ContainerSettings): string[] =>
+  asRoot ? [] : ['--user', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`]
+
+function runArguments(settings: ContainerSettings, network: ContainerNetwork, environmentNames: readonly string[]): string[] {
+  const { folder } = settings
   return [
     'run',
     ...['--name', settings.name, '--label', 'millrace=component'],
     ...['--memory', String(settings.memoryBytes), ...(settings.noSwap ? ['--memory-swap', String(settings.memoryBytes)] : [])],
     ...['--cpus', String(settings.cpus), '--pids-limit', '1024', '--security-opt', 'no-new-privileges'],
-    ...['--network', network === 'no-internet' ? NO_INTERNET : network],
-    ...(network === 'none' ? [] : ['--add-host', 'host.docker.internal:host-gateway']),
-    ...user,
+    ...['--network', network === 'forwarder' ? `container:${settings.name}-egress` : network],
+    ...(network === 'bridge' ? ['--add-host', 'host.docker.internal:host-gateway'] : []),
+    ...userOf(settings),
     ...['--volume', `${folder.data}:/data`, '--volume', `${folder.tmp}:/tmp`],
-    ...[...settings.environmentNames, 'KBC_DATADIR'].flatMap((name) => ['--env', name]),
+    ...[...environmentNames, 'KBC_DATADIR'].flatMap((name) => ['--env', name]),
     settings.image,
   ]
 }

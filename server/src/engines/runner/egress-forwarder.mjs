@@ -2,10 +2,11 @@
 // to the egress proxy of the server, through the one socket that leads out. Decides nothing. Plain JavaScript: every run starts one, and a
 // process that has to take types out first starts twice as slowly.
 //
-//     forwarder.mjs SOCKET PORT [tcp:PORT | udp:PORT | in:PORT:SOCKET]...
+//     forwarder.mjs SOCKET PORT [tcp:PORT | udp:PORT | in:PORT:SOCKET | stdin]...
 //
 // A relay stands for a port of the server's own loopback (the component's log): what comes to it goes there, by a CONNECT of its own.
 // `in` leads the other way: what the server sends to a socket of the file system goes to a port in here.
+// `stdin`: ends when its standard input does, for whoever cannot end it otherwise.
 
 import { createSocket } from 'node:dgram'
 import { connect, createServer } from 'node:net'
@@ -58,7 +59,8 @@ function listenForDatagrams(port) {
 await listen(Number(proxyPort), '')
 for (const relay of relays) {
   const [kind, port, path] = relay.split(':')
-  if (kind === 'in') await listenForServer(Number(port), path)
+  if (kind === 'stdin') process.stdin.on('end', () => process.exit()).resume()
+  else if (kind === 'in') await listenForServer(Number(port), path)
   else if (kind === 'udp') await listenForDatagrams(Number(port))
   else await listen(Number(port), `RELAY tcp:${port} HTTP/1.1\r\n\r\n`)
 }

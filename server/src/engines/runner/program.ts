@@ -2,7 +2,7 @@
 
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ContainerCommand } from './container-engine.ts'
+import { type Container, engineEnvironment } from './container-engine.ts'
 import type { DataFolder } from './data-folder.ts'
 
 export type Program =
@@ -25,7 +25,7 @@ export type Program =
       readonly writable?: readonly string[]
     }
   /** An image, prepared by the container engine beforehand. */
-  | { readonly kind: 'image'; readonly container: ContainerCommand }
+  | { readonly kind: 'image'; readonly container: Container; readonly network: 'none' | 'bridge' }
 
 export interface Launch {
   readonly argv: readonly string[]
@@ -44,6 +44,8 @@ export interface LaunchSettings {
   readonly path: string
   /** Compiled code of built-in programs, one folder for each program. */
   readonly cacheFolder: string
+  /** Of an image. */
+  readonly network: 'forwarder' | 'none' | 'engine'
 }
 
 export function launchOf(
@@ -51,7 +53,7 @@ export function launchOf(
   folder: DataFolder,
   environment: Readonly<Record<string, string>>,
   memoryBytes: number,
-  { path, cacheFolder }: LaunchSettings,
+  { path, cacheFolder, network }: LaunchSettings,
 ): Launch {
   const own = { PATH: path, HOME: folder.tmp, TMPDIR: folder.tmp, LANG: 'C.UTF-8' }
   switch (program.kind) {
@@ -68,9 +70,8 @@ export function launchOf(
       }
     case 'image':
       return {
-        argv: program.container.argv,
-        // The engine's command passes these on by name, so that no value shows in a process list.
-        environment: { ...own, ...environment, ...program.container.environment },
+        argv: program.container.argv(network === 'engine' ? program.network : network, Object.keys(environment)),
+        environment: { ...environment, ...engineEnvironment(path), TMPDIR: folder.tmp, KBC_DATADIR: '/data/' },
         cwd: folder.data,
         watchMemory: false,
         isAlone: false,

@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { Forwarder } from './container-engine.ts'
 import type { DataFolder } from './data-folder.ts'
 import { type EgressProxy, openEgressProxy } from './egress-proxy.ts'
 import { createSpareFolders } from './folder-pool.ts'
@@ -42,7 +43,7 @@ export interface RunSpec {
   readonly collectStdout?: boolean
   readonly mask: Mask
   onEvent(event: LogEvent): void
-  /** What a command may connect to, when commands are isolated; undefined is nothing. */
+  /** What a command or an image may connect to, when they are isolated; undefined is nothing. */
   readonly egress?: EgressPolicy | undefined
   /** An isolated command has the network of the machine, whatever `egress` says: for programs of the stack that work on a cluster. */
   readonly hostNetwork?: boolean
@@ -138,26 +139,34 @@ export function createRunner(settings: RunnerSettings): Runner {
   async function run(spec: RunSpec): Promise<RunOutcome> {
     const output = captureOutput(spec)
     let stop: (reason: EndReason) => void = () => {}
-    const gelf = spec.gelf && (await listenForGelf(spec, spec.gelf, output, () => stop('log-message-too-long')))
-    const way = await wayOut(spec, gelf)
+    const isolation = await isolationOf(spec)
+    const host = loopbackOf(spec.program, isolation)
+    const gelf = spec.gelf && (await listenForGelf(spec, spec.gelf, host, output, () => stop('log-message-too-long')))
+    const way = isolation && (await wayOut(spec, isolation, gelf))
+    const container = spec.program.kind === 'image' ? spec.program.container : undefined
     try {
-      return await runLaunched(spec, output, gelf, way, (stopper) => {
+      if (way?.proxy) await container?.openForwarder(forwarderOf(way.proxy, way.relays))
+      return await runLaunched(spec, output, gelf && { host, port: gelf.port }, way, (stopper) => {
         stop = stopper
       })
     } finally {
+      await container?.remove()
       await way?.proxy?.close()
       await gelf?.close()
     }
   }
 
-  /** How a command is isolated, and what of the network it has then; undefined for every other program, and where nothing isolates. */
-  async function wayOut(spec: RunSpec, gelf: GelfServer | undefined): Promise<WayOut | undefined> {
-    if (spec.program.kind !== 'command') return undefined
+  /** How a command or an image is isolated; undefined for built-in programs, and where nothing isolates. */
+  async function isolationOf({ program }: RunSpec): Promise<Isolation | undefined> {
+    if (program.kind === 'node') return undefined
     const isolation = await settings.isolation?.()
-    if (!isolation || isolation.problem !== undefined) {
-      if (isolation?.mode === 'require') throw new PlatformError('runner.notIsolated', { reason: isolation.problem ?? '' })
-      return undefined
-    }
+    if (!isolation || isolation.problem === undefined) return isolation
+    if (isolation.mode === 'require') throw new PlatformError('runner.notIsolated', { reason: isolation.problem })
+    return undefined
+  }
+
+  /** What of the network an isolated program has. */
+  async function wayOut(spec: RunSpec, isolation: Isolation, gelf: GelfServer | undefined): Promise<WayOut> {
     const relays = [
       ...(gelf && spec.gelf ? [`${spec.gelf === 'udp' ? 'udp' : 'tcp'}:${gelf.port}`] : []),
       ...(spec.loopbackPorts ?? []).map((port) => `tcp:${port}`),
@@ -172,7 +181,7 @@ export function createRunner(settings: RunnerSettings): Runner {
   async function runLaunched(
     spec: RunSpec,
     output: Output,
-    gelf: GelfServer | undefined,
+    gelf: GelfPlace | undefined,
     way: WayOut | undefined,
     onStopper: (stop: (reason: EndReason) => void) => void,
   ): Promise<RunOutcome> {
@@ -180,12 +189,13 @@ export function createRunner(settings: RunnerSettings): Runner {
     const port = spec.serving && (way?.proxy ? SERVING_PORT : await freePort())
     const environment = {
       ...spec.environment,
-      ...gelfAddress(program, gelf),
+      ...gelfAddress(gelf),
       ...proxyAddress(way),
       ...(port !== undefined && spec.serving?.environment(port)),
     }
-    const plain = launchOf(program, folder, environment, limits.memoryBytes, settings)
-    const launch = way ? isolated(plain, folder, way, port) : plain
+    const network = way ? (way.proxy ? 'forwarder' : 'none') : 'engine'
+    const plain = launchOf(program, folder, environment, limits.memoryBytes, { ...settings, network })
+    const launch = way && program.kind === 'command' ? isolated(plain, folder, way, port) : plain
     if (port !== undefined) spec.serving?.onOpen(dialOf(way, port))
     if (!launch.isAlone) entered.add(folder)
     for (const path of plain.writable ?? []) await mkdir(path, { recursive: true })
@@ -240,7 +250,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       await Promise.race([closed, expireQuietly(DRAIN_MS)])
       child.stdout!.destroy()
       child.stderr!.destroy()
-      if (program.kind === 'image' && (await program.container.finish()).outOfMemory) reason = 'memory'
+      if (program.kind === 'image' && (await program.container.wasOutOfMemory())) reason = 'memory'
       if (way && exitCode === VIEW_FAILED.exitCode && output.words().includes(VIEW_FAILED.words))
         throw new PlatformError('runner.notIsolated', { reason: output.words() })
       output.end()
@@ -308,6 +318,13 @@ function proxyAddress(way: WayOut | undefined): Record<string, string> {
   const lower = Object.entries(names).map(([name, value]) => [name.toLowerCase(), value])
   return { ...names, ...Object.fromEntries(lower), NODE_USE_ENV_PROXY: '1' }
 }
+
+const forwarderOf = (proxy: EgressProxy, relays: readonly string[]): Forwarder => ({
+  socket: proxy.path,
+  program: proxy.forwarder,
+  port: PROXY_PORT,
+  relays,
+})
 
 function isolated(launch: Launch, folder: DataFolder, way: WayOut, port: number | undefined): Launch {
   const { isolation, proxy, relays, isHost = false } = way
@@ -434,12 +451,13 @@ function reportEnd(spec: RunSpec, stdout: LineReader, stderr: LineReader): void 
 async function listenForGelf(
   spec: RunSpec,
   transport: GelfTransport,
+  host: string,
   output: Output,
   onTooLong: () => void,
 ): Promise<GelfServer> {
   const say = (text: string): string => clean(spec.mask(text).replaceAll('\n', ' ')).slice(0, 60_000)
   let left = LOG_BUDGET.lines
-  return startGelfServer(transport, spec.program.kind === 'image' ? '0.0.0.0' : '127.0.0.1', {
+  return startGelfServer(transport, host === HOST_OF_CONTAINERS ? '0.0.0.0' : host, {
     onMessage({ level, message, fullMessage, fields }) {
       const text = say(message)
       if (level <= 4) output.gelfWords(fullMessage ? say(fullMessage) : text)
@@ -451,10 +469,19 @@ async function listenForGelf(
   })
 }
 
-const gelfAddress = (program: Program, gelf: GelfServer | undefined): Record<string, string> =>
-  gelf
-    ? { KBC_LOGGER_ADDR: program.kind === 'image' ? 'host.docker.internal' : '127.0.0.1', KBC_LOGGER_PORT: String(gelf.port) }
-    : {}
+interface GelfPlace {
+  readonly host: string
+  readonly port: number
+}
+
+const gelfAddress = (gelf: GelfPlace | undefined): Record<string, string> =>
+  gelf ? { KBC_LOGGER_ADDR: gelf.host, KBC_LOGGER_PORT: String(gelf.port) } : {}
+
+const HOST_OF_CONTAINERS = 'host.docker.internal'
+
+/** Where a program finds this machine: an image that is not isolated has the network of its engine. */
+const loopbackOf = ({ kind }: Program, isolation: Isolation | undefined): string =>
+  kind === 'image' && !isolation ? HOST_OF_CONTAINERS : '127.0.0.1'
 
 /** A program can also be ended by the system for memory, or by the limit on file sizes that it was started with. */
 function reasonOfExit(exitCode: number, words: string): EndReason {

@@ -77,7 +77,7 @@ export async function runComponent(
           ...foldersVariable(settings.folders, run.component),
         }
       : run.environment
-  const { program, image } = await programOf(settings, run, Object.keys(environment))
+  const { program, image } = await programOf(settings, run)
   const outcome = await settings.runner.run({
     program,
     folder: run.folder,
@@ -117,11 +117,7 @@ function hostAndPort(address: string): string {
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
-async function programOf(
-  settings: ProgramSettings,
-  run: ComponentRun,
-  environmentNames: readonly string[],
-): Promise<{ program: Program; image: ImageRecord }> {
+async function programOf(settings: ProgramSettings, run: ComponentRun): Promise<{ program: Program; image: ImageRecord }> {
   const { definition, id } = run.component
   if (definition.type === 'builtin') {
     const entry = join(settings.builtinFolder, definition.uri)
@@ -148,14 +144,10 @@ async function programOf(
     } as const
     return { program, image: { id: `command/${id}:${run.tag}`, digests: [] } }
   }
-  return imageOf(settings, run, environmentNames)
+  return imageOf(settings, run)
 }
 
-async function imageOf(
-  settings: ProgramSettings,
-  run: ComponentRun,
-  environmentNames: readonly string[],
-): Promise<{ program: Program; image: ImageRecord }> {
+async function imageOf(settings: ProgramSettings, run: ComponentRun): Promise<{ program: Program; image: ImageRecord }> {
   const { component, limits } = run
   const { definition } = component
   const image = `${definition.type === 'quayio' ? 'quay.io/' : ''}${definition.uri}:${run.tag}`
@@ -164,18 +156,17 @@ async function imageOf(
   const { username, server, '#password': password } = definition.repository ?? {}
   const login = username && password ? { username, password, server: server ?? '' } : undefined
   const digests = await engine.prepare(image, login, definition.digest)
-  const container = await engine.container({
+  const container = engine.container({
     image,
     name: `millrace-${basename(run.folder.root)}-${component.id.replace(/[^A-Za-z0-9]+/g, '-')}`,
     folder: run.folder,
-    environmentNames,
     memoryBytes: limits.memoryBytes,
     cpus: limits.cpus,
-    network: component.network,
     asRoot: component.features.includes('container-root-user'),
     noSwap: component.features.includes('no-swap'),
   })
-  return { program: { kind: 'image', container }, image: { id: image, digests } }
+  const network = component.network === 'bridge' ? 'bridge' : 'none'
+  return { program: { kind: 'image', container, network }, image: { id: image, digests } }
 }
 
 export interface EnvironmentParts {

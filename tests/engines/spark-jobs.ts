@@ -61,7 +61,7 @@ export async function startSparkStack(
         const job = (await stack.request('GET', `/queue/jobs/${id}`)).json<Job>()
         return job.isFinished && job
       },
-      280_000,
+      900_000,
     )
 
   async function said(id: number): Promise<string> {
@@ -88,4 +88,86 @@ export async function startSparkStack(
       for (const one of ends) await one()
     },
   }
+}
+
+const CODES: readonly Code[] = [
+  {
+    script: [
+      `CREATE TABLE "sums" AS SELECT "city", count(*) AS "orders", sum(CAST(nullif("price", '') AS INTEGER)) AS "total" FROM "orders" GROUP BY "city"; INSERT INTO "sums" VALUES ('Ostrava', 0, NULL)`,
+      `UPDATE "sums" SET "orders" = 9 WHERE "city" = 'Ostrava'; CREATE VIEW "large" AS SELECT "city" FROM "sums" WHERE "total" > 15`,
+    ],
+  },
+]
+const STORAGE = (result: string) => ({
+  input: {
+    tables: [{ source: 'in.c-main.orders', destination: 'orders', where_column: 'city', where_values: ['Praha', 'Brno'] }],
+  },
+  output: {
+    tables: [
+      { source: 'sums', destination: `out.c-result.${result}`, primary_key: ['city'] },
+      { source: 'large', destination: `out.c-result.${result}_large` },
+      { source: 'sums', destination: 'out.c-result.typed', incremental: true },
+    ],
+  },
+})
+
+/** The same configuration on DuckDB and on Spark, by another word; then again over what is there, then in Python. */
+export async function checkTransformation({ stack, client, run, start, end, said }: SparkStack): Promise<void> {
+  await client.bucket('main')
+  await client.bucket('result', 'out')
+  await client.create('in.c-main', 'orders', 'id,city,price\n1,Praha,10\n2,Brno,20\n3,Praha,\n4,Kladno,7\n', { primaryKey: 'id' })
+  const columns = [
+    { name: 'city', definition: { type: 'STRING' } },
+    { name: 'orders', definition: { type: 'INTEGER' } },
+    { name: 'total', definition: { type: 'NUMERIC', length: '12,2' } },
+  ]
+  const typed = { name: 'typed', primaryKeysNames: ['city'], columns }
+  await client.succeed(await stack.request('POST', '/v2/storage/buckets/out.c-result/tables-definition', { json: typed }))
+  const sorted = async (table: string) => (await client.rows(`out.c-result.${table}`)).sort()
+  await run(CODES, STORAGE('duckdb'), 'platform.sql-transformation')
+  const [plain, large, kept] = [await sorted('duckdb'), await sorted('duckdb_large'), await sorted('typed')]
+  const first = await run(CODES, STORAGE('spark'))
+  const log = await said(first)
+  for (const words of ['runs the application millrace-', 'Running block "Sums", code "code 1".', 'Storing "sums".'])
+    assert.ok(log.includes(words), log)
+  await run(CODES, STORAGE('spark'))
+  assert.deepEqual([await sorted('spark'), await sorted('spark_large'), await sorted('typed')], [plain, large, kept])
+  const python = [
+    {
+      language: 'python' as const,
+      script: [
+        'from pyspark.sql import functions as f',
+        "orders = spark.table('orders').withColumn('price', f.col('price').cast('string'))",
+        "print('seen', orders.count())",
+        "orders.select('id', f.upper('city').alias('the city')).createOrReplaceTempView('upper')",
+      ],
+    },
+  ]
+  const storage = {
+    input: { tables: [{ source: 'in.c-main.orders', destination: 'orders', load_type: 'COPY', limit: 3 }] },
+    output: { tables: [{ source: 'upper', destination: 'out.c-result.upper' }] },
+  }
+  assert.match(await said(await run(python, storage)), /seen 3/)
+  assert.equal((await client.detail('out.c-result.upper')).rowsCount, 3)
+
+  const wrong = await end(await start([{ script: ['SELECT 1', 'SELECT nothing FROM orders'] }], STORAGE('spark')))
+  assert.match(wrong.result.message ?? '', /^Block "Sums", code "code 1", statement 2: .*UNRESOLVED_COLUMN/)
+  const division = [{ script: ['CREATE TABLE sums AS SELECT 1 / (id - id) AS city FROM orders'] }]
+  assert.match((await end(await start(division, STORAGE('spark')))).result.message ?? '', /DIVIDE_BY_ZERO/)
+  assert.deepEqual(await sorted('spark'), plain, 'failed runs change nothing')
+}
+
+/** A script that runs until somebody ends it. */
+const ENDLESS: readonly Code[] = [
+  {
+    script: [`CREATE TABLE "t" AS SELECT count(*) AS "n" FROM range(0, 100000000000, 1, 4) a WHERE sqrt(a.id) * rand() < -1`],
+  },
+]
+const ENDLESS_STORAGE = { output: { tables: [{ source: 't', destination: 'out.c-result.never' }] } }
+
+/** Starts a run that does not end; resolves when the cluster works on it. */
+export async function startEndless({ start, said }: SparkStack): Promise<number> {
+  const id = await start(ENDLESS, ENDLESS_STORAGE)
+  await until(`job ${id} runs on the cluster`, async () => (await said(id)).includes('Running block'), 900_000)
+  return id
 }

@@ -324,6 +324,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     worker: workerId,
   })
   storageJobs.internal.onCreated.add(() => metadata.hints.send('storage'))
+  storageJobs.internal.onFinished.add(() => metadata.hints.send('storage-ended'))
   const configurationModules = await createConfigurationModules({
     ...core,
     dataDir: options.dataDir,
@@ -713,6 +714,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
     { role: 'worker', ...(restoredAt && { start: () => queueModules.cancelBefore(restoredAt) }) },
     { role: 'worker', start: queueModules.startWorker },
+    { start: () => metadata.hints.listen('storage-ended', storageJobs.lookNow) },
     { role: 'worker', start: () => metadata.hints.listen('queue', queueModules.look) },
     { role: 'worker', start: () => metadata.hints.listen('storage', storageJobsLoop.wake) },
     { role: 'api', start: streamModules.loop.start, stop: streamModules.loop.stop },

@@ -35,7 +35,10 @@ const MAX_LIST = 10_000
 export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps) {
   const store = createStorageJobsStore(db)
   const onCreated = new Set<() => void>()
+  const onFinished = new Set<() => void>()
   const waiting = new Map<number, Set<(job: StorageJob) => void>>()
+  /** Of everybody who waits here. */
+  const looks = new Set<() => unknown>()
 
   /** In the caller's transaction; call `wake` once it has committed, or the job waits for the next look of the loop. */
   const insert = async (trx: Trx, requester: Requester, job: NewStorageJob): Promise<StorageJob> =>
@@ -100,23 +103,27 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
   /** Resolves with the finished job, whichever way it ended. Jobs of other nodes are looked up now and then. */
   async function waitFor(projectId: number, id: number, { pollMs = 500 } = {}): Promise<StorageJob> {
     return new Promise((resolve, reject) => {
-      const settle = (job: StorageJob) => {
+      const leave = () => {
         clearInterval(timer)
+        looks.delete(look)
         watchers.delete(settle)
         if (watchers.size === 0) waiting.delete(id)
+      }
+      const settle = (job: StorageJob) => {
+        leave()
         resolve(job)
       }
       const watchers = waiting.get(id) ?? new Set()
       waiting.set(id, watchers.add(settle))
-      const look = () =>
+      const look = (): Promise<unknown> =>
         get(projectId, id).then(
           (job) => isFinished(job) && settle(job),
           (error: unknown) => {
-            clearInterval(timer)
-            watchers.delete(settle)
+            leave()
             reject(error)
           },
         )
+      looks.add(look)
       const timer = setInterval(look, pollMs).unref()
       void look()
     })
@@ -124,6 +131,7 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
 
   function finished(job: StorageJob): void {
     for (const settle of [...(waiting.get(job.id) ?? [])]) settle(job)
+    for (const tell of onFinished) tell()
   }
 
   return {
@@ -144,7 +152,11 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
     },
     workload: () => store.workload(clock.now().getTime()),
     /** For the loop of this module only. */
-    internal: { store, rowOf, onCreated, finished },
+    internal: { store, rowOf, onCreated, onFinished, finished },
+    /** A job has ended, maybe on another node: whoever waits here looks now. */
+    lookNow: (): void => {
+      for (const look of [...looks]) look()
+    },
   }
 }
 

@@ -19,6 +19,9 @@ import { icebergReader, type Loaded } from '../support/iceberg-reader.ts'
 import { icebergWriter } from '../support/iceberg-writer.ts'
 import { tableClient } from '../support/table-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
+import { startCluster, startConnect } from './spark-cluster.ts'
+import { checkRun, checkTransformation, startEndless, startSparkStack } from './spark-jobs.ts'
 
 const run = promisify(execFile)
 const PACKAGES = [
@@ -29,6 +32,8 @@ const PACKAGES = [
 ]
 const FOLDER = process.env.MILLRACE_ENGINES ?? join(tmpdir(), 'millrace-engines')
 const PYTHON = join(FOLDER, 'bin', 'python')
+const ICEBERG_JARS = ['org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1', 'org.apache.iceberg:iceberg-aws-bundle:1.10.1']
+const CONNECT_JAR = 'org.apache.spark:spark-connect_2.12:3.5.5'
 const RACE_ROUNDS = 6
 
 /** As Python writes the values. */
@@ -63,6 +68,9 @@ const PARTS = {
   readers: checkReaders,
   writers: checkPyicebergWrites,
   spark: checkSpark,
+  jobs: checkSparkJobs,
+  cluster: checkSparkCluster,
+  connect: checkSparkConnect,
   tpch: checkTpch,
   measure,
 }
@@ -209,6 +217,74 @@ async function checkSpark(): Promise<void> {
     `spark: append, merge, update, delete, overwrite, new columns, CTAS right; two writers at once: ${lost} conflicts answered with 409, no row lost`,
   )
 }
+
+/** What `MILLRACE_SPARK_CONF` would say. */
+const sparkConf = () => ({
+  'spark.jars.packages': ICEBERG_JARS.join(','),
+  'spark.jars.ivy': join(FOLDER, 'ivy'),
+  'spark.driver.memory': '1g',
+  'spark.executor.memory': '600m',
+  'spark.sql.shuffle.partitions': '2',
+})
+
+/** `platform.spark-sql` on threads of this machine, isolated where the kernel allows it, beside DuckDB. */
+async function checkSparkJobs(): Promise<void> {
+  const isolation = { mode: 'auto', readable: [FOLDER], uid: 65_534 } as const
+  const worker = { isolation, path: process.env.PATH ?? '/usr/bin:/bin' }
+  await using spark = await startSparkStack({ url: 'local[2]', python: PYTHON, conf: sparkConf() }, { worker })
+  await checkTransformation(spark)
+  say('platform.spark-sql: local[2]: the results of DuckDB, also over tables that are there and typed; Python; refusals right')
+}
+
+/** On a master with two workers: a run, a kill that ends the application, and a cluster that is gone in the middle. */
+async function checkSparkCluster(): Promise<void> {
+  const cluster = await startCluster(await sparkHome(), PYTHON)
+  try {
+    await using spark = await startSparkStack({ url: cluster.url, python: PYTHON, conf: sparkConf() })
+    await checkRun(spark)
+    const killed = await startEndless(spark)
+    const name = `millrace-${spark.stack.projectId}-${killed}`
+    assert.deepEqual(
+      (await cluster.applications()).map((one) => one.name),
+      [name],
+    )
+    await spark.kill(killed)
+    await until('the cluster has ended it', async () => (await cluster.applications()).length === 0, 60_000)
+
+    const orphaned = await startEndless(spark)
+    await cluster.kill()
+    const { status, result } = await spark.end(orphaned)
+    assert.equal(status, 'error')
+    assert.match(
+      result.message ?? '',
+      /^The Spark cluster at spark:\/\/127.0.0.1:\d+ is gone: .* No table was changed; run the job again.$/,
+    )
+    assert.equal((await spark.stack.request('GET', '/v2/storage/tables/out.c-result.never')).status, 404)
+  } finally {
+    await cluster.kill()
+  }
+  say('platform.spark-sql: master and two workers: a run, a kill that ends the application, a cluster gone in the middle right')
+}
+
+/** On a server of Spark Connect: a run, and a kill that ends its query. */
+async function checkSparkConnect(): Promise<void> {
+  const server = await startConnect(await sparkHome(), PYTHON, {
+    packages: [...ICEBERG_JARS, CONNECT_JAR],
+    ivy: join(FOLDER, 'ivy'),
+  })
+  try {
+    await using spark = await startSparkStack({ url: server.url, python: PYTHON, conf: {} })
+    await checkRun(spark)
+    await spark.kill(await startEndless(spark))
+    await checkRun(spark) // one core: it would wait for ever behind the query that was killed
+  } finally {
+    await server.kill()
+  }
+  say('platform.spark-sql: Spark Connect: a run, a kill that ends the query right')
+}
+
+const sparkHome = async (): Promise<string> =>
+  (await run(PYTHON, ['-c', 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'])).stdout.trim()
 
 /** Both engines read the same tables through the catalogue. */
 async function checkTpch(): Promise<void> {

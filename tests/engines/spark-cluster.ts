@@ -25,7 +25,7 @@ export async function startCluster(home: string, python: string): Promise<SparkC
   const children: ChildProcess[] = []
   const start = (...args: readonly string[]) => children.push(startSpark(home, python, folder, args))
   start('org.apache.spark.deploy.master.Master', '--host', '127.0.0.1', '--port', String(port), '--webui-port', String(pages))
-  await until('the master listens', () => isOpen(port), 120_000)
+  await until('the master listens', () => isOpen(port), 600_000)
   for (const name of ['a', 'b'])
     start(
       'org.apache.spark.deploy.worker.Worker',
@@ -46,7 +46,7 @@ export async function startCluster(home: string, python: string): Promise<SparkC
       aliveworkers: number
       activeapps: { name: string; state: string }[]
     }
-  await until('two workers are there', async () => (await state()).aliveworkers === 2, 120_000)
+  await until('two workers are there', async () => (await state()).aliveworkers === 2, 600_000)
   return {
     url,
     pagesUrl,
@@ -58,11 +58,11 @@ export async function startCluster(home: string, python: string): Promise<SparkC
   }
 }
 
-/** `jars`: those of Iceberg and of Spark Connect itself. */
+/** `packages`: those of Iceberg and of Spark Connect itself. */
 export async function startConnect(
   home: string,
   python: string,
-  jars: readonly string[],
+  { packages, ivy }: { readonly packages: readonly string[]; readonly ivy: string },
 ): Promise<{ readonly url: string; kill(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-connect-'))
   const port = await freePort()
@@ -70,17 +70,18 @@ export async function startConnect(
     `spark.connect.grpc.binding.port=${port}`,
     'spark.connect.grpc.binding.address=127.0.0.1',
     'spark.driver.host=127.0.0.1',
+    `spark.jars.ivy=${ivy}`,
     'spark.ui.enabled=false',
     'spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions',
   ]
   const child = startSpark(home, python, folder, [
     'org.apache.spark.deploy.SparkSubmit',
     ...['--class', 'org.apache.spark.sql.connect.service.SparkConnectServer', '--master', 'local[1]', '--driver-memory', '1g'],
-    ...['--jars', jars.join(',')],
+    ...['--packages', packages.join(',')],
     ...conf.flatMap((setting) => ['--conf', setting]),
     'spark-internal',
   ])
-  await until('the server of Spark Connect listens', () => isOpen(port), 180_000)
+  await until('the server of Spark Connect listens', () => isOpen(port), 600_000)
   return {
     url: `sc://127.0.0.1:${port}`,
     async kill() {

@@ -19,7 +19,7 @@ export interface Code {
   readonly language?: 'python'
 }
 
-export interface SparkStack {
+export interface SparkStack extends AsyncDisposable {
   readonly stack: TestStack
   readonly client: TableClient
   start(codes: readonly Code[], storage: object, component?: string): Promise<number>
@@ -28,7 +28,8 @@ export interface SparkStack {
   run(codes: readonly Code[], storage: object, component?: string): Promise<number>
   /** What the job said. */
   said(id: number): Promise<string>
-  close(): Promise<void>
+  /** Resolves when it has ended. */
+  kill(id: number): Promise<void>
 }
 
 export async function startSparkStack(
@@ -84,7 +85,11 @@ export async function startSparkStack(
       assert.equal(job.status, 'success', `${job.result.message}\n${await said(id)}`)
       return id
     },
-    async close() {
+    async kill(id) {
+      assert.equal((await stack.request('POST', `/queue/jobs/${id}/kill`)).status, 200)
+      assert.equal((await end(id)).status, 'terminated')
+    },
+    [Symbol.asyncDispose]: async () => {
       for (const one of ends) await one()
     },
   }
@@ -170,4 +175,23 @@ export async function startEndless({ start, said }: SparkStack): Promise<number>
   const id = await start(ENDLESS, ENDLESS_STORAGE)
   await until(`job ${id} runs on the cluster`, async () => (await said(id)).includes('Running block'), 900_000)
   return id
+}
+
+/** One small run, and what it makes. */
+export async function checkRun({ client, stack, run }: SparkStack): Promise<void> {
+  const known = (await stack.request('GET', '/v2/storage/buckets/out.c-result')).status === 200
+  if (!known) {
+    await client.bucket('main')
+    await client.bucket('result', 'out')
+    await client.create('in.c-main', 'orders', 'id,city,price\n1,Praha,10\n2,Brno,20\n')
+  }
+  const script = ['CREATE TABLE sums AS SELECT city, count(*) AS orders FROM orders GROUP BY city']
+  await run([{ script }], {
+    input: { tables: [{ source: 'in.c-main.orders', destination: 'orders' }] },
+    output: { tables: [{ source: 'sums', destination: 'out.c-result.sums', primary_key: ['city'] }] },
+  })
+  assert.deepEqual((await client.rows('out.c-result.sums')).sort(), [
+    ['Brno', '1'],
+    ['Praha', '1'],
+  ])
 }

@@ -182,7 +182,7 @@ test('work in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByText('It has not run yet.').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'As a week' }).click()
-    await page.getByRole('region', { name: 'Runs by day and hour' }).getByText('Shop :15').first().waitFor()
+    await page.getByRole('region', { name: 'Runs by day and hour' }).getByText(':15 Shop').first().waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

@@ -51,7 +51,7 @@ export default function JsonEditor({ label, text, onChange, schema, isPart = fal
           ...BASE,
           EditorView.contentAttributes.of({ 'aria-label': label }),
           new Compartment().of(EditorState.readOnly.of(onChange === undefined)),
-          autocompletion({ override: [(context) => complete(context, latest.current.schema)] }),
+          autocompletion({ icons: false, override: [(context) => complete(context, latest.current.schema)] }),
           linter((current) => diagnose(current, latest.current.schema, latest.current.isPart), { delay: 300 }),
           EditorView.updateListener.of((update) =>
             update.docChanged ? latest.current.onChange?.(update.state.doc.toString()) : undefined,

@@ -1,6 +1,6 @@
 // SQL with completion of the tables and columns of the project. CodeMirror in a shadow root, as the JSON editor is.
 
-import { autocompletion } from '@codemirror/autocomplete'
+import { autocompletion, closeCompletion } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { PostgreSQL, sql } from '@codemirror/lang-sql'
 import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
@@ -31,6 +31,7 @@ export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorPro
   useEffect(() => {
     const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: 'open' })
     const run = () => {
+      closeCompletion(editor)
       latest.current.onRun()
       return true
     }
@@ -46,7 +47,7 @@ export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorPro
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': 'SQL' }),
           known.current.of(language(names)),
-          autocompletion(),
+          autocompletion({ icons: false }), // their signs are in few fonts
           syntaxHighlighting(colours),
           look,
           Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),

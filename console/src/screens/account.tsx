@@ -22,12 +22,12 @@ export function AccountScreen() {
   return (
     <Page title="Account" crumbs={[{ name: 'Account' }]} say={person ? person.account.name : 'You are signed in with a token.'}>
       {person ? (
-        <>
+        <div className="stack4">
           <Name account={person.account} />
           <Password account={person.account} />
           <Authenticator account={person.account} />
           <Sessions />
-        </>
+        </div>
       ) : (
         <section className="card in">
           <p className="md">Tokens have no account. The list of tokens shows what this one may do.</p>
@@ -39,7 +39,9 @@ export function AccountScreen() {
 
 const Card = ({ title, children }: { title: string; children: ReactNode }) => (
   <section className="card" aria-label={title}>
-    <h2 className="h in">{title}</h2>
+    <header>
+      <h2>{title}</h2>
+    </header>
     {children}
   </section>
 )

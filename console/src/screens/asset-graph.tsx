@@ -116,13 +116,14 @@ const LANES = ['Sources', 'Tables', 'Transformations', 'Tables', 'Delivery']
 function Picture({ assets, lookOf, jobOf }: ViewProps & GraphProps) {
   const placed = useMemo(() => layOut(assets), [assets])
   const byId = new Map(placed.map((one) => [one.node.id, one]))
-  const columns = Math.max(...placed.map(({ column }) => column)) + 1
+  const used = placed.map(({ column }) => column)
+  const [first, last] = [Math.min(...used), Math.max(...used)]
   const counts = Map.groupBy(placed, ({ column }) => column)
   const rows = Math.max(...[...counts.values()].map((list) => list.length))
   /** Short columns stand in the middle. */
   const topOf = ({ column, row }: PlacedNode) => TOP + (row + (rows - counts.get(column)!.length) / 2) * ROW_PX
-  const leftOf = ({ column }: PlacedNode) => LEFT + column * COLUMN_PX
-  const [width, height] = [LEFT * 2 + (columns - 1) * COLUMN_PX + WIDTH, TOP + rows * ROW_PX]
+  const leftOf = ({ column }: PlacedNode) => LEFT + (column - first) * COLUMN_PX
+  const [width, height] = [LEFT * 2 + (last - first) * COLUMN_PX + WIDTH, TOP + rows * ROW_PX]
   const tables = assets.nodes.filter(({ kind }) => kind === 'table').length
   return (
     <>
@@ -147,7 +148,7 @@ function Picture({ assets, lookOf, jobOf }: ViewProps & GraphProps) {
               )
             })}
           </svg>
-          {LANES.slice(0, columns).map((lane, column) => (
+          {LANES.slice(first, last + 1).map((lane, column) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two columns have the same name
             <span key={column} className="lane" style={{ left: LEFT + column * COLUMN_PX }}>
               {lane}

@@ -32,8 +32,17 @@ const useGuide = (name: string) =>
 const linksOf = ({ body }: Guide): readonly { readonly name: string; readonly about: string }[] =>
   [...body.querySelectorAll<HTMLAnchorElement>('a[href^="/help/"]')].map((link) => ({
     name: link.getAttribute('href')!.replace('/help/', ''),
-    about: link.closest('tr')?.firstElementChild?.textContent ?? link.textContent ?? '',
+    about: aboutOf(link),
   }))
+
+/** A line of the first page says what its guide is for; where it names several, each goes by its own name, too. */
+function aboutOf(link: HTMLAnchorElement): string {
+  const line = link.closest('tr')
+  const purpose = line?.firstElementChild?.textContent
+  if (!purpose) return link.textContent ?? ''
+  const isOne = line.querySelectorAll('a').length === 1
+  return isOne ? purpose : `${purpose} (${(link.textContent ?? '').replace(/\.md$/, '')})`
+}
 
 export function HelpScreen() {
   const { guide = '', at } = route.useSearch()

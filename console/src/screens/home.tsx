@@ -145,7 +145,7 @@ function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
             <StatusIcon status="error" />
             <div className="grow">
               <p className="md">
-                <b className="strong">{list.map((job) => nameOf(job.component, job.config)).join(', ')}</b>{' '}
+                <b className="strong">{list.map((job) => nameOf(job.component, job.config)).join(', ')}</b>:{' '}
                 <span className="soft">{cause}</span>
               </p>
               <p className="xs mute">Failed {moment(list[0]!.endTime ?? list[0]!.createdTime)}.</p>

@@ -2,7 +2,7 @@
 
 import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
-import { duration, moment } from '../format.ts'
+import { duration, moment, plural } from '../format.ts'
 import { CodeHelp } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import type { FailedResult } from './failure.ts'
@@ -113,5 +113,5 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
 /** "usual 6 min", and whether this run was far from it. */
 export function usualText(job: Job): string {
   if (!job.usual) return ''
-  return ` Usual ${duration(job.usual.durationMs / 1000)}, from ${job.usual.runs} runs.`
+  return ` Usual ${duration(job.usual.durationMs / 1000)}, from ${plural(job.usual.runs, 'run')}.`
 }

@@ -50,18 +50,20 @@ export function useLastGood(job: Job): Job | undefined {
 /** Further from the last good run than this is marked. */
 const FAR = 1.5
 
-const isFar = (now: number, then: number): boolean => then > 0 && (now > then * FAR || now < then / FAR)
+const isMore = (now: number, then: number): boolean => then > 0 && now > then * FAR
+/** Less work than usual is worth a look, less time or memory is not. */
+const isFar = (now: number, then: number): boolean => isMore(now, then) || (then > 0 && now < then / FAR)
 
 export function AgainstLastGood({ job, good }: { job: Job; good: Job }) {
   const [now, then] = [measuredOf(job), measuredOf(good)]
   const seconds = (one: Job) => secondsOf(one) ?? 0
   const rows: readonly (readonly [string, string, string, boolean])[] = [
     ['Configuration', good.configVersion ?? '', job.configVersion ?? '', good.configVersion !== job.configVersion],
-    ['Duration', duration(seconds(good)), duration(seconds(job)), isFar(seconds(job), seconds(good))],
+    ['Duration', duration(seconds(good)), duration(seconds(job)), isMore(seconds(job), seconds(good))],
     ['Rows written', count(then.rows), count(now.rows), isFar(now.rows, then.rows)],
     ['Bytes written', bytes(then.bytes), bytes(now.bytes), isFar(now.bytes, then.bytes)],
-    ['Peak memory', bytes(then.peakMemoryBytes), bytes(now.peakMemoryBytes), isFar(now.peakMemoryBytes, then.peakMemoryBytes)],
-    ['Processor', `${then.cpuSeconds.toFixed(1)} s`, `${now.cpuSeconds.toFixed(1)} s`, isFar(now.cpuSeconds, then.cpuSeconds)],
+    ['Peak memory', bytes(then.peakMemoryBytes), bytes(now.peakMemoryBytes), isMore(now.peakMemoryBytes, then.peakMemoryBytes)],
+    ['Processor', `${then.cpuSeconds.toFixed(1)} s`, `${now.cpuSeconds.toFixed(1)} s`, isMore(now.cpuSeconds, then.cpuSeconds)],
   ]
   return (
     <section className="card" aria-labelledby="against">

@@ -1,8 +1,7 @@
 // The log of a job as it grows: follow, level, search, download, a link to a line.
 
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { follow } from '../event-stream.ts'
 import { count, parseTime, timeOfDay } from '../format.ts'
 import { createLogLines, createLogView, type LogLine, type LogLines } from '../log-lines.ts'
@@ -10,6 +9,7 @@ import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { saveAs } from '../parts/save-as.ts'
+import { useTallRows } from '../parts/tall-rows.ts'
 
 const route = getRouteApi('/jobs/$jobId')
 
@@ -120,22 +120,21 @@ function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
   const frame = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(chosen === undefined)
   const shownChoice = useRef<number>(undefined)
-  const rows = useVirtualizer({
-    count,
-    getScrollElement: () => frame.current,
-    estimateSize: () => LINE_HEIGHT,
-    overscan: 20,
-  })
+  const { height, items, measure, showInMiddle } = useTallRows({ count, frame, rowHeight: LINE_HEIGHT, overscan: 20 })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: lines that came, or that wrap when they are measured, make it taller
+  useLayoutEffect(() => {
+    if (isAtEnd.current && frame.current) frame.current.scrollTop = frame.current.scrollHeight
+  }, [height, count])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the function is a new one each time
   useEffect(() => {
-    if (isAtEnd.current && count > 0) rows.scrollToIndex(count - 1, { align: 'end' })
     if (chosen === undefined || shownChoice.current === chosen) return
     const index = lines.indexOf(chosen)
     const place = index === -1 ? -1 : view.placeOf(index)
     if (place === -1) return
     shownChoice.current = chosen
     isAtEnd.current = false
-    rows.scrollToIndex(place, { align: 'center' })
-  }, [count, rows, chosen, lines, view])
+    showInMiddle(place)
+  }, [count, chosen, lines, view])
   const onScroll = () => {
     const at = frame.current!
     isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < LINE_HEIGHT * 2
@@ -143,17 +142,17 @@ function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section className="log" aria-label="Lines of the log" ref={frame} onScroll={onScroll} tabIndex={0}>
-      <div className="rows-inner" style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map(({ index, start }) => {
+      <div className="rows-inner" style={{ height }}>
+        {items.map(({ index, top }) => {
           const { id, message, type, atMs } = lines.at(view.lineAt(index))
           return (
             <div
               key={id}
               id={`line-${id}`}
-              ref={rows.measureElement}
+              ref={measure}
               data-index={index}
               className={`log-line ${type} ${id === chosen ? 'chosen' : ''}`}
-              style={{ position: 'absolute', left: 0, right: 0, transform: `translateY(${start}px)` }}
+              style={{ position: 'absolute', left: 0, right: 0, transform: `translateY(${top}px)` }}
             >
               <button type="button" className="link" title="A link to this line" onClick={() => onChoose(id)}>
                 <LineTime at={new Date(atMs).toISOString()} />

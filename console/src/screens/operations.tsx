@@ -38,7 +38,7 @@ export function OperationsScreen() {
         <section className="card" aria-label="Checks">
           <Loaded query={status} skeleton={<Lines count={8} />}>
             {({ checks }) => (
-              <ul className="list">
+              <ul className="list checks">
                 {checks
                   .toSorted((a, b) => rankOf(a.level) - rankOf(b.level))
                   .map(({ check, level, text, facts }) => (
@@ -124,7 +124,7 @@ function Audit() {
     <section className="card" aria-labelledby="audit">
       <header className="wrap">
         <h2 id="audit">Who did what</h2>
-        <span className="push row wrap">
+        <span className="push row wrap audit-fields">
           <FilterField
             label="Part of a name"
             value={who}
@@ -146,7 +146,7 @@ function Audit() {
               {entries.map((entry) => (
                 <tr key={entry.id}>
                   <td className="nowrap tn">{moment(entry.at)}</td>
-                  <td>{entry.who.description}</td>
+                  <td className="nowrap">{entry.who.description}</td>
                   <td>{entry.message}</td>
                   <td className="id">{entry.event}</td>
                   <td className="num">{entry.projectId}</td>

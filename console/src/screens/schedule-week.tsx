@@ -106,11 +106,11 @@ const Hour = ({ runs }: { runs: readonly Run[] }) => (
   <>
     {[...Map.groupBy(runs, ({ name }) => name)].map(([name, list]) => (
       <div key={name} className="week-run clip" title={`${name} ${list.map(({ time }) => minuteOf(time)).join(' ')}`}>
-        {name}{' '}
         <span className="tn mute">
           {list.length > 2 ? `${list.length} times` : list.map(({ time }) => minuteOf(time)).join(' ')}
-        </span>
-        {list.some(({ dst }) => dst !== null) ? <span className="warn"> clock change</span> : null}
+        </span>{' '}
+        {list.some(({ dst }) => dst !== null) ? <span className="warn">clock change </span> : null}
+        {name}
       </div>
     ))}
   </>

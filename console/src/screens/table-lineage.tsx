@@ -15,7 +15,7 @@ const DEPTH = 4
 
 export function TableLineage({ tableId }: { tableId: string }) {
   return (
-    <div className="columns">
+    <div className="columns even">
       <Side tableId={tableId} direction="upstream" title="Comes from" empty="Nothing that runs here writes this table." />
       <Side tableId={tableId} direction="downstream" title="Goes to" empty="Nothing here reads this table." />
     </div>

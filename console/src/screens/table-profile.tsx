@@ -1,83 +1,87 @@
-// Counts of every column over all rows, worked out by a job and kept until the next one.
+// Figures of every column: what is missing, how many values differ, from where to where they go. From a sample at once, from all rows when asked.
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { ApiError } from '../../../client/src/client.ts'
+import { useState } from 'react'
+import type { Answer } from '../../../client/src/client.ts'
 import type { Table } from '../../../client/src/operations.ts'
-import { count, moment } from '../format.ts'
-import { Teach } from '../listing.tsx'
-import { Lines, useLoad } from '../load.tsx'
-import { Icon } from '../parts/icon.tsx'
+import { count, plural } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
 import { ListTable } from '../parts/list-table.tsx'
-import { Problem } from '../parts/problem.tsx'
-import { api } from '../session.ts'
-import { finishStorageJob } from '../storage-job.ts'
+import { Value } from '../parts/value.tsx'
 
-interface Profile {
-  readonly createdAt: string
-  readonly profile: { readonly rowCount: number }
-  readonly columns: readonly {
-    readonly name: string
-    readonly profile: { readonly nullCount: number; readonly distinctCount: number; readonly duplicateCount: number }
-  }[]
-}
+type Profile = Answer<'tables.profileNow'>
+type Column = Profile['columns'][number]
+
+const MOST_TOP = 3
 
 export function TableProfile({ table }: { table: Table }) {
-  const queries = useQueryClient()
-  const input = { path: { tableId: table.id, uuid: 'latest' } }
-  const query = useLoad('tables.getProfile', input)
-  const make = useMutation({
-    mutationFn: async () => finishStorageJob(await api.call('tables.profile', { path: { tableId: table.id } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['tables.getProfile'] }),
-  })
-  const profile = query.data as Profile | undefined // described loosely
-  const isMissing = query.error instanceof ApiError && query.error.status === 404
+  const [isExact, setExact] = useState(false)
+  const query = useLoad('tables.profileNow', { path: { tableId: table.id }, query: isExact ? { exact: true } : {} })
   return (
     <section className="card" aria-labelledby="profile">
       <header>
         <h2 id="profile">Profile</h2>
-        {profile ? <span className="mute xs">of {moment(profile.createdAt)}</span> : null}
-        <button type="button" className="btn sm push" disabled={make.isPending} onClick={() => make.mutate()}>
-          <Icon name="refresh" size="sm" />
-          <span>{profile ? 'Count again' : 'Count all rows'}</span>
-        </button>
+        {query.data ? <span className="mute xs">{originOf(query.data)}</span> : null}
+        {query.data?.isSampled ? (
+          <button type="button" className="btn sm push" onClick={() => setExact(true)}>
+            Count all rows
+          </button>
+        ) : null}
       </header>
-      {make.error ? <Problem error={make.error} /> : null}
-      {query.error && !isMissing ? <Problem error={query.error} /> : null}
-      {query.isPending ? <Lines /> : null}
-      {isMissing ? (
-        <Teach>Nobody has counted yet: how many different values each column has, how many are missing, how many repeat.</Teach>
-      ) : null}
-      {profile ? <Columns profile={profile} /> : null}
+      <Loaded query={query} skeleton={<Lines count={8} />}>
+        {(profile) => <Columns profile={profile} />}
+      </Loaded>
     </section>
   )
 }
 
-const Columns = ({ profile: { profile, columns } }: { profile: Profile }) => (
+const originOf = ({ isSampled, readRows, rows }: Profile): string =>
+  isSampled ? `about, from ${count(readRows)} of ${plural(rows, 'row')}` : `of all ${plural(rows, 'row')}`
+
+const Columns = ({ profile: { columns, readRows } }: { profile: Profile }) => (
   <ListTable
     label="Profile of the columns"
-    columns={['Column', { num: 'Different values' }, { num: 'Missing' }, { num: 'Repeated' }, 'Filled']}
+    columns={['Column', { num: 'Different values' }, 'Filled', 'Least', 'Greatest', 'Most frequent']}
   >
-    {columns.map(({ name, profile: { nullCount, distinctCount, duplicateCount } }) => (
-      <tr key={name}>
-        <td className="med">{name}</td>
-        <td className="num">
-          {distinctCount === profile.rowCount && distinctCount > 0 ? 'all different' : count(distinctCount)}
-        </td>
-        <td className="num">{count(nullCount)}</td>
-        <td className="num">{count(duplicateCount)}</td>
+    {columns.map((column) => (
+      <tr key={column.name}>
+        <td className="med">{column.name}</td>
+        <td className="num">{column.distinct === readRows && readRows > 0 ? 'all different' : count(column.distinct)}</td>
         <td>
-          <Filled share={profile.rowCount === 0 ? 0 : 1 - nullCount / profile.rowCount} />
+          <Filled share={readRows === 0 ? 0 : 1 - (column.nulls + column.empty) / readRows} />
+        </td>
+        <td className="profile-value">
+          <Value value={column.min} />
+        </td>
+        <td className="profile-value">
+          <Value value={column.max} />
+        </td>
+        <td className="profile-value">
+          <Top column={column} rows={readRows} />
         </td>
       </tr>
     ))}
   </ListTable>
 )
 
+/** A column whose values are all different has none that is frequent. */
+function Top({ column: { top, distinct }, rows }: { column: Column; rows: number }) {
+  if (distinct === rows) return <span className="mute">none repeats</span>
+  return (
+    <>
+      {top.slice(0, MOST_TOP).map(({ value, rows: having }) => (
+        <span key={value} className="top-value">
+          <Value value={value} /> <span className="mute xs tn">{Math.round((100 * having) / Math.max(1, rows))} %</span>
+        </span>
+      ))}
+    </>
+  )
+}
+
 const Filled = ({ share }: { share: number }) => (
   <span className="row">
     <span className="meter filled" aria-hidden="true">
       <i className="ok-f" style={{ width: `${share * 100}%` }} />
     </span>
-    <span className="tn xs">{Math.round(share * 100)} %</span>
+    <span className="tn xs">{Math.floor(share * 100)} %</span>
   </span>
 )

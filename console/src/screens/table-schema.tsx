@@ -124,7 +124,7 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
         </td>
       </tr>
       {isOpen ? (
-        <tr>
+        <tr className="edit-row">
           <td colSpan={6}>
             <ColumnForm table={table} column={column} onDone={onToggle} />
             <ColumnType

@@ -131,11 +131,11 @@ function NewToken({ onClose }: { onClose: () => void }) {
             <option value="">never</option>
           </select>
         </div>
-        <fieldset className="stack2">
+        <fieldset className="plain stack2 token-scopes">
           <legend className="lbl">Buckets</legend>
           {(buckets.data ?? []).map(({ id }) => (
-            <label key={id} className="row">
-              <span className="id grow">{id}</span>
+            <label key={id} className="token-scope">
+              <span className="id clip">{id}</span>
               <select className="input sm" value={chosen[id] ?? ''} onChange={(event) => allow(id, event.target.value)}>
                 <option value="">nothing</option>
                 <option value="read">read</option>

@@ -418,12 +418,17 @@ function Preview({ sniffed: { columns, preview, problems }, plan, intoTable, onT
                   )}
                 </th>
               ))}
+              {preview.some((row) => row.length > columns.length) ? (
+                <th>
+                  <span className="cn err">no column</span>
+                </th>
+              ) : null}
             </tr>
           </thead>
           <tbody>
             {preview.map((row, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have no other name
-              <tr key={index}>
+              <tr key={index} className={row.length === columns.length ? undefined : 'bad-row'}>
                 {row.map((value, at) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: nor have their fields
                   <td key={at}>

@@ -71,7 +71,7 @@ export async function describeProblem(problem: CsvProblem, context: ProblemConte
 export function sentenceOf(problem: CsvProblem, columns: number): string {
   if (problem.kind === 'rowTooLarge') return 'The row is too large. Look for a quote that is not closed.'
   const [what, advice] = SENTENCES[problem.kind](problem, columns)
-  return `There is ${what}. ${advice}`
+  return `${what[0]?.toUpperCase()}${what.slice(1)}. ${advice}`
 }
 
 /** The column a row of the wrong length goes wrong at: the first one it lacks, or the first value that has none. */

@@ -101,16 +101,14 @@ test('a worker that the system does not let start fails its job, not the server;
 })
 
 test('a worker that outgrows its memory fails its job with the limit in the message, and another takes its place', async () => {
-  // The runtime alone takes more than this; quick work is over before anybody looks.
-  await using tight = await startTables({ workerMemoryMb: 64, longWorkers: 1 })
-  const { snapshot } = await tight.load('id,v\n1,old\n')
-  const slice = { key: 'uploads/big', gzip: false }
-  await copyFile(join(tables.root, 'objects', big.key), join(tight.root, 'objects', slice.key))
-  await assert.rejects(tight.engine.load({ ...request(), snapshot, source: { slices: [slice, slice, slice, slice] } }), {
-    code: 'tableEngine.outOfMemory',
-    message: /64 MB/,
-  })
-  assert.equal((await tight.engine.preview({ snapshot, limit: 1 })).rows.length, 1)
+  await using tight = await startTables({ workerMemoryMb: 64, longWorkers: 1 }) // the runtime alone takes more
+  await mkdir(join(tight.root, 'objects', 'uploads'), { recursive: true })
+  await copyFile(join(tables.root, 'objects', big.key), join(tight.root, 'objects', big.key))
+  const snapshot = emptySnapshot([{ name: 'id' }, { name: 'v' }], { primaryKey: ['id'] })
+  const load = { ...request(), snapshot, source: { slices: [big, big, big, big] } }
+  // Quick work is over before anybody looks at the memory, unless the machine is busy: hence no other work here than too large work.
+  for (let round = 0; round < 2; round++)
+    await assert.rejects(tight.engine.load(load), { code: 'tableEngine.outOfMemory', message: /64 MB/ })
   assert.deepEqual(await tight.scratch(), [])
 })
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, afterEach, before, mock, test } from 'node:test'
 import { sql } from 'kysely'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import { until } from '../../../../tests/support/until.ts'
@@ -25,6 +25,10 @@ const DONE: JobOutcome = {
 const noFlow = () => assert.fail('there are no flows here')
 const NO_FLOWS = { check: noFlow, open: noFlow, wake: noFlow, progress: noFlow }
 const QUIET = { error: () => {}, warn: () => {} }
+
+/** Nothing happens by itself in here: a loop looks when it is asked to, and renews its leases when the test says so. */
+const BEAT_MS = 1_000
+const stops: (() => Promise<void>)[] = []
 
 /** A queue on a project of its own, with a clock that is moved by hand and jobs that end when told to. */
 async function rig(
@@ -103,6 +107,10 @@ async function rig(
   }
   const get = (id: number): Promise<JobRow> => queue.get(actor, id)
   const loop = newLoop()
+  stops.push(async () => {
+    stopping = true
+    await Promise.all(loops.map((one) => one.stop(0)))
+  })
   await loop.start()
   return {
     actor,
@@ -124,16 +132,16 @@ async function rig(
       run.finish(outcome)
       await until('the job has ended', async () => (await get(run.handle.job.id)).ended_at !== null)
     },
-    stop: async () => {
-      stopping = true
-      await Promise.all(loops.map((one) => one.stop(0)))
-    },
   }
 }
 
 await onBothDatabases('queue', (metadata) => {
+  before(() => mock.timers.enable({ apis: ['setInterval'] }))
+  after(() => mock.timers.reset())
+  afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())))
+
   test('a job runs and ends with what its run says', async () => {
-    const { create, tick, finish, runs, get, stop } = await rig(metadata)
+    const { create, tick, finish, runs, get } = await rig(metadata)
     const job = await create()
     assert.equal(job.status, 'created')
     assert.equal(job.run_id, String(job.id))
@@ -143,11 +151,10 @@ await onBothDatabases('queue', (metadata) => {
     const ended = await get(job.id)
     assert.deepEqual([ended.status, ended.error, ended.worker], ['error', 'no luck', null])
     assert.equal(runs.length, 1)
-    await stop()
   })
 
   test('jobs of one configuration never overlap, and the one that waits says for whom', async () => {
-    const { create, tick, finish, runs, get, stop } = await rig(metadata)
+    const { create, tick, finish, runs, get } = await rig(metadata)
     const first = await create()
     const second = await create()
     const other = await create({ config: 'two' })
@@ -165,11 +172,10 @@ await onBothDatabases('queue', (metadata) => {
     await tick()
     assert.equal((await get(second.id)).status, 'processing')
     assert.equal((await get(third.id)).waiting_reason, `Waiting for job ${second.id}, which runs the same configuration.`)
-    await stop()
   })
 
   test('a project runs only so many jobs at once', async () => {
-    const { create, tick, runs, get, finish, stop } = await rig(metadata, { projectLimit: 2 })
+    const { create, tick, runs, get, finish } = await rig(metadata, { projectLimit: 2 })
     const jobs = [await create({ config: '1' }), await create({ config: '2' }), await create({ config: '3' })]
     await tick()
     assert.equal(runs.length, 2)
@@ -177,11 +183,10 @@ await onBothDatabases('queue', (metadata) => {
     await finish(0)
     await tick()
     assert.equal(runs.length, 3)
-    await stop()
   })
 
   test('a project with a long queue does not keep the first job of another one waiting', async () => {
-    const { create, tick, runs, queue, actor, finish, sleep, stop } = await rig(metadata, { slots: 2 })
+    const { create, tick, runs, queue, actor, finish, sleep } = await rig(metadata, { slots: 2 })
     for (let i = 0; i < 60; i++) await create({ config: `c-${i}` })
     const inserted = await sql<{
       id: number
@@ -200,22 +205,20 @@ await onBothDatabases('queue', (metadata) => {
       await tick()
     }
     assert.ok(isRunning())
-    await stop()
   })
 
   test('a delayed job starts when its time has come', async () => {
-    const { create, tick, runs, sleep, stop } = await rig(metadata)
+    const { create, tick, runs, sleep } = await rig(metadata)
     await create({ startAfter: 1_000_000 + 60_000 })
     await tick()
     assert.equal(runs.length, 0)
     sleep(60_000)
     await tick()
     assert.equal(runs.length, 1)
-    await stop()
   })
 
   test('a killed job that has not started is cancelled; one that runs is asked to end and is terminated', async () => {
-    const { create, tick, kill, runs, finish, get, stop } = await rig(metadata)
+    const { create, tick, kill, runs, finish, get } = await rig(metadata)
     const running = await create()
     const queued = await create()
     await tick()
@@ -225,21 +228,19 @@ await onBothDatabases('queue', (metadata) => {
     await finish(0, { ...DONE, end: 'killed' })
     assert.equal((await get(running.id)).status, 'terminated')
     await assert.rejects(kill(running.id), { code: 'queue.notKillable' })
-    await stop()
   })
 
   test('a run that ends well while it is being killed is terminated all the same', async () => {
-    const { create, tick, kill, finish, get, stop } = await rig(metadata)
+    const { create, tick, kill, finish, get } = await rig(metadata)
     const job = await create()
     await tick()
     await kill(job.id)
     await finish(0)
     assert.equal((await get(job.id)).status, 'terminated')
-    await stop()
   })
 
   test('a job lost before a component began is run again; a late worker publishes nothing', async () => {
-    const { create, tick, newLoop, runs, sleep, get, stop } = await rig(metadata)
+    const { create, tick, newLoop, runs, sleep, get } = await rig(metadata)
     const job = await create()
     await tick()
     sleep(60_000)
@@ -257,11 +258,10 @@ await onBothDatabases('queue', (metadata) => {
     runs[1]!.finish({ ...DONE, result: { message: 'second' } })
     await until('the job has succeeded', async () => (await get(job.id)).status === 'success')
     assert.equal((await get(job.id)).result, '{"message":"second"}')
-    await stop()
   })
 
   test('a job lost after a component began is an error, and its configuration is free', async () => {
-    const { create, tick, newLoop, runs, sleep, get, stop } = await rig(metadata)
+    const { create, tick, newLoop, runs, sleep, get } = await rig(metadata)
     const job = await create()
     await tick()
     await runs[0]!.handle.begin(null)
@@ -271,15 +271,14 @@ await onBothDatabases('queue', (metadata) => {
     await until('the job has failed', async () => (await get(job.id)).status === 'error')
     assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
     await until('the next job runs', async () => (await get(next.id)).status === 'processing')
-    await stop()
   })
 
   test('a job is never taken from a worker that is alive, however late its event loop is', async () => {
-    const { create, tick, newLoop, runs, sleep, get, loop, stop } = await rig(metadata)
+    const { create, tick, newLoop, runs, sleep, get, loop } = await rig(metadata)
     const job = await create()
     await tick()
     await runs[0]!.handle.begin(null)
-    sleep(60_000) // nothing renewed the lease: the loop was busy
+    sleep(60_000) // nothing renews the lease: the loop is busy
     await loop.tick()
     assert.equal((await get(job.id)).status, 'processing')
     await sql`insert into worker_lease (worker, alive_until) values (${loop.worker}, ${1_000_000 + 61_000})`.execute(metadata.db)
@@ -289,24 +288,23 @@ await onBothDatabases('queue', (metadata) => {
     sleep(2_000) // now the thread that speaks for it is silent too
     await other.tick()
     assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
-    await stop()
   })
 
   test('a lease that is renewed is not taken', async () => {
-    const { create, tick, newLoop, runs, sleep, store, loop, stop } = await rig(metadata)
+    const { create, tick, newLoop, runs, sleep, store, loop } = await rig(metadata)
     const job = await create()
     await tick()
     sleep(10_000)
+    mock.timers.tick(BEAT_MS)
     await until('the lease is renewed', async () => (await store.find(job.project_id, job.id))!.lease_until! > 1_000_000 + 15_000)
     sleep(10_000)
     await newLoop().tick()
     assert.equal(runs.length, 1)
     assert.equal(loop.running(), 1)
-    await stop()
   })
 
   test('parallel rows are jobs of their own, so many at once, and the container ends with the last', async () => {
-    const { create, tick, runs, finish, get, queue, actor, stop } = await rig(metadata)
+    const { create, tick, runs, finish, get, queue, actor } = await rig(metadata)
     const container = await create({ config: 'with-rows', parallelism: '2' })
     assert.equal(container.type, 'container')
     await tick()
@@ -328,12 +326,11 @@ await onBothDatabases('queue', (metadata) => {
     const ended = await get(container.id)
     assert.equal(ended.status, 'error')
     assert.match(ended.error ?? '', /Row b ended with error: row b/)
-    await stop()
   })
 
   test('a container with many rows that wait keeps nobody else waiting', async () => {
     const rows = Array.from({ length: 120 }, (_, i) => `row-${i}`)
-    const { create, tick, runs, queue, actor, stop } = await rig(metadata, { rows })
+    const { create, tick, runs, queue, actor } = await rig(metadata, { rows })
     const container = await create({ config: 'with-rows', parallelism: '1' })
     await tick()
     await until('rows have jobs', async () => (await queue.search(actor, { parentRunId: container.run_id })).length > 0)
@@ -344,24 +341,22 @@ await onBothDatabases('queue', (metadata) => {
       runs.map(({ handle }) => handle.job.parent_job_id ?? handle.job.id),
       [container.id, other.id],
     )
-    await stop()
   })
 
   test('a container whose rows are gone when it starts has failed, and says why', async () => {
     const rowsOf = async (): Promise<string[]> => {
       throw new PlatformError('jobRunner.invalidConfiguration', { reason: 'none of its rows a, b exists' })
     }
-    const { create, tick, get, loop, stop } = await rig(metadata, { rowsOf })
+    const { create, tick, get, loop } = await rig(metadata, { rowsOf })
     const container = await create({ config: 'with-rows', parallelism: '2' })
     await tick()
     await until('the container has ended', () => loop.running() === 0)
     const ended = await get(container.id)
     assert.deepEqual([ended.status, ended.error], ['error', 'The configuration cannot be run: none of its rows a, b exists.'])
-    await stop()
   })
 
   test('killing a container ends its rows and then the container', async () => {
-    const { create, tick, runs, kill, finish, get, stop } = await rig(metadata)
+    const { create, tick, runs, kill, finish, get } = await rig(metadata)
     const container = await create({ config: 'with-rows', parallelism: '1' })
     await tick()
     await until('the first row runs', () => runs.length === 1)
@@ -369,11 +364,10 @@ await onBothDatabases('queue', (metadata) => {
     assert.equal(runs[0]!.handle.signal.aborted, true)
     await finish(0, { ...DONE, end: 'killed' })
     assert.equal((await get(container.id)).status, 'terminated')
-    await stop()
   })
 
   test('what cannot run is refused when it is created', async () => {
-    const { create, stop } = await rig(metadata)
+    const { create } = await rig(metadata)
     await assert.rejects(create({ component: 'none' }), { code: 'queue.unknownComponent' })
     await assert.rejects(create({ config: 'disabled' }), { code: 'queue.configurationDisabled' })
     await create({ config: 'disabled', mode: 'forceRun' })
@@ -381,11 +375,10 @@ await onBothDatabases('queue', (metadata) => {
     await assert.rejects(create({ branchId: '77' }), { code: 'notFound' })
     await create({ deduplicationId: 'once' })
     await assert.rejects(create({ deduplicationId: 'once' }), { code: 'dbDeduplicationIdConflict' })
-    await stop()
   })
 
   test('only who may use a component runs and ends its jobs, under whichever of its names', async () => {
-    const { create, queue, actor, stop } = await rig(metadata)
+    const { create, queue, actor } = await rig(metadata)
     const job = await create({ component: 'x' })
     const limitedTo = (...componentAccess: string[]): Actor => ({
       ...actor,
@@ -398,11 +391,10 @@ await onBothDatabases('queue', (metadata) => {
     await assert.rejects(queue.create(limitedTo('y'), { component: 'x', config: 'one' }, options), { code: 'accessDenied' })
     await queue.create(limitedTo('alias-of-x'), { component: 'x', config: 'one' }, options)
     assert.match((await queue.kill(limitedTo('alias-of-x'), job.id)).status, /^(cancelled|terminating)$/)
-    await stop()
   })
 
   test('a component that changes things outside runs in a development branch only where that is allowed', async () => {
-    const { create, stop } = await rig(metadata)
+    const { create } = await rig(metadata)
     await create({ component: 'dev-branch-job-blocked' })
     await assert.rejects(create({ component: 'dev-branch-job-blocked', branchId: 'dev', config: 'safe' }), {
       code: 'queue.notRunnable',
@@ -412,11 +404,10 @@ await onBothDatabases('queue', (metadata) => {
     await assert.rejects(create({ ...unsafe, configData: '{"runtime":{"safe":"true"}}' }), { code: 'queue.notRunnable' })
     await create({ ...unsafe, config: 'safe' })
     await create({ ...unsafe, configData: '{"runtime":{"safe":true}}' })
-    await stop()
   })
 
   test('jobs are found by their branch, which has an id and may be the default one', async () => {
-    const { create, queue, actor, stop } = await rig(metadata)
+    const { create, queue, actor } = await rig(metadata)
     const main = await create({ config: 'one' })
     const dev = await create({ config: 'two', branchId: 'dev' })
     const ids = async (branchId: string) => (await queue.search(actor, { branchId })).map(({ id }) => id)
@@ -427,11 +418,10 @@ await onBothDatabases('queue', (metadata) => {
       groups.map(({ jobs }) => jobs.map(({ id }) => id)),
       [[main.id]],
     )
-    await stop()
   })
 
   test('jobs are found by what clients ask for', async () => {
-    const { create, queue, actor, stop } = await rig(metadata)
+    const { create, queue, actor } = await rig(metadata)
     const one = await create({ config: 'one' })
     const two = await create({ config: 'two', configRowIds: undefined as never, parentRunId: '7' })
     const ids = async (query: Record<string, unknown>) => (await queue.search(actor, query)).map(({ id }) => id)
@@ -447,11 +437,10 @@ await onBothDatabases('queue', (metadata) => {
     for (const wrong of [{ colour: 'red' }, { limit: '0' }, { status: 'lost' }, { sortBy: 'x' }, { startTimeTo: 'soon' }]) {
       await assert.rejects(ids(wrong), { code: 'validation.failed' })
     }
-    await stop()
   })
 
   test('jobs are found by their rows, whatever the ids of rows look like', async () => {
-    const { create, queue, actor, stop } = await rig(metadata, { rows: ['a_b', 'aXb', 'A_B', '100%'] })
+    const { create, queue, actor } = await rig(metadata, { rows: ['a_b', 'aXb', 'A_B', '100%'] })
     const of = (...rows: string[]) => create({ config: 'with-rows', configRowIds: rows })
     const one = await of('a_b')
     const other = await of('aXb', '100%')
@@ -461,11 +450,10 @@ await onBothDatabases('queue', (metadata) => {
     assert.deepEqual(await ids(['100%']), [other.id])
     assert.deepEqual(await ids(['A_B', 'aXb']), [upper.id, other.id])
     assert.deepEqual(await ids('%'), [])
-    await stop()
   })
 
   test('groups have their newest jobs, come in the order of these, and are as many as asked for', async () => {
-    const { create, queue, actor, tick, finish, sleep, stop } = await rig(metadata)
+    const { create, queue, actor, tick, finish, sleep } = await rig(metadata)
     const made: Record<string, number[]> = { one: [], two: [], three: [] }
     for (const config of ['one', 'two', 'one', 'one', 'three', 'two']) made[config]!.push((await create({ config })).id)
     const grouped = async (query: object, perGroup: number, limit: number, by = ['configId']) =>
@@ -494,11 +482,10 @@ await onBothDatabases('queue', (metadata) => {
       [two[0]],
     )
     await assert.rejects(queue.searchGrouped(actor, {}, ['constructor'], 1, 1), { code: 'validation.failed' })
-    await stop()
   })
 
   test('the time of jobs is told by the day on which they ended, in the zone of who asks', async () => {
-    const { create, queue, actor, tick, finish, sleep, stop } = await rig(metadata)
+    const { create, queue, actor, tick, finish, sleep } = await rig(metadata)
     const hour = 3_600_000
     sleep(22 * hour - 1_000_000) // 1970-01-01T22:00Z
     await create({ config: 'one' })
@@ -532,24 +519,21 @@ await onBothDatabases('queue', (metadata) => {
       { colour: 'red' },
     ])
       await assert.rejects(daily(wrong), { code: 'validation.failed' }, JSON.stringify(wrong))
-    await stop()
   })
 
   test('one deduplication id makes one job, however many ask at once', async () => {
-    const { create, stop } = await rig(metadata)
+    const { create } = await rig(metadata)
     const ends = await Promise.allSettled(Array.from({ length: 8 }, () => create({ deduplicationId: 'once' })))
     assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, 1)
     for (const end of ends) if (end.status === 'rejected') assert.equal(end.reason.code, 'dbDeduplicationIdConflict')
-    await stop()
   })
 
   test('the tag of the job wins over the tag of the configuration, and that over the component', async () => {
-    const { create, stop } = await rig(metadata)
+    const { create } = await rig(metadata)
     const configData = '{"runtime":{"tag":"of the configuration","image_tag":"older name"}}'
     assert.equal((await create({})).tag, '1')
     assert.equal((await create({ configData })).tag, 'of the configuration')
     assert.equal((await create({ configData: '{"runtime":{"image_tag":"older name"}}' })).tag, 'older name')
     assert.equal((await create({ configData, tag: 'of the job' })).tag, 'of the job')
-    await stop()
   })
 })

@@ -7,14 +7,27 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { defined } from '../../server/src/kit/defined.ts'
+import { startGitServer } from '../support/git-server.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 
 const C = '/v2/storage/components/platform.ex-http/configs'
+const MANAGE = randomBytes(20).toString('hex')
 
 test('no canary is found in the data folder, the log or any answer', async (t) => {
-  const stack = await startStack(t, { env: { MILLRACE_LOG_LEVEL: 'debug' } })
-  const canaries: string[] = []
+  const git = await startGitServer(t)
+  await git.commit({ 'repository.json': '{"name": "team"}' })
+  git.credentials = { username: 'ada', password: randomBytes(12).toString('hex') }
+  const stack = await startStack(t, {
+    env: {
+      MILLRACE_LOG_LEVEL: 'debug',
+      MILLRACE_MANAGE_TOKEN: MANAGE,
+      MILLRACE_EGRESS_ALLOW: '127.0.0.1',
+      MILLRACE_TEMPLATE_REPOSITORIES: git.url,
+      MILLRACE_TEMPLATE_CREDENTIALS: git.origin.replace('//', `//ada:${git.credentials.password}@`),
+    },
+  })
+  const canaries: string[] = [`/${git.credentials.password}`, `/${MANAGE}`]
   const answers: string[] = []
   const canary = () => {
     const value = `canary"é/${randomBytes(12).toString('hex')}`
@@ -112,6 +125,52 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
   const filled = () => ({ name: 't', steps: [{ id: 'source', inputs: [{ id: 'password', value: canary() }] }] })
   for (const way of ['preview', 'use']) assert.equal((await json('POST', `${T}/${way}`, filled())).status, 202)
   assert.equal((await send('POST', '/encryption/encrypt', canary(), 'text/plain')).status, 200)
+  const providerOf = async (method: string, path: string, more: object) => {
+    const response = await fetch(`${stack.url}/oauth/manage${path}`, {
+      method,
+      headers: { 'x-kbc-manageapitoken': MANAGE, 'content-type': 'application/json' },
+      body: JSON.stringify({ provider: 'github', app_key: 'k', app_secret: canary(), ...more }),
+    })
+    answers.push(await response.text())
+    return response.status
+  }
+  assert.equal(await providerOf('POST', '', { component_id: 'own' }), 201)
+  assert.equal(await providerOf('POST', '', { component_id: 'own' }), 409)
+  assert.equal(await providerOf('PATCH', '/own', {}), 200)
+  assert.equal(await providerOf('PATCH', '/own', { auth_url: 'ftp://x' }), 400)
+  const D = '/data-science/apps'
+  const app = (parameters: object) => json('POST', D, { type: 'node', config: { parameters } })
+  const ofGit = await app({
+    dataApp: { git: { repository: git.url, username: 'ada', '#password': canary() }, secrets: { '#KEY': canary() } },
+  })
+  assert.equal(ofGit.status, 201)
+  assert.ok(
+    [400, 422].includes((await json('PATCH', `${D}/1`, { desiredState: 'running' })).status),
+    'the password is not that of the repository',
+  )
+  assert.equal((await app({ script: 'x', dataApp: { secrets: { '#API_KEY': canary() } } })).status, 201)
+  await json('PATCH', `${D}/2`, { desiredState: 'running' })
+  await until('the repository of templates is fetched', async () =>
+    /"name":"team"/.test((await json('GET', '/templates/v1/repositories')).text),
+  )
+  // What only its owner is shown is a secret everywhere else.
+  const shown = async (method: string, path: string, member: string, body?: object): Promise<string> => {
+    const response = await fetch(stack.url + path, {
+      method,
+      headers: { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const found = ((await response.json()) as Record<string, string>)[member]
+    assert.ok(found, `${method} ${path}: ${response.status}`)
+    canaries.push(`/${found}`)
+    return found
+  }
+  await shown('GET', `${D}/2/password`, 'password')
+  const link = await shown('POST', `${D}/2/links`, 'url', {})
+  canaries.splice(-1, 1, `/${link.split('~')[1]!.slice(0, 43)}`)
+  await shown('POST', '/sandboxes/sandboxes', 'password', { type: 'sql' })
+  const oauthLink = await shown('POST', '/oauth/links', 'url', { componentId: 'platform.ex-http' })
+  canaries.splice(-1, 1, `/${new URL(oauthLink).searchParams.get('token')}`)
   // Requests that fail: what they carried must not be quoted.
   const broken = JSON.stringify({ configuration: secrets() })
   for (const cut of [broken.slice(0, -3), broken.slice(0, 120), `${broken}x`, broken.replace('":', '" ')]) {

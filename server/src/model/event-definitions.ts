@@ -380,6 +380,8 @@ export const EVENTS = {
     message: 'Refreshed the repository of templates {objectId}',
     params: ['commit?', 'problem?'],
   },
+  'oauth.providerSaved': { objectType: 'oauthProvider', message: 'Saved OAuth provider {objectId}', params: [] },
+  'oauth.providerRemoved': { objectType: 'oauthProvider', message: 'Removed OAuth provider {objectId}', params: [] },
   'oauth.credentialsCreated': {
     objectType: 'oauthCredentials',
     message: 'Created OAuth credentials "{authorizedFor}" ({id}) of {component}',

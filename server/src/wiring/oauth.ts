@@ -63,6 +63,7 @@ export function createOauthModules(deps: OauthModulesDeps) {
   const providers = createProviders({
     store,
     inTransaction,
+    recordEvent,
     clock,
     log,
     builtIn: createJsonFolder(BUILT_IN),
@@ -129,6 +130,8 @@ export function createOauthModules(deps: OauthModulesDeps) {
           providers,
           isStackToken: isManageToken(deps.manageToken),
           personOf: deps.people.finder.ofManageToken,
+          asStackAdmin: deps.people.asStackAdminOfOldest,
+          asStack: deps.people.asStack,
         }),
       )
       app.register(

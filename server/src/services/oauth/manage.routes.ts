@@ -6,15 +6,19 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PlatformError } from '../../kit/errors.ts'
+import type { EventSource } from '../../model/event.ts'
+import type { Person } from '../../model/person.ts'
 import { type ProviderDefinition, ProviderFields } from './provider-definition.ts'
-import type { Providers } from './providers.ts'
+import type { ChangedBy, Providers } from './providers.ts'
 
 export interface ManageRoutesDeps {
   readonly providers: Providers
   /** Whether it is the manage token of the stack. */
   readonly isStackToken: (token: string) => boolean
   /** Whose manage token it is. */
-  readonly personOf: (token: string) => Promise<{ readonly isStackAdmin: boolean } | undefined>
+  readonly personOf: (token: string) => Promise<Person | undefined>
+  readonly asStackAdmin: (person: Person) => Promise<EventSource | undefined>
+  readonly asStack: () => Promise<EventSource | undefined>
 }
 
 const Secret = Type.Optional(
@@ -39,12 +43,21 @@ const config = {
   headers: { 'X-KBC-ManageApiToken': 'The manage token of a stack admin, or that of the stack (MILLRACE_MANAGE_TOKEN).' },
 } as const
 
-export function oauthManageRoutes({ providers, isStackToken, personOf }: ManageRoutesDeps): FastifyPluginAsyncTypebox {
+export function oauthManageRoutes({ providers, isStackToken, personOf, ...as }: ManageRoutesDeps): FastifyPluginAsyncTypebox {
+  async function personWith(token: string): Promise<Person> {
+    const person = token === '' ? undefined : await personOf(token)
+    if (!person?.isStackAdmin) throw new PlatformError('manageTokenInvalid')
+    return person
+  }
+
   const check = async (req: FastifyRequest): Promise<void> => {
-    const header = req.headers['x-kbc-manageapitoken']
-    const token = (Array.isArray(header) ? header[0] : header) ?? ''
-    if (token === '') throw new PlatformError('manageTokenInvalid')
-    if (!isStackToken(token) && !(await personOf(token))?.isStackAdmin) throw new PlatformError('manageTokenInvalid')
+    if (!isStackToken(tokenOf(req))) await personWith(tokenOf(req))
+  }
+
+  async function changedBy(req: FastifyRequest): Promise<ChangedBy> {
+    const token = tokenOf(req)
+    const source = isStackToken(token) ? await as.asStack() : await as.asStackAdmin(await personWith(token))
+    return { source, origin: req.origin }
   }
 
   return async (app) => {
@@ -67,7 +80,9 @@ export function oauthManageRoutes({ providers, isStackToken, personOf }: ManageR
       },
       async (req, reply) => {
         const { component_id, app_secret, ...members } = req.body
-        return reply.code(201).send(viewOf(await providers.add({ id: component_id, ...members }, app_secret)))
+        return reply
+          .code(201)
+          .send(viewOf(await providers.add(await changedBy(req), { id: component_id, ...members }, app_secret)))
       },
     )
 
@@ -88,7 +103,7 @@ export function oauthManageRoutes({ providers, isStackToken, personOf }: ManageR
       },
       async (req) => {
         const { app_secret, ...members } = req.body
-        return viewOf(await providers.change(req.params.componentId, members, app_secret))
+        return viewOf(await providers.change(await changedBy(req), req.params.componentId, members, app_secret))
       },
     )
 
@@ -99,12 +114,14 @@ export function oauthManageRoutes({ providers, isStackToken, personOf }: ManageR
         schema: { params: ofProvider, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
-        await providers.remove(req.params.componentId)
+        await providers.remove(await changedBy(req), req.params.componentId)
         return reply.code(204).send(null)
       },
     )
   }
 }
+
+const tokenOf = ({ headers }: FastifyRequest): string => [headers['x-kbc-manageapitoken']].flat()[0] ?? ''
 
 const viewOf = ({ id, ...members }: ProviderDefinition) => ({ component_id: id, ...members })
 

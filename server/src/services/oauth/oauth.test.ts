@@ -375,6 +375,28 @@ test('providers are managed with the manage token alone, and their secrets are n
   assert.equal((await manage(stack, 'DELETE', `/oauth/manage/${provider}`)).status, 204)
   assert.equal((await manage(stack, 'DELETE', `/oauth/manage/${provider}`)).status, 404)
   assert.equal((await stack.request('GET', `/oauth/providers/${provider}`)).status, 404)
+
+  const changed = { 'X-KBC-ManageApiToken': token }
+  const byPerson = await stack.request('PATCH', `/oauth/manage/${provider}.based`, {
+    token: null,
+    headers: changed,
+    json: { app_secret: 'canary' },
+  })
+  assert.equal(byPerson.status, 200, byPerson.text)
+  const events = await admin
+    .in(1) // the oldest project has what concerns the whole stack
+    .ok<{ message: string; token: { name: string } }[]>('GET', '/v2/storage/events?limit=1000')
+  const said = events
+    .filter(({ message }) => message.includes(`OAuth provider ${provider}`))
+    .map(({ message, token: { name } }) => `${message} by ${name}`)
+  assert.deepEqual(said.toReversed(), [
+    `Saved OAuth provider ${provider} by manage token of the stack`,
+    `Saved OAuth provider ${provider}.based by manage token of the stack`,
+    `Saved OAuth provider ${provider}.google by manage token of the stack`,
+    `Removed OAuth provider ${provider} by manage token of the stack`,
+    `Saved OAuth provider ${provider}.based by root`,
+  ])
+  assert.doesNotMatch(JSON.stringify(events), /canary/)
 })
 
 test('credentials that were brought along are kept as ciphers, for their project and component alone', async () => {
@@ -408,6 +430,52 @@ test('credentials that were brought along are kept as ciphers, for their project
   assert.equal((await stack.request('POST', `/oauth/credentials/${COMPONENT}/mine/test`)).json().status, 'untested')
   assert.equal((await stack.request('DELETE', `/oauth/credentials/${COMPONENT}/mine`)).status, 204)
   assert.equal((await stack.request('DELETE', `/oauth/credentials/${COMPONENT}/mine`)).status, 404)
+})
+
+test('an id token of a provider whose clock differs by minutes is taken, one of another day is not', async (t) => {
+  const setup = await setUp(t)
+  const { stack, provider, server } = setup
+  assert.equal((await manage(stack, 'PATCH', `/oauth/manage/${provider}`, { issuer: server.url })).status, 200)
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const now = Math.floor(Date.now() / 1000)
+  const withToken = (claims: object) =>
+    server.intercept((request, response) => {
+      if (request.url !== '/token') return false
+      const all = { iss: server.url, aud: CLIENT.id, sub: 'ada', iat: now, exp: now + 300, ...claims }
+      const id_token = `${encode({ alg: 'RS256' })}.${encode(all)}.${encode({})}`
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ access_token: 'a', token_type: 'bearer', id_token }))
+      return true
+    })
+  for (const [claims, isTaken] of [
+    [{ iat: now + 240, nbf: now + 240, exp: now + 540 }, true],
+    [{ iat: now - 540, exp: now - 240 }, true],
+    [{ iat: now - 90_000, exp: now - 86_400 }, false],
+    [{ nbf: now + 86_400, exp: now + 90_000 }, false],
+    [{ iss: 'https://elsewhere.example.com' }, false],
+  ] as const) {
+    withToken(claims)
+    const page = await authorise(setup)
+    assert.equal(page.status === 200, isTaken, `${JSON.stringify(claims)}: ${page.text}`)
+    if (!isTaken) assert.match(page.text, /id token|ID Token|claim/i)
+  }
+})
+
+test('a link is over after an hour by the clock of the stack', async (t) => {
+  const { stack, provider } = await setUp(t)
+  t.after(() => {
+    aheadMs = 0
+  })
+  const made = await stack.request('POST', '/oauth/links', { json: { componentId: COMPONENT, provider } })
+  const { url, expiresAt } = made.json<{ url: string; expiresAt: string }>()
+  assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 3_600_000) < 600_000, expiresAt)
+  const open = () => createBrowser().visit(url)
+  aheadMs = Date.parse(expiresAt) - Date.now() - 60_000
+  assert.equal((await open()).status, 200, 'a minute before')
+  aheadMs = Date.parse(expiresAt) - Date.now() + 60_000
+  const late = await open()
+  assert.equal(late.status, 400, 'a minute after')
+  assert.match(late.text, /Access token has expired|Invalid access token/)
 })
 
 test('a consent page that stays open too long is over, and a clock ahead of the provider refreshes by its own time', async (t) => {

@@ -5,6 +5,7 @@ import type { JsonFolder } from '../../engines/json-folder/json-folder.ts'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { type EventSource, eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { OauthStore, StoredProvider } from './oauth.store.ts'
 import {
   completeProvider,
@@ -22,7 +23,14 @@ export interface ProvidersDeps {
   readonly folder: JsonFolder
   readonly encrypt: (providerId: string, secret: string) => Promise<string>
   readonly decrypt: (providerId: string, cipher: string) => Promise<string>
+  readonly recordEvent: RecordEvent
   readonly log: { info(details: object, text: string): void; warn(details: object, text: string): void }
+}
+
+/** Who changes a provider of the stack. */
+export interface ChangedBy {
+  readonly source: EventSource | undefined
+  readonly origin: Origin
 }
 
 export type Providers = ReturnType<typeof createProviders>
@@ -114,31 +122,46 @@ export function createProviders(deps: ProvidersDeps) {
     return found
   }
 
-  async function add(definition: ProviderDefinition, secret: string | undefined): Promise<ProviderDefinition> {
+  async function add(by: ChangedBy, definition: ProviderDefinition, secret: string | undefined): Promise<ProviderDefinition> {
     if ((await listManaged()).some(({ id }) => id === definition.id))
       throw new PlatformError('oauth.providerExists', { id: definition.id })
-    return save(definition, secret === undefined ? null : await deps.encrypt(definition.id, secret))
+    return save(by, definition, secret === undefined ? null : await deps.encrypt(definition.id, secret))
   }
 
-  async function change(id: string, members: Omit<ProviderDefinition, 'id'>, secret: string | undefined) {
+  async function change(by: ChangedBy, id: string, members: Omit<ProviderDefinition, 'id'>, secret: string | undefined) {
     const before = await getManaged(id)
     const appSecret = secret === undefined ? before.appSecret : await deps.encrypt(id, secret)
-    return save({ ...before.definition, ...members }, appSecret)
+    return save(by, { ...before.definition, ...members }, appSecret)
   }
 
-  async function save(definition: ProviderDefinition, appSecret: string | null): Promise<ProviderDefinition> {
+  async function save(by: ChangedBy, definition: ProviderDefinition, appSecret: string | null): Promise<ProviderDefinition> {
     const all = new Map(await statements())
     all.set(definition.id, [...(all.get(definition.id) ?? []), definition])
     completeProvider(definitionOf(definition.id, all))
-    await inTransaction((trx) => store.saveProvider(trx, { definition, appSecret }, clock.now().getTime()))
+    await inTransaction(async (trx) => {
+      await store.saveProvider(trx, { definition, appSecret }, clock.now().getTime())
+      await record(trx, by, 'oauth.providerSaved', definition.id)
+    })
     log.info({ provider: definition.id }, 'an OAuth provider was saved through the manage routes')
     return definition
   }
 
-  async function remove(id: string): Promise<void> {
-    if (!(await inTransaction((trx) => store.removeProvider(trx, id))))
-      throw new PlatformError('oauth.providerNotFound', { id: id.slice(0, 200) })
+  async function remove(by: ChangedBy, id: string): Promise<void> {
+    await inTransaction(async (trx) => {
+      if (!(await store.removeProvider(trx, id))) throw new PlatformError('oauth.providerNotFound', { id: id.slice(0, 200) })
+      await record(trx, by, 'oauth.providerRemoved', id)
+    })
     log.info({ provider: id }, 'an OAuth provider was removed through the manage routes')
+  }
+
+  /** A stack without projects has nowhere to keep it; the log has it in any case. */
+  async function record(
+    trx: Trx,
+    { source, origin }: ChangedBy,
+    name: 'oauth.providerSaved' | 'oauth.providerRemoved',
+    id: string,
+  ) {
+    if (source) await deps.recordEvent(trx, source, eventOf(name, {}, { objectId: id }), origin)
   }
 
   return { find, get, list, secretOf, listManaged, getManaged, add, change, remove }

@@ -220,6 +220,11 @@ export function createPeople(deps: PeopleDeps) {
       const [oldest] = await deps.projects()
       return oldest && sourceOf(await inProject.memberFor(person, oldest.id))
     },
+    /** Whoever has the manage token of the stack, which is nobody's own. */
+    asStack: async (): Promise<EventSource | undefined> => {
+      const [oldest] = await deps.projects()
+      return oldest && { projectId: oldest.id, tokenId: 0, tokenDescription: 'manage token of the stack' }
+    },
   }
 }
 

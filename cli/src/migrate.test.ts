@@ -24,6 +24,12 @@ interface Report {
   readonly addresses: { readonly source: string; readonly address: string }[]
 }
 
+interface Subscription {
+  readonly event: string
+  readonly filters: unknown
+  readonly recipient: unknown
+}
+
 const SILENT = { onProgress: () => {}, onResume: () => {} }
 const STREAMS = '/stream/v1/branches/default/sources'
 const SHOP = 'components/keboola.ex-generic-v2/configs/shop'
@@ -108,7 +114,8 @@ async function fill(t: TestContext, stack: TestStack, { ok, finished, call, mast
     configuration: { variables: [{ name: 'x', type: 'string' }] },
   })
   const recipient = { channel: 'email', address: 'ann@example.com' }
-  await ok('POST', '/notification/project-subscriptions', { event: 'job-failed', filters: [], recipient })
+  const filters = [{ field: 'job.component.id', value: 'keboola.ex-generic-v2' }]
+  await ok('POST', '/notification/project-subscriptions', { event: 'job-failed', filters, recipient })
   await ok('POST', '/vault/variables', { key: 'colour', value: 'green', flags: [] })
   await ok('POST', '/vault/variables', { key: 'hidden', value: 'v', flags: ['encrypted'] })
   const form = new FormData()
@@ -224,7 +231,9 @@ async function contentOf(client: ProjectClient) {
     flow: (await ok('GET', 'components/keboola.orchestrator/configs/nightly')).configuration,
     variables: (await ok('GET', 'components/keboola.variables/configs/v')).configuration,
     schedule: (await ok('GET', 'components/keboola.scheduler/configs/at-two')).configuration,
-    subscriptions: (await ok<{ event: string }[]>('GET', '/notification/project-subscriptions')).map(({ event }) => event),
+    subscriptions: (await ok<Subscription[]>('GET', '/notification/project-subscriptions')).map(
+      ({ event, filters, recipient }) => [event, filters, recipient],
+    ),
     files: (await ok<{ name: string; tags: string[] }[]>('GET', 'files?tags[]=kept')).map(({ name, tags }) => [name, tags]),
     vault: (await ok<{ key: string; value: string }[]>('GET', '/vault/variables'))
       .filter(({ key }) => key === 'colour')
@@ -351,6 +360,7 @@ test('a project moves between two stacks by a folder; what cannot move is report
   assert.equal(verified.json<{ description: string }>().description, 'nightly runs', verified.text)
   assert.match(report.addresses[0]?.address ?? '', new RegExp(`^${to.url}/stream/${target.projectId}/clicks/`))
   assert.equal(report.secrets[0]?.link, `${to.url}/console/components/keboola.ex-generic-v2/shop`)
+  for (const { link, path } of report.secrets) assert.ok(link.startsWith(`${to.url}/console`), `${path}: ${link}`)
   assert.deepEqual(await contentOf(target), await contentOf(source))
   assert.deepEqual(await target.ok('GET', '/scheduler/schedules'), [], 'no schedule is active')
 

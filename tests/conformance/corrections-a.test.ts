@@ -79,6 +79,9 @@ test('corrections A', async (t) => {
       const asAdmin = { token: manager, json: { ...body, runWithTokenId: Number(verified.id) } }
       const adminsOnly = "The 'runByToken' cannot be admin's token when your main token is not admin's"
       await refused('POST', 'triggers', asAdmin, 400, adminsOnly)
+      const managed = (await ok('POST', 'triggers', { token: manager, json: body })).json<{ id: string }>()
+      await refused('PUT', `triggers/${managed.id}`, asAdmin, 400, adminsOnly)
+      assert.equal((await call('DELETE', `triggers/${managed.id}`, { token: manager })).status, 204)
     },
   )
 
@@ -336,6 +339,8 @@ test('corrections A', async (t) => {
     const recorded = (await events('sortOrder=asc')).filter(({ objectType }) => objectType === 'mergeRequest')
     const { id: creator } = (await ok('GET', 'tokens/verify')).json<{ id: string }>()
     assert.deepEqual(recorded[0]?.params, { creatorId: Number(creator), mergeRequestId: id })
+    for (const { params } of recorded.slice(1))
+      assert.deepEqual(Object.keys(params), ['operation', 'stateFrom', 'stateTo', 'mergeRequestId'])
     assert.deepEqual(
       recorded.slice(1).map(({ params }) => [params.operation, params.stateFrom, params.stateTo]),
       [
@@ -387,6 +392,10 @@ test('corrections A', async (t) => {
       'Configuration "main-1" for component "keboola.ex-generic-v2" in the dev branch is not based on the latest version from the default ' +
       `branch. Version identifier in the dev branch: "${identifiers['main-1']}". Version identifier in the default branch: "${theirs}".`
     assert.ok(error.startsWith(`Merge request ${id} cannot be merged. \n Errors: \n - ${message}\n - `), error)
+    assert.equal(
+      error,
+      `Merge request ${id} cannot be merged. \n Errors: \n${params.errors.map((one) => ` - ${one.message}\n`).join('')}`,
+    )
     assert.deepEqual(
       params.errors.map(({ configurationId }) => configurationId),
       ['main-1', 'main-2'],
@@ -452,8 +461,16 @@ test('corrections A', async (t) => {
       assert.equal(answer.json().code, 'storage.tables.validation', text)
     }
     const preview = async (query: string, text: string) => refused('GET', `tables/in.c-a.t/data-preview?${query}`, {}, 400, text)
-    await preview('orderBy[column]=column', notAll('orderBy'))
-    await preview('orderBy=string', noArray('orderBy'))
+    for (const name of ['orderBy', 'whereFilters']) {
+      await preview(`${name}[column]=column`, notAll(name))
+      await preview(`${name}=string`, noArray(name))
+      await preview(`${name}[0][column]=non-existing&${name}[0][values][]=1`, unknown)
+    }
+    const both = 'fulltextSearch=x&whereFilters[0][column]=id&whereFilters[0][values][]=1'
+    await preview(both, 'Cannot use fulltextSearch and whereFilters at the same time')
+    const rows = 'tables/in.c-a.t/rows'
+    await refused('DELETE', rows, { json: { whereFilters: 'string' } }, 400, noArray('whereFilters'))
+    await refused('DELETE', rows, { json: { whereFilters: { column: 'column' } } }, 400, notAll('whereFilters'))
     await preview('orderBy[0][column]=id&orderBy[0][order]=up', 'Invalid sort order up. Available orders are [DESC|ASC]')
     const sorted = await ok('GET', 'tables/in.c-a.t/data-preview?orderBy[0][column]=id&orderBy[0][order]=desc')
     assert.equal(sorted.text, '"id","v"\n"1","2"\n')
@@ -493,6 +510,10 @@ test('corrections A', async (t) => {
     const filter = { column: 'id', operator: 'eq', values: ['1'] }
     assert.deepEqual(filterOf(await ok('GET', 'tables/in.c-b.filtered')), filter)
     assert.deepEqual(filterOf(await ok('POST', 'tables/in.c-b.filtered/alias-filter', { json: {} })), filter)
+    await alias('without', { aliasFilter: { column: 'id', values: ['1'] } })
+    assert.deepEqual(filterOf(await ok('GET', 'tables/in.c-b.without')), filter, 'an operator that is missing')
+    const unfiltered = await ok('POST', 'tables/in.c-b.synced/alias-filter', { json: {} })
+    assert.equal(unfiltered.json().id, 'in.c-b.synced', 'nothing to change, and the table all the same')
     await ok('POST', 'buckets/in.c-a/table-aliases', { json: { sourceTable: 'in.c-b.synced', name: 'of-alias' } })
     const two = { json: { column: 'id', values: ['2'] } }
     await refused('POST', 'tables/in.c-b.synced/alias-filter', two, 400, /table has dependent aliases/)
@@ -538,11 +559,19 @@ test('corrections A', async (t) => {
   })
 
   await t.test('A9: reading leaves events', async () => {
-    const { ok, events, token, branch, finished } = await project('A9')
+    const { ok, events, token, branch, finished, masterToken } = await project('A9')
     await ok('POST', 'buckets', { json: { name: 'a' } })
     await ok('POST', 'buckets/in.c-a/tables', { form: { name: 't', dataString: 'id\n1\n' } })
     assert.deepEqual(
       (await events('', 'tables/in.c-a.t/events')).map(({ event }) => event),
+      ['storage.tableImportDone', 'storage.tableImportStarted', 'storage.tableCreated'],
+    )
+    const body = new FormData()
+    body.set('data', new Blob(['id\n1\n']), 'data.csv')
+    const dataFileId = (await stack.request('POST', '/import/upload-file', { token: masterToken, body })).json().id
+    await finished(await ok('POST', 'buckets/in.c-a/tables-async', { json: { name: 'later', dataFileId } }))
+    assert.deepEqual(
+      (await events('', 'tables/in.c-a.later/events')).map(({ event }) => event),
       ['storage.tableImportDone', 'storage.tableImportStarted', 'storage.tableCreated'],
     )
     await ok('GET', 'buckets')

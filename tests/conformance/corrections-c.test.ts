@@ -39,6 +39,8 @@ test('corrections C', async (t) => {
     const verified = (await call('GET', 'tokens/verify', { token: made.token })).json<Token>()
     const owner = { id: master.admin.id, name: master.admin.name, email: null }
     assert.deepEqual(verified.adminOwner, owner)
+    const listed = (await ok<Token[]>('GET', 'tokens')).find(({ id }) => id === made.id)
+    assert.deepEqual([listed?.adminOwner, listed && 'token' in listed], [owner, false])
     const detail = await ok<Token>('GET', `tokens/${made.id}`)
     assert.deepEqual([detail.adminOwner, 'token' in detail], [owner, false], 'clear values are known to their holders only')
     const refreshed = await ok<Token>('POST', `tokens/${made.id}/refresh`)
@@ -109,6 +111,7 @@ test('corrections C', async (t) => {
       await refused(post({ metadata: [item] }), 400, { error: 'Provider is required.', code: 'storage.metadata.invalidProvider' })
       await refused(['DELETE', `${path}/`], 400, {})
     }
+    await refused(['DELETE', 'buckets/in.c-a/metadata/999999'], 404, { error: 'Metadata "999999" not found for bucket "in.c-a".' })
     for (const path of [`tables/${id}/metadata`, `columns/${id}.id/metadata`])
       await refused(['DELETE', `${path}/999999`], 404, { error: 'The supplied metadata ID was not found' })
     const configs = 'branch/default/components/platform.ex-http/configs'
@@ -127,10 +130,12 @@ test('corrections C', async (t) => {
       error: 'Metadata with "storage" provider cannot be edited by user.',
       code: 'storage.metadata.invalidProvider',
     })
-    await refused(['DELETE', `tables/in.c-a.t/metadata/${item?.id}`], 403, {
-      error: 'Metadata with "storage" provider cannot be deleted by user.',
-      code: 'storage.metadata.invalidProvider',
-    })
+    const [ofColumn] = await ok<{ id: string }[]>('GET', 'columns/in.c-a.t.id/metadata')
+    for (const path of [`tables/in.c-a.t/metadata/${item?.id}`, `columns/in.c-a.t.id/metadata/${ofColumn?.id}`])
+      await refused(['DELETE', path], 403, {
+        error: 'Metadata with "storage" provider cannot be deleted by user.',
+        code: 'storage.metadata.invalidProvider',
+      })
   })
 
   await t.test('C39: tables are searched by metadata, with their buckets', async () => {

@@ -62,6 +62,12 @@ test('corrections D and E: components, events, projects', async (t) => {
         'GET',
         'branch/default/search/component-configurations',
       )
+      type Found = { readonly items: readonly { readonly id: string; readonly componentId: string }[] }
+      const { items } = await ok<Found>('GET', 'global-search?query=generic&types[]=configuration')
+      assert.deepEqual(
+        items.map(({ id, componentId }) => [id, componentId]).toSorted(),
+        [...(['keboola.ex-generic-v2', 'ex-generic-v2'] as const).map((component) => [made[component], component])].toSorted(),
+      )
       const own = searched.find(({ configurationId }) => configurationId === made['ex-generic-v2'])
       assert.equal(own?.idComponent, 'ex-generic-v2')
       const [event] = await ok<{ params: Json; message: string }[]>(

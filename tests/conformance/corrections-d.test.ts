@@ -11,6 +11,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { type Answer, type RequestOptions, send, startTestStack, type TestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -118,6 +119,11 @@ test('corrections D and E', async (t) => {
         'tables/in.c-main.orders',
       )
       assert.match(table.lastChangeDate, /^\d{4}-/)
+      const empty = { name: 'empty', columns: [{ name: 'id', basetype: 'STRING' }] }
+      const job = await ok<{ id: number }>('POST', 'buckets/in.c-main/tables-definition', empty)
+      await until('the table is made', async () => (await ok('GET', `jobs/${job.id}`)).status === 'success')
+      const never = await ok<typeof table>('GET', 'tables/in.c-main.empty')
+      assert.equal(never.lastChangeDate, never.created, 'never loaded')
       assert.equal('basetype' in (table.definition.columns[0] ?? {}), false)
     },
   )
@@ -167,14 +173,19 @@ test('corrections D and E', async (t) => {
     async () => {
       const { ok } = await project(stack, 'E90')
       const { id } = await ok<{ id: string }>('POST', 'components/platform.ex-http/configs', { name: 'One' })
-      const job = await ok<{ createdTime: string }>('POST', '/queue/jobs', {
+      const job = await ok<{ id: string; createdTime: string }>('POST', '/queue/jobs', {
         component: 'platform.ex-http',
         config: id,
         mode: 'run',
       })
       assert.match(job.createdTime, /\+0000$/)
-      const storageJob = await ok<{ creatorToken: { id: unknown } }>('POST', 'dev-branches', { name: 'b' })
+      const storageJob = await ok<{ creatorToken: { id: unknown }; createdTime: string }>('POST', 'dev-branches', { name: 'b' })
       assert.equal(typeof storageJob.creatorToken.id, 'number')
+      assert.match(storageJob.createdTime, /\+0000$/)
+      const isEnded = async () => (await ok<{ endTime: string | null }>('GET', `/queue/jobs/${job.id}`)).endTime !== null
+      await until('the run ends', isEnded)
+      const [listed] = await ok<{ startTime: string; endTime: string }[]>('GET', '/queue/search/jobs?limit=1')
+      for (const time of [listed?.startTime, listed?.endTime]) assert.match(time ?? '', /\+0000$/)
     },
   )
 
@@ -183,6 +194,15 @@ test('corrections D and E', async (t) => {
     const configuration = { parameters: { z: 1, a: [1.5] }, image_parameters: { x: 1 }, action: 'run' }
     const created = await ok('POST', 'components/platform.ex-http/configs', { name: 'One', configuration })
     assert.deepEqual(created.configuration, { parameters: { z: 1, a: [1.5] } })
+    const path = `components/platform.ex-http/configs/${created.id}`
+    for (const [method, target] of [
+      ['PUT', path],
+      ['POST', `${path}/rows`],
+      ['PUT', `${path}/rows/r`],
+    ] as const) {
+      const saved = await ok(method, target, { configuration, ...(method === 'POST' && { rowId: 'r' }) })
+      assert.deepEqual(saved.configuration, { parameters: { z: 1, a: [1.5] } }, `${method} ${target}`)
+    }
   })
 
   await t.test('E97: rows that were never sorted stand in the order of their creation', async () => {

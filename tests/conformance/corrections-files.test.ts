@@ -68,6 +68,7 @@ test('corrections of files', async (t) => {
     await ok('POST', `buckets/${await bucket()}/tables`, { name: 't', dataString: 'id\n1\n' })
     const { file } = await succeed<{ file: { id: number } }>('POST', 'tables/in.c-a.t/export-async', {})
     const opened = await ok<FileAnswer>('GET', `files/${file.id}?federationToken=1`)
+    assert.equal(opened.isEncrypted, true)
     const { entries } = (await (await fetch(opened.url)).json()) as { entries: { url: string }[] }
     const reader = s3ClientFor(opened.credentials!, opened.endpoint!)
     t.after(() => reader.destroy())

@@ -110,6 +110,7 @@ test('corrections C, D and E: runs, schemas and small lists', async (t) => {
     const { configurationSchema, configurationRowSchema, flags } = await ok<Described>('GET', `components/${EXTRACTOR}`)
     const root = { api: { baseUrl: 'https://api.example.com/' } }
     assert.deepEqual(schemaProblems(configurationSchema, root), [])
+    assert.deepEqual(schemaProblems(configurationSchema, { ...root, config: { outputBucket: 'in.c-x' } }), [])
     assert.deepEqual(schemaProblems(configurationRowSchema, { config: { jobs: [{ endpoint: 'users' }] } }), [])
     assert.notDeepEqual(schemaProblems(configurationRowSchema, { config: { jobs: 'users' } }), [])
     assert.ok(

@@ -65,6 +65,7 @@ test('corrections of sharing', async (t) => {
       error: 'The bucket in.c-API-sharing is not shared.',
       code: 'storage.bucket.notShared',
     })
+    await refused(['DELETE', 'buckets/in.c-API-sharing/share'], 400, { error: 'The bucket in.c-API-sharing is not shared.' })
     await share()
     const shared = await ok<Json>('GET', 'buckets/in.c-API-sharing')
     assert.deepEqual([shared.sharing, shared.sharingParameters], ['organization', {}])

@@ -84,6 +84,13 @@ test('corrections of tables', async (t) => {
     }
     await succeed('POST', `tables/${id}/columns`, { name: 'tableoid' })
     assert.equal((await ok<Table>('GET', `tables/${id}`)).columns.at(-1), 'tableoid_')
+    const names = ['Oid', 'tableOID', 'xmin', 'CMIN', 'xmax', 'cMax', 'ctid']
+    const columns = names.map((name) => ({ name, basetype: 'STRING' }))
+    const typed = await succeed<Table>('POST', 'buckets/in.c-a/tables-definition', { name: 'all', columns })
+    assert.deepEqual(
+      typed.columns,
+      names.map((name) => `${name}_`),
+    )
     const keyed = await table('in.c-a', 'keyed', 'oid,cmax\n1,2\n', { primaryKey: 'oid' })
     assert.deepEqual((await ok<{ primaryKey: string[] }>('GET', `tables/${keyed}`)).primaryKey, ['oid_'])
     const listed = { dataFileId: await upload('9,8\n'), columns: ['cmax', 'oid'], withoutHeaders: 1 }

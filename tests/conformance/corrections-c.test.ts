@@ -111,7 +111,9 @@ test('corrections C', async (t) => {
       await refused(post({ metadata: [item] }), 400, { error: 'Provider is required.', code: 'storage.metadata.invalidProvider' })
       await refused(['DELETE', `${path}/`], 400, {})
     }
-    await refused(['DELETE', 'buckets/in.c-a/metadata/999999'], 404, { error: 'Metadata "999999" not found for bucket "in.c-a".' })
+    await refused(['DELETE', 'buckets/in.c-a/metadata/999999'], 404, {
+      error: 'Metadata "999999" not found for bucket "in.c-a".',
+    })
     for (const path of [`tables/${id}/metadata`, `columns/${id}.id/metadata`])
       await refused(['DELETE', `${path}/999999`], 404, { error: 'The supplied metadata ID was not found' })
     const configs = 'branch/default/components/platform.ex-http/configs'

@@ -4,8 +4,9 @@
 // MILLRACE_TPCH_SCALE is the scale of TPC-H, 0.1 by default.
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { access, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -211,11 +212,45 @@ async function checkSpark(): Promise<void> {
     ['a', each, each],
     ['b', each, each],
   ])
+  await checkKilled()
   const lost = (await conflicts()) - before
   assert.ok(lost > 0, 'two writers at once never met: run the suite again with more rounds')
   say(
-    `spark: append, merge, update, delete, overwrite, new columns, CTAS right; two writers at once: ${lost} conflicts answered with 409, no row lost`,
+    `spark: append, merge, update, delete, overwrite, new columns, CTAS right; two writers at once: ${lost} conflicts answered with 409, no row lost; kill -9 between bytes and commit: nothing published`,
   )
+}
+
+/** Spark is killed when its commit is on the way: its bytes are there, and the table is as before. */
+async function checkKilled(): Promise<void> {
+  await create('in.c-main', 'killed', 'id,name\n1,a\n')
+  const program = fileURLToPath(new URL('./spark.py', import.meta.url))
+  const proxy = createServer((request, answer) => {
+    if (request.method === 'POST' && request.url?.endsWith('/tables/killed')) return process.kill(-(child.pid ?? 0), 'SIGKILL')
+    const { method, headers, url = '/' } = request
+    const onward = httpRequest(`${stack.url}${url}`, { ...(method && { method }), headers }, (answered) => {
+      answer.writeHead(answered.statusCode ?? 500, answered.headers)
+      answered.pipe(answer)
+    })
+    request.pipe(onward)
+    return undefined
+  })
+  const port = await new Promise<number>((resolve) => {
+    proxy.listen(0, '127.0.0.1', () => resolve((proxy.address() as { port: number }).port)) // it listens on a port
+  })
+  const args = [program, `http://127.0.0.1:${port}`, stack.masterToken, join(FOLDER, 'ivy'), 'insert']
+  const child = spawn(PYTHON, args, { detached: true, stdio: 'ignore' })
+  const signal = await new Promise((resolve) => child.once('exit', (_, name) => resolve(name)))
+  proxy.closeAllConnections()
+  proxy.close()
+  assert.equal(signal, 'SIGKILL')
+  const { objects } = await stack.platform.objects.store.list({ prefix: `tables/${stack.projectId}/` })
+  assert.ok(
+    objects.some(({ key }) => /\/staged\/data\/.*parquet$/.test(key)),
+    'the bytes were there',
+  )
+  assert.deepEqual(await tableClient(stack).rows('in.c-main.killed'), [['1', 'a']])
+  await load('in.c-main.killed', 'id,name\n3,c\n', { incremental: true })
+  assert.equal((await tableClient(stack).rows('in.c-main.killed')).length, 2)
 }
 
 /** What `MILLRACE_SPARK_CONF` would say. */
@@ -299,7 +334,7 @@ async function checkTpch(): Promise<void> {
     readonly executors: number
     readonly duckdbSeconds: number
     readonly sparkSeconds: number
-  }>('./tpch.py', stack.url, stack.masterToken, path)
+  }>('./tpch.py', stack.url, stack.masterToken, path, join(FOLDER, 'ivy'))
   const { duckdbSeconds, sparkSeconds } = found
   assert.deepEqual([found.different, found.executors], [[], 2], 'numbers of queries with different results, executors')
   say(

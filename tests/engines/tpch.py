@@ -1,26 +1,21 @@
 # The queries of TPC-H on DuckDB and on Spark (a standalone master with two workers), both through the catalogue of a stack. Prints which queries
-# have equal results and the processor seconds of each engine, as one JSON object. Called by run.ts. Spark reads with pyiceberg on its executors:
-# planned from the catalogue, one task per file, with keys that the catalogue gave.
+# have equal results and the processor seconds of each engine, as one JSON object. Called by run.ts.
 
 import json
 import math
 import os
-import pickle
 import resource
 import socket
 import subprocess
 import sys
 import time
 
-from pyiceberg.catalog.rest import RestCatalog
-
 from readers import open_duckdb
+from spark_settings import catalogue_settings
 
-url, token, queries_path = sys.argv[1:4]
+url, token, queries_path, ivy = sys.argv[1:5]
 with open(queries_path) as file:
     QUERIES = json.load(file)
-TABLES = ["region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem"]
-catalog = RestCatalog("millrace", uri=f"{url}/iceberg", token=token)
 
 
 def on_duckdb():
@@ -78,6 +73,7 @@ def open_spark(address):
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
+        **catalogue_settings(url, token, ivy),
     }
     builder = SparkSession.builder.master(address).appName("millrace-tpch")
     for name, value in settings.items():
@@ -87,51 +83,13 @@ def open_spark(address):
     return spark
 
 
-SPARK_TYPES = {"long": "bigint", "string": "string", "date": "date", "double": "double", "boolean": "boolean", "timestamp": "timestamp_ntz"}
-
-
-def show(spark, name):
-    """A view that is read once and kept by the executors; each file of the table is a task."""
-    table = catalog.load_table(f"in.c-tpch.{name}")
-    fields = table.schema().fields
-    scan = table.scan()
-    head = pickle.dumps((table.metadata, table.io.properties, scan.projection()))
-    tasks = [(pickle.dumps(task),) for task in scan.plan_files()]
-    names = [field.name for field in fields]
-
-    def read(batches):
-        import pickle as unpickler
-
-        from pyiceberg.expressions import AlwaysTrue
-        from pyiceberg.io.pyarrow import ArrowScan, PyArrowFileIO
-
-        metadata, properties, projection = unpickler.loads(head)
-        reader = ArrowScan(metadata, PyArrowFileIO(properties), projection, AlwaysTrue())
-        for batch in batches:
-            for task in batch.column(0).to_pylist():
-                for rows in reader.to_record_batches([unpickler.loads(task)]):
-                    yield plain(rows.select(names))
-
-    def plain(rows):
-        import pyarrow as pa
-
-        wide = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
-        columns = [column.cast(wide[column.type]) if column.type in wide else column for column in rows.columns]
-        return pa.RecordBatch.from_arrays(columns, names)
-
-    schema = ", ".join(f"{field.name} {SPARK_TYPES.get(str(field.field_type), str(field.field_type))}" for field in fields)
-    rows = spark.createDataFrame(tasks, "task binary").repartition(len(tasks)).mapInArrow(read, schema)
-    rows.cache().createOrReplaceTempView(name)
-
-
 def on_spark():
     address, processes = start_cluster()
     try:
         spark = open_spark(address)
         spark.range(2).repartition(2).count()  # both executors are there
         before = cpu_below(os.getpid())
-        for name in TABLES:
-            show(spark, name)
+        spark.sql("USE millrace.in.`c-tpch`")
         results = [[tuple(row) for row in spark.sql(query).collect()] for query in QUERIES]
         used = cpu_below(os.getpid()) - before
         executors = len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1

@@ -14,8 +14,9 @@ export type EarlierRun = Pick<JobRow, 'id' | 'started_at' | 'ended_at' | 'config
 /** In the words of the index `queue_job_good_runs`, without parameters: only then do the databases use it. */
 const ENDED_WELL = sql<SqlBool>`status in ('success', 'warning') and (parent_job_id is null or step_group is not null)`
 
-/** Every job asks this when it starts. */
-export const earlierRuns = statement((db, job: RunOf & { readonly limit: number }) =>
+type RunsBefore = RunOf & { readonly limit: number }
+
+const runsBefore = (db: Db, job: RunsBefore) =>
   tables(db)
     .selectFrom('queue_job')
     .select(['id', 'started_at', 'ended_at', 'config_version'])
@@ -24,12 +25,18 @@ export const earlierRuns = statement((db, job: RunOf & { readonly limit: number 
     .where('configuration_id', '=', job.configuration_id)
     .where('branch_id', '=', job.branch_id)
     .where('type', '=', job.type)
-    .where('row_ids', 'is not distinct from', job.row_ids)
     .where('id', '<', job.id)
     .where(ENDED_WELL)
     .orderBy('id', 'desc')
-    .limit(job.limit),
-)
+    .limit(job.limit)
+
+// Two statements: PostgreSQL takes `is not distinct from` for rare, and would read and sort all runs of the configuration.
+const wholeRuns = statement((db, job: RunsBefore) => runsBefore(db, job).where('row_ids', 'is', null))
+const runsOfRows = statement((db, job: RunsBefore) => runsBefore(db, job).where('row_ids', '=', job.row_ids))
+
+/** Every job asks this when it starts. */
+export const earlierRuns = (db: Db, job: RunsBefore): Promise<readonly EarlierRun[]> =>
+  job.row_ids === null ? wholeRuns(db, job) : runsOfRows(db, job)
 
 /** Runs that the median is taken of; older ones tell little of how it goes today. */
 const RUNS = 15

@@ -189,6 +189,43 @@ test('corrections D and E', async (t) => {
     },
   )
 
+  await t.test('E90: every time of every record of storage has one shape', async () => {
+    const { call, ok } = await project(stack, 'E90 records')
+    await ok('POST', 'buckets', { name: 'a' })
+    await ok('POST', 'buckets/in.c-a/tables', { name: 't', dataString: 'id\n1\n' })
+    await ok('POST', 'buckets/in.c-a/table-aliases', { sourceTable: 'in.c-a.t', name: 'alias' })
+    const configs = 'components/platform.ex-http/configs'
+    await ok('POST', configs, { configurationId: 'c', name: 'One' })
+    await ok('POST', `${configs}/c/rows`, { rowId: 'r', name: 'Row' })
+    await ok('POST', 'workspaces', {})
+    await ok('POST', 'files/prepare', { name: 'a.csv' })
+    const wrong: string[] = []
+    let times = 0
+    for (const path of [
+      'buckets/in.c-a',
+      'tables/in.c-a.t',
+      'tables/in.c-a.alias',
+      'tables?include=buckets,metadata,columns',
+      'files',
+      'jobs',
+      'events',
+      'tokens',
+      'tokens/verify',
+      'dev-branches',
+      'workspaces',
+      'components?include=configuration,rows,state',
+      `${configs}/c`,
+      `${configs}/c/versions`,
+      `${configs}/c/rows/r/versions`,
+    ])
+      for (const [time, name] of (await call('GET', path)).text.matchAll(/"(\w+)":"\d{4}-\d\d-\d\dT[^"]*"/g)) {
+        times++
+        if (!/T\d\d:\d\d:\d\d\+0000"$/.test(time)) wrong.push(`${path}: ${name} ${time}`)
+      }
+    assert.deepEqual(wrong, [])
+    assert.ok(times > 25, `${times} times`)
+  })
+
   await t.test('E92: image_parameters and action are dropped on save; the rest stays as it was sent', async () => {
     const { ok } = await project(stack, 'E92')
     const configuration = { parameters: { z: 1, a: [1.5] }, image_parameters: { x: 1 }, action: 'run' }

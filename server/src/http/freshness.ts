@@ -2,15 +2,14 @@
 
 import { Type } from 'typebox'
 import { Nullable } from './parameters.ts'
-
-const Time = Type.String({ examples: ['2026-01-31T12:00:00.000Z'] })
+import { Timestamp } from './record-schemas.ts'
 
 export const FRESHNESS = {
   tableId: Type.String({ description: 'The table whose loads count: of an alias, the table it shows.' }),
   state: Type.String({ description: '`late`, `fresh`, or `unknown`: it was loaded fewer than four times.' }),
-  lastLoadTime: Nullable(Time),
+  lastLoadTime: Nullable(Timestamp),
   usualIntervalMs: Nullable(Type.Integer({ description: 'Median of the intervals between the last loads.' })),
-  expectedTime: Nullable(Time),
+  expectedTime: Nullable(Timestamp),
   lateByMs: Type.Integer(),
 }
 export const FreshnessView = Type.Object(FRESHNESS, { title: 'Freshness' })

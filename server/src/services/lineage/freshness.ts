@@ -2,7 +2,7 @@
 // per lateness: it is reported in one event, and forgotten with the next load.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
-import type { Clock } from '../../kit/clock.ts'
+import { type Clock, formatTimestamp } from '../../kit/clock.ts'
 import { medianOf } from '../../kit/median.ts'
 import { type EventSource, eventOf, type NewEvent, type RecordEvent } from '../../model/event.ts'
 import type { FreshnessRow, LineageStore } from './lineage.store.ts'
@@ -56,7 +56,7 @@ export async function tellLate({ store, recordEvent, inTransaction }: FreshnessD
     for (const row of late) {
       const source = { projectId: row.project_id, tokenId: row.token_id, tokenDescription: row.token_description }
       const params = {
-        lastLoad: new Date(row.last_at).toISOString(),
+        lastLoad: formatTimestamp(new Date(row.last_at)),
         usualIntervalSeconds: Math.round((row.usual_ms ?? 0) / 1000),
       }
       const more = { objectId: row.table_id, objectName: row.table_id, branchId: row.branch_id }
@@ -72,9 +72,9 @@ export function freshnessView(row: FreshnessRow, now: Date) {
   return {
     tableId: row.table_id,
     state: row.due_at === null ? 'unknown' : isLate ? 'late' : 'fresh',
-    lastLoadTime: new Date(row.last_at).toISOString(),
+    lastLoadTime: formatTimestamp(new Date(row.last_at)),
     usualIntervalMs: row.usual_ms,
-    expectedTime: expected === null ? null : new Date(expected).toISOString(),
+    expectedTime: expected === null ? null : formatTimestamp(new Date(expected)),
     lateByMs: isLate && expected !== null ? now.getTime() - expected : 0,
   }
 }

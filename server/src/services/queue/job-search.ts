@@ -235,7 +235,7 @@ export function fieldsOf(given: unknown): readonly JobField[] | undefined {
 
 function momentOf(name: string, given: unknown, now: Date): number {
   const moment = parseMoment(String(given), now)
-  if (!moment) throw refusal(name, 'This value should be a time, such as 2026-01-31T12:00:00+00:00 or "-8 hours".')
+  if (!moment) throw refusal(name, 'This value should be a time, such as 2026-01-31T12:00:00+0000 or "-8 hours".')
   return moment.getTime()
 }
 

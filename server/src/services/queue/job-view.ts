@@ -1,6 +1,7 @@
 // A job as clients see it (spec platform 2.3): every key that a client insists on is always there.
 
 import { Type } from 'typebox'
+import { Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { rawJson } from '../../kit/json-text.ts'
 import { readStored } from '../../kit/stored-json.ts'
@@ -9,7 +10,6 @@ import { isFinished } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
-const Time = Type.String({ examples: ['2026-01-31T12:00:00+00:00'] })
 const Loose = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())])
 
 /** A job of a list that was asked for with \`fields\` has only those. */
@@ -30,10 +30,10 @@ export const JobView = Type.Object(
     configData: Loose,
     configRowIds: Nullable(Type.Array(Type.String())),
     tag: Type.String(),
-    createdTime: Time,
-    startTime: Nullable(Time),
-    endTime: Nullable(Time),
-    delayedStartTime: Nullable(Time),
+    createdTime: Timestamp,
+    startTime: Nullable(Timestamp),
+    endTime: Nullable(Timestamp),
+    delayedStartTime: Nullable(Timestamp),
     durationSeconds: Type.Integer(),
     durationMs: Type.Integer(),
     configVersion: Nullable(Type.String({ description: 'The version of the configuration that ran; null before it began.' })),

@@ -150,7 +150,10 @@ export const writeConfigFile = (folder: DataFolder, text: string, format: FileFo
   writeSecretFile(join(folder.data, nameOf('config', format)), text)
 
 /** Code that a user wrote, where its program reads it. */
-export const writeProgramFile = (path: string, text: string): Promise<void> => writeSecretFile(path, text)
+export async function writeProgramFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  await writeSecretFile(path, text)
+}
 
 export const writeStateFile = (folder: DataFolder, text: string, format: FileFormat = 'json'): Promise<void> =>
   writeSecretFile(join(folder.data, 'in', nameOf('state', format)), text)

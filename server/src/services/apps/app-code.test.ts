@@ -58,6 +58,16 @@ test('the file to run is the one that is named, or has one of the usual names', 
   await assert.rejects(written(t, from(), 'node'), /package\.json of the repository is not valid JSON/)
 })
 
+test('a script is written with the settings of Streamlit beside it', async (t) => {
+  const parameters = { type: 'streamlit', script: ['1', '2'], dataApp: { streamlit: { 'config.toml': '[theme]' } } }
+  const { code } = readAppSettings(JSON.stringify({ parameters }), false)
+  const { folder, file, runtime } = await written(t, code!, 'streamlit')
+  assert.deepEqual([runtime, readFileSync(file, 'utf8')], ['streamlit', '1\n2'])
+  assert.equal(readFileSync(join(folder, '.streamlit/config.toml'), 'utf8'), '[theme]')
+  const wrong = { ...parameters, dataApp: { streamlit: { 'config.toml': 3 } } }
+  assert.throws(() => readAppSettings(JSON.stringify({ parameters: wrong }), false), /config\.toml is not a text/)
+})
+
 test('a repository that cannot be used is refused with a sentence, which has no secret', async (t) => {
   const server = await startGitServer(t)
   const commit = await server.commit({ 'app.mjs': '1' })

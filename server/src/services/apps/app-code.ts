@@ -61,6 +61,7 @@ export function createAppCode({ fetchOnce, lookAtRepository, egress }: AppCodeDe
     if (code.kind === 'script') {
       const file = join(folder, SCRIPTS[code.runtime])
       await writeProgramFile(file, code.text)
+      if (code.streamlitConfig !== undefined) await writeProgramFile(join(folder, '.streamlit/config.toml'), code.streamlitConfig)
       return { folder, file, runtime: code.runtime, warnings: [] }
     }
     const files = join(folder, 'app')

@@ -15,7 +15,13 @@ export interface AppSettings {
 }
 
 export type AppCode =
-  | { readonly kind: 'script'; readonly runtime: Exclude<Runtime, 'python-js'>; readonly text: string }
+  | {
+      readonly kind: 'script'
+      readonly runtime: Exclude<Runtime, 'python-js'>
+      readonly text: string
+      /** What Streamlit reads as `.streamlit/config.toml`. */
+      readonly streamlitConfig: string | undefined
+    }
   | {
       readonly kind: 'git'
       readonly repository: string
@@ -35,6 +41,7 @@ export type Size = keyof typeof SIZES
 const DEFAULT_SUSPEND_SECONDS = 900
 const LONGEST_SUSPEND_SECONDS = 86_400
 const LONGEST_SCRIPT = 1_000_000
+const LONGEST_TEXT = 10_000
 /** What the surroundings of the program are made of; a secret must not replace it. */
 const OURS = /^(PATH|HOME|TMPDIR|LANG|PORT|HOST|NODE_.*|LD_.*|PYTHON(PATH|HOME|STARTUP)|KBC_.*|MILLRACE_.*|PG[A-Z]+|.*_PROXY)$/i
 
@@ -45,7 +52,7 @@ export function readAppSettings(configuration: string, hasOwnProgram: boolean): 
   const runtime = hasOwnProgram ? undefined : runtimeOf(given.type)
   return {
     runtime,
-    code: runtime && codeOf(runtime, given.script, dataApp.git),
+    code: runtime && codeOf(runtime, given.script, dataApp),
     size: sizeOf(given.size),
     autoSuspendSeconds: suspendOf(given.autoSuspendAfterSeconds),
     autoRestart: given.autoRestartEnabled !== false,
@@ -62,7 +69,7 @@ function objectOf(value: unknown, name: string): Readonly<Record<string, unknown
   return value as Readonly<Record<string, unknown>> // checked above
 }
 
-function codeOf(runtime: Runtime, script: unknown, git: unknown): AppCode {
+function codeOf(runtime: Runtime, script: unknown, { git, streamlit }: Readonly<Record<string, unknown>>): AppCode {
   if (git !== undefined && git !== null) return gitOf(objectOf(git, 'parameters.dataApp.git'))
   if (runtime === 'python-js')
     throw invalid('parameters.dataApp.git is missing: the code of an app of the type python-js is in a git repository')
@@ -71,7 +78,8 @@ function codeOf(runtime: Runtime, script: unknown, git: unknown): AppCode {
     throw invalid(
       'parameters.script is missing: the code of the app, as a text or a list of lines, unless dataApp.git names a repository',
     )
-  return { kind: 'script', runtime, text }
+  const config = objectOf(streamlit ?? {}, 'parameters.dataApp.streamlit')['config.toml']
+  return { kind: 'script', runtime, text, streamlitConfig: textOf(config, 'parameters.dataApp.streamlit.config.toml') }
 }
 
 /** A notebook is JSON: as it is, or as a text. */
@@ -93,28 +101,31 @@ function parsed(text: string): unknown {
 }
 
 function gitOf(given: Readonly<Record<string, unknown>>): AppCode {
-  const repository = textOf(given.repository, 'repository')
+  const repository = textOf(given.repository, 'parameters.dataApp.git.repository')
   if (!repository) throw invalid('parameters.dataApp.git.repository is missing: the address of the repository')
   if (!isWebAddress(repository))
     throw invalid(
       'parameters.dataApp.git.repository must be an address that begins with https:// or http://, without a user or password in it; keys for SSH cannot be used',
     )
-  const password = textOf(given['#password'], '#password')
-  const entryPoint = textOf(given.entrypoint ?? given.entryPoint, 'entrypoint')
+  const password = textOf(given['#password'], 'parameters.dataApp.git.#password')
+  const entryPoint = textOf(given.entrypoint ?? given.entryPoint, 'parameters.dataApp.git.entrypoint')
   if (entryPoint && /^[/\\]|\\|(^|\/)\.\.(\/|$)/.test(entryPoint))
     throw invalid('parameters.dataApp.git.entrypoint must be the path of a file within the repository')
   return {
     kind: 'git',
     repository,
-    ref: textOf(given.branch, 'branch') ?? '',
-    credentials: password ? { username: textOf(given.username, 'username') || 'git', password } : undefined,
+    ref: textOf(given.branch, 'parameters.dataApp.git.branch') ?? '',
+    credentials: password
+      ? { username: textOf(given.username, 'parameters.dataApp.git.username') || 'git', password }
+      : undefined,
     entryPoint: entryPoint || undefined,
   }
 }
 
 function textOf(value: unknown, name: string): string | undefined {
   if (value === undefined || value === null) return undefined
-  if (typeof value !== 'string' || value.length > 2_000) throw invalid(`parameters.dataApp.git.${name} is not a text`)
+  if (typeof value !== 'string' || value.length > LONGEST_TEXT)
+    throw invalid(`${name} is not a text of at most ${LONGEST_TEXT} characters`)
   return value
 }
 

@@ -8,6 +8,7 @@ import {
   type Path,
   pathText,
   pretty,
+  prettyStart,
   renameAt,
   setAt,
   sliceAt,
@@ -16,6 +17,7 @@ import {
   valueIn,
   withoutClearSecrets,
 } from './json-text.ts'
+import { lineDifference } from './line-difference.ts'
 import { choiceFor, choicesOf, labelOf, problemsOf, type Schema, unknownNames } from './schema.ts'
 
 const key = fc.string({ minLength: 1, maxLength: 6 }).filter((name) => name !== '__proto__' && name !== 'known')
@@ -173,6 +175,35 @@ test('an element that a list gained or lost is shown alone', () => {
   assert.deepEqual(differencesBetween([{ n: 1 }], [{ n: 2 }]), [{ path: [0, 'n'], before: 1, after: 2 }])
 })
 
+test('lines that two texts share are found, whatever stands between them', () => {
+  const show = (before: string, after: string) =>
+    lineDifference(before, after).map(({ kind, lines, from }) => `${from} ${kind} ${lines.join('')}`)
+  assert.deepEqual(show('a\nb\nc\nd', 'a\nx\nc\nd\ne'), ['1 same a', '2 removed b', '2 added x', '3 same cd', '5 added e'])
+  assert.deepEqual(show('a\na', 'a\na'), ['1 same aa'])
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a', 'b', 'c', '')), fc.array(fc.constantFrom('a', 'b', 'c', '')), (one, other) => {
+      const runs = lineDifference(one.join('\n'), other.join('\n'))
+      const without = (kind: string) => runs.filter((run) => run.kind !== kind).flatMap(({ lines }) => lines)
+      assert.equal(without('added').join('\n'), one.join('\n'))
+      assert.equal(without('removed').join('\n'), other.join('\n'))
+    }),
+  )
+  const many = (mark: string) => Array.from({ length: 60_000 }, (_, n) => `${mark}${n}`).join('\n')
+  assert.deepEqual(
+    lineDifference(`head\n${many('a')}`, `head\n${many('b')}`).map(({ kind, lines }) => [kind, lines.length]),
+    [
+      ['same', 1],
+      ['removed', 60_000],
+      ['added', 60_000],
+    ],
+  )
+})
+
+test('the start of a JSON text is indented as far as it goes', () => {
+  assert.equal(prettyStart('{"a":[1,"b, {'), '{\n  "a": [\n    1,\n    "b, {')
+  assert.equal(prettyStart('<p>'), '<p>')
+})
+
 test('a megabyte is compared in the time of a few readings of it', () => {
   const jobs = Array.from({ length: 5800 }, (_, n) => ({
     endpoint: `e/${n}`,
@@ -189,6 +220,8 @@ test('a megabyte is compared in the time of a few readings of it', () => {
   const [one, other] = [JSON.parse(text), JSON.parse(text.replaceAll('"n":1', '"n":9'))] as const
   timeOf(() => differencesBetween(one, other)) // compiled
   const reading = Math.max(...[1, 2, 3, 4, 5].map(() => timeOf(() => JSON.stringify(JSON.parse(text)))))
+  const writing = Math.min(...[1, 2, 3].map(() => timeOf(() => pretty(text))))
+  assert.ok(writing < 100 * reading, `${writing} ms against ${reading} ms`) // a copy for every edit was 10,000 readings
   const comparing = Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(() => differencesBetween(one, other))))
   assert.ok(comparing < 20 * reading, `${comparing} ms against ${reading} ms`)
 })

@@ -183,7 +183,11 @@ export function BranchScreen() {
                   <li key={keyOf(change)} aria-current={change === shown ? 'true' : undefined}>
                     {change.isConflict ? <Icon name="st-warn" /> : null}
                     <Link to="." search={(() => ({ config: keyOf(change) })) as never}>
-                      {nameOf(change.componentId, change.configurationId)}
+                      {change.kind === 'created' ? (
+                        <CreatedName branchId={branchId} change={change} />
+                      ) : (
+                        nameOf(change.componentId, change.configurationId)
+                      )}
                     </Link>
                     <span className="push xs mute">{change.isConflict ? 'conflict' : change.kind}</span>
                   </li>
@@ -195,6 +199,12 @@ export function BranchScreen() {
       </div>
     </Page>
   )
+}
+
+/** Only the branch knows the name of what was made in it. */
+function CreatedName({ branchId, change: { componentId, configurationId } }: { branchId: string; change: BranchChange }) {
+  const { data } = useLoad('branchConfigurations.diff', { path: { branch: branchId, componentId, configurationId } })
+  return data?.ours.name ?? configurationId
 }
 
 /** A screen cannot work in a branch that has ended. */

@@ -207,6 +207,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
                   key={id}
                   className={`${works(id) === 'success' ? 'done' : ''} ${step === id ? 'cur' : ''}`}
                   aria-current={step === id ? 'step' : undefined}
+                  ref={step === id ? intoView : undefined}
                 >
                   <span className="dot">
                     <StatusIcon status={works(id)} />
@@ -262,6 +263,12 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
       {isPlaying ? <Playground effective={effective} walk={walk.data} onClose={() => setPlaying(false)} /> : null}
     </Page>
   )
+}
+
+/** On a small screen the steps are a line that scrolls. */
+const intoView = (step: HTMLLIElement | null): void => {
+  const line = step?.parentElement
+  if (step && line && line.scrollWidth > line.clientWidth) line.scrollLeft = step.offsetLeft - 24
 }
 
 const rowsToRun = (key: string): readonly string[] | undefined => (key === ROOT ? undefined : [key])

@@ -83,6 +83,7 @@ const TYPES: Readonly<Record<string, string>> = {
   application: 'Works with data',
   other: 'Runs other components',
   processor: 'Changes files before or after a run',
+  'data-app': 'Serves pages over your data',
 }
 
 /** Everything that this stack can run, with how often it is used here. */

@@ -30,11 +30,14 @@ export function VersionsTab({ place, current }: { place: ConfigurationPlace; cur
       <section className="card" aria-labelledby="versions">
         <header>
           <h2 id="versions">Versions</h2>
-          <span className="xs mute">from left, to right</span>
         </header>
         <Loaded query={list}>
           {(all) => (
             <ul className="list versions">
+              <li className="xs mute" aria-hidden="true">
+                <span className="pick">from</span>
+                <span className="pick">to</span>
+              </li>
               {all.map((one) => (
                 <li key={one.version} aria-current={String(one.version) === from ? 'true' : undefined}>
                   <VersionPick

@@ -110,6 +110,10 @@ export function ConditionEditor({
   )
 }
 
+/** The name of the task or phase that a subject belongs to. */
+const ownerOf = ({ kind, id }: Subject, choices: readonly Choice[]): string =>
+  choices.find(({ subject }) => subject.kind === kind && subject.id === id)?.name.replace(/^the status of /, '') ?? id
+
 function SentenceEditor({
   sentence,
   choices,
@@ -140,11 +144,7 @@ function SentenceEditor({
   return (
     <div className="row wrap sentence">
       <select className="input" aria-label={`${label}, whose`} value={key} onChange={(event) => choose(event.target.value)}>
-        {choices.some((one) => one.key === key) ? null : (
-          <option value={key}>
-            {subject.value} of {subject.id}
-          </option>
-        )}
+        {choices.some((one) => one.key === key) ? null : <option value={key}>a value of {ownerOf(subject, choices)}</option>}
         {choices.map((one) => (
           <option key={one.key} value={one.key}>
             {one.name}

@@ -149,7 +149,17 @@ function Configurations({ lines }: { lines: readonly Line[] }) {
         {ranked.map((line) => (
           <tr key={`${line.componentId} ${line.configurationId}`}>
             <td>
-              <span className="med">{nameOf(line.componentId!, line.configurationId || null)}</span>{' '}
+              {line.configurationId ? (
+                <Link
+                  className="med"
+                  to="/components/$componentId/$configurationId"
+                  params={{ componentId: line.componentId!, configurationId: line.configurationId }}
+                >
+                  {nameOf(line.componentId!, line.configurationId)}
+                </Link>
+              ) : (
+                <span className="med">{nameOf(line.componentId!, null)}</span>
+              )}{' '}
               <span className="id">{line.componentId}</span>
             </td>
             <td className="num">{count(line.jobs)}</td>
@@ -176,9 +186,9 @@ function Limits() {
           <ul className="list">
             {limits.map(({ name, description, value }) => (
               <li key={name}>
-                <span>At most so many {description}</span>
+                <span>{description.replace(/^./, (first) => first.toUpperCase())}</span>
                 <span className="id">{name}</span>
-                <span className="push tn">{value === null ? 'what the stack allows' : count(value)}</span>
+                <span className="push tn">{value === null ? 'no limit for this project' : `at most ${count(value)}`}</span>
               </li>
             ))}
           </ul>

@@ -1,6 +1,6 @@
 // Rail, screen and status line. The rail names the nouns of the product; a noun never moves.
 
-import { Link, Outlet } from '@tanstack/react-router'
+import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
@@ -82,22 +82,39 @@ function Rail({ onSearch }: { onSearch: () => void }) {
   )
 }
 
-const Places = ({ places, counts = {} }: { places: readonly Place[]; counts?: Readonly<Record<string, number>> }) => (
-  <div className="nav">
-    {places.map(({ to, name, icon }) => (
-      <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }} title={name}>
-        <Icon name={icon} />
-        <span>{name}</span>
-        {counts[to] ? (
-          <span className="count run" title={`${counts[to]} running`}>
-            {counts[to]}
-            <span className="vh"> running</span>
-          </span>
-        ) : null}
-      </Link>
-    ))}
-  </div>
-)
+/** The builder edits configurations, which belong to the components. */
+const useIsOf = () => {
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  return (to: string): { 'aria-current'?: 'page' } =>
+    to === '/components' && path.startsWith('/builder') ? { 'aria-current': 'page' } : {}
+}
+
+function Places({ places, counts = {} }: { places: readonly Place[]; counts?: Readonly<Record<string, number>> }) {
+  const isOf = useIsOf()
+  return (
+    <div className="nav">
+      {places.map(({ to, name, icon }) => (
+        <Link
+          key={to}
+          to={to}
+          {...isOf(to)}
+          activeOptions={{ exact: to === '/' }}
+          activeProps={{ 'aria-current': 'page' }}
+          title={name}
+        >
+          <Icon name={icon} />
+          <span>{name}</span>
+          {counts[to] ? (
+            <span className="count run" title={`${counts[to]} running`}>
+              {counts[to]}
+              <span className="vh"> running</span>
+            </span>
+          ) : null}
+        </Link>
+      ))}
+    </div>
+  )
+}
 
 /** The only place for ambient facts. */
 function StatusLine() {
@@ -139,13 +156,16 @@ function StatusLine() {
 }
 
 /** On a small screen: five places at the bottom. */
-const Tabbar = () => (
-  <nav className="tabbar only-s" aria-label="Places">
-    {[...DATA.slice(0, 3), WORK[0]!, WORK.at(-1)!].map(({ to, name, icon }) => (
-      <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
-        <Icon name={icon} size="lg" />
-        {name}
-      </Link>
-    ))}
-  </nav>
-)
+function Tabbar() {
+  const isOf = useIsOf()
+  return (
+    <nav className="tabbar only-s" aria-label="Places">
+      {[...DATA.slice(0, 3), WORK[0]!, WORK.at(-1)!].map(({ to, name, icon }) => (
+        <Link key={to} to={to} {...isOf(to)} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
+          <Icon name={icon} size="lg" />
+          {name}
+        </Link>
+      ))}
+    </nav>
+  )
+}

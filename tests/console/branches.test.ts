@@ -55,7 +55,7 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await checkScreens(browser, stack, [`/branches/${branch}`, `/components?branch=${branch}`])
     const phone = await signedIn(browser, stack, '/components', { width: 390 })
     await phone.page.getByRole('button', { name: 'Project and branch' }).click()
-    await phone.page.getByRole('dialog').getByLabel('Branch').selectOption('Larger pages')
+    await phone.page.getByRole('dialog').getByLabel('Branch', { exact: true }).selectOption('Larger pages')
     await phone.page.getByRole('region', { name: 'Branch', exact: true }).getByText('In branch Larger pages').waitFor()
     await phone.page.getByRole('link', { name: 'Made here' }).waitFor()
     await phone.page.context().close()

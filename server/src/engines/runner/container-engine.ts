@@ -153,7 +153,7 @@ function createContainer(command: string, path: string, call: Call, settings: Co
 
   return {
     name,
-    undo: `${command} rm --force ${name}; ${command} rm --force ${beside}`,
+    undo: `export ${assignments(engineEnvironment(path))}; ${command} rm --force ${name}; ${command} rm --force ${beside}`,
     async openForwarder(settings) {
       const child = spawn(command, forwarderArguments(settings), {
         env: engineEnvironment(path),
@@ -175,6 +175,12 @@ function createContainer(command: string, path: string, call: Call, settings: Co
     },
   }
 }
+
+/** For a shell that has no environment of its own. */
+const assignments = (variables: Readonly<Record<string, string>>): string =>
+  Object.entries(variables)
+    .map(([name, value]) => `${name}='${value.replaceAll("'", `'\\''`)}'`)
+    .join(' ')
 
 /** It prints a line when it listens. */
 function untilReady(child: ChildProcessWithoutNullStreams): Promise<void> {

@@ -1,6 +1,9 @@
 // Configurations in the console: changed by form and as JSON, saved over nobody's change, rows moved by keyboard, versions brought back.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startAuthorisationServer } from '../support/authorisation-server.ts'
@@ -17,6 +20,37 @@ const ROOT =
 async function openHelp(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Help about base address' }).click()
   await page.getByRole('dialog', { name: 'Help' }).locator('.target').waitFor()
+}
+
+/** A way to the stack that is cut and comes back: what a restart looks like to a browser. */
+async function openWay(serverUrl: string) {
+  const { hostname, port } = new URL(serverUrl)
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname)
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const)
+      sockets.add(one.on('error', () => other.destroy()).on('close', () => sockets.delete(one)))
+    near.pipe(far).pipe(near)
+  })
+  const listen = async (at: number) => {
+    server.listen(at, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+  const own = await listen(0)
+  return {
+    url: `http://127.0.0.1:${own}`,
+    restore: () => listen(own),
+    async cut() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
 }
 
 test('configurations in a browser', { timeout: 400_000 }, async (t) => {
@@ -54,6 +88,67 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     assert.doesNotMatch(saved, /"#token":\s*"secret"/)
     assert.match(saved, /All orders/)
     assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('while the stack is away a form keeps what is typed, and it is saved when the stack is back', async () => {
+    const way = await openWay(stack.url)
+    const { page } = await signedIn(browser, { ...stack, url: way.url }, `${SCREEN}?row=products`)
+    await page.getByLabel('Endpoint').waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await way.cut()
+    await page.getByText('Connecting again').waitFor()
+    await page.getByLabel('Endpoint').fill('products/new')
+    await page.getByText('1 change in products').waitFor()
+    await way.restore()
+    await page.getByText('Live', { exact: true }).waitFor()
+    assert.equal(await page.getByLabel('Endpoint').inputValue(), 'products/new')
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByText(/^Saved as version/).waitFor()
+    assert.match(await shop(), /"endpoint":\s*"products\/new"/)
+    await page.context().close()
+    await way.cut()
+  })
+
+  await t.test('a file is fetched from an address and becomes a table', async () => {
+    const files = createHttpServer((_, response) => response.end('id,name\n1,Tea\n2,Milk\n')).listen(0, '127.0.0.1')
+    await once(files, 'listening')
+    const { page, complaints } = await signedIn(browser, stack, '/upload')
+    await page.getByLabel('Address of the file').fill(`http://127.0.0.1:${(files.address() as AddressInfo).port}/drinks.csv`)
+    await page.getByRole('button', { name: 'Fetch the file' }).click()
+    await page.getByRole('heading', { name: '2 rows can be read.' }).waitFor()
+    await page.getByRole('button', { name: 'Make the table' }).click()
+    await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
+    await page.getByRole('cell', { name: 'Milk' }).waitFor()
+    assert.match(page.url(), /\/storage\/in\.c-main\.drinks$/)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+    files.close()
+  })
+
+  await t.test('several jobs are ended at once', async () => {
+    const waiting = async () => {
+      const json = { component: 'keboola.ex-generic-v2', config: 'shop', mode: 'run', delay: 3600 }
+      const answer = await stack.request('POST', '/queue/jobs', { json })
+      assert.equal(answer.status, 201, answer.text)
+      return answer.json<{ id: string }>().id
+    }
+    const ids = [await waiting(), await waiting()]
+    const { page } = await signedIn(browser, stack, '/jobs')
+    for (const id of ids)
+      await page
+        .getByRole('row')
+        .filter({ has: page.locator(`a[href*="/jobs/${id}"]`) })
+        .getByRole('checkbox')
+        .check()
+    await page.getByRole('button', { name: 'End 2 jobs' }).click()
+    await page.getByText('2 jobs will end.').waitFor()
+    await until('both to have ended', async () => {
+      const states = await Promise.all(
+        ids.map(async (id) => (await stack.request('GET', `/queue/jobs/${id}`)).json<{ status: string }>().status),
+      )
+      return states.every((status) => status === 'cancelled' || status === 'terminated')
+    })
     await page.context().close()
   })
 

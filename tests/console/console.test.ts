@@ -194,6 +194,8 @@ test('the console in a browser', { timeout: 400_000 }, async (t) => {
       .waitFor()
     await page.getByRole('button', { name: 'Run Shop API by the clock' }).click()
     await page.getByRole('heading', { name: '1 schedule, none stopped.' }).waitFor()
+    await page.getByRole('link', { name: 'Components', exact: true }).first().click()
+    await page.getByRole('heading', { name: '1 configuration of 1 component.' }).waitFor() // a schedule is not one of them
     await page.context().close()
   })
 

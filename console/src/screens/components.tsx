@@ -14,7 +14,7 @@ import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { ConfigurationList, type Entry, entriesOf } from './configuration-list.tsx'
-import { type Component, useCatalogue, useComponents } from './names.ts'
+import { type Component, SCHEDULER, useCatalogue, useComponents } from './names.ts'
 import { NewConfiguration, NewConfigurationDialog } from './new-configuration.tsx'
 
 const route = getRouteApi('/components')
@@ -29,7 +29,7 @@ export function ComponentsScreen() {
   const { q = '', view = '' } = route.useSearch()
   const navigate = useNavigate()
   const query = useComponents()
-  const all = query.data ?? []
+  const all = (query.data ?? []).filter(({ id }) => id !== SCHEDULER)
   const change = (search: { q?: string; view?: string }) =>
     void navigate({ to: '/components', search: { q, view, ...search }, replace: true })
   return (

@@ -12,7 +12,7 @@ import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
 import { AssetGraph } from './asset-graph.tsx'
 import { isOver, messageOf, progressOf, secondsOf } from './jobs.tsx'
-import { useComponents, useExisting, useNames } from './names.ts'
+import { SCHEDULER, useComponents, useExisting, useNames } from './names.ts'
 import { Volume } from './volume.tsx'
 
 const LOOKED_AT = 200
@@ -300,7 +300,9 @@ function Next() {
 function Changed() {
   const tables = useLoad('tables.list', { query: {} })
   const components = useComponents()
-  const configured = (components.data ?? []).flatMap(({ configurations = [] }) => configurations).length
+  const configured = (components.data ?? []).flatMap(({ id, configurations = [] }) =>
+    id === SCHEDULER ? [] : configurations,
+  ).length
   return (
     <section className="card" aria-labelledby="changed">
       <header>

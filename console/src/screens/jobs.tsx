@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
 import { duration, moment, plural, sinceSeconds } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
@@ -13,7 +14,7 @@ import { Status, wordOf } from '../parts/status.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
-import { useComponents, useNames } from './names.ts'
+import { type Component, useComponents, useNames } from './names.ts'
 
 const route = getRouteApi('/jobs')
 
@@ -126,19 +127,13 @@ interface FiltersProps {
 }
 
 function Filters({ search, jobs, onChange }: FiltersProps) {
-  const components = useComponents().data ?? []
+  const components = useComponents().data
   const nameOf = useNames()
-  const configurations = components.flatMap(({ id, configurations: all = [] }) =>
-    all.map((one) => ({ value: `${id} ${one.id}`, name: one.name })),
-  )
   const { status, component, config, since, by, cause } = search
   const seen = (values: readonly (string | undefined)[], chosen: string | undefined) =>
     [...new Set([...values, chosen || undefined])].filter((value) => value !== undefined).toSorted()
   const place = component ? `${component} ${config ?? ''}`.trim() : undefined
-  const places: readonly Option[] = [
-    ...configurations.map(({ value, name }) => [value, name] as const),
-    ...components.map(({ id, name }) => [id, `any of ${name}`] as const),
-  ]
+  const places = useMemo(() => placesOf(components ?? [], jobs), [components, jobs])
   const unknown = component && places.every(([value]) => value !== place) ? nameOf(component, config || null) : undefined
   const isNarrowed = Object.keys(queryOf(search)).length > 0
   return (
@@ -188,6 +183,19 @@ function Filters({ search, jobs, onChange }: FiltersProps) {
       ) : null}
     </div>
   )
+}
+
+/** A list of more is hard to choose from and slow to draw: then only those of the jobs that are shown. */
+const MOST_PLACES = 300
+
+/** Configurations, and components as a whole. */
+function placesOf(components: readonly Component[], jobs: readonly Job[]): readonly Option[] {
+  const all = components.flatMap(({ id, configurations = [] }) =>
+    configurations.map((one): Option => [`${id} ${one.id}`, one.name]),
+  )
+  const seen = new Set(jobs.map((job) => `${job.component} ${job.config}`))
+  const some = all.length <= MOST_PLACES ? all : all.filter(([value]) => seen.has(value))
+  return [...some, ...components.map(({ id, name }): Option => [id, `any of ${name}`])]
 }
 
 /** A value and what is shown for it. */

@@ -7,6 +7,8 @@ import { useLoad } from '../load.tsx'
 export const EXTRACTOR = 'keboola.ex-generic-v2'
 /** Of files that hold what was sent to an API and what it answered. */
 export const RECORDING_TAG = 'http-exchanges'
+/** Its configurations are schedules, which have a screen of their own. */
+export const SCHEDULER = 'keboola.scheduler'
 export const FLOW_COMPONENTS = ['keboola.flow', 'keboola.orchestrator']
 
 export interface Component {

@@ -2,7 +2,7 @@
 
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useMemo, useRef } from 'react'
+import { memo, useMemo, useRef } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
 import { bytes, count, moment, parseTime, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
@@ -184,7 +184,8 @@ function TableList({ lines }: { lines: readonly Line[] }) {
   )
 }
 
-function TableLine({ line, top }: { line: Line; top: number }) {
+/** Drawn once: while the list scrolls only the rows that come are new. */
+const TableLine = memo(function TableLine({ line, top }: { line: Line; top: number }) {
   const style = { transform: `translateY(${top}px)` }
   if ('bucket' in line)
     return (
@@ -210,4 +211,4 @@ function TableLine({ line, top }: { line: Line; top: number }) {
       <span className="mute clip">{table.lastChangeDate ? moment(table.lastChangeDate) : 'never loaded'}</span>
     </Link>
   )
-}
+})

@@ -82,6 +82,6 @@ const Filled = ({ share }: { share: number }) => (
     <span className="meter filled" aria-hidden="true">
       <i className="ok-f" style={{ width: `${share * 100}%` }} />
     </span>
-    <span className="tn xs">{Math.floor(share * 100)} %</span>
+    <span className="tn xs nowrap">{Math.floor(share * 100)} %</span>
   </span>
 )

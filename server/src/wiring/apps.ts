@@ -24,6 +24,7 @@ import { usableComponent } from '../services/configurations/access.ts'
 import type { ConfigurationModules } from './configurations.ts'
 import type { Core } from './core.ts'
 import type { QueueModules, WorkerSettings } from './queue.ts'
+import type { SqlModules } from './sql.ts'
 
 export interface AppModulesDeps extends Core {
   readonly dataDir: string
@@ -34,6 +35,7 @@ export interface AppModulesDeps extends Core {
   readonly worker: WorkerSettings
   readonly settings: Partial<InstanceSettings> | undefined
   readonly sqlPort: () => number | undefined
+  readonly workspaces: SqlModules['workspaces']
   readonly baseUrl: () => string
 }
 
@@ -71,6 +73,12 @@ export function createAppModules(deps: AppModulesDeps) {
       create: (actor, request) => tokens.create(actor, request, NO_ORIGIN),
     }),
     revokeToken,
+    createWorkspace: async (app, actor) => {
+      const branch = { id: app.branch_id, isDefault: await isDefaultBranch(app) }
+      const of = { componentId: app.component_id, configurationId: app.configuration_id }
+      return (await deps.workspaces.create({ actor, branch }, {}, of)).workspace.id
+    },
+    removeWorkspace: (projectId, id) => deps.workspaces.remove({ projectId, id }),
     commandsFolder: join(deps.dataDir, 'components'),
     diskBytes: worker.diskBytes,
     egress,

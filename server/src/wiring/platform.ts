@@ -511,6 +511,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     worker,
     settings: options.apps,
     sqlPort: sqlModules.port.number,
+    workspaces: sqlModules.workspaces,
     baseUrl,
   })
   const streamModules = createStreamModules({

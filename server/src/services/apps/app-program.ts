@@ -35,6 +35,9 @@ export interface AppProgramDeps {
     seconds: number,
   ) => Promise<{ readonly id: number; readonly value: string }>
   readonly revokeToken: (projectId: number, tokenId: number) => Promise<void>
+  /** A workspace that the token of a run may use, and nobody else. */
+  readonly createWorkspace: (app: AppRow, actor: Actor) => Promise<number>
+  readonly removeWorkspace: (projectId: number, workspaceId: number) => Promise<void>
   readonly commandsFolder: string
   readonly diskBytes: number
   readonly egress: EgressPolicy
@@ -118,14 +121,16 @@ export function createAppProgram(deps: AppProgramDeps) {
       await deps.revokeToken(app.project_id, token.id)
       throw error
     })
+    let workspace: number | undefined
     try {
       await handle.onToken(token.id)
+      if (settings.hasWorkspace) workspace = await deps.createWorkspace(app, { ...creator, tokenId: token.id })
       await writeConfigFile(folder, opened.text)
       const { program, runtime } = await programOf(app, settings, folder, handle)
       return await deps.runner.run({
         program,
         folder,
-        environment: environmentOf(app, settings, token.value),
+        environment: environmentOf(app, settings, token.value, workspace),
         limits: { timeoutMs: LONGEST_RUN_SECONDS * 1000, memoryBytes: SIZES[settings.size] * 2 ** 20, diskBytes: deps.diskBytes },
         mask: createMask([...opened.values, token.value]),
         egress: egressOf(app),
@@ -135,12 +140,18 @@ export function createAppProgram(deps: AppProgramDeps) {
         onEvent: handle.onEvent,
       })
     } finally {
+      if (workspace !== undefined) await deps.removeWorkspace(app.project_id, workspace)
       await deps.revokeToken(app.project_id, token.id)
       await deps.runner.removeFolder(folder)
     }
   }
 
-  function environmentOf(app: AppRow, { secrets }: AppSettings, token: string): Record<string, string> {
+  function environmentOf(
+    app: AppRow,
+    { secrets }: AppSettings,
+    token: string,
+    workspace: number | undefined,
+  ): Record<string, string> {
     const url = deps.baseUrl()
     const port = deps.sqlPort()
     const branch = String(app.branch_id)
@@ -154,6 +165,7 @@ export function createAppProgram(deps: AppProgramDeps) {
       KBC_STACKID: new URL(url).hostname,
       KBC_URL: url,
       KBC_TOKEN: token,
+      ...(workspace !== undefined && { WORKSPACE_ID: String(workspace), BRANCH_ID: branch }),
       MILLRACE_QUERY_URL: `${url}/v2/storage/branch/${branch}/query`,
       ...(port !== undefined && {
         PGHOST: '127.0.0.1',
@@ -168,7 +180,8 @@ export function createAppProgram(deps: AppProgramDeps) {
   /** What its component may reach, and the stack itself for its tables. */
   function egressOf({ component_id }: AppRow): EgressPolicy | undefined {
     if (deps.findComponent(component_id)?.network !== 'bridge') return undefined
-    return { ...deps.egress, allow: [...deps.egress.allow, stackAddress(deps.baseUrl())] }
+    const own = [deps.baseUrl(), deps.baseUrl().replace('//connection.', '//query.')].map(stackAddress)
+    return { ...deps.egress, allow: [...deps.egress.allow, ...own] }
   }
 
   return { settingsOf, check, run }

@@ -12,6 +12,8 @@ export interface AppSettings {
   /** `dataApp.secrets`, which become variables of the environment. */
   readonly secrets: Readonly<Record<string, string>>
   readonly packages: readonly string[]
+  /** Whether a run has a workspace of its own: clients ask for it by a variable or by `runtime`. */
+  readonly hasWorkspace: boolean
 }
 
 export type AppCode =
@@ -46,9 +48,10 @@ const LONGEST_TEXT = 10_000
 const OURS = /^(PATH|HOME|TMPDIR|LANG|PORT|HOST|NODE_.*|LD_.*|PYTHON(PATH|HOME|STARTUP)|KBC_.*|MILLRACE_.*|PG[A-Z]+|.*_PROXY)$/i
 
 export function readAppSettings(configuration: string, hasOwnProgram: boolean): AppSettings {
-  const { parameters } = objectOf(JSON.parse(configuration), 'the configuration')
+  const { parameters, runtime: surroundings } = objectOf(JSON.parse(configuration), 'the configuration')
   const given = objectOf(parameters ?? {}, 'parameters')
   const dataApp = objectOf(given.dataApp ?? {}, 'parameters.dataApp')
+  const secrets = secretsOf(dataApp.secrets)
   const runtime = hasOwnProgram ? undefined : runtimeOf(given.type)
   return {
     runtime,
@@ -56,9 +59,15 @@ export function readAppSettings(configuration: string, hasOwnProgram: boolean): 
     size: sizeOf(given.size),
     autoSuspendSeconds: suspendOf(given.autoSuspendAfterSeconds),
     autoRestart: given.autoRestartEnabled !== false,
-    secrets: secretsOf(dataApp.secrets),
+    secrets,
+    hasWorkspace: 'WORKSPACE_ID' in secrets || wantsWorkspace(surroundings),
     packages: Array.isArray(given.packages) ? given.packages.filter((one) => typeof one === 'string') : [],
   }
+}
+
+function wantsWorkspace(runtime: unknown): boolean {
+  const { workspace } = objectOf(runtime ?? {}, 'runtime')
+  return objectOf(workspace ?? {}, 'runtime.workspace').enabled === true
 }
 
 export const invalid = (reason: string) => new PlatformError('apps.invalidConfiguration', { reason })

@@ -135,7 +135,8 @@ const fetchApp = async (app: App, path = '') => stack.request('GET', `${await li
 const runsOf = async ({ id }: App) => (await call('GET', `/${id}/runs`)).json<{ state: string; reason: string | null }[]>()
 
 isolated('an app reads tables by SQL and by PostgreSQL, and changes nothing', async () => {
-  const app = await create(`
+  const app = await create(
+    `
     import { createServer } from 'node:http'
     import { connect } from 'node:net'
     const { KBC_TOKEN, KBC_URL, MILLRACE_QUERY_URL, PGHOST, PGPORT, PORT } = process.env
@@ -143,6 +144,20 @@ isolated('an app reads tables by SQL and by PostgreSQL, and changes nothing', as
     const send = async (method, url, body) => {
       const answer = await fetch(url, { method, headers, body: JSON.stringify(body) })
       return [answer.status, await answer.json()]
+    }
+    const Q = KBC_URL + '/query/api/v1'
+    const inWorkspace = async (sql) => {
+      const { WORKSPACE_ID, BRANCH_ID } = process.env
+      const body = { statements: [sql] }
+      const [status, { queryJobId }] = await send('POST', Q + '/branches/' + BRANCH_ID + '/workspaces/' + WORKSPACE_ID + '/queries', body)
+      if (status !== 201) return status
+      for (;;) {
+        const { status, statements } = await (await fetch(Q + '/queries/' + queryJobId, { headers })).json()
+        if (status === 'failed') return status
+        if (status !== 'completed') { await new Promise((resolve) => setTimeout(resolve, 100)); continue }
+        const answer = await fetch(Q + '/queries/' + queryJobId + '/' + statements[0].id + '/results', { headers })
+        return (await answer.json()).data
+      }
     }
     const reaches = (host, port) => new Promise((resolve) => {
       const socket = connect({ host, port: Number(port) }, () => resolve(true)).on('error', () => resolve(false))
@@ -154,17 +169,25 @@ isolated('an app reads tables by SQL and by PostgreSQL, and changes nothing', as
         read: await send('POST', MILLRACE_QUERY_URL, { sql: 'select city from "in.c-main"."orders"' }),
         write: await send('POST', KBC_URL + '/v2/storage/buckets', { name: 'x' }),
         token: await send('POST', KBC_URL + '/v2/storage/tokens', { description: 'x', canManageBuckets: true }),
+        workspace: await inWorkspace('select city from "in.c-main"."orders"'),
+        drop: await inWorkspace('drop table "in.c-main"."orders"'),
+        id: process.env.WORKSPACE_ID,
         postgres: await reaches(PGHOST, PGPORT),
         elsewhere: await reaches('127.0.0.1', new URL(KBC_URL).port),
       }))
     }).listen(PORT, '127.0.0.1')
-  `)
+  `,
+    { dataApp: { secrets: { WORKSPACE_ID: 'of another token', BRANCH_ID: '1' } } },
+  )
   await deploy(app)
   const page = await fetchApp(app)
   const said = page.json<Record<string, [number, { rows?: unknown; code?: string }]>>()
   assert.deepEqual([said.read![0], said.read![1].rows], [200, [['Praha']]], page.text)
   assert.equal(said.write![0], 403, page.text)
   assert.equal(said.token![0], 403, page.text)
+  assert.deepEqual([said.workspace, said.drop], [[['Praha']], 'failed'], 'it has a workspace of its own')
+  const workspaces = async () => (await stack.request('GET', '/v2/storage/workspaces')).text
+  assert.match(await workspaces(), new RegExp(`"id":${said.id},`))
   assert.equal(said.postgres, true, 'the PostgreSQL port is on its own loopback')
   assert.equal(said.elsewhere, false, 'no other port of the machine is')
   const tokens = (await stack.request('GET', '/v2/storage/tokens')).json<
@@ -176,6 +199,7 @@ isolated('an app reads tables by SQL and by PostgreSQL, and changes nothing', as
   await untilEnded(app)
   const left = (await stack.request('GET', '/v2/storage/tokens')).json<{ id: string }[]>()
   assert.ok(!left.some(({ id }) => id === own.id), 'and with its run')
+  assert.equal(await workspaces(), '[]', 'as its workspace does')
 })
 
 isolated('websockets pass, and end with the app', async () => {

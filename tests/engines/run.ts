@@ -1,4 +1,5 @@
-// Whether other programs read and write the tables right: pyiceberg, DuckDB with its own Iceberg reader, Spark. `npm run test:engines`, not part of
+// Whether other programs read and write the tables right: pyiceberg, DuckDB with its own Iceberg reader, Spark, Trino; and whether jobs of
+// `platform.spark-sql` run on threads, on a cluster and on Spark Connect. `npm run test:engines`, not part of
 // `npm test`: it needs Python 3, Java 11 or 17 and, the first time, the package index of Python and Maven Central. What is missing is said, and the
 // suite fails. MILLRACE_ENGINES names another folder for the packages. `npm run test:engines -- readers tpch` runs some of its parts;
 // MILLRACE_TPCH_SCALE is the scale of TPC-H, 0.1 by default.
@@ -23,6 +24,7 @@ import { startTestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 import { startCluster, startConnect } from './spark-cluster.ts'
 import { checkRun, checkTransformation, startEndless, startSparkStack } from './spark-jobs.ts'
+import { startTrino } from './trino.ts'
 
 const run = promisify(execFile)
 const PACKAGES = [
@@ -72,6 +74,7 @@ const PARTS = {
   jobs: checkSparkJobs,
   cluster: checkSparkCluster,
   connect: checkSparkConnect,
+  trino: checkTrino,
   tpch: checkTpch,
   measure,
 }
@@ -320,6 +323,24 @@ async function checkSparkConnect(): Promise<void> {
 
 const sparkHome = async (): Promise<string> =>
   (await run(PYTHON, ['-c', 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'])).stdout.trim()
+
+/** Trino where the machine has it: it is neither in Maven's usual shape nor content with the Java of Spark. */
+async function checkTrino(): Promise<void> {
+  const { MILLRACE_TRINO: home, MILLRACE_TRINO_JAVA: java = 'java' } = process.env
+  if (home === undefined) return say('trino: not run; MILLRACE_TRINO names an unpacked server, MILLRACE_TRINO_JAVA a Java for it')
+  await using trino = await startTrino(home, java, stack.url, stack.masterToken)
+  const schema = 'millrace."in.c-main"'
+  const count = async (sql: string) => Number((await trino.rows(`SELECT count(*) FROM ${sql}`))[0]?.[0])
+  assert.deepEqual([await count(`${schema}.people`), await count(`${schema}.people WHERE note IS NULL`)], [1011, 0])
+  const snapshots = await trino.rows(`SELECT snapshot_id FROM ${schema}."people$snapshots" ORDER BY committed_at, snapshot_id`)
+  const travelled = await Promise.all(snapshots.map(([id]) => count(`${schema}.people FOR VERSION AS OF ${id}`)))
+  assert.deepEqual(travelled, [1000, 1005, 1011])
+  const [typed, nulls] = await trino.rows(`SELECT * FROM ${schema}.typed ORDER BY 1 NULLS LAST`)
+  const values = TYPED.map((value) => (value === 'True' ? 'true' : value.replace('03:04:05', '03:04:05.000000')))
+  assert.deepEqual([typed?.map(String), nulls], [values, TYPED.map(() => null)])
+  assert.equal(await count(`${schema}.people p JOIN ${schema}.other o ON p.id = o.id`), 500)
+  say(`trino: 1011 rows, states of ${travelled.join(', ')} rows, all types right`)
+}
 
 /** Both engines read the same tables through the catalogue. */
 async function checkTpch(): Promise<void> {

@@ -124,7 +124,7 @@ const isOpen = (port: number): Promise<boolean> =>
     socket.once('error', () => resolve(false))
   })
 
-const freePort = (): Promise<number> =>
+export const freePort = (): Promise<number> =>
   new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port } = server.address() as { port: number } // it listens on a port

@@ -6,7 +6,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseExactly } from '../../server/src/kit/exact-json.ts'
 import type { Loaded } from './iceberg-reader.ts'
-import { icebergWriter } from './iceberg-writer.ts'
 
 export interface StandInTask {
   /** Rows of results, by the name of the script's table. */
@@ -60,6 +59,7 @@ else {
 async function write(name: string, { columns, select, ids, rows }: NonNullable<StandInTask['write']>[string]): Promise<void> {
   const fields = columns.map((column, i) => ({ id: i, name: column, type: 'string', required: false }))
   const loaded = await send(`${space}/run/tables`, JSON.stringify({ name, schema: { type: 'struct', fields } }))
+  const { icebergWriter } = await import('./iceberg-writer.ts') // slow to load, and not every task writes
   const writer = icebergWriter(loaded)
   const file = await writer.dataFile(select, ids)
   const made = await writer.snapshot([{ ...file, rows: rows ?? file.rows }])

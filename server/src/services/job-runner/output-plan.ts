@@ -107,10 +107,6 @@ function planTable(
     throw failure(
       `the manifest of ${result.name} asks for unload_strategy "${merged.unload_strategy}", and results of components come from files here`,
     )
-  if (result.stored && !needsHeader(merged))
-    throw failure(
-      `the output mapping of ${result.name} has "columns" or "schema", which name the fields of files. Name the columns in the script`,
-    )
   const schema = merged.schema?.length ? merged.schema : undefined
   checkTypes(result.name, schema, context.dataTypesSupport)
   const header = merged.has_header === false ? undefined : result.header

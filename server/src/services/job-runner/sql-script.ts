@@ -68,7 +68,11 @@ export async function runSparkScript(
   signal: AbortSignal,
 ): Promise<SparkRunEnd & { readonly image: ImageRecord }> {
   const { scope, folder, inputs, limits, mask, say, onStatement, mapping, component, tag } = step
-  const results = mapping.outputTables.map(({ source, destination }) => {
+  const results = mapping.outputTables.map(({ source, destination, columns, schema }) => {
+    if (columns?.length || schema?.length)
+      throw invalid(
+        `the output mapping of ${source} has "columns" or "schema", which are for files: name the columns in the script`,
+      )
     if (!destination) throw invalid(`the output mapping of ${source} names no destination, which ${component.id} needs`)
     return { table: source, destination }
   })

@@ -301,6 +301,24 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('statements are fields of their own, whatever commas and lines they have', async () => {
+    const script = ['create table a as\nselect 1 as n, 2 as m', 'drop table a']
+    const path = '/v2/storage/components/keboola.duckdb-transformation/configs'
+    const configuration = { parameters: { blocks: [{ name: 'One', codes: [{ name: 'First', script }] }] } }
+    const made = await stack.request('POST', path, { json: { configurationId: 'sql', name: 'SQL', configuration } })
+    assert.equal(made.status, 201, made.text)
+    const { page } = await signedIn(browser, stack, '/components/keboola.duckdb-transformation/sql')
+    const first = page.getByLabel('Statements', { exact: true })
+    assert.equal(await first.inputValue(), script[0])
+    await first.fill('create table a as\nselect 1 as n,\n  3 as m')
+    await page.getByRole('button', { name: 'Remove Statements 2' }).click()
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByText(/^Saved as version/).waitFor()
+    const saved = (await stack.request('GET', `${path}/sql`)).json<{ configuration: typeof configuration }>()
+    assert.deepEqual(saved.configuration.parameters.blocks[0]!.codes[0]!.script, ['create table a as\nselect 1 as n,\n  3 as m'])
+    await page.context().close()
+  })
+
   await t.test('variables that a configuration uses get values', async () => {
     await ok('POST', '', { configurationId: 'varied', name: 'Varied', configuration: { parameters: { day: '{{ day }}' } } })
     const { page, complaints } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/varied?tab=variables')

@@ -120,7 +120,6 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
               <Field label="Or a file">
                 {(id) => (
                   <input
-                    className="file-input"
                     id={id}
                     type="file"
                     accept=".har,.json,.yaml,.yml,.txt,.sh"

@@ -198,7 +198,7 @@ const Problems = ({ problems }: { problems: readonly FlowProblem[] }) =>
               <Icon name={level === 'error' ? 'st-err' : 'st-warn'} />
             </span>
             <span className="grow">{message}</span>
-            <span className="id xs">{path}</span>
+            <span className="id xs hide-s">{path}</span>
           </li>
         ))}
       </ul>

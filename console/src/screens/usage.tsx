@@ -112,7 +112,7 @@ function Days({ days }: { days: readonly Line[] }) {
       >
         {days.map((day) => (
           <tr key={day.day}>
-            <td className="tn">{day.day}</td>
+            <td className="tn nowrap">{day.day}</td>
             <td className="num">{count(day.jobs)}</td>
             <td className="num">{count(day.failedJobs)}</td>
             <td>

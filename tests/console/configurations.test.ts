@@ -377,7 +377,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))`)
     await showing('As text', '.lines .diff-line') // its script is loaded
     const times: { calibration: number; text: number; value: number }[] = []
-    for (let turn = 0; turn < 5; turn++) {
+    for (let turn = 0; turn < 3; turn++) {
       const value = await showing('By value', 'p.id')
       const calibration = await reading()
       times.push({ calibration, value, text: await showing('As text', '.lines .diff-line') })

@@ -209,3 +209,24 @@ for (const transport of ['tcp', 'http', 'udp'] as const)
     assert.match(said, /^hello$/m)
     assert.deepEqual(hits, [])
   })
+
+isolated(
+  'a program of the stack that works on a cluster has the network of the machine, and still nothing else of its disk',
+  async (t) => {
+    const { home, shell } = rig(t)
+    const canary = await startCanary(t)
+    const jars = join(home, 'jars')
+    const cache = join(home, 'cache-of-programs')
+    mkdirSync(jars)
+    writeFileSync(join(jars, 'a.jar'), 'bytes of a jar')
+    const script = `${fetching(`http://127.0.0.1:${canary.port}/`)}; cat ${jars}/a.jar; echo kept > ${cache}/x; cat ${home}/root-keys; test -s /etc/hosts && echo hosts`
+    const program = { kind: 'command', command: ['/bin/sh', '-c', script], folder: join(home, 'components/own') } as const
+    const open = await shell(script, { hostNetwork: true, program: { ...program, readable: [jars], writable: [cache] } })
+    for (const words of ['200 canary', 'bytes of a jar', 'hosts']) assert.ok(open.said.includes(words), open.said)
+    assert.ok(!open.said.includes('canary-root-key'), open.said)
+    assert.equal(readFileSync(join(cache, 'x'), 'utf8'), 'kept\n')
+    const closed = await shell(script, { program })
+    assert.match(closed.said, /failed/)
+    assert.deepEqual(canary.hits, ['GET /'])
+  },
+)

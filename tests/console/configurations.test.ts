@@ -308,7 +308,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     const made = await stack.request('POST', path, { json: { configurationId: 'sql', name: 'SQL', configuration } })
     assert.equal(made.status, 201, made.text)
     const { page } = await signedIn(browser, stack, '/components/keboola.duckdb-transformation/sql')
-    const first = page.getByLabel('Statements', { exact: true })
+    const first = page.getByRole('textbox', { name: /^Statements/ }).first()
     assert.equal(await first.inputValue(), script[0])
     await first.fill('create table a as\nselect 1 as n,\n  3 as m')
     await page.getByRole('button', { name: 'Remove Statements 2' }).click()

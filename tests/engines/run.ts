@@ -328,12 +328,16 @@ const sparkHome = async (): Promise<string> =>
 async function checkTrino(): Promise<void> {
   const { MILLRACE_TRINO: home, MILLRACE_TRINO_JAVA: java = 'java' } = process.env
   if (home === undefined) return say('trino: not run; MILLRACE_TRINO names an unpacked server, MILLRACE_TRINO_JAVA a Java for it')
-  await using trino = await startTrino(home, java, stack.url, stack.masterToken)
+  await using trino = await startTrino(home, java, {
+    stackUrl: stack.url,
+    s3Url: stack.platform.s3Url(),
+    token: stack.masterToken,
+  })
   const schema = 'millrace."in.c-main"'
   const count = async (sql: string) => Number((await trino.rows(`SELECT count(*) FROM ${sql}`))[0]?.[0])
   assert.deepEqual([await count(`${schema}.people`), await count(`${schema}.people WHERE note IS NULL`)], [1011, 0])
   const snapshots = await trino.rows(`SELECT snapshot_id FROM ${schema}."people$snapshots" ORDER BY committed_at, snapshot_id`)
-  const travelled = await Promise.all(snapshots.map(([id]) => count(`${schema}.people FOR VERSION AS OF ${id}`)))
+  const travelled = await Promise.all(snapshots.map(([id]) => count(`${schema}.people FOR VERSION AS OF BIGINT '${id}'`)))
   assert.deepEqual(travelled, [1000, 1005, 1011])
   const [typed, nulls] = await trino.rows(`SELECT * FROM ${schema}.typed ORDER BY 1 NULLS LAST`)
   const values = TYPED.map((value) => (value === 'True' ? 'true' : value.replace('03:04:05', '03:04:05.000000')))

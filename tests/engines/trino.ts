@@ -20,7 +20,12 @@ interface Page {
   readonly error?: { readonly message: string }
 }
 
-export async function startTrino(home: string, java: string, stackUrl: string, token: string): Promise<Trino> {
+/** `s3Url`: Trino takes keys from the catalogue, and the address of the object store from its own settings. */
+export async function startTrino(
+  home: string,
+  java: string,
+  { stackUrl, s3Url, token }: { readonly stackUrl: string; readonly s3Url: string; readonly token: string },
+): Promise<Trino> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-trino-'))
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -49,6 +54,7 @@ export async function startTrino(home: string, java: string, stackUrl: string, t
       'iceberg.rest-catalog.nested-namespace-enabled=true',
       'iceberg.rest-catalog.vended-credentials-enabled=true',
       'fs.native-s3.enabled=true',
+      `s3.endpoint=${s3Url}`,
       's3.region=us-east-1',
       's3.path-style-access=true',
     ],

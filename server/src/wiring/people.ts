@@ -14,6 +14,7 @@ import type { OidcPolicy } from '../services/people/oidc-sign-in.ts'
 import { projectPeopleRoutes } from '../services/people/project-people.routes.ts'
 import { signInRoutes } from '../services/people/sign-in.routes.ts'
 import { usersRoutes } from '../services/people/users.routes.ts'
+import { createLastUseLoop } from '../services/tokens/last-use.loop.ts'
 import { createProjectsLoop } from '../services/tokens/projects.loop.ts'
 import { projectsRoutes } from '../services/tokens/projects.routes.ts'
 import type { Core } from './core.ts'
@@ -42,6 +43,10 @@ export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl }: 
       removeRows: deleteRowsOfProject,
       onPurged: (projectId) => log.info({ projectId }, 'the grace time of a deleted project is over: everything of it is gone'),
       onError: (err) => log.error({ err }, 'a deleted project could not be removed; it is tried again'),
+    }),
+    lastUseLoop: createLastUseLoop({
+      lastUse: tokens.lastUse,
+      onError: (err) => log.warn({ err }, 'the last use of tokens could not be written; the next look tries again'),
     }),
     registerRoutes(app: FastifyInstance): void {
       app.register(

@@ -179,6 +179,7 @@ export interface Platform {
   readonly mergeRequestsLoop: { tick(): Promise<void> }
   /** And deleted projects by this one. */
   readonly projectsLoop: { tick(): Promise<void> }
+  readonly lastUseLoop: { tick(): Promise<void> }
   /** And new components by this one. */
   readonly componentsLoop: { tick(): Promise<void> }
   /** Tells of tables that are late by then; answers how many. */
@@ -701,6 +702,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { stop: objects.close },
     { start: filesLoop.start, stop: filesLoop.stop },
     { role: 'worker', start: peopleModules.loop.start, stop: peopleModules.loop.stop },
+    { role: 'api', start: peopleModules.lastUseLoop.start, stop: peopleModules.lastUseLoop.stop },
     { start: oauthModules.start },
     { start: configurationModules.start, stop: configurationModules.stop },
     { stop: tableModules.close },
@@ -747,6 +749,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     schedulerLoop: scheduleModules.loop,
     componentsLoop: configurationModules.componentsLoop,
     projectsLoop: peopleModules.loop,
+    lastUseLoop: peopleModules.lastUseLoop,
     tellLateTables: lineageModules.tellLate,
     mergeRequestsLoop: { tick: configurationModules.merging.tick },
     tableModules,

@@ -45,6 +45,11 @@ export const TokenView = Type.Object(
     expires: Type.Union([Timestamp, Type.Null()]),
     isExpired: Type.Boolean(),
     isDisabled: Type.Boolean(),
+    lastUsed: Type.Optional(
+      Type.Union([Timestamp, Type.Null()], {
+        description: 'To the minute; null for a token that was never used. In the list and in the detail.',
+      }),
+    ),
     creatorToken: Type.Optional(CreatorToken),
     admin: Type.Optional(
       Type.Object(
@@ -81,6 +86,11 @@ export const tokenViews = (tokens: Tokens) =>
       ...((token.isMasterToken || token.person) && { admin: adminOf(token) }),
     }
   }
+
+export const withLastUse = <View>(view: View, { lastUsedAt }: Token) => ({
+  ...view,
+  lastUsed: lastUsedAt ? formatTimestamp(lastUsedAt) : null,
+})
 
 const adminOf = (token: Token) => ({
   id: token.person?.id ?? token.id,

@@ -11,7 +11,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { BACKEND } from '../../model/backend.ts'
 import { featuresOf } from '../../model/features.ts'
 import { DEFAULT_PROVIDER } from '../../model/file-provider.ts'
-import { requestFrom, TokenBody, TokenView, tokenViews } from './token-views.ts'
+import { requestFrom, TokenBody, TokenView, tokenViews, withLastUse } from './token-views.ts'
 import type { Project, Token } from './tokens.store.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -58,7 +58,8 @@ export function tokensRoutes({
       { config: { operation: 'tokens.list', summary: 'List tokens' }, schema: { response: { 200: Type.Array(TokenView) } } },
       async (req) => {
         const owners = await tokens.adminOwners(req.actor.projectId)
-        return Promise.all((await tokens.list(req.actor)).map((token) => view(token, req.baseUrl, owners)))
+        const listed = await tokens.list(req.actor)
+        return Promise.all(listed.map(async (token) => withLastUse(await view(token, req.baseUrl, owners), token)))
       },
     )
 
@@ -79,7 +80,8 @@ export function tokensRoutes({
       { config: { operation: 'tokens.get', summary: 'Token detail' }, schema: { params: ById, response: { 200: TokenView } } },
       async (req) => {
         const token = await tokens.getVisible(req.actor, tokenId(req.params.id))
-        return withOwner(token, await tokens.getProject(token.projectId), req.baseUrl)
+        const shown = await withOwner(token, await tokens.getProject(token.projectId), req.baseUrl)
+        return withLastUse(shown, token)
       },
     )
 

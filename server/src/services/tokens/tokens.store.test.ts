@@ -40,6 +40,18 @@ await onBothDatabases('tokens store', ({ db, inTransaction }) => {
     assert.deepEqual(written.expiresAt, new Date('2030-01-01T00:00:00Z'))
   })
 
+  test('the last use is written for tokens of the project alone', async () => {
+    const [mine, other] = [await newProject(), await newProject()]
+    const [a, b] = [
+      await inTransaction((trx) => store.insert(trx, newToken(mine.id, 'used-1'))),
+      await inTransaction((trx) => store.insert(trx, newToken(other.id, 'used-2'))),
+    ]
+    const at = new Date('2026-02-03T04:05:00Z')
+    await inTransaction((trx) => store.markUsed(trx, mine.id, [a.id, b.id], at))
+    assert.deepEqual((await store.find(mine.id, a.id))?.lastUsedAt, at)
+    assert.equal((await store.find(other.id, b.id))?.lastUsedAt, undefined)
+  })
+
   test('settings of a project are kept, those of another stay', async () => {
     const [mine, other] = [await newProject(), await newProject()]
     assert.deepEqual(mine.settings, {})

@@ -52,6 +52,7 @@ interface Tables {
     role: Role | null
     is_automatic: number
     is_internal: number
+    last_used_at: Generated<number | null>
   }
 }
 
@@ -100,6 +101,8 @@ export interface Token {
   readonly createdAt: Date
   readonly refreshedAt: Date
   readonly expiresAt: Date | undefined
+  /** To the minute. Undefined: never, or not since this is written down. */
+  readonly lastUsedAt?: Date | undefined
   readonly person?: TokenPerson | undefined
 }
 
@@ -111,9 +114,11 @@ const byHash = statement((db, { hash }: { hash: string }) =>
 const projectAt = statement((db, { id }: { id: number }) =>
   withTables<Tables>(db).selectFrom('project').selectAll().where('id', '=', id),
 )
-const insertToken = statement((db, token: Omit<TokenRow, 'id'>) =>
+const insertToken = statement((db, token: Omit<TokenRow, 'id' | 'last_used_at'>) =>
   withTables<Tables>(db).insertInto('token').values(token).returning('id'),
 )
+
+export type TokensStore = ReturnType<typeof createTokensStore>
 
 export function createTokensStore(database: Db) {
   const db = withTables<Tables>(database)
@@ -167,7 +172,7 @@ export function createTokensStore(database: Db) {
         is_automatic: token.person?.isAutomatic ? 1 : 0,
         is_internal: token.isInternal ? 1 : 0,
       })
-      return { ...token, id: made!.id, refreshedAt: token.createdAt, isDisabled: false }
+      return { ...token, id: made!.id, refreshedAt: token.createdAt, isDisabled: false, lastUsedAt: undefined }
     },
 
     update: async (
@@ -272,6 +277,15 @@ export function createTokensStore(database: Db) {
       return row && toToken(row)
     },
 
+    markUsed: async (trx: Trx, projectId: number, ids: readonly number[], at: Date): Promise<void> => {
+      await withTables<Tables>(trx)
+        .updateTable('token')
+        .set({ last_used_at: at.getTime() })
+        .where('project_id', '=', projectId)
+        .where('id', 'in', ids)
+        .execute()
+    },
+
     remove: async (trx: Trx, projectId: number, id: number): Promise<boolean> => {
       const result = await withTables<Tables>(trx)
         .deleteFrom('token')
@@ -369,6 +383,7 @@ const toToken = (row: TokenRow): Token => ({
   createdAt: new Date(row.created_at),
   refreshedAt: new Date(row.refreshed_at),
   expiresAt: row.expires_at === null ? undefined : new Date(row.expires_at),
+  lastUsedAt: row.last_used_at === null ? undefined : new Date(row.last_used_at),
   ...(row.person_id !== null && {
     person: { id: row.person_id, email: row.email ?? '', role: row.role ?? 'viewer', isAutomatic: row.is_automatic === 1 },
   }),

@@ -13,6 +13,7 @@ import { createShortMemory } from '../../kit/short-memory.ts'
 import type { Actor } from '../../model/actor.ts'
 import { eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { DEFAULT_PROVIDER } from '../../model/file-provider.ts'
+import { createLastUse } from './last-use.ts'
 import { createPersonTokens } from './person-tokens.ts'
 import { settingsFrom } from './project-settings.ts'
 import { createProjects } from './projects.ts'
@@ -63,6 +64,7 @@ export function createTokens(deps: TokensDeps) {
   const permissionsFor = createTokenPermissions(bucketIds)
   const store = createTokensStore(db)
   const cache = createShortMemory(clock, load)
+  const lastUse = createLastUse({ store, inTransaction, clock })
   const people = createPersonTokens({ store, clock, recordEvent })
   const projects = createProjects({ store, change, clock, recordEvent })
 
@@ -72,8 +74,11 @@ export function createTokens(deps: TokensDeps) {
     return known instanceof Promise ? known.then(validActor) : validActor(known)
   }
 
-  const validActor = (known: { readonly token: Token; readonly actor: Actor } | undefined): Actor | undefined =>
-    known && !isExpired(known.token) ? known.actor : undefined
+  function validActor(known: { readonly token: Token; readonly actor: Actor } | undefined): Actor | undefined {
+    if (!known || isExpired(known.token)) return undefined
+    lastUse.note(known.actor)
+    return known.actor
+  }
 
   /** The same for the token of a person, whose session was accepted. */
   async function admit(projectId: number, id: number): Promise<Actor | undefined> {
@@ -355,6 +360,7 @@ export function createTokens(deps: TokensDeps) {
   return {
     authenticate,
     admit,
+    lastUse,
     people,
     projects,
     verify,

@@ -60,6 +60,7 @@ import * as goodRuns from './0961-good-runs.ts'
 import * as appPasswords from './0975-app-passwords.ts'
 import * as statesByProject from './0980-states-by-project.ts'
 import * as runTables from './0985-run-tables.ts'
+import * as tokenLastUse from './0990-token-last-use.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -129,4 +130,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0975-app-passwords', up: appPasswords.up },
   { name: '0980-states-by-project', up: statesByProject.up },
   { name: '0985-run-tables', up: runTables.up },
+  { name: '0990-token-last-use', up: tokenLastUse.up },
 ]

@@ -127,7 +127,7 @@ function createContainerEngine(command: string, path: string, call: Call): Conta
 
 /** What the forwarder takes at most; Node alone takes half of it. */
 const FORWARDER_LIMITS = ['--memory', '192m', '--pids-limit', '64', '--read-only', '--cap-drop', 'ALL']
-const FORWARDER_STARTS_MS = 30_000
+const FORWARDER_STARTS_MS = 120_000
 /** The forwarder is a program of this machine and takes the libraries of this machine, whatever the image has. */
 const LIBRARIES = ['/usr/lib', '/usr/lib64', '/lib', '/lib64', '/etc/ld.so.cache']
 

@@ -30,7 +30,7 @@ export interface FetchOrder extends GitAddress {
 
 export type FetchAnswer = { readonly object: string; readonly commit?: string } | { readonly problem: string }
 
-/** A list of branches and tags, read by a process that has other work. */
+/** Of a list of branches and tags. */
 const MOST_LOOK_BYTES = 8 * 2 ** 20
 const MOST_FILES = 10_000
 const COMMIT = /^[0-9a-f]{40}$/

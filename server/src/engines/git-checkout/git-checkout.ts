@@ -95,8 +95,8 @@ export interface FetchIntoOrder extends LookOrder {
 
 /** Why the repository cannot be used, without fetching it; undefined when it can. */
 export async function lookAtRepository(order: LookOrder): Promise<string | undefined> {
-  const { fetchRepository } = await import('./fetch-repository.ts')
-  const answer = await fetchRepository({ ...order, folder: undefined, known: undefined })
+  const signal = AbortSignal.timeout(order.timeoutMs * 2)
+  const answer = await fetchInThread({ ...order, folder: undefined, known: undefined }, signal)
   return 'problem' in answer ? answer.problem : undefined
 }
 

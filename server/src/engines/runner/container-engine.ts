@@ -7,7 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { shellQuoted } from '../../kit/shell-quoted.ts'
 import type { DataFolder } from './data-folder.ts'
+import type { Forwarder } from './egress-proxy.ts'
 
 const execute = promisify(execFile)
 
@@ -25,15 +27,6 @@ export interface Container {
   /** Whether the kernel ended it for memory. */
   wasOutOfMemory(): Promise<boolean>
   remove(): Promise<void>
-}
-
-export interface Forwarder {
-  /** The socket of the egress proxy. */
-  readonly socket: string
-  /** The program, egress-forwarder.mjs. */
-  readonly program: string
-  readonly port: number
-  readonly relays: readonly string[]
 }
 
 export interface ContainerSettings {
@@ -136,7 +129,7 @@ function createContainer(command: string, path: string, call: Call, settings: Co
   const beside = `${name}-egress`
   let forwarder: ChildProcess | undefined
 
-  const forwarderArguments = ({ socket, program, port, relays }: Forwarder): string[] => {
+  const forwarderArguments = ({ socket, forwarder: program, port, relays }: Forwarder): string[] => {
     const readable = [
       ...LIBRARIES.filter((file) => existsSync(file)).map((file) => [file, file]),
       [process.execPath, '/.millrace/node'],
@@ -179,7 +172,7 @@ function createContainer(command: string, path: string, call: Call, settings: Co
 /** For a shell that has no environment of its own. */
 const assignments = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
-    .map(([name, value]) => `${name}='${value.replaceAll("'", `'\\''`)}'`)
+    .map(([name, value]) => `${name}=${shellQuoted(value)}`)
     .join(' ')
 
 /** It prints a line when it listens. */

@@ -22,6 +22,17 @@ export interface EgressProxy {
   close(): Promise<void>
 }
 
+/** What leads from inside an empty network to the proxy. */
+export interface Forwarder {
+  /** The socket of the proxy. */
+  readonly socket: string
+  /** The program, egress-forwarder.mjs. */
+  readonly forwarder: string
+  /** Where the program listens, for whoever asks the proxy. */
+  readonly port: number
+  readonly relays: readonly string[]
+}
+
 export interface EgressProxyOptions {
   /** Undefined: nothing may be reached but the relays. */
   readonly policy: EgressPolicy | undefined

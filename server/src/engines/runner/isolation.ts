@@ -13,6 +13,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { shellQuoted } from '../../kit/shell-quoted.ts'
+import type { Forwarder } from './egress-proxy.ts'
 
 export type IsolationMode = 'auto' | 'require' | 'off'
 
@@ -46,14 +48,10 @@ export interface View {
   /** The way out, or the network of the machine as it is; without it there is no network at all. */
   readonly network?:
     | 'host'
-    | {
-        readonly socket: string
-        readonly forwarder: string
-        readonly port: number
-        readonly relays: readonly string[]
+    | (Forwarder & {
         /** The way in to a port of the program: the folder of a socket, which the forwarder has and the program never sees. */
         readonly inbound?: { readonly folder: string; readonly port: number } | undefined
-      }
+      })
     | undefined
 }
 
@@ -145,30 +143,30 @@ function viewScript(settings: IsolationSettings, view: View): string {
     'set -e',
     'umask 022',
     `trap 'echo "${VIEW_FAILED.words}" >&2; exit ${VIEW_FAILED.exitCode}' EXIT`,
-    ...(isRoot() && view.writable.length > 0 ? [`chown -hR ${uid}:${uid} ${view.writable.map(quoted).join(' ')}`] : []),
-    `mkdir -p ${quoted(view.place)}`,
-    `mount -t tmpfs -o mode=755,nosuid,nodev,size=64m view ${quoted(view.place)}`,
-    `cd ${quoted(view.place)}`,
+    ...(isRoot() && view.writable.length > 0 ? [`chown -hR ${uid}:${uid} ${view.writable.map(shellQuoted).join(' ')}`] : []),
+    `mkdir -p ${shellQuoted(view.place)}`,
+    `mount -t tmpfs -o mode=755,nosuid,nodev,size=64m view ${shellQuoted(view.place)}`,
+    `cd ${shellQuoted(view.place)}`,
     'mkdir -m 1777 tmp',
-    `mkdir -p dev etc .millrace .old ${folders.map(quoted).join(' ')}`,
-    ...files.map((target) => `: > ${quoted(target)}`),
-    ...(links.length > 0 ? [`ln -s ${links.map(quoted).join(' ')} .`] : []),
+    `mkdir -p dev etc .millrace .old ${folders.map(shellQuoted).join(' ')}`,
+    ...files.map((target) => `: > ${shellQuoted(target)}`),
+    ...(links.length > 0 ? [`ln -s ${links.map(shellQuoted).join(' ')} .`] : []),
     'cp -P /dev/fd /dev/stdin /dev/stdout /dev/stderr dev',
-    `cp -L ${existing('/etc', ETC_FILES).map(quoted).join(' ')} etc`,
+    `cp -L ${existing('/etc', ETC_FILES).map(shellQuoted).join(' ')} etc`,
     ...(view.network === 'host'
-      ? [`cp -L ${existing('/etc', NAMES_OF_HOSTS).map(quoted).join(' ')} etc`]
+      ? [`cp -L ${existing('/etc', NAMES_OF_HOSTS).map(shellQuoted).join(' ')} etc`]
       : ["echo '127.0.0.1 localhost' > etc/hosts"]),
     ...(network ? ['mkfifo -m 666 .millrace/ready', 'ip link set lo up'] : []),
-    `printf '%s\\n' ${mounts.map((mount) => quoted(mountLine(view.place, mount))).join(' ')} > .millrace/mounts`,
+    `printf '%s\\n' ${mounts.map((mount) => shellQuoted(mountLine(view.place, mount))).join(' ')} > .millrace/mounts`,
     'mount --all --fstab .millrace/mounts',
     'pivot_root . .old',
     'cd /',
     'umount -l .old',
     ...(network ? networkStart(become, network) : []),
-    `cd ${quoted(view.cwd)}`,
+    `cd ${shellQuoted(view.cwd)}`,
     'trap - EXIT',
     'set +e',
-    `${become} /usr/bin/env PATH=${quoted(settings.path)} "$@"; exit $?`,
+    `${become} /usr/bin/env PATH=${shellQuoted(settings.path)} "$@"; exit $?`,
   ].join('\n')
 }
 
@@ -262,5 +260,3 @@ function networkStart(become: string, { port, relays, inbound }: Exclude<NonNull
     ...(inbound ? [`umount -l ${INBOUND}`] : []),
   ]
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -12,9 +12,8 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Forwarder } from './container-engine.ts'
 import type { DataFolder } from './data-folder.ts'
-import { type EgressProxy, openEgressProxy } from './egress-proxy.ts'
+import { type EgressProxy, type Forwarder, openEgressProxy } from './egress-proxy.ts'
 import { createSpareFolders } from './folder-pool.ts'
 import { type GelfServer, type GelfTransport, startGelfServer } from './gelf-server.ts'
 import { type Guardian, gated, startGuardian } from './guardian.ts'
@@ -321,7 +320,7 @@ function proxyAddress(way: WayOut | undefined): Record<string, string> {
 
 const forwarderOf = (proxy: EgressProxy, relays: readonly string[]): Forwarder => ({
   socket: proxy.path,
-  program: proxy.forwarder,
+  forwarder: proxy.forwarder,
   port: PROXY_PORT,
   relays,
 })
@@ -336,10 +335,7 @@ function isolated(launch: Launch, folder: DataFolder, way: WayOut, port: number 
     network: isHost
       ? 'host'
       : proxy && {
-          socket: proxy.path,
-          forwarder: proxy.forwarder,
-          port: PROXY_PORT,
-          relays,
+          ...forwarderOf(proxy, relays),
           inbound: port === undefined ? undefined : { folder: proxy.inboundFolder, port },
         },
   }

@@ -1,6 +1,7 @@
 // A request that can be copied into a shell, for each operation: examples of the schemas where there are some, plain values elsewhere.
 
 import { type DocumentedRoute, type Parameter, parametersOf, pathOf } from '../../http/openapi.ts'
+import { shellQuoted } from '../../kit/shell-quoted.ts'
 
 type Schema = Parameter['schema']
 
@@ -9,7 +10,7 @@ export function curlExample(route: DocumentedRoute, baseUrl: string): string {
   const parts = [
     `curl --fail-with-body${route.method === 'GET' || (route.method === 'POST' && hasBody(route)) ? '' : ` -X ${route.method}`}`,
     route.needs === 'nothing' ? '' : '-H "X-StorageApi-Token: $MILLRACE_TOKEN"',
-    quoted(`${baseUrl}${examplePath(route, parameters)}`),
+    shellQuoted(`${baseUrl}${examplePath(route, parameters)}`),
     ...bodyParts(route),
   ]
   return parts.filter((part) => part !== '').join(' ')
@@ -20,8 +21,10 @@ const hasBody = (route: DocumentedRoute): boolean => bodyParts(route).length > 0
 function bodyParts(route: DocumentedRoute): string[] {
   const body = exampleBody(route)
   if (route.form)
-    return Object.entries(body).map(([name, value]) => `-F ${quoted(`${name}=${name === 'data' ? '@data.csv' : textOf(value)}`)}`)
-  return Object.keys(body).length === 0 ? [] : [`--json ${quoted(JSON.stringify(body))}`]
+    return Object.entries(body).map(
+      ([name, value]) => `-F ${shellQuoted(`${name}=${name === 'data' ? '@data.csv' : textOf(value)}`)}`,
+    )
+  return Object.keys(body).length === 0 ? [] : [`--json ${shellQuoted(JSON.stringify(body))}`]
 }
 
 /** What is required, and what has an example: the request that a newcomer would send first. */
@@ -64,5 +67,3 @@ function exampleOf(schema: Schema): unknown {
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`

@@ -34,9 +34,9 @@ function actionFor(text: string): readonly [string, object] {
 
 /** What the steps do not show outlives an import, wherever the import says nothing about it. */
 function withKept(before: string, after: string): string {
-  const was = parsed(before)
+  const [was, now] = [parsed(before), parsed(after)]
   return keptPaths(was)
-    .filter((path) => valueIn(parsed(after), path) === undefined)
+    .filter((path) => valueIn(now, path) === undefined)
     .reduce((text, path) => setAt(text, path, valueIn(was, path)), after)
 }
 

@@ -1,5 +1,6 @@
 // Writes once a minute, and when the node stops, which tokens were used.
 
+import { repeat } from '../../kit/repeat.ts'
 import type { LastUse } from './last-use.ts'
 
 export interface LastUseLoopDeps {
@@ -10,20 +11,13 @@ export interface LastUseLoopDeps {
 const EVERY_MS = 60_000
 
 export function createLastUseLoop({ lastUse, onError }: LastUseLoopDeps) {
-  let timer: NodeJS.Timeout | undefined
-  let writing: Promise<void> = Promise.resolve()
-  const tick = (): Promise<void> => {
-    writing = writing.then(lastUse.write).catch(onError)
-    return writing
-  }
+  const { tick, start, stop } = repeat({ everyMs: EVERY_MS, work: lastUse.write, onError })
   return {
     tick,
-    start(): void {
-      timer = setInterval(tick, EVERY_MS).unref()
-    },
+    start,
     async stop(): Promise<void> {
-      clearInterval(timer)
-      await tick()
+      void tick()
+      await stop()
     },
   }
 }

@@ -1,6 +1,7 @@
 // Removes projects whose grace time is over: the bytes of their files first, then every row. A crash in between is made good by the next look.
 
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { repeat } from '../../kit/repeat.ts'
 import type { Projects } from './projects.ts'
 
 export interface ProjectsLoopDeps {
@@ -14,9 +15,6 @@ export interface ProjectsLoopDeps {
 const EVERY_MS = 3_600_000
 
 export function createProjectsLoop({ projects, removeBytes, removeRows, onPurged, onError }: ProjectsLoopDeps) {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-
   async function tick(): Promise<void> {
     for (const { id } of await projects.listPurgeable()) {
       await removeBytes(id)
@@ -25,18 +23,14 @@ export function createProjectsLoop({ projects, removeBytes, removeRows, onPurged
     }
   }
 
+  const repeated = repeat({ everyMs: EVERY_MS, work: tick, onError })
+
   return {
     tick,
     start(): void {
-      const look = () => {
-        running = running.then(tick).catch(onError)
-      }
-      look()
-      timer = setInterval(look, EVERY_MS).unref()
+      void repeated.tick()
+      repeated.start()
     },
-    async stop(): Promise<void> {
-      clearInterval(timer)
-      await running
-    },
+    stop: repeated.stop,
   }
 }

@@ -1,5 +1,7 @@
 // Measures the storage of every project every ten minutes.
 
+import { repeat } from '../../kit/repeat.ts'
+
 export interface UsageLoopDeps {
   readonly measureStorage: () => Promise<void>
   readonly onError: (error: unknown) => void
@@ -8,19 +10,12 @@ export interface UsageLoopDeps {
 const EVERY_MS = 600_000
 
 export function createUsageLoop({ measureStorage, onError }: UsageLoopDeps) {
-  let timer: NodeJS.Timeout | undefined
-  let measuring: Promise<void> = Promise.resolve()
-  const measure = (): void => {
-    measuring = measuring.then(measureStorage).catch(onError)
-  }
+  const { tick, start, stop } = repeat({ everyMs: EVERY_MS, work: measureStorage, onError })
   return {
     start(): void {
-      timer = setInterval(measure, EVERY_MS).unref()
-      measure()
+      start()
+      void tick()
     },
-    async stop(): Promise<void> {
-      clearInterval(timer)
-      await measuring
-    },
+    stop,
   }
 }

@@ -63,19 +63,25 @@ def first_words(error):
 
 
 def settings_of(plan):
-    catalogue = plan["catalogue"]
-    name = f"spark.sql.catalog.{CATALOGUE}"
-    return {
+    settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.timestampType": "TIMESTAMP_NTZ",
         # As in the SQL of the other transformation: "names" in double quotes, and values that do not fit are errors.
         "spark.sql.ansi.enabled": "true",
         "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    }
+    for branch, warehouse in plan["catalogue"]["warehouses"].items():
+        settings.update(catalogue_settings(f"spark.sql.catalog.{branch}", plan["catalogue"], warehouse))
+    return settings
+
+
+def catalogue_settings(name, catalogue, warehouse):
+    return {
         name: "org.apache.iceberg.spark.SparkCatalog",
         f"{name}.type": "rest",
         f"{name}.uri": catalogue["uri"],
         f"{name}.token": catalogue["token"],
-        f"{name}.warehouse": catalogue["warehouse"],
+        f"{name}.warehouse": warehouse,
         f"{name}.header.X-Iceberg-Access-Delegation": "vended-credentials",
         f"{name}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         f"{name}.cache-enabled": "false",
@@ -195,7 +201,7 @@ def fail(error):
 
 
 def show_input(spark, entry):
-    source = quoted(CATALOGUE, *entry["table"])
+    source = quoted(entry["catalogue"], *entry["table"])
     columns = ", ".join(entry["columns"]) if entry["columns"] else "*"
     where = f" WHERE {entry['where']}" if entry["where"] else ""
     limit = f" LIMIT {entry['limit']}" if entry["limit"] is not None else ""
@@ -265,7 +271,7 @@ def store(spark, catalogue, result):
     """The rows of a result as files with the columns of the table that takes them."""
     table = result["table"]
     try:
-        names = spark.table(quoted(table)).columns
+        names = result["columns"] or spark.table(quoted(table)).columns
         made = make_table(catalogue, result["name"], names)
         columns = []
         for name, field in zip(names, made):

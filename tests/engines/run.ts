@@ -257,13 +257,15 @@ async function checkKilled(): Promise<void> {
 }
 
 /** What `MILLRACE_SPARK_CONF` would say. */
-const sparkConf = () => ({
-  'spark.jars.packages': ICEBERG_JARS.join(','),
-  'spark.jars.ivy': join(FOLDER, 'ivy'),
-  'spark.driver.memory': '1g',
-  'spark.executor.memory': '600m',
-  'spark.sql.shuffle.partitions': '2',
-})
+function sparkConf(): Record<string, string> {
+  return {
+    'spark.jars.packages': ICEBERG_JARS.join(','),
+    'spark.jars.ivy': join(FOLDER, 'ivy'),
+    'spark.driver.memory': '1g',
+    'spark.executor.memory': '600m',
+    'spark.sql.shuffle.partitions': '2',
+  }
+}
 
 /** `platform.spark-sql` on threads of this machine, isolated where the kernel allows it, beside DuckDB. */
 async function checkSparkJobs(): Promise<void> {
@@ -321,8 +323,9 @@ async function checkSparkConnect(): Promise<void> {
   say('platform.spark-sql: Spark Connect: a run, a kill that ends the query right')
 }
 
-const sparkHome = async (): Promise<string> =>
-  (await run(PYTHON, ['-c', 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'])).stdout.trim()
+async function sparkHome(): Promise<string> {
+  return (await run(PYTHON, ['-c', 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'])).stdout.trim()
+}
 
 /** Trino where the machine has it: it is neither in Maven's usual shape nor content with the Java of Spark. */
 async function checkTrino(): Promise<void> {

@@ -116,8 +116,65 @@ const STORAGE = (result: string) => ({
   },
 })
 
+/** Every kind of input, and columns of a result. */
+const PARTS_SCRIPT = [
+  `CREATE TABLE "all" AS SELECT 'since' AS "from", "id", "city" FROM "since" UNION ALL SELECT 'days', "id", "city" FROM "days" UNION ALL SELECT 'alias', "id", "city" FROM "alias" UNION ALL SELECT 'branch', "id", "city" FROM "branch" UNION ALL SELECT 'typed', CAST("id" + 1 AS VARCHAR(10)), coalesce("town", 'none') FROM "typed" UNION ALL SELECT 'own', "id", "city" FROM "own"`,
+  `DELETE FROM "own" WHERE "id" = '1'; CREATE VIEW "left" AS SELECT "id", "city" FROM "own" WHERE "id" < '3'`,
+]
+
+/** The same configuration on both, whose only difference is the component: tables equal row for row. */
+async function checkParts({ stack, client, run }: SparkStack): Promise<void> {
+  const source = 'in.c-main.parts'
+  await client.create('in.c-main', 'parts', 'id,city\n1,old\n2,\n', { primaryKey: 'id' })
+  const since = new Date().toISOString()
+  await client.load(source, 'id,city\n2,new\n3,new\n', { incremental: true })
+  const alias = { sourceTable: source, name: 'some', aliasFilter: { column: 'city', values: ['new'] } }
+  const made = await stack.request('POST', '/v2/storage/buckets/in.c-main/table-aliases', { json: alias })
+  assert.equal(made.status, 201, made.text)
+  const branch = await client.succeed(await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'b' } }))
+  const branchId = Number(branch.results?.id)
+  const theirs = tableClient({
+    ...stack,
+    request: (method, path, options) =>
+      stack.request(method, path.replace('/v2/storage/', `/v2/storage/branch/${branchId}/`), options),
+  } as TestStack)
+  await theirs.load(source, 'id,city\n9,branch\n')
+  const column_types = [
+    { source: 'id', type: 'INTEGER' },
+    { source: 'city', destination: 'town', type: 'VARCHAR', convert_empty_values_to_null: true },
+  ]
+  const input = {
+    tables: [
+      { source, destination: 'since', changed_since: since },
+      { source, destination: 'days', days: 1, where_column: 'city', where_operator: 'ne', where_values: ['old'] },
+      { source: 'in.c-main.some', destination: 'alias' },
+      { source, destination: 'branch', source_branch_id: branchId },
+      { source, destination: 'typed', column_types },
+      { source, destination: 'own', load_type: 'COPY', columns: ['id', 'city'] },
+    ],
+  }
+  const storage = (name: string) => ({
+    input,
+    output: {
+      tables: [
+        { source: 'all', destination: `out.c-result.${name}_all`, columns: ['city', 'from', 'id'] },
+        { source: 'left', destination: `out.c-result.${name}_left`, primary_key: ['id'] },
+      ],
+    },
+  })
+  await run([{ script: PARTS_SCRIPT }], storage('on_duckdb'), 'platform.sql-transformation')
+  await run([{ script: PARTS_SCRIPT }], storage('on_spark'))
+  for (const table of ['all', 'left']) {
+    const [duckdb, spark] = [`out.c-result.on_duckdb_${table}`, `out.c-result.on_spark_${table}`]
+    assert.deepEqual((await client.detail(spark)).columns, (await client.detail(duckdb)).columns)
+    assert.deepEqual((await client.rows(spark)).sort(), (await client.rows(duckdb)).sort())
+  }
+  assert.equal((await client.detail('out.c-result.on_spark_all')).rowsCount, 2 + 2 + 2 + 1 + 3 + 3)
+}
+
 /** The same configuration on DuckDB and on Spark, by another word; then again over what is there, then in Python. */
-export async function checkTransformation({ stack, client, run, start, end, said }: SparkStack): Promise<void> {
+export async function checkTransformation(spark: SparkStack): Promise<void> {
+  const { stack, client, run, start, end, said } = spark
   await client.bucket('main')
   await client.bucket('result', 'out')
   await client.create('in.c-main', 'orders', 'id,city,price\n1,Praha,10\n2,Brno,20\n3,Praha,\n4,Kladno,7\n', { primaryKey: 'id' })
@@ -160,6 +217,7 @@ export async function checkTransformation({ stack, client, run, start, end, said
   const division = [{ script: ['CREATE TABLE sums AS SELECT 1 / (id - id) AS city FROM orders'] }]
   assert.match((await end(await start(division, STORAGE('spark')))).result.message ?? '', /DIVIDE_BY_ZERO/)
   assert.deepEqual(await sorted('spark'), plain, 'failed runs change nothing')
+  await checkParts(spark)
 }
 
 /** A script that runs until somebody ends it. */

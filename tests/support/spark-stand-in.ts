@@ -10,6 +10,8 @@ import type { Loaded } from './iceberg-reader.ts'
 export interface StandInTask {
   /** Rows of results, by the name of the script's table. */
   readonly write?: Readonly<Record<string, { columns: string[]; select: string; ids?: Record<string, number>; rows?: number }>>
+  /** Tables of the run whose rows are printed. */
+  readonly read?: readonly string[]
   /** Addresses below the catalogue to be asked with the token of the run; their status is printed. */
   readonly ask?: readonly string[]
   /** Ends with these words in `spark-end.json`. */
@@ -23,7 +25,7 @@ export interface StandInTask {
 interface Plan {
   readonly name: string
   readonly inputs: readonly object[]
-  readonly catalogue: { readonly uri: string; readonly token: string; readonly prefix: string }
+  readonly catalogue: { readonly uri: string; readonly token: string; readonly prefix: string; readonly warehouses: object }
   readonly parts: readonly { readonly statements: readonly string[] }[]
   readonly results: readonly { readonly table: string; readonly name: string; readonly isText: boolean }[]
 }
@@ -42,8 +44,10 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 say(`2026-11-16 00:00:00,000 INFO ${plan.name} with ${token}`)
 say(`2026-11-16 00:00:00,000 INFO inputs ${JSON.stringify(plan.inputs)} ${JSON.stringify(plan.results)}`)
+say(`2026-11-16 00:00:00,000 INFO catalogues ${JSON.stringify(plan.catalogue.warehouses)} of the run`)
 say('2026-11-16 00:00:00,000 INFO Statement 1 of 1 is done. {"done": 1, "total": 1}')
 for (const path of task.ask ?? []) say(`asked ${path}: ${(await fetch(`${space}${path}`, { headers })).status}`)
+for (const name of task.read ?? []) say(`read ${name}: ${JSON.stringify(await rowsOf(name))}`)
 if (task.hang) setInterval(() => {}, 1000)
 else {
   for (const [table, rows] of Object.entries(task.write ?? {}))
@@ -54,6 +58,12 @@ else {
   }
   await writeFile(join(data, 'spark-end.json'), JSON.stringify(task.problem ? { problem: task.problem } : {}))
   process.exitCode = task.problem ? 1 : 0
+}
+
+async function rowsOf(name: string): Promise<readonly unknown[]> {
+  const { icebergReader } = await import('./iceberg-reader.ts') // slow to load
+  const answer = await fetch(`${space}/run/tables/${name}`, { headers })
+  return icebergReader(parseExactly(await answer.text()) as Loaded).rows() // the wire format
 }
 
 async function write(name: string, { columns, select, ids, rows }: NonNullable<StandInTask['write']>[string]): Promise<void> {

@@ -67,6 +67,12 @@ export interface StoredRows {
   readonly files: readonly CommittedFile[]
 }
 
+/** Rows of a table as Parquet files of their own, with the field ids of the columns. */
+export interface TablePart {
+  readonly columns: readonly Column[]
+  readonly files: readonly CommittedFile[]
+}
+
 /** What a result that another engine writes becomes a part of: the columns that the table has, and where its files lie until it takes them. */
 export interface RunTarget {
   readonly typed: boolean
@@ -84,6 +90,8 @@ export interface RunNamespace {
     folder: string,
     results: readonly { readonly name: string; readonly target: RunTarget }[],
   ): Promise<void>
+  /** A table that the run finds there; its files lie in `folder`, below the folder of the run. */
+  add(owner: RunTokenOwner, name: string, folder: string, part: TablePart): Promise<void>
   /** Undefined: the run has not made it. */
   rowsOf(owner: RunTokenOwner, name: string): Promise<StoredRows | undefined>
   close(owner: RunTokenOwner): Promise<void>
@@ -163,6 +171,10 @@ export interface RunTables {
   download(scope: RunScope, tableId: string, query: TableQuery, path: string, signal: AbortSignal): Promise<void>
   /** Writes the rows as slices of CSV without a header into a file of the project; answers its id. */
   exportFile(scope: RunScope, tableId: string, query: TableQuery, signal: AbortSignal): Promise<number>
+  /** Whether its files show what the table does: an alias with a filter or with fewer columns shows less. */
+  isWhole(scope: RunScope, tableId: string): Promise<boolean>
+  /** Writes the rows into files of the object store, below `folder`. */
+  materialise(scope: RunScope, tableId: string, query: TableQuery, folder: string, signal: AbortSignal): Promise<TablePart>
   /** The table that a result becomes a part of, as it is now. */
   targetOf(scope: RunScope, tableId: string): Promise<RunTarget>
   /** Values of one column, for delete rules that take them from another table. */
@@ -206,8 +218,8 @@ export interface SqlRun {
   readonly database: string
   readonly inputs: readonly SqlInput[]
   readonly parts: readonly SqlScriptPart[]
-  /** Tables of the script that become CSV files with a header. */
-  readonly outputs: readonly { readonly table: string; readonly path: string }[]
+  /** Tables of the script that become CSV files with a header. `columns`: only these, in this order; undefined: all. */
+  readonly outputs: readonly { readonly table: string; readonly path: string; readonly columns?: readonly string[] | undefined }[]
   readonly memoryMb: number
   readonly threads: number
   readonly timeoutMs: number
@@ -278,8 +290,12 @@ export interface SparkRun {
   readonly folder: DataFolder
   readonly inputs: readonly SqlInput[]
   readonly parts: readonly SparkScriptPart[]
-  /** Tables of the script, and the tables of the project that they become. */
-  readonly results: readonly { readonly table: string; readonly destination: string }[]
+  /** Tables of the script, and the tables of the project that they become. `columns`: only these, in this order; undefined: all. */
+  readonly results: readonly {
+    readonly table: string
+    readonly destination: string
+    readonly columns: readonly string[] | undefined
+  }[]
   readonly limits: Limits
   readonly mask: Mask
   say(event: LogEvent): void

@@ -4,23 +4,26 @@
 //  2. Nobody but the run sees these tables. They go with the token; files that no table took are swept.
 
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseExactly, withExactIntegers } from '../../kit/exact-json.ts'
 import type { Actor } from '../../model/actor.ts'
-import type { RunNamespace } from '../../model/run-ports.ts'
+import type { RunNamespace, TablePart } from '../../model/run-ports.ts'
 import { createCommitFiles } from './commit-files.ts'
 import { changed, objectOf, refused } from './commit-request.ts'
 import { type Iceberg, namespaceNotFound } from './iceberg.ts'
+import { writeManifest, writeManifestList } from './manifests.ts'
 import { applyUpdates, checkRunRequirements, type Metadata, newMetadata, targetSchema } from './run-metadata.ts'
 import type { RunOwner, RunTableRow, RunTablesStore } from './run-tables.store.ts'
+import { type IcebergSchema, schemaFields, tableMetadata } from './table-metadata.ts'
 import { type Asker, objectReader, type Writes } from './writes.ts'
 
 export interface RunNamespaceDeps {
   readonly store: RunTablesStore
-  readonly objects: Pick<ObjectStore, 'get' | 'list' | 'delete'>
+  readonly objects: Pick<ObjectStore, 'get' | 'put' | 'list' | 'delete'>
   readonly catalogue: Pick<Iceberg, 'scopeOf' | 'vend' | 'uriPrefix'>
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
@@ -160,6 +163,12 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
       await inTransaction((trx) => store.insert(trx, owner, [root, ...rows], clock.now()))
     },
 
+    async add(owner, name, folder, part) {
+      const metadata = await writtenPart(folder, part)
+      const row = { name, folder, target: undefined, metadata: JSON.stringify(metadata) }
+      await inTransaction((trx) => store.insert(trx, owner, [row], clock.now()))
+    },
+
     async rowsOf(owner, name) {
       const row = await store.find(owner, name)
       if (row?.metadata === undefined) return undefined
@@ -180,6 +189,45 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
       const root = rows.find(({ name }) => name === ROOT)
       if (root) await removeBelow(root.folder)
     },
+  }
+
+  /** The metadata of a table of one state, whose files are there. */
+  async function writtenPart(folder: string, { columns, files }: TablePart) {
+    const schema: IcebergSchema = { type: 'struct', 'schema-id': 0, fields: schemaFields(columns) }
+    const head = { sequence: 1, snapshotIdOf: String, parent: undefined }
+    const entries = files.map(({ key, ...file }) => ({ ...file, path: `${uriPrefix}${key}`, sequence: head.sequence }))
+    const bytes = await writeManifest(entries, { ...head, content: 'data', schema: JSON.stringify(schema), schemaId: 0 })
+    const [manifestKey, listKey] = [`${folder}metadata/${randomUUID()}.avro`, `${folder}metadata/snap-1-${randomUUID()}.avro`]
+    const rows = files.reduce((sum, file) => sum + file.rows, 0)
+    const manifest = {
+      path: `${uriPrefix}${manifestKey}`,
+      bytes: bytes.length,
+      content: 'data',
+      sequence: head.sequence,
+      minSequence: head.sequence,
+      addedFiles: files.length,
+      addedRows: rows,
+      existingFiles: 0,
+      existingRows: 0,
+    } as const
+    await objects.put(manifestKey, Readable.from([bytes]))
+    await objects.put(listKey, Readable.from([await writeManifestList([manifest], head)]))
+    const snapshot = {
+      id: head.snapshotIdOf(head.sequence),
+      sequence: head.sequence,
+      createdAtMs: clock.now().getTime(),
+      manifestList: `${uriPrefix}${listKey}`,
+      schemaId: 0,
+      summary: { operation: 'append', 'total-records': String(rows), 'total-data-files': String(files.length) },
+    }
+    return tableMetadata({
+      uuid: randomUUID(),
+      location: locationOf(folder),
+      lastColumnId: Math.max(0, ...columns.map(({ fieldId }) => fieldId)),
+      schemas: [schema],
+      snapshots: [snapshot],
+      properties: {},
+    })
   }
 
   async function removeBelow(folder: string): Promise<void> {

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import type { DataFolder } from '../../engines/runner/data-folder.ts'
+import { type DataFolder, writeDataFile } from '../../engines/runner/data-folder.ts'
 import type {
   RunnableComponent,
   RunScope,
@@ -19,7 +19,8 @@ import type {
 } from '../../model/run-ports.ts'
 import type { ImageRecord } from './component-run.ts'
 import type { ComponentLimits } from './limits.ts'
-import { invalid, type Mapping } from './mapping.ts'
+import { invalid, type Mapping, type TableOutputMapping } from './mapping.ts'
+import { bySource } from './output-plan.ts'
 
 const Script = Type.Union([Type.String(), Type.Array(Type.String())])
 const Parameters = Type.Object({
@@ -52,7 +53,10 @@ export interface ScriptEnd extends SqlRunEnd {
 }
 
 export async function runScript(sql: RunSql, step: ScriptStep, signal: AbortSignal): Promise<ScriptEnd> {
-  const end = await sql.run(requestOf(step), signal)
+  const request = requestOf(step)
+  const end = await sql.run(request, signal)
+  // Whoever names columns of a file says that it has no header; these have one all the same.
+  for (const { path, columns } of request.outputs) if (columns) await writeDataFile(`${path}.manifest`, '{"has_header":true}')
   return { ...end, image: { id: `sql/${step.component.id}:${step.tag}`, digests: [] } }
 }
 
@@ -68,28 +72,40 @@ export async function runSparkScript(
   signal: AbortSignal,
 ): Promise<SparkRunEnd & { readonly image: ImageRecord }> {
   const { scope, folder, inputs, limits, mask, say, onStatement, mapping, component, tag } = step
-  const results = mapping.outputTables.map(({ source, destination, columns, schema }) => {
-    if (columns?.length || schema?.length)
-      throw invalid(
-        `the output mapping of ${source} has "columns" or "schema", which are for files: name the columns in the script`,
-      )
+  if (mapping.dataTypesSupport === 'authoritative')
+    throw invalid(
+      `${component.id} does not make tables by the types of the mapping (data_type_support "authoritative"): make the table with its types first, and its results have them`,
+    )
+  const results = mapping.outputTables.map((entry) => {
+    const { source, destination } = entry
     if (!destination) throw invalid(`the output mapping of ${source} names no destination, which ${component.id} needs`)
-    return { table: source, destination }
+    return { table: source, destination, columns: columnsOf(entry) }
   })
   const end = await spark.run({ scope, folder, inputs, limits, mask, say, onStatement, results, parts: partsOf(step) }, signal)
   return { ...end, image: { id: `spark/${component.id}:${tag}`, digests: [] } }
 }
 
+/** The columns of a result that its mapping names, in its order; undefined: all. */
+function columnsOf({ columns, schema }: TableOutputMapping): readonly string[] | undefined {
+  if (schema?.length) return schema.map(({ name }) => name)
+  return columns?.length ? columns : undefined
+}
+
 const isLanguage = (language: string): language is SparkScriptPart['language'] => language === 'sql' || language === 'python'
 
 export function requestOf(step: Omit<ScriptStep, 'tag'>): SqlRun {
-  const tables = [...new Set(step.mapping.outputTables.map(({ source }) => source))]
+  const outputs = [...bySource(step.mapping.outputTables)].map(([table, entries]) => {
+    const [columns, ...others] = entries.map(columnsOf)
+    if (others.some((other) => other?.join('\n') !== columns?.join('\n')))
+      throw invalid(`the output mapping stores ${table} several times with different columns: make a view for each of them`)
+    return { table, path: join(step.folder.data, 'out/tables', table), columns }
+  })
   return {
     scope: step.scope,
     database: join(step.folder.root, 'script.duckdb'),
     inputs: step.inputs,
     parts: partsOf(step),
-    outputs: tables.map((table) => ({ table, path: join(step.folder.data, 'out/tables', table) })),
+    outputs,
     memoryMb: Math.floor(step.limits.memoryBytes / 1e6),
     threads: step.limits.cpus,
     timeoutMs: step.limits.timeoutMs,

@@ -3,11 +3,13 @@
 import type { CauseKind, FailureFacts } from '../../../../contract/failure-causes.ts'
 import { statementsOf } from '../../engines/sql/statements.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { SparkRun, SparkScriptPart, SqlInput } from '../../model/run-ports.ts'
+import type { RunScope, SparkRun, SparkScriptPart, SqlInput } from '../../model/run-ports.ts'
 import type { SqlColumnMapping } from '../../model/sql-columns.ts'
 
 export interface PlannedInput {
   readonly name: string
+  /** The catalogue of its branch, as Spark knows it. */
+  readonly catalogue: string
   /** Levels of its name in the catalogue. */
   readonly table: readonly string[]
   /** Select list; null: all columns. */
@@ -17,23 +19,42 @@ export interface PlannedInput {
   readonly isCopied: boolean
 }
 
-export function planInput({ scope, inputs }: SparkRun, input: SqlInput): PlannedInput {
-  const refuse = (reason: string) => refused(`Input table "${input.name}"`, reason, { place: { table: input.name } })
-  const { query, tableId, columns } = input
-  if (query.changedSince !== undefined)
-    throw refuse('changed_since and days are not possible on Spark. Filter by a column in the script, or run it on DuckDB')
-  if (input.scope.branchId !== scope.branchId)
-    throw refuse('source_branch_id is not possible on Spark: a run reads the tables of its own branch')
-  if (inputs.filter(({ name }) => name.toLowerCase() === input.name.toLowerCase()).length > 1)
-    throw refuse('another input has the same name; Spark does not tell upper from lower case')
+export const CATALOGUE = 'millrace'
+/** The namespace of the run. */
+const RUN = 'run'
+
+/** Of another branch, where an input comes from one. */
+const catalogueOfBranch = (branchId: number): string => `${CATALOGUE}_${branchId}`
+
+/** `part`: the table of the run that holds its rows already, where the files of the table itself show more than the input. */
+export function planInput({ scope, inputs }: SparkRun, input: SqlInput, part: string | undefined): PlannedInput {
+  const { query, tableId, columns, name, isCopied } = input
+  if (inputs.filter((one) => one.name.toLowerCase() === name.toLowerCase()).length > 1)
+    throw refused(`Input table "${name}"`, 'another input has the same name; Spark does not tell upper from lower case', {
+      place: { table: name },
+    })
+  const mapped = columns?.map(sparkColumn)
+  if (part !== undefined)
+    return { name, isCopied, catalogue: CATALOGUE, table: [RUN, part], columns: mapped ?? null, where: null, limit: null }
   return {
-    name: input.name,
+    name,
+    isCopied,
+    catalogue: input.scope.branchId === scope.branchId ? CATALOGUE : catalogueOfBranch(input.scope.branchId),
     table: tableId.split('.'),
-    columns: columns?.map(sparkColumn) ?? query.columns?.map(quoted) ?? null,
+    columns: mapped ?? query.columns?.map(quoted) ?? null,
     where: query.where ? condition(query.where) : null,
     limit: query.limit ?? null,
-    isCopied: input.isCopied,
   }
+}
+
+/** Names of the catalogues of a run and what each asks the stack for. */
+export function planCatalogues({ scope, inputs }: SparkRun): Readonly<Record<string, string>> {
+  const warehouseOf = ({ isDefaultBranch, branchId }: RunScope) => (isDefaultBranch ? '' : String(branchId))
+  const others = inputs.map((input) => input.scope).filter(({ branchId }) => branchId !== scope.branchId)
+  return Object.fromEntries([
+    [CATALOGUE, warehouseOf(scope)],
+    ...others.map((other) => [catalogueOfBranch(other.branchId), warehouseOf(other)]),
+  ])
 }
 
 function condition({ column, operator, values }: NonNullable<SqlInput['query']['where']>): string {

@@ -8,9 +8,19 @@ import type { LogEvent } from '../../engines/runner/log-event.ts'
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
 import type { Runner, RunOutcome, RunSpec } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { RunNamespace, RunScope, RunSpark, RunTables, RunTarget, SparkRun, SparkRunEnd } from '../../model/run-ports.ts'
+import type {
+  RunNamespace,
+  RunScope,
+  RunSpark,
+  RunTables,
+  RunTarget,
+  RunTokenOwner,
+  SparkRun,
+  SparkRunEnd,
+  SqlInput,
+} from '../../model/run-ports.ts'
 import { sparkApplicationName } from '../../model/spark-application.ts'
-import { type DriverEnd, failureOfEnd, planInput, planPart } from './spark-plan.ts'
+import { type DriverEnd, failureOfEnd, planCatalogues, planInput, planPart } from './spark-plan.ts'
 
 export interface SparkSettings {
   /** Undefined: no cluster is registered. */
@@ -27,7 +37,7 @@ export interface SparkScriptsDeps {
   readonly settings: SparkSettings
   readonly runner: Pick<Runner, 'run'>
   readonly namespace: RunNamespace
-  readonly tables: Pick<RunTables, 'targetOf'>
+  readonly tables: Pick<RunTables, 'targetOf' | 'isWhole' | 'materialise'>
   /** A token that reads these buckets and nothing else. */
   readonly issueToken: (
     scope: RunScope,
@@ -56,7 +66,8 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
     const { url } = settings
     if (url === undefined) throw new PlatformError('spark.notRegistered')
     const { scope, limits } = request
-    const inputs = request.inputs.map((input) => planInput(request, input))
+    const partNames = await Promise.all(request.inputs.map(partName))
+    const inputs = request.inputs.map((input, i) => planInput(request, input, partNames[i]))
     const parts = request.parts.map(planPart)
     const results = await Promise.all(
       request.results.map(async (result, i) => ({
@@ -65,20 +76,22 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
         target: await tables.targetOf(scope, result.destination),
       })),
     )
-    const buckets = [...new Set(inputs.map(({ table }) => table.slice(0, 2).join('.')))]
+    const buckets = [...new Set(request.inputs.map(({ tableId }) => tableId.split('.').slice(0, 2).join('.')))]
     const token = await issueToken(scope, buckets, Math.ceil(limits.timeoutMs / 1000) + 600)
     const owner = { projectId: scope.projectId, tokenId: token.id }
     try {
-      await namespace.open(owner, `tables/${scope.projectId}/run-${randomUUID()}/`, results)
+      const folder = `tables/${scope.projectId}/run-${randomUUID()}/`
+      await namespace.open(owner, folder, results)
+      for (const [i, name] of partNames.entries()) if (name) await addPart(request, owner, i, { name, folder, signal })
       const plan = {
         cluster: url,
         session: randomUUID(),
         name: sparkApplicationName(scope.projectId, scope.runId),
         conf: confOf(request),
-        catalogue: catalogueOf(scope, token.value),
+        catalogue: { ...catalogueOf(scope, token.value), warehouses: planCatalogues(request) },
         inputs,
         parts,
-        results: results.map(({ table, name, target }) => ({ table, name, isText: !target.typed })),
+        results: results.map(({ table, name, columns = null, target }) => ({ table, name, columns, isText: !target.typed })),
       }
       await drive(request, plan, createMask([token.value]), signal)
       return { stored: await storedRows(owner, results) }
@@ -86,6 +99,21 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
       await namespace.close(owner)
       await revokeToken(scope, token.id)
     }
+  }
+
+  /** What a table of the run is called that holds the rows of an input; undefined: the input reads the files of its table. */
+  async function partName({ scope, tableId, query }: SqlInput, i: number): Promise<string | undefined> {
+    const isPart = query.changedSince !== undefined || !(await tables.isWhole(scope, tableId))
+    return isPart ? `input-${i}` : undefined
+  }
+
+  async function addPart({ inputs, say }: SparkRun, owner: RunTokenOwner, i: number, where: PartPlace): Promise<void> {
+    const { name, scope, tableId, query } = inputs[i]!
+    const folder = `${where.folder}${where.name}/`
+    const part = await tables.materialise(scope, tableId, query, folder, where.signal)
+    await namespace.add(owner, where.name, folder, part)
+    const rows = part.files.reduce((sum, file) => sum + file.rows, 0)
+    say({ level: 'info', message: `Wrote the ${rows} rows of the input "${name}" into files for Spark.` })
   }
 
   async function drive(request: SparkRun, plan: { readonly cluster: string }, hide: Mask, signal: AbortSignal): Promise<void> {
@@ -176,10 +204,15 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
   return { run }
 }
 
+interface PartPlace {
+  readonly name: string
+  readonly folder: string
+  readonly signal: AbortSignal
+}
+
 const catalogueOf = ({ baseUrl, projectId, branchId, isDefaultBranch }: RunScope, token: string) => ({
   uri: `${baseUrl}/iceberg`,
   token,
-  warehouse: isDefaultBranch ? '' : String(branchId),
   prefix: isDefaultBranch ? String(projectId) : `${projectId}-${branchId}`,
 })
 

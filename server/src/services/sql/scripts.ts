@@ -61,10 +61,10 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
         request.onStatement?.(++done, Math.max(done, total))
       })
     }
-    for (const { table, path } of request.outputs) await save(session, table, path, signal)
-    const known = request.outputs.flatMap(({ table }) => {
-      const found = columns.of(table)
-      return found ? [[table, found] as const] : []
+    for (const output of request.outputs) await save(session, output, signal)
+    const known = request.outputs.flatMap((output) => {
+      const found = columns.of(output.table)
+      return found ? [[output.table, stored(output, found, ({ column }) => column)] as const] : []
     })
     return { namedTables: [...named], columns: Object.fromEntries(known) }
   }
@@ -85,7 +85,10 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
         statements.push({ block: part.block, code: part.code, statement: number, sql: statement.text, ...tried })
       })
     const outputs: SqlDryRun['outputs'][number][] = []
-    for (const { table } of request.outputs) outputs.push(await outputOf(session, table, columns))
+    for (const output of request.outputs) {
+      const { table, columns: all } = await outputOf(session, output.table, columns)
+      outputs.push({ table, columns: stored(output, all, ({ name }) => name) })
+    }
     return { inputs, statements, outputs }
   }
   return { run, dryRun }
@@ -148,13 +151,24 @@ async function eachStatement(
     }
 }
 
-async function save(session: SqlSession, table: string, path: string, signal: AbortSignal): Promise<void> {
+async function save(
+  session: SqlSession,
+  { table, path, columns }: SqlRun['outputs'][number],
+  signal: AbortSignal,
+): Promise<void> {
+  const list = columns?.map(identifier).join(', ') ?? '*'
   try {
-    const { bytes } = await session.copy(`FROM ${identifier(table)}`, 'csv', { signal })
+    const { bytes } = await session.copy(`SELECT ${list} FROM ${identifier(table)}`, 'csv', { signal })
     await saveText(path, bytes)
   } catch (error) {
     throw named(error, ...outputPlace(table))
   }
+}
+
+/** Those that the mapping names, in its order. */
+function stored<T>({ columns }: SqlRun['outputs'][number], all: readonly T[], nameOf: (column: T) => string): readonly T[] {
+  const named = (name: string) => all.find((one) => nameOf(one).toLowerCase() === name.toLowerCase()) ?? []
+  return columns?.flatMap(named) ?? all
 }
 
 const outputPlace = (table: string): [string, FailureFacts] => [`Output table "${table}"`, { place: { table } }]

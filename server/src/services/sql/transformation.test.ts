@@ -62,6 +62,28 @@ test('the size of the backend is the memory and the threads of the session', asy
   assert.match(String(refused.result.message), /there is no size "huge". Choose xsmall, small, medium, large\./)
 })
 
+test('the output mapping stores the columns that it names, in its order, and refuses one that the result lacks', async () => {
+  const script = ["CREATE TABLE t AS SELECT 1 AS a, 'x' AS b, 'y' AS c"]
+  const mapped = (...tables: readonly object[]) => run([{ name: 'columns', script }], { output: { tables } })
+  const done = await mapped(
+    { source: 't', destination: 'out.c-result.chosen', columns: ['c', 'A'], primary_key: ['c'] },
+    { source: 't', destination: 'out.c-result.again', schema: [{ name: 'c' }, { name: 'A' }] },
+  )
+  assert.equal(done.status, 'success', done.result.message)
+  for (const table of ['chosen', 'again']) {
+    assert.deepEqual((await client.detail(`out.c-result.${table}`)).columns, ['c', 'A'])
+    assert.deepEqual(await client.rows(`out.c-result.${table}`), [['y', '1']])
+  }
+  const lacking = await mapped({ source: 't', destination: 'out.c-result.chosen', columns: ['d'] })
+  assert.match(String(lacking.result.message), /Output table "t": .*"d" not found/)
+  const both = [{ columns: ['a'] }, { columns: ['b'] }].map((one, i) => ({
+    source: 't',
+    destination: `out.c-result.${i}`,
+    ...one,
+  }))
+  assert.match(String((await mapped(...both)).result.message), /stores t several times with different columns/)
+})
+
 const INPUT = { tables: [{ source: 'in.c-main.orders', destination: 'orders' }] }
 
 test('a transformation makes tables from tables, under its public ids too', async () => {

@@ -11,7 +11,7 @@ import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { columnNameFrom } from '../../model/column-name.ts'
 import { CAUSE_OF_CODE } from '../../model/job-cause.ts'
-import type { OnBytes, RunTarget } from '../../model/run-ports.ts'
+import type { OnBytes, RunTarget, TablePart } from '../../model/run-ports.ts'
 import type { Scope } from '../../model/scope.ts'
 import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../model/storage-job.ts'
 import type { CommittedFile } from '../../model/table-commit.ts'
@@ -86,7 +86,7 @@ export interface LocalTablesDeps {
   readonly parts: TableParts
   readonly loads: TableLoads
   readonly exports: Pick<TableExports, 'run'>
-  readonly engine: Pick<TableEngine, 'unload'>
+  readonly engine: Pick<TableEngine, 'unload' | 'materialise'>
   readonly runInline: (requester: Requester, job: NewStorageJob, run: JobHandler) => Promise<StorageJob>
   /** The key under which the engine finds a file of this machine. */
   readonly localKey: (path: string) => string
@@ -355,7 +355,22 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     return { columns, rows }
   }
 
-  return { load, describeTarget, exportTo, exportFile }
+  /** The same as Parquet files below `folder` of the object store, for another engine. */
+  async function materialise(
+    scope: Scope,
+    tableId: string,
+    folder: string,
+    { limit, ...query }: LocalQuery,
+    signal: AbortSignal,
+  ): Promise<TablePart> {
+    const table = await catalog.get(scope, tableId)
+    const { snapshot } = await catalog.reading(table)
+    const asked = queryOf(table, { filters: [], orderBy: [], ...query }, limit)
+    const { columns, segments } = await engine.materialise({ snapshot, ...asked, keyPrefix: folder }, { signal })
+    return { columns, files: segments.map(({ key, rows, bytes }) => ({ key, rows, bytes })) }
+  }
+
+  return { load, describeTarget, exportTo, exportFile, materialise }
 }
 
 const FIRST_FIELD_ID = LOAD_TIME_FIELD_ID + 1

@@ -189,4 +189,5 @@ const paramsOf = ({ snapshotId, addedFiles, removedFiles, addedColumns }: Omit<T
 })
 
 /** All rows and all columns of the table that holds the data: then its files show nothing more than it does. */
-const isWhole = ({ columns, data, filters }: Table): boolean => filters.length === 0 && columns.length === data.columns.length
+export const isWhole = ({ columns, data, filters }: Pick<Table, 'columns' | 'data' | 'filters'>): boolean =>
+  filters.length === 0 && columns.length === data.columns.length

@@ -12,6 +12,7 @@ import { NO_ORIGIN } from '../../model/event.ts'
 import type { LoadedTable, RunScope, RunTables, TableInfo, TableLoad, TableQuery } from '../../model/run-ports.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { LoadMetadata, LocalLoad, LocalRequester, LocalResult, LocalTables } from './local-tables.ts'
+import { isWhole } from './open-tables.ts'
 import type { TableParts } from './table-catalog.ts'
 import { readType } from './table-types.ts'
 
@@ -94,6 +95,9 @@ export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): Ru
   return {
     find,
     columnValues,
+    isWhole: async (scope, tableId) => isWhole(await catalog.get(scopeOf(scope), tableId)),
+    materialise: (scope, tableId, query, folder, signal) =>
+      local.materialise(scopeOf(scope), tableId, folder, queryOf(query), signal),
     targetOf: (scope, tableId) => local.describeTarget(scopeOf(scope), tableId),
     async bucketExists(scope, bucketId) {
       try {

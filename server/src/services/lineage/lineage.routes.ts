@@ -67,10 +67,16 @@ const GraphView = Type.Object(
   },
   { title: 'Lineage' },
 )
-const FreshnessList = Type.Array(
-  Type.Object({
+const JudgedView = Type.Object(
+  {
     ...FRESHNESS,
     writer: Nullable(Type.Object({ componentId: Type.String(), configurationId: Type.String(), rowId: Nullable(Type.String()) })),
+    lastLoad: Nullable(
+      Type.Object({
+        jobId: Nullable(Type.String({ description: 'The job of the writer that loaded it; null: something else did.' })),
+        tokenDescription: Type.String({ description: 'Of the token that loaded it.' }),
+      }),
+    ),
     failure: Nullable(
       Type.Object(
         { jobId: Type.String(), kind: Nullable(Type.String()), message: Nullable(Type.String()) },
@@ -78,8 +84,10 @@ const FreshnessList = Type.Array(
       ),
     ),
     lateInputs: Type.Array(Type.String(), { description: 'Tables that the writer reads and that are late themselves.' }),
-  }),
+  },
+  { title: 'JudgedFreshness' },
 )
+const FreshnessList = Type.Array(JudgedView)
 
 export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -96,7 +104,7 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
       '/v2/storage/tables/:tableId/freshness',
       {
         config: { operation: 'lineage.freshnessOfTable', summary: 'How often a table is usually loaded, and whether it is late' },
-        schema: { params: ByTable, response: { 200: FreshnessView } },
+        schema: { params: ByTable, response: { 200: JudgedView } },
       },
       async (req) => lineage.freshnessOf(scopeOf(req), req.params.tableId),
     )

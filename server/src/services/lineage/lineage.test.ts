@@ -19,6 +19,13 @@ interface Graph {
   }[]
 }
 
+interface Judged {
+  readonly writer: { readonly configurationId: string } | null
+  readonly lastLoad: { readonly jobId: string | null } | null
+  readonly failure: { readonly jobId: string } | null
+  readonly lateInputs: readonly string[]
+}
+
 async function run({ request, wait }: ShellStack, component: string, config: string): Promise<Job> {
   const answer = await request('POST', '/queue/jobs', { json: { component, config, mode: 'run' } })
   assert.equal(answer.status, 201, answer.text)
@@ -198,10 +205,10 @@ await onBothStacks('lineage', (startProject) => {
     const stack = await startProject()
     const { tables } = await pipeline(stack)
     for (const city of ['a', 'b', 'c', 'd']) await tables.load('in.c-main.orders', `id,city\n1,${city}\n`)
-    const fresh = (await stack.request('GET', '/v2/storage/tables/in.c-main.orders/freshness')).json<{
-      state: string
-      usualIntervalMs: number
-    }>()
+    const { writer, lastLoad, failure, lateInputs, ...fresh } = (
+      await stack.request('GET', '/v2/storage/tables/in.c-main.orders/freshness')
+    ).json<Judged & { state: string; usualIntervalMs: number }>()
+    assert.deepEqual([writer?.configurationId, lastLoad?.jobId, failure, lateInputs], [undefined, null, null, []])
     assert.equal(fresh.state, 'fresh')
     assert.ok(fresh.usualIntervalMs > 0)
     await stack.request('POST', '/v2/storage/buckets/in.c-other/table-aliases', {
@@ -228,10 +235,16 @@ await onBothStacks('lineage', (startProject) => {
 
   test('tables by lateness tell who writes them and how its last run failed', async () => {
     const stack = await startProject()
-    const { transform } = await pipeline(stack)
+    const { transform, job } = await pipeline(stack)
     const broken = { parameters: { blocks: [{ codes: [{ script: ['SELEC'] }] }] }, storage: {} }
     await stack.request('PUT', `/v2/storage/components/${SQL}/configs/${transform}`, { json: { configuration: broken } })
+    const ofTable = async () => (await stack.request('GET', '/v2/storage/tables/out.c-result.cities/freshness')).json<Judged>()
+    const loaded = await ofTable()
+    assert.equal(loaded.writer?.configurationId, transform)
+    assert.equal(loaded.lastLoad?.jobId, job.id)
     const failed = await run(stack, SQL, transform)
+    assert.deepEqual(await ofTable(), { ...loaded, failure: (await ofTable()).failure })
+    assert.equal((await ofTable()).failure?.jobId, failed.id)
     const [first, ...others] = (await stack.request('GET', '/v2/storage/freshness')).json<
       {
         tableId: string

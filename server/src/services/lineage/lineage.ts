@@ -5,7 +5,7 @@ import { canUseComponent, tablePermissionOf } from '../../model/actor.ts'
 import type { AliasOfTable, ColumnSource, ConfigurationLinks, ConfigurationName, TablePlace } from '../../model/lineage.ts'
 import type { Scope } from '../../model/scope.ts'
 import { freshnessView } from './freshness.ts'
-import type { LineageStore, UseRow } from './lineage.store.ts'
+import type { FreshnessRow, LineageStore, UseRow } from './lineage.store.ts'
 
 export interface LineageDeps {
   readonly store: LineageStore
@@ -137,9 +137,8 @@ export function createLineage(deps: LineageDeps) {
     )
   }
 
-  /** Late tables first, each with what is wrong where it comes from; then tables whose last run failed, then the rest. */
-  async function freshness(scope: Scope, limit: number, offset: number) {
-    const { actor, branch } = scope
+  /** Says of tables who writes them, how its last run ended and which late tables it waits for. */
+  async function judge({ actor, branch }: Scope) {
     const all = await store.listFreshness(actor.projectId, branch.id)
     const rows = all.filter(({ table_id }) => tablePermissionOf(actor, table_id) !== undefined)
     const late = new Set(
@@ -153,30 +152,48 @@ export function createLineage(deps: LineageDeps) {
       jobs.set(key, job)
       return job
     }
-    const shown = await Promise.all(
-      rows.slice(offset, offset + limit).map(async (row) => {
-        const writer = uses.find((use) => use.direction === 'write' && use.table_id === row.table_id)
-        const isSeen = writer !== undefined && canUseComponent(actor, writer.component_id, canonicalId)
-        const job = isSeen ? await newest(writer) : undefined
-        const failed = job?.status === 'error' ? { jobId: job.id, kind: job.kind, message: job.message } : null
-        const inputs = uses
-          .filter((use) => use.direction === 'read' && isSameConfiguration(use, writer))
-          .map((use) => use.table_id)
-        return {
-          ...freshnessView(row, now()),
-          writer: isSeen
-            ? { componentId: writer.component_id, configurationId: writer.configuration_id, rowId: writer.row_id || null }
-            : null,
-          failure: failed,
-          lateInputs: inputs.filter((id) => late.has(id)),
-        }
-      }),
-    )
+    const judged = async (row: FreshnessRow) => {
+      const writer = uses.find((use) => use.direction === 'write' && use.table_id === row.table_id)
+      const isSeen = writer !== undefined && canUseComponent(actor, writer.component_id, canonicalId)
+      const job = isSeen ? await newest(writer) : undefined
+      const inputs = uses
+        .filter((use) => use.direction === 'read' && isSameConfiguration(use, writer))
+        .map((use) => use.table_id)
+      return {
+        ...freshnessView(row, now()),
+        writer: isSeen
+          ? { componentId: writer.component_id, configurationId: writer.configuration_id, rowId: writer.row_id || null }
+          : null,
+        lastLoad: {
+          // A run notes what it wrote after the load, in the same transaction: a later load is somebody else's.
+          jobId: isSeen && writer.used_at >= row.last_at ? String(writer.job_id) : null,
+          tokenDescription: row.token_description,
+        },
+        failure: job?.status === 'error' ? { jobId: job.id, kind: job.kind, message: job.message } : null,
+        lateInputs: inputs.filter((id) => late.has(id)),
+      }
+    }
+    return { rows, judged }
+  }
+
+  /** Late tables first, each with what is wrong where it comes from; then tables whose last run failed, then the rest. */
+  async function freshness(scope: Scope, limit: number, offset: number) {
+    const { rows, judged } = await judge(scope)
+    const shown = await Promise.all(rows.slice(offset, offset + limit).map(judged))
     const weight = (one: { state: string; failure: unknown }) => (one.state === 'late' ? 0 : one.failure !== null ? 1 : 2)
     return shown.toSorted((a, b) => weight(a) - weight(b) || b.lateByMs - a.lateByMs)
   }
 
-  const freshnessOf = async (scope: Scope, tableId: string) => freshnessAt(await deps.placeOf(scope, tableId))
+  /** Who writes the rows of an alias of another project is not said. */
+  async function freshnessOf(scope: Scope, tableId: string) {
+    const place = await deps.placeOf(scope, tableId)
+    if (place.projectId === scope.actor.projectId && place.branchId === scope.branch.id) {
+      const { rows, judged } = await judge(scope)
+      const row = rows.find(({ table_id }) => table_id === place.tableId)
+      if (row) return judged(row)
+    }
+    return { ...(await freshnessAt(place)), writer: null, lastLoad: null, failure: null, lateInputs: [] }
+  }
 
   async function freshnessAt({ projectId, branchId, tableId }: TablePlace) {
     const row = await store.findFreshness(projectId, branchId, tableId)

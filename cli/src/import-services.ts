@@ -28,7 +28,8 @@ export async function importServices(target: Target): Promise<void> {
       count(report, 'subscriptions')
     })
   for (const { key, value, flags, attributes } of (await folder.read<Variable[]>('variables.json')) ?? [])
-    if (flags.includes('encrypted')) report.secrets.push({ place: 'vault', path: key, link: `${client.url}/console` })
+    if (flags.includes('encrypted'))
+      report.secrets.push({ place: 'vault', path: key, link: `${client.url}/console/vault?set=${encodeURIComponent(key)}` })
     else
       await once(`variable ${key} ${JSON.stringify(attributes ?? {})}`, async () => {
         await client.request('POST', `${urlOf('vault')}/variables`, {

@@ -360,6 +360,7 @@ test('a project moves between two stacks by a folder; what cannot move is report
   assert.equal(verified.json<{ description: string }>().description, 'nightly runs', verified.text)
   assert.match(report.addresses[0]?.address ?? '', new RegExp(`^${to.url}/stream/${target.projectId}/clicks/`))
   assert.equal(report.secrets[0]?.link, `${to.url}/console/components/keboola.ex-generic-v2/shop`)
+  assert.equal(report.secrets[2]?.link, `${to.url}/console/vault?set=hidden`)
   for (const { link, path } of report.secrets) assert.ok(link.startsWith(`${to.url}/console`), `${path}: ${link}`)
   assert.deepEqual(await contentOf(target), await contentOf(source))
   assert.deepEqual(await target.ok('GET', '/scheduler/schedules'), [], 'no schedule is active')

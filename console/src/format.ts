@@ -22,6 +22,7 @@ export function bytes(value: number): string {
 
 export function duration(seconds: number): string {
   const whole = Math.round(seconds)
+  if (whole < 1 && seconds > 0) return 'under 1 s'
   if (whole < 60) return `${whole} s`
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
   if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`

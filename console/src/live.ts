@@ -9,7 +9,7 @@ import { loadSession, signOut } from './session.ts'
 
 /** Which answers a change makes old. */
 const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
-  job: ['queue.search', 'queue.get'],
+  job: ['queue.search', 'queue.get', 'lineage.freshness', 'lineage.freshnessOfTable', 'lineage.usedBy'],
   flow: ['queue.search', 'queue.get'],
   table: [
     'tables.list',
@@ -22,6 +22,8 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'buckets.list',
     'lineage.graph',
     'lineage.freshness',
+    'lineage.freshnessOfTable',
+    'lineage.usedBy',
     'billing.usage',
   ],
   configuration: ['components.list', 'configurations.get', 'configurations.versions', 'rows.effective'],

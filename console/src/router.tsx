@@ -49,6 +49,7 @@ const BranchesScreen = lazyRouteComponent(() => import('./screens/branches.tsx')
 const BranchScreen = lazyRouteComponent(() => import('./screens/branches.tsx'), 'BranchScreen')
 const WorkspacesScreen = lazyRouteComponent(() => import('./screens/workspaces.tsx'), 'WorkspacesScreen')
 const AppsScreen = lazyRouteComponent(() => import('./screens/apps.tsx'), 'AppsScreen')
+const VaultScreen = lazyRouteComponent(() => import('./screens/vault.tsx'), 'VaultScreen')
 const BuilderScreen = lazyRouteComponent(() => import('./screens/builder.tsx'), 'BuilderScreen')
 
 /** The development branch that every screen works in; links keep it. */
@@ -102,6 +103,7 @@ export const router = createRouter({
     route('/account', AccountScreen),
     route('/projects', ProjectsScreen),
     route('/tokens', TokensScreen),
+    route('/vault', VaultScreen, 'set'),
     route('/usage', UsageScreen, 'month'),
     route('/operations', OperationsScreen, 'who', 'what'),
     route('/help', HelpScreen, 'guide', 'at'),

@@ -51,6 +51,49 @@ test('data in a browser', { timeout: 400_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('a table says who loaded it, how often that is usual, what is missing, and where it goes', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/storage/out.c-shop.sums')
+    const by = page.getByRole('heading', { level: 1 }).getByRole('link', { name: 'Sums' })
+    await by.waitFor()
+    await page.getByRole('heading', { name: /^1 row, last loaded today [\d:]+ by Sums\.$/ }).waitFor()
+    const lineage = page.getByRole('region', { name: 'Lineage' })
+    await lineage.getByText('nothing here reads it').waitFor()
+    await by.click()
+    await page.getByRole('heading', { name: /^Sums succeeded/ }).waitFor()
+    await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link', { name: 'Sums' }).waitFor()
+
+    for (const price of ['1', '2', '3']) {
+      const dataString = `id,name,price\n1,Tea,${price}\n2,Milk,1.20\n`
+      const loaded = await stack.request('POST', '/v2/storage/tables/in.c-shop.orders/import', {
+        form: { dataString, incremental: '1' },
+      })
+      assert.equal(loaded.status, 200, loaded.text)
+    }
+    await page.goto(`${stack.url}/console/storage/in.c-shop.orders`)
+    const freshness = page.getByRole('region', { name: 'Freshness' })
+    await freshness.getByText('2 in, 0 new, 1 replaced, 1 unchanged').waitFor()
+    await freshness.getByText(/^every /).waitFor()
+    await freshness.getByRole('img', { name: 'Rows of the last 4 loads, oldest first: 3, 2, 2, 2' }).waitFor()
+    // As it is when nobody loads for a while: only the clock differs.
+    const late = { state: 'late', usualIntervalMs: 3_600_000, expectedTime: new Date().toISOString(), lateByMs: 1_200_000 }
+    await page.route('**/freshness', async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, json: { ...((await answer.json()) as object), ...late } })
+    })
+    await page.reload()
+    await page
+      .getByRole('heading', { name: /^3 rows, last loaded today .*\. A load was due by \d\d:\d\d and did not come\.$/ })
+      .waitFor()
+    await page.getByText('Late by 20 min 0 s').waitFor()
+    await lineage.getByRole('link', { name: 'Sums' }).waitFor()
+    await lineage.getByRole('link', { name: 'Whole graph' }).click()
+    const graph = page.getByRole('region', { name: /^Asset graph: 1 configuration, 2 tables/ })
+    await graph.getByRole('link', { name: /Sums/ }).waitFor()
+    await page.getByRole('row', { name: /^Sums reads it/ }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('a column is described, added and deleted, each with what it would do before', async () => {
     const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-shop.orders?tab=schema')
     await page.getByRole('button', { name: 'Change price' }).click()
@@ -110,8 +153,54 @@ test('data in a browser', { timeout: 400_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('a secret is put into the vault, replaced, deleted and brought back, and never shown', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/vault?set=shop-password') // as the report of a migration links
+    await page.getByRole('heading', { name: 'The vault is empty.' }).waitFor()
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'shop-password')
+    await page.getByLabel('Value', { exact: true }).fill('canary-1')
+    await page.getByRole('button', { name: 'Set the variable' }).click()
+    await page.getByRole('row', { name: /^shop-password encrypted every branch/ }).waitFor()
+    const valueIn = async () => (await stack.request('GET', '/vault/variables')).json<{ value: string }[]>()[0]?.value
+    const first = await valueIn()
+    assert.match(first ?? '', /^KBC::/)
+    await ask('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
+      configurationId: 'shop',
+      name: 'Shop',
+      configuration: { parameters: { api: { authentication: { '#password': '{{ vault.shop-password }}' } } } },
+    })
+    await page.getByRole('button', { name: 'Replace shop-password' }).click()
+    await page.getByRole('dialog').getByRole('link', { name: 'Shop', exact: true }).waitFor() // whom the new value reaches
+    await page.getByLabel('Value', { exact: true }).fill('canary-2')
+    await page.getByRole('button', { name: 'Replace the value' }).click()
+    await page.getByText('shop-password is set. The next run uses it.').waitFor()
+    const second = await valueIn()
+    assert.notEqual(second, first)
+    await page.getByRole('button', { name: 'Delete shop-password' }).click()
+    await page.getByRole('heading', { name: 'The vault is empty.' }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('heading', { name: '1 variable, 1 of them secret.' }).waitFor()
+    assert.equal(await valueIn(), second)
+    assert.doesNotMatch(await page.content(), /canary/)
+    await page.keyboard.press('c')
+    await page
+      .getByRole('dialog')
+      .getByText(/vault\/variables/)
+      .first()
+      .waitFor()
+    assert.doesNotMatch(await page.content(), /canary/, 'nor in the commands of the page')
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('no screen has serious accessibility findings or scrolls sideways', async () => {
-    await checkScreens(browser, stack, ['/', '/storage/in.c-shop.orders?tab=schema', '/storage/in.c-shop.orders?tab=snapshots'])
+    await checkScreens(browser, stack, [
+      '/',
+      '/storage/in.c-shop.orders',
+      '/storage/in.c-shop.orders?tab=lineage',
+      '/storage/in.c-shop.orders?tab=schema',
+      '/storage/in.c-shop.orders?tab=snapshots',
+      '/vault',
+    ])
   })
 
   await t.test('a list of thousands of tables keeps only those that are seen, and finds one by a column', async () => {

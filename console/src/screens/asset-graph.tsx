@@ -30,13 +30,27 @@ interface Look {
   readonly tone: '' | 'okb' | 'lateb' | 'errb' | 'runb' | 'nb'
 }
 
-interface GraphProps {
-  /** The newest job of each configuration, by component and configuration. */
-  readonly jobOf: (componentId: string, configurationId: string) => Job | undefined
+type JobOf = (componentId: string, configurationId: string) => Job | undefined
+
+/** Jobs among which the newest of each configuration is looked for. */
+export const LOOKED_AT = 200
+/** Steps from one table; a configuration is a step. */
+const DEPTH = 4
+
+/** The newest job of each configuration. */
+function useNewestJobs(): JobOf {
+  const { data } = useLoad('queue.search', { query: { limit: LOOKED_AT } })
+  const newest = useMemo(
+    () => new Map((data ?? []).toReversed().map((job) => [`${job.component} ${job.config}`, job])), // they come newest first
+    [data],
+  )
+  return (componentId, configurationId) => newest.get(`${componentId} ${configurationId}`)
 }
 
-export function AssetGraph({ jobOf }: GraphProps) {
-  const query = useLoad('lineage.graph', { query: {} })
+/** Of the whole project, or of what one table comes from and goes to. */
+export function AssetGraph({ tableId }: { tableId?: string }) {
+  const query = useLoad('lineage.graph', { query: tableId === undefined ? {} : { tableId, depth: DEPTH } })
+  const jobOf = useNewestJobs()
   const schedules = useLoad('scheduler.list', { query: {} })
   const nameOf = useNames()
   const [isList, setList] = useState(false)
@@ -50,12 +64,14 @@ export function AssetGraph({ jobOf }: GraphProps) {
     )
     return lookOfConfiguration(node.name ?? nameOf(componentId, configurationId), jobOf(componentId, configurationId), next)
   }
-  if (assets?.nodes.length === 0) return null
+  if (tableId === undefined && assets?.nodes.length === 0) return null
+  const isAlone = tableId !== undefined && assets?.edges.length === 0
   return (
     <section className="card" aria-labelledby="assets">
       <header>
         <h2 id="assets">Where data comes from and goes to</h2>
         {query.data && !query.data.isComplete ? <span className="xs mute">A part of it: there is more.</span> : null}
+        {tableId === undefined ? null : <span className="xs mute">{plural(DEPTH, 'step')} each way</span>}
         <fieldset className="seg sm push" aria-label="View">
           <button type="button" aria-pressed={!isList} onClick={() => setList(false)}>
             Graph
@@ -66,9 +82,11 @@ export function AssetGraph({ jobOf }: GraphProps) {
         </fieldset>
       </header>
       <Loaded query={query} skeleton={<Lines count={6} />}>
-        {() =>
-          isList ? <AssetList assets={assets!} lookOf={lookOf} /> : <Picture assets={assets!} lookOf={lookOf} jobOf={jobOf} />
-        }
+        {() => {
+          if (isAlone) return <p className="in mute">Nothing that runs here writes or reads this table.</p>
+          if (isList) return <AssetList assets={assets!} lookOf={lookOf} />
+          return <Picture assets={assets!} lookOf={lookOf} jobOf={jobOf} tableId={tableId} />
+        }}
       </Loaded>
     </section>
   )
@@ -113,7 +131,13 @@ interface ViewProps {
 
 const LANES = ['Sources', 'Tables', 'Transformations', 'Tables', 'Delivery']
 
-function Picture({ assets, lookOf, jobOf }: ViewProps & GraphProps) {
+interface PictureProps extends ViewProps {
+  readonly jobOf: JobOf
+  /** The table that the picture is about. */
+  readonly tableId: string | undefined
+}
+
+function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
   const placed = useMemo(() => layOut(assets), [assets])
   const byId = new Map(placed.map((one) => [one.node.id, one]))
   const used = placed.map(({ column }) => column)
@@ -155,7 +179,13 @@ function Picture({ assets, lookOf, jobOf }: ViewProps & GraphProps) {
             </span>
           ))}
           {placed.map((one) => (
-            <AssetBox key={one.node.id} node={one.node} look={lookOf(one.node)} left={leftOf(one)} top={topOf(one)} />
+            <AssetBox
+              key={one.node.id}
+              node={one.node}
+              look={lookOf(one.node)}
+              isCurrent={tableId !== undefined && one.node.tableId === tableId}
+              style={{ left: leftOf(one), top: topOf(one) }}
+            />
           ))}
         </div>
       </Scroll>
@@ -182,7 +212,7 @@ function Picture({ assets, lookOf, jobOf }: ViewProps & GraphProps) {
 }
 
 /** Blocked behind a failed row and behind a late table; moving where a configuration runs. */
-function toneOf({ rowId }: AssetEdge, from: AssetNode, to: AssetNode, jobOf: GraphProps['jobOf']): string {
+function toneOf({ rowId }: AssetEdge, from: AssetNode, to: AssetNode, jobOf: JobOf): string {
   const configuration = from.kind === 'configuration' ? from : to
   const job = jobOf(configuration.componentId ?? '', configuration.configurationId ?? '')
   if (job?.status === 'processing') return 'go'
@@ -191,10 +221,15 @@ function toneOf({ rowId }: AssetEdge, from: AssetNode, to: AssetNode, jobOf: Gra
   return rowsOf(job).some((row) => row.status === 'error' && row.rowId === rowId) ? 'bad' : ''
 }
 
-function AssetBox({ node, look, left, top }: { node: AssetNode; look: Look; left: number; top: number }) {
-  const className = `nd ${node.kind === 'configuration' ? 'cf' : 'tb'} ${look.tone}`
+interface BoxProps extends Pick<TargetProps, 'node' | 'style'> {
+  readonly look: Look
+  readonly isCurrent: boolean
+}
+
+function AssetBox({ node, look, isCurrent, style }: BoxProps) {
+  const className = `nd ${node.kind === 'configuration' ? 'cf' : 'tb'} ${look.tone} ${isCurrent ? 'here' : ''}`
   return (
-    <Target node={node} className={className} style={{ left, top }}>
+    <Target node={node} className={className} style={style}>
       <span className="a">
         {look.status ? <StatusIcon status={look.status} /> : <Icon name={look.icon} />}
         <span className="clip">{look.name}</span>
@@ -207,7 +242,7 @@ function AssetBox({ node, look, left, top }: { node: AssetNode; look: Look; left
 interface TargetProps {
   readonly node: AssetNode
   readonly className: string
-  readonly style?: React.CSSProperties
+  readonly style?: React.CSSProperties | undefined
   readonly children: React.ReactNode
 }
 

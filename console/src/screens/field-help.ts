@@ -78,6 +78,7 @@ const SCREENS: Readonly<Record<string, About>> = {
   Branches: { page: 'components', section: 'development-branches' },
   People: { page: 'people', section: 'roles' },
   Tokens: { page: 'people', section: 'calling-the-api-with-a-session' },
+  Vault: { page: 'components', section: 'values-that-configurations-share' },
   Projects: { page: 'people', section: 'projects' },
   Account: { page: 'people', section: 'passwords-codes-and-sessions' },
   Operations: { page: 'operations', section: 'configuration' },

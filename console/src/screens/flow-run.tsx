@@ -103,7 +103,7 @@ const phaseNote = (phase: PhaseResult | undefined): string => (phase && phase.du
 function taskNote(task: TaskResult | undefined): string {
   if (!task || task.status === 'skipped') return 'Left out'
   if (task.isKept) return 'Kept from the run before'
-  if (task.status === 'error') return `Failed after ${duration(task.duration)}`
+  if (task.status === 'error') return task.duration < 1 ? 'Failed within a second' : `Failed after ${duration(task.duration)}`
   return task.status === 'waiting' || task.status === 'created' ? 'Waits' : duration(task.duration)
 }
 

@@ -1,7 +1,6 @@
 // Home: is the data right and fresh. What failed and what is late first, then the graph, what runs, what comes, how much came.
 
 import { Link } from '@tanstack/react-router'
-import { useMemo } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
 import { count, duration, hourAndMinute, moment, plural, until, zone } from '../format.ts'
 import { useSeconds } from '../live.ts'
@@ -10,12 +9,11 @@ import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
-import { AssetGraph } from './asset-graph.tsx'
-import { isOver, messageOf, progressOf, secondsOf } from './jobs.tsx'
+import { AssetGraph, LOOKED_AT } from './asset-graph.tsx'
+import { isOver, messageOf, progressOf, runTime, secondsOf } from './jobs.tsx'
 import { SCHEDULER, useComponents, useExisting, useNames } from './names.ts'
 import { Volume } from './volume.tsx'
 
-const LOOKED_AT = 200
 const SHOWN = 8
 
 export function HomeScreen() {
@@ -25,7 +23,6 @@ export function HomeScreen() {
   const failing = failingNow(jobs.data ?? []).filter((job) => exists(job.component, job.config))
   const isEmpty = tables.data?.length === 0 && jobs.data?.length === 0
   const late = useLate()
-  const newest = useMemo(() => newestOf(jobs.data ?? []), [jobs.data])
   const isHealthy = failing.length + late.length === 0
   const running = (jobs.data ?? []).filter((job) => !isOver(job.status))
   return (
@@ -54,7 +51,7 @@ export function HomeScreen() {
             {isHealthy ? <Next /> : null}
           </div>
         </div>
-        <AssetGraph jobOf={(component, config) => newest.get(`${component} ${config}`)} />
+        <AssetGraph />
         {isHealthy ? null : (
           <div className="columns">
             <Changed />
@@ -65,11 +62,6 @@ export function HomeScreen() {
       </div>
     </Page>
   )
-}
-
-/** The newest job of each configuration. Jobs come newest first. */
-function newestOf(jobs: readonly Job[]): ReadonlyMap<string, Job> {
-  return new Map(jobs.toReversed().map((job) => [`${job.component} ${job.config}`, job]))
 }
 
 /** Of each configuration the newest run that has ended, when it failed. Jobs come newest first. */
@@ -255,7 +247,7 @@ function RunningJob({ job, name }: { job: Job; name: string }) {
         </div>
       ) : null}
       <span className="xs mute tn whole">
-        {job.startTime ? duration(secondsOf(job) ?? 0) : (job.waitingReason ?? 'Waits for a free place')}
+        {job.startTime ? runTime(secondsOf(job) ?? 0) : (job.waitingReason ?? 'Waits for a free place')}
         {job.startTime && job.usual ? `, usual ${duration(job.usual.durationMs / 1000)}` : ''}
         {progress?.text ? `, ${progress.text}` : ''}
       </span>

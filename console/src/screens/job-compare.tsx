@@ -3,9 +3,9 @@
 import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { type Change, changesBetween } from '../document/changes.ts'
-import { bytes, count, duration, hourAndMinute } from '../format.ts'
+import { bytes, count, hourAndMinute } from '../format.ts'
 import { Lines, useLoad } from '../load.tsx'
-import { isOver, secondsOf } from './jobs.tsx'
+import { isOver, runTime, secondsOf } from './jobs.tsx'
 import type { ConfigurationPlace } from './use-configuration.ts'
 
 interface Phase {
@@ -59,7 +59,7 @@ export function AgainstLastGood({ job, good }: { job: Job; good: Job }) {
   const seconds = (one: Job) => secondsOf(one) ?? 0
   const rows: readonly (readonly [string, string, string, boolean])[] = [
     ['Configuration', good.configVersion ?? '', job.configVersion ?? '', good.configVersion !== job.configVersion],
-    ['Duration', duration(seconds(good)), duration(seconds(job)), isMore(seconds(job), seconds(good))],
+    ['Duration', runTime(seconds(good)), runTime(seconds(job)), isMore(seconds(job), seconds(good))],
     ['Rows written', count(then.rows), count(now.rows), isFar(now.rows, then.rows)],
     ['Bytes written', bytes(then.bytes), bytes(now.bytes), isFar(now.bytes, then.bytes)],
     ['Peak memory', bytes(then.peakMemoryBytes), bytes(now.peakMemoryBytes), isMore(now.peakMemoryBytes, then.peakMemoryBytes)],

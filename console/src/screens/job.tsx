@@ -11,7 +11,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status, wordOf } from '../parts/status.tsx'
 import { api } from '../session.ts'
-import { Page } from '../shell/page.tsx'
+import { type Crumb, Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { useKey } from '../use-key.ts'
 import type { FailedResult } from './failure.ts'
@@ -45,7 +45,7 @@ export function JobScreen() {
   return (
     <Page
       title={`${name}, job ${jobId}`}
-      crumbs={[{ name: 'Jobs', to: '/jobs' }, { name: jobId }]}
+      crumbs={[{ name: 'Jobs', to: '/jobs' }, ...configurationCrumb(data, name), { name: jobId }]}
       above={
         <>
           {data ? <Status status={data.status} badge /> : null}
@@ -63,13 +63,18 @@ export function JobScreen() {
   )
 }
 
+const configurationCrumb = (job: Job | undefined, name: string): readonly Crumb[] =>
+  job?.config ? [{ name, to: `/components/${encodeURIComponent(job.component)}/${encodeURIComponent(job.config)}` }] : []
+
 function sentenceOf(job: Job, name: string): string {
   const seconds = secondsOf(job)
   const flow = flowResultOf(job)
   if (flow) return flowSentence(name, flow)
-  if (job.status === 'success') return `${name} succeeded in ${duration(seconds ?? 0)}.`
-  if (job.status === 'error') return `${name} failed after ${duration(seconds ?? 0)}.`
-  if (job.status === 'processing') return `${name} is running for ${duration(seconds ?? 0)}.`
+  const isShort = (seconds ?? 0) < 1
+  if (job.status === 'success') return `${name} succeeded ${isShort ? 'within a second' : `in ${duration(seconds ?? 0)}`}.`
+  if (job.status === 'error') return `${name} failed ${isShort ? 'within a second' : `after ${duration(seconds ?? 0)}`}.`
+  if (job.status === 'processing')
+    return isShort ? `${name} has just started.` : `${name} has been running for ${duration(seconds ?? 0)}.`
   return `${name}: ${wordOf(job.status).toLowerCase()}.`
 }
 

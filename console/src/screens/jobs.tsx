@@ -28,6 +28,9 @@ export const isOver = (status: string): boolean => ['success', 'warning', 'error
 export const secondsOf = ({ startTime, endTime, durationSeconds }: Job): number | undefined =>
   startTime === null ? undefined : endTime === null ? sinceSeconds(startTime) : (durationSeconds ?? 0)
 
+/** Of a run, whose seconds are whole: none means less than one. */
+export const runTime = (seconds: number): string => duration(seconds || 0.5)
+
 export interface JobProgress {
   readonly share: number
   /** Guessed from the time that it usually takes; undefined when that is not known. */
@@ -310,7 +313,7 @@ export function JobTable({ jobs, selection }: { jobs: readonly Job[]; selection?
               {reasonOf(job) ? <div className="xs mute clip">{reasonOf(job)}</div> : null}
             </td>
             <td className="nowrap">{moment(job.startTime ?? job.createdTime)}</td>
-            <td className="num">{seconds === undefined ? <i className="null">not started</i> : duration(seconds)}</td>
+            <td className="num">{seconds === undefined ? <i className="null">not started</i> : runTime(seconds)}</td>
             <td className="mute">{job.token.description}</td>
             <td className="id">{job.id}</td>
           </tr>

@@ -39,19 +39,19 @@ export function DataAccess({ table }: { table: Table }) {
   })
   return (
     <section className="card" aria-labelledby="use">
-      <header className="wrap">
+      <header>
         <h2 id="use">Use this data</h2>
-        <fieldset className="seg sm push" aria-label="Tool">
+      </header>
+      <div className="in stack4">
+        <fieldset className="seg sm tools" aria-label="Tool">
           {Object.keys(SNIPPETS).map((name) => (
             <button key={name} type="button" aria-pressed={name === tool} onClick={() => setTool(name)}>
               {name}
             </button>
           ))}
         </fieldset>
-      </header>
-      <div className="in stack4">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-        <pre className="code sunken" tabIndex={0}>
+        <pre className="code sunken wrap" tabIndex={0}>
           {snippet}
         </pre>
         <div className="row wrap">
@@ -70,7 +70,7 @@ export function DataAccess({ table }: { table: Table }) {
             <Icon name="key" />
             <div className="grow stack2">
               <p>Shown once. Put it into MILLRACE_TOKEN.</p>
-              <code className="mono">{token.data.token}</code>
+              <code className="mono wrap">{token.data.token}</code>
             </div>
             <CopyButton text={token.data.token} />
           </div>

@@ -4,32 +4,49 @@ import { count, moment } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 
-interface TableEvent {
+export interface TableEvent {
   readonly id: number
   readonly event: string
   readonly message: string
   readonly type: string
   readonly created: string
   readonly token?: { readonly name: string }
-  readonly results?: { readonly rowsInFile?: number; readonly rowsWritten?: number; readonly rowsReplaced?: number }
+  readonly results?: {
+    readonly rowsInFile?: number
+    readonly rowsWritten?: number
+    readonly rowsReplaced?: number
+    readonly rowsUnchanged?: number
+  }
 }
 
 const SHOWN = 100
 
-function rowsOf({ results }: TableEvent): string {
+/** "4 in, 2 new, 1 replaced, 1 unchanged": what a load did to the rows. */
+export function rowsOf({ results }: TableEvent): string {
   if (results?.rowsWritten === undefined) return ''
-  const replaced = results.rowsReplaced ? `, ${count(results.rowsReplaced)} replaced` : ''
-  return `${count(results.rowsWritten)} written${replaced}`
+  const { rowsInFile = 0, rowsWritten, rowsReplaced = 0, rowsUnchanged = 0 } = results
+  const parts = [
+    `${count(rowsInFile)} in`,
+    `${count(Math.max(0, rowsWritten - rowsReplaced))} new`,
+    ...(rowsReplaced > 0 ? [`${count(rowsReplaced)} replaced`] : []),
+    ...(rowsUnchanged > 0 ? [`${count(rowsUnchanged)} unchanged`] : []),
+  ]
+  return parts.join(', ')
+}
+
+export const useTableEvents = (tableId: string) => {
+  const query = useLoad('tables.events', { path: { tableId }, query: { limit: SHOWN } })
+  return { ...query, data: query.data as readonly TableEvent[] | undefined } // described loosely
 }
 
 export function TableHistory({ tableId }: { tableId: string }) {
-  const query = useLoad('tables.events', { path: { tableId }, query: { limit: SHOWN } })
+  const query = useTableEvents(tableId)
   return (
     <section className="card" aria-label="History">
       <Loaded query={query} skeleton={<Lines count={6} />}>
         {(data) => (
           <ListTable label="History of the table" columns={['When', 'What', 'Rows', 'Who']}>
-            {(data as readonly TableEvent[]).map((one) => (
+            {data.map((one) => (
               <tr key={one.id}>
                 <td className="nowrap">{moment(one.created)}</td>
                 <td className={one.type === 'error' ? 'err' : ''}>{one.message}</td>

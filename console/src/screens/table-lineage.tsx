@@ -1,61 +1,64 @@
-// Where a table comes from and who depends on it, as far as runs, mappings and SQL tell.
+// Where a table comes from and who depends on it, as far as runs, mappings and SQL tell: a graph, and each use of it.
 
 import { Link } from '@tanstack/react-router'
-import type { Lineage } from '../../../client/src/operations.ts'
-import { moment, plural } from '../format.ts'
+import type { ReactNode } from 'react'
+import type { Answer } from '../../../client/src/client.ts'
+import { moment } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { Status } from '../parts/status.tsx'
+import { ListTable } from '../parts/list-table.tsx'
+import { AssetGraph } from './asset-graph.tsx'
 import { useNames } from './names.ts'
 
-type Node = Lineage['nodes'][number]
-type Edge = Lineage['edges'][number]
+type UsedBy = Answer<'lineage.usedBy'>
+type User = UsedBy['readBy'][number]
 
-const DEPTH = 4
+const useUsers = (tableId: string) => useLoad('lineage.usedBy', { path: { tableId } })
 
-export function TableLineage({ tableId }: { tableId: string }) {
+export const TableLineage = ({ tableId }: { tableId: string }) => (
+  <div className="stack4">
+    <AssetGraph tableId={tableId} />
+    <Users tableId={tableId} />
+  </div>
+)
+
+function Users({ tableId }: { tableId: string }) {
+  const query = useUsers(tableId)
   return (
-    <div className="columns even">
-      <Side tableId={tableId} direction="upstream" title="Comes from" empty="Nothing that runs here writes this table." />
-      <Side tableId={tableId} direction="downstream" title="Goes to" empty="Nothing here reads this table." />
-    </div>
-  )
-}
-
-interface SideProps {
-  readonly tableId: string
-  readonly direction: 'upstream' | 'downstream'
-  readonly title: string
-  readonly empty: string
-}
-
-function Side({ tableId, direction, title, empty }: SideProps) {
-  const query = useLoad('lineage.graph', { query: { tableId, direction, depth: DEPTH } })
-  return (
-    <section className="card" aria-label={title}>
+    <section className="card" aria-labelledby="used-by">
       <header>
-        <h2>{title}</h2>
-        {query.data && !query.data.isComplete ? (
-          <span className="xs mute push">{plural(DEPTH, 'step')} are shown; there is more.</span>
-        ) : null}
+        <h2 id="used-by">Used by</h2>
       </header>
       <Loaded query={query} skeleton={<Lines />}>
-        {(graph) => {
-          const steps = stepsOf(graph, tableId, direction)
-          if (steps.length === 0) return <p className="in mute">{empty}</p>
+        {(uses) => {
+          const users = [...uses.writtenBy.map((user) => ({ user, what: 'writes it' })), ...readersOf(uses)]
+          if (users.length + uses.aliases.length === 0)
+            return <p className="in mute">No configuration reads or writes this table, and no table shows it.</p>
           return (
-            <ul className="list">
-              {steps.map(({ node, edge, depth }) => (
-                <li key={node.id} style={{ paddingInlineStart: `${12 + (depth - 1) * 20}px` }}>
-                  <Icon name={node.kind === 'table' ? 'table' : 'plug'} />
-                  <Place node={node} />
-                  <span className="push row xs mute nowrap">
-                    {node.freshness?.state === 'late' ? <Status status="late" /> : null}
-                    {edge.time ? moment(edge.time) : edge.kind}
-                  </span>
-                </li>
+            <ListTable label="Uses of the table" columns={['Configuration or table', 'What', 'Row', 'Last job', 'When']}>
+              {users.map(({ user, what }) => (
+                <tr key={`${what} ${user.componentId} ${user.configurationId} ${user.rowId}`}>
+                  <td>
+                    <UserLink user={user} />
+                  </td>
+                  <td>{what}</td>
+                  <td className="id">{user.rowId}</td>
+                  <td>{user.lastJobId === null ? 'has not run yet' : <JobOf jobId={user.lastJobId} />}</td>
+                  <td className="nowrap">{user.lastTime === null ? '' : moment(user.lastTime)}</td>
+                </tr>
               ))}
-            </ul>
+              {uses.aliases.map((id) => (
+                <tr key={id}>
+                  <td>
+                    <TableLink tableId={id} />
+                  </td>
+                  <td>shows it as an alias</td>
+                  <td />
+                  <td />
+                  <td />
+                </tr>
+              ))}
+            </ListTable>
           )
         }}
       </Loaded>
@@ -63,45 +66,88 @@ function Side({ tableId, direction, title, empty }: SideProps) {
   )
 }
 
-function Place({ node: { tableId, componentId, configurationId, name } }: { node: Node }) {
+const readersOf = ({ readBy }: UsedBy) => readBy.map((user) => ({ user, what: 'reads it' }))
+
+function UserLink({ user: { componentId, configurationId, name } }: { user: User }) {
   const nameOf = useNames()
-  if (tableId !== undefined)
-    return (
-      <Link className="clip" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
-        {tableId}
-      </Link>
-    )
-  if (componentId === undefined || configurationId === undefined) return <span className="clip">{name}</span>
   return (
-    <Link className="clip med" to="/components/$componentId/$configurationId" params={{ componentId, configurationId }}>
+    <Link className="med clip" to="/components/$componentId/$configurationId" params={{ componentId, configurationId }}>
       {name ?? nameOf(componentId, configurationId)}
     </Link>
   )
 }
 
-interface Step {
-  readonly node: Node
-  /** The edge that leads to it. */
-  readonly edge: Edge
-  readonly depth: number
+const TableLink = ({ tableId }: { tableId: string }) => (
+  <Link className="med clip" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
+    {tableId}
+  </Link>
+)
+
+const JobOf = ({ jobId }: { jobId: string }) => (
+  <Link to="/jobs/$jobId" params={{ jobId }}>
+    {jobId}
+  </Link>
+)
+
+/** The nearest neighbours, beside the rows of the table. */
+export function LineageCard({ tableId }: { tableId: string }) {
+  const query = useUsers(tableId)
+  return (
+    <section className="card" aria-labelledby="near">
+      <header>
+        <h2 id="near">Lineage</h2>
+        <Link className="xs push" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
+          Whole graph
+        </Link>
+      </header>
+      <Loaded query={query} skeleton={<Lines count={2} />}>
+        {({ writtenBy, readBy, aliases }) => (
+          <dl className="kv in">
+            <dt>From</dt>
+            <dd>
+              <Names none="uploads and scripts only" of={usersOnce(writtenBy)} />
+            </dd>
+            <dt>To</dt>
+            <dd>
+              <Names
+                none="nothing here reads it"
+                of={[
+                  ...usersOnce(readBy),
+                  ...aliases.map((id) => ({ key: id, icon: 'table' as const, link: <TableLink tableId={id} /> })),
+                ]}
+              />
+            </dd>
+          </dl>
+        )}
+      </Loaded>
+    </section>
+  )
 }
 
-/** Every node once, below the first that leads to it. */
-function stepsOf({ nodes, edges }: Lineage, tableId: string, direction: SideProps['direction']): readonly Step[] {
-  const byId = new Map(nodes.map((node) => [node.id, node]))
-  const [near, far] = direction === 'upstream' ? (['to', 'from'] as const) : (['from', 'to'] as const)
-  const start = nodes.find((node) => node.tableId === tableId)
-  const seen = new Set([start?.id])
-  const steps: Step[] = []
-  const walk = (id: string, depth: number): void => {
-    for (const edge of edges.filter((one) => one[near] === id)) {
-      const node = byId.get(edge[far])
-      if (!node || seen.has(node.id)) continue
-      seen.add(node.id)
-      steps.push({ node, edge, depth })
-      walk(node.id, depth + 1)
-    }
-  }
-  if (start) walk(start.id, 1)
-  return steps
+interface Neighbour {
+  readonly key: string
+  readonly icon: 'plug' | 'table'
+  readonly link: ReactNode
 }
+
+/** A configuration once, however many of its rows use the table. */
+const usersOnce = (users: readonly User[]): readonly Neighbour[] =>
+  [...new Map(users.map((user) => [`${user.componentId} ${user.configurationId}`, user]))].map(([key, user]) => ({
+    key,
+    icon: 'plug',
+    link: <UserLink user={user} />,
+  }))
+
+const Names = ({ of, none }: { of: readonly Neighbour[]; none: string }) =>
+  of.length === 0 ? (
+    <span className="mute">{none}</span>
+  ) : (
+    <ul className="stack2">
+      {of.map(({ key, icon, link }) => (
+        <li key={key} className="row">
+          <Icon name={icon} size="sm" />
+          {link}
+        </li>
+      ))}
+    </ul>
+  )

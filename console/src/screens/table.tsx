@@ -2,7 +2,7 @@
 
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Table } from '../../../client/src/operations.ts'
-import { bytes, moment, plural } from '../format.ts'
+import { bytes, plural } from '../format.ts'
 import { Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -12,8 +12,9 @@ import { bucketOf, tableNameOf } from '../table-id.ts'
 import { DataAccess } from './table-access.tsx'
 import { TableData } from './table-data.tsx'
 import { ExportButton } from './table-export.tsx'
+import { FreshnessCard, FreshnessMark, TableSentence, useFreshness } from './table-freshness.tsx'
 import { TableHistory } from './table-history.tsx'
-import { TableLineage } from './table-lineage.tsx'
+import { LineageCard, TableLineage } from './table-lineage.tsx'
 import { TableProfile } from './table-profile.tsx'
 import { TableSchema } from './table-schema.tsx'
 import { TableSnapshots } from './table-snapshots.tsx'
@@ -25,6 +26,7 @@ export function TableScreen() {
   const { tab = 'data' } = route.useSearch()
   const query = useLoad('tables.get', { path: { tableId } })
   const table = query.data
+  const freshness = useFreshness(tableId).data
   const name = tableNameOf(tableId)
   const bucket = bucketOf(tableId)
   return (
@@ -33,11 +35,12 @@ export function TableScreen() {
       crumbs={[{ name: 'Storage', to: '/storage' }, { name: bucket, to: '/storage', search: { q: bucket } }, { name }]}
       above={
         <>
+          {freshness ? <FreshnessMark freshness={freshness} /> : null}
           <span className="id">{tableId}</span>
           <CopyButton text={tableId} label="Copy id" />
         </>
       }
-      say={table ? sentenceOf(table) : name}
+      say={table ? <TableSentence table={table} freshness={freshness} /> : name}
       sub={
         table
           ? `${plural(table.columns?.length ?? 0, 'column')}, ${bytes(table.dataSizeBytes ?? 0)}${table.isAlias ? ', an alias' : ''}`
@@ -74,7 +77,7 @@ export function TableScreen() {
             if (tab === 'snapshots') return <TableSnapshots table={data} />
             if (tab === 'lineage') return <TableLineage tableId={tableId} />
             if (tab === 'use') return <DataAccess table={data} />
-            return <TableData table={data} />
+            return <Overview table={data} />
           }}
         </Loaded>
       </div>
@@ -82,10 +85,17 @@ export function TableScreen() {
   )
 }
 
-function sentenceOf({ rowsCount, lastImportDate, displayName }: Table): string {
-  const rows = rowsCount === null ? displayName : plural(rowsCount, 'row')
-  return lastImportDate === null ? `${rows}, never loaded.` : `${rows}, last loaded ${moment(lastImportDate)}.`
-}
+/** The rows, and beside them how to use them, how fresh they are and where they come from. */
+const Overview = ({ table }: { table: Table }) => (
+  <div className="columns">
+    <TableData table={table} />
+    <div className="stack4">
+      <DataAccess table={table} />
+      <FreshnessCard table={table} />
+      <LineageCard tableId={table.id} />
+    </div>
+  </div>
+)
 
 const LoadButton = ({ tableId }: { tableId: string }) => (
   <Link className="btn pri" to="/upload" search={{ table: tableId }}>

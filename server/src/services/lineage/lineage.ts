@@ -156,9 +156,7 @@ export function createLineage(deps: LineageDeps) {
       const writer = uses.find((use) => use.direction === 'write' && use.table_id === row.table_id)
       const isSeen = writer !== undefined && canUseComponent(actor, writer.component_id, canonicalId)
       const job = isSeen ? await newest(writer) : undefined
-      const inputs = uses
-        .filter((use) => use.direction === 'read' && isSameConfiguration(use, writer))
-        .map((use) => use.table_id)
+      const inputs = uses.filter((use) => use.direction === 'read' && isSameConfiguration(use, writer)).map((use) => use.table_id)
       return {
         ...freshnessView(row, now()),
         writer: isSeen

@@ -48,10 +48,10 @@ function skipSpace(text: string, at: number): number {
 
 /** `at` is an opening quote; the result is just behind the closing one. */
 function skipString(text: string, at: number): number {
-  for (let i = at + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === QUOTE) return i + 1
-    if (code === BACKSLASH) i++
+  for (let end = text.indexOf('"', at + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return end + 1
   }
   return text.length
 }
@@ -194,12 +194,14 @@ interface Frame {
   index: number
   nameStart: number
   nameEnd: number
+  /** Once somebody has asked for it. */
+  name: string | undefined
 }
 
 /** Calls `visit` for each scalar of the document, in the order of the text. */
 export function visitScalars(text: string, visit: (scalar: Scalar) => void): void {
   const frames: Frame[] = []
-  const nameOf = (frame: Frame) => decodeName(text, frame.nameStart, frame.nameEnd)
+  const nameOf = (frame: Frame): string => (frame.name ??= decodeName(text, frame.nameStart, frame.nameEnd))
   const path = (): JsonPath => frames.map((frame) => (frame.list ? frame.index : nameOf(frame)))
   const name = (): string | undefined => {
     const holder = frames.findLast((frame) => !frame.list)
@@ -218,7 +220,7 @@ export function visitScalars(text: string, visit: (scalar: Scalar) => void): voi
       else expectName = true
       at++
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-      frames.push({ list: code === OPEN_LIST, index: 0, nameStart: 0, nameEnd: 0 })
+      frames.push({ list: code === OPEN_LIST, index: 0, nameStart: 0, nameEnd: 0, name: undefined })
       expectName = code === OPEN_OBJECT
       at++
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
@@ -230,6 +232,7 @@ export function visitScalars(text: string, visit: (scalar: Scalar) => void): voi
       if (expectName && top) {
         top.nameStart = at
         top.nameEnd = end
+        top.name = undefined
       } else {
         visit({
           start: at,

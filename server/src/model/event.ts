@@ -69,8 +69,8 @@ export interface EventDetails {
 export function eventOf<N extends EventName>(name: N, params: EventParams<N>, details: EventDetails = {}): NewEvent {
   const definition: EventDefinition = EVENTS[name]
   const given = params as Readonly<Record<string, unknown>> // named by the definition
-  const ordered = definition.params.map((param) => param.replace('?', '')).filter((param) => given[param] !== undefined)
-  const own = Object.fromEntries(ordered.map((param) => [param, given[param]]))
+  const own: Record<string, unknown> = {}
+  for (const param of namesOf(definition)) if (given[param] !== undefined) own[param] = given[param]
   return {
     ...details,
     event: name,
@@ -81,6 +81,14 @@ export function eventOf<N extends EventName>(name: N, params: EventParams<N>, de
       String(valueAt(own, path) ?? valueAt(details, path) ?? ''),
     ),
   }
+}
+
+const names = new Map<EventDefinition, readonly string[]>()
+
+function namesOf(definition: EventDefinition): readonly string[] {
+  const known = names.get(definition) ?? definition.params.map((param) => param.replace('?', ''))
+  names.set(definition, known)
+  return known
 }
 
 const valueAt = (from: object, path: string): unknown =>

@@ -37,7 +37,7 @@ export interface Change extends NewChange, Position {
 const tables = (db: Db) => withTables<Tables>(db)
 
 const insert = statement((db, row: Omit<Selectable<Tables['change']>, 'id' | 'tx'>) =>
-  tables(db).insertInto('change').values(row).returning('id'),
+  tables(db).insertInto('change').values(row),
 )
 
 const afterId = statement((db, { id, limit }: { id: number; limit: number }) =>

@@ -15,6 +15,7 @@ import {
   type EventFilter,
   type EventRow,
   isNumeric,
+  type NewEventRow,
   type SearchColumn,
   type StackEventFilter,
 } from './events.store.ts'
@@ -74,7 +75,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded = [], onLost
   const later = createLaterEvents(
     (batch) =>
       inTransaction(async (trx) => {
-        for (const { source, event, origin } of batch) await insert(trx, source, event, origin)
+        for (const { source, event, origin } of batch) await store.add(trx, rowOf(source, event, origin))
       }),
     onLost,
   )
@@ -84,13 +85,13 @@ export function createEvents({ db, inTransaction, clock, onRecorded = [], onLost
 
   /** What modules say about their own changes, in the transaction of the change. */
   const record: RecordEvent = async (trx, source, event, origin = NO_ORIGIN) => {
-    await insert(trx, source, event, origin)
+    await store.add(trx, rowOf(source, event, origin))
     for (const listen of onRecorded) await listen(trx, source, event)
   }
 
-  const insert = (trx: Trx, source: EventSource, event: NewEvent, origin: Origin): Promise<EventRow> => {
+  const rowOf = (source: EventSource, event: NewEvent, origin: Origin): NewEventRow => {
     const now = clock.now()
-    return store.insert(trx, {
+    return {
       project_id: source.projectId,
       uuid: uuidV7(now),
       event: event.event,
@@ -112,7 +113,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded = [], onLost
       branch_id: event.branchId ?? null,
       attachments: JSON.stringify(event.attachments ?? []),
       created_at: now.getTime(),
-    })
+    }
   }
 
   /** An event from outside: a component or a script reports what it did. */
@@ -132,7 +133,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded = [], onLost
       performance: request.duration === undefined || request.duration === null ? {} : { duration: request.duration },
       branchId,
     }
-    return inTransaction((trx) => insert(trx, actor, event, { ...origin, runId: request.runId ?? origin.runId }))
+    return inTransaction((trx) => store.insert(trx, rowOf(actor, event, { ...origin, runId: request.runId ?? origin.runId })))
   }
 
   async function list(actor: Actor, query: EventQuery, scope: EventScope = {}): Promise<EventRow[]> {

@@ -130,8 +130,9 @@ export const ERRORS = {
   },
   'mlflow.notRegistered': {
     kind: 'transient',
-    text: 'No MLflow server is registered with this stack. The operator registers one with MILLRACE_MLFLOW_URL=http://host:5000 and starts the stack again.',
+    text: 'No MLflow server is registered with this stack. The operator registers one with MILLRACE_MLFLOW_URL=http://host:5000 and starts the stack again, or, on a stack of one node, installs mlflow into the Python of MILLRACE_MLFLOW_PYTHON.',
   },
+  'mlflow.notStarted': { kind: 'transient', text: 'The MLflow server of the project could not be started: {reason}.' },
 
   'mail.failed': { kind: 'transient', text: 'The mail server did not take the message: {reason}' },
 

@@ -138,7 +138,8 @@ async function checkParts({ stack, client, run }: SparkStack): Promise<void> {
     request: (method, path, options) =>
       stack.request(method, path.replace('/v2/storage/', `/v2/storage/branch/${branchId}/`), options),
   } as TestStack)
-  await theirs.load(source, 'id,city\n9,branch\n')
+  await theirs.bucket()
+  await theirs.create('in.c-main', 'parts', 'id,city\n9,branch\n')
   const column_types = [
     { source: 'id', type: 'INTEGER' },
     { source: 'city', destination: 'town', type: 'VARCHAR', convert_empty_values_to_null: true },

@@ -420,8 +420,14 @@ export const VARIABLES = {
   MILLRACE_MLFLOW_URL: variable({
     default: 'none',
     sentence:
-      'The MLflow server that `/mlflow` stands for. `{project}` in it is replaced by the id of the project; without it all projects share one server. Without the variable `/mlflow` answers 503.',
+      'The MLflow server that `/mlflow` stands for. `{project}` in it is replaced by the id of the project; without it all projects share one server. Without the variable a stack of one node runs servers of its own (`MILLRACE_MLFLOW_PYTHON`).',
     parse: read.urlOfProject,
+  }),
+  MILLRACE_MLFLOW_PYTHON: variable({
+    default: '`python3`',
+    sentence:
+      'The Python that runs MLflow servers of the stack itself, one for each project that asks, when no other is registered and the metadata is in SQLite. Without mlflow there `/mlflow` answers 503.',
+    parse: read.word,
   }),
   MILLRACE_SESSION_IDLE_HOURS: variable({
     default: '24',
@@ -798,6 +804,8 @@ function configOf(values: Values, unknown: readonly string[]) {
       sparkUrl: values.MILLRACE_SPARK_URL,
       sparkPagesUrl: values.MILLRACE_SPARK_PAGES_URL,
       mlflowUrl: values.MILLRACE_MLFLOW_URL,
+      // Every node would have a store of its own.
+      mlflowPython: values.MILLRACE_DATABASE_URL === undefined ? (values.MILLRACE_MLFLOW_PYTHON ?? 'python3') : undefined,
     },
     spark: {
       url: values.MILLRACE_SPARK_URL,

@@ -30,16 +30,21 @@ export interface PeopleModulesDeps {
   readonly oidc: OidcOptions | undefined
   /** Left out: invitations are handed over by hand. */
   readonly smtpUrl: string | undefined
+  /** What a project logged to MLflow servers of the stack. */
+  readonly removeTracking: (projectId: number) => Promise<void>
 }
 
-export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl }: PeopleModulesDeps) {
+export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl, removeTracking }: PeopleModulesDeps) {
   const { people, tokens } = core
   const mailers = [smtpUrl].flatMap((url) => (url === undefined ? [] : [createMailer(url)]))
   const clients = [oidc].flatMap((settings) => (settings === undefined ? [] : [createOidcClient(settings, clock)]))
   return {
     loop: createProjectsLoop({
       projects: tokens.projects,
-      removeBytes: files.removeBytesOfProject,
+      removeBytes: async (projectId) => {
+        await removeTracking(projectId)
+        await files.removeBytesOfProject(projectId)
+      },
       removeRows: deleteRowsOfProject,
       onPurged: (projectId) => log.info({ projectId }, 'the grace time of a deleted project is over: everything of it is gone'),
       onError: (err) => log.error({ err }, 'a deleted project could not be removed; it is tried again'),

@@ -60,6 +60,7 @@ import { createSettings } from '../services/operations/settings.ts'
 import { createStatus } from '../services/operations/status.ts'
 import type { People } from '../services/people/people.ts'
 import { DEFAULT_SESSIONS } from '../services/people/sessions.ts'
+import { createOwnMlflow } from '../services/registered-servers/own-mlflow.ts'
 import { registeredServersRoutes } from '../services/registered-servers/registered-servers.routes.ts'
 import { createRegisteredServers, type ServerAddresses } from '../services/registered-servers/registered-servers.ts'
 import { sampleApiRoutes } from '../services/sample-api/sample-api.routes.ts'
@@ -311,7 +312,15 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     onError: (err) => log.error({ err }, 'the sweep of files failed; it runs again later'),
   })
 
-  const peopleModules = createPeopleModules({ core, clock, log, files, oidc: options.oidc, smtpUrl: options.smtpUrl })
+  const peopleModules = createPeopleModules({
+    core,
+    clock,
+    log,
+    files,
+    oidc: options.oidc,
+    smtpUrl: options.smtpUrl,
+    removeTracking: (projectId) => ownMlflow.removeProject(projectId),
+  })
 
   const fileStates: FileStates = (actor, ids, baseUrl) => files.statesOf(actor, ids, access.endpointFor(baseUrl))
 
@@ -477,6 +486,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     },
     objectStoreUrl: objects.url,
     samplePlaces: () => sample.places(app.listeningOrigin, options.publicUrl),
+  })
+  const ownMlflow = createOwnMlflow({
+    runner: queueModules.runner,
+    python: options.servers?.mlflowPython,
+    folder: join(options.dataDir, 'mlflow'),
   })
   const scheduleModules = createScheduleModules({
     ...core,
@@ -647,7 +661,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     app.register(settingsRoutes(settings))
     app.register(nodesRoutes(nodes))
     app.register(nameRulesRoutes)
-    app.register(registeredServersRoutes(createRegisteredServers(options.servers ?? {})))
+    app.register(registeredServersRoutes(createRegisteredServers(options.servers ?? {}, ownMlflow)))
     app.register(sampleApiRoutes(sample))
     app.register(storageJobsRoutes(storageJobs, clock))
     app.register(
@@ -717,6 +731,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     { start: queueModules.sweep, stop: () => queueModules.stop(options.graceMs ?? 0) },
     { role: 'worker', ...(restoredAt && { start: () => queueModules.cancelBefore(restoredAt) }) },
     { role: 'worker', start: queueModules.startWorker },
+    { stop: ownMlflow.close },
     { start: () => metadata.hints.listen('storage-ended', storageJobs.lookNow) },
     { role: 'worker', start: () => metadata.hints.listen('queue', queueModules.look) },
     { role: 'worker', start: () => metadata.hints.listen('storage', storageJobsLoop.wake) },

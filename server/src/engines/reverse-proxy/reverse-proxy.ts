@@ -5,6 +5,7 @@
 
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import type { Socket } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { PlatformError } from '../../kit/errors.ts'
 
@@ -55,7 +56,13 @@ const NOT_HANDED_BACK = new Set(['set-cookie', 'content-security-policy', 'clear
 /** Its links work, since they are of this origin; nothing in it runs or sends a form. */
 const NO_SCRIPTS = "sandbox allow-same-origin; script-src 'none'"
 
-export function createReverseProxy(address: string, silentMs: number = SILENT_MS): ReverseProxy {
+export interface ProxyOptions {
+  readonly silentMs?: number
+  /** Connects to the server where its address does not. */
+  readonly dial?: (() => Socket) | undefined
+}
+
+export function createReverseProxy(address: string, { silentMs = SILENT_MS, dial }: ProxyOptions = {}): ReverseProxy {
   const base = new URL(address)
   const open = base.protocol === 'https:' ? requestHttps : requestHttp
 
@@ -65,7 +72,8 @@ export function createReverseProxy(address: string, silentMs: number = SILENT_MS
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const failed = (error: Error): void =>
         reject(new PlatformError('proxy.unreachable', { address, reason: error.message }, { cause: error }))
-      const request = open(url, { method, headers: { ...requestHeaders(headers), 'x-forwarded-context': publicPath }, signal })
+      const own = { ...requestHeaders(headers), 'x-forwarded-context': publicPath }
+      const request = open(url, { method, headers: own, signal, ...(dial && { createConnection: dial }) })
       request.setTimeout(silentMs, () => request.destroy(new Error(`no answer within ${silentMs / 1000} seconds`)))
       request.once('response', resolve)
       request.on('error', failed)

@@ -344,3 +344,6 @@ export async function* sendFile(path: string): AsyncGenerator<Uint8Array> {
   const highWaterMark = Math.min(READ_BYTES, Math.max(size, 1))
   yield* handle.createReadStream({ highWaterMark }) // closes the handle at its end
 }
+
+/** A folder that programs wrote into and keep between runs, when nobody needs it any more. */
+export const removeWritable = (path: string): Promise<void> => rm(path, { recursive: true, force: true })

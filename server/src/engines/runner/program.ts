@@ -1,7 +1,7 @@
 // The three kinds of programs a component can be, and how each is started.
 
 import { realpathSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { type Container, engineEnvironment } from './container-engine.ts'
 import type { DataFolder } from './data-folder.ts'
 
@@ -26,6 +26,9 @@ export type Program =
     }
   /** An image, prepared by the container engine beforehand. */
   | { readonly kind: 'image'; readonly container: Container; readonly network: 'none' | 'bridge' }
+
+/** What an isolated program needs of the disk to start: a Python with packages of its own is the folder around its `bin`. */
+export const homeOf = (program: string): readonly string[] => (isAbsolute(program) ? [dirname(dirname(program))] : [])
 
 export interface Launch {
   readonly argv: readonly string[]

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { startTestStack, type TestScope } from '../../../../tests/support/test-stack.ts'
 import { sparkApplicationName } from '../../model/spark-application.ts'
@@ -212,6 +215,61 @@ test('each project has the MLflow server of its own when the address says so', a
   const { token } = limited.json<{ token: string }>()
   assert.equal((await stack.request('GET', '/mlflow/health', { token })).status, 403)
 })
+
+test('without a registered server each project has one of the stack, with a store of its own, which ends with the stack', async (t) => {
+  const stack = await startTestStack(t, {
+    servers: { mlflowPython: STAND_IN },
+    worker: { path: `${dirname(process.execPath)}:/usr/bin:/bin` },
+  })
+  const other = await stack.newProject()
+  const logged = async (token: string, json?: object) => {
+    const answer = await stack.request(json ? 'POST' : 'GET', '/mlflow/api/runs', { token, ...(json && { json }) })
+    assert.equal(answer.status, 200, answer.text)
+    return answer.json<{ runs: unknown[]; store: string }>()
+  }
+  const [mine] = await Promise.all([logged(stack.masterToken, { a: 1 }), logged(stack.masterToken)])
+  await logged(stack.masterToken, { a: 2 })
+  const theirs = await logged(other.masterToken)
+  assert.deepEqual([(await logged(stack.masterToken)).runs, theirs.runs], [[{ a: 1 }, { a: 2 }], []])
+  assert.ok(
+    mine.store.endsWith(`/mlflow/${stack.projectId}/mlflow.db`) && theirs.store.endsWith(`/mlflow/${other.projectId}/mlflow.db`),
+  )
+  assert.ok((await processesWith(mine.store)) > 0 && (await processesWith(theirs.store)) > 0)
+  const state = (await stack.request('GET', '/mlflow/server')).json<{ version: string; problem: null }>()
+  assert.deepEqual([state.version, state.problem], ['3.0-stand-in', null])
+
+  await stack.platform.close()
+  assert.deepEqual([await processesWith(mine.store), await processesWith(theirs.store)], [0, 0])
+})
+
+test('a server of the stack that cannot start says why, and without mlflow how to get one', async (t) => {
+  const worker = { path: `${dirname(process.execPath)}:/usr/bin:/bin` }
+  for (const [mlflowPython, words] of [
+    ['/nowhere/python', /The operator registers one with MILLRACE_MLFLOW_URL=.*installs mlflow/],
+    [`${STAND_IN}`, /could not be started: .* ended with exit code 3 .*the store is of a newer version/],
+  ] as const) {
+    const stack = await startTestStack(t, { servers: { mlflowPython }, worker })
+    await mkdir(join(stack.dataDir, 'mlflow', String(stack.projectId)), { recursive: true })
+    await writeFile(join(stack.dataDir, 'mlflow', String(stack.projectId), 'newer'), '')
+    for (let i = 0; i < 2; i++) {
+      const answer = await stack.request('GET', '/mlflow/api/runs')
+      assert.equal(answer.status, 503, answer.text)
+      assert.match(String(answer.json().error), words)
+    }
+  }
+})
+
+const STAND_IN = fileURLToPath(new URL('../../../../tests/support/mlflow-stand-in.ts', import.meta.url))
+
+/** Processes that have the words on their command line. */
+async function processesWith(words: string): Promise<number> {
+  const lines = await Promise.all(
+    (await readdir('/proc'))
+      .filter((name) => /^\d+$/.test(name))
+      .map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
+  )
+  return lines.filter((line) => line.includes(words)).length
+}
 
 test('the state of a master is read whatever it leaves out', () => {
   assert.equal(readCluster('<html>', 1), undefined)

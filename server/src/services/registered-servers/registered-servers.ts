@@ -7,6 +7,7 @@ import {
   type ReverseProxy,
 } from '../../engines/reverse-proxy/reverse-proxy.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { OwnMlflow } from './own-mlflow.ts'
 import { pagesOf, readCluster, readVersion, type SparkCluster } from './spark.ts'
 
 export interface ServerAddresses {
@@ -14,6 +15,8 @@ export interface ServerAddresses {
   readonly sparkPagesUrl?: string | undefined
   /** `{project}` in it stands for the id of the project. */
   readonly mlflowUrl?: string | undefined
+  /** Without an address: a Python that runs servers of the stack itself, if it has mlflow. */
+  readonly mlflowPython?: string | undefined
 }
 
 export interface ServerState {
@@ -44,7 +47,11 @@ export const MLFLOW = '/mlflow'
 const READ_MS = 5_000
 const MOST_BYTES = 4 << 20
 
-export function createRegisteredServers({ sparkUrl, sparkPagesUrl, mlflowUrl }: ServerAddresses): RegisteredServers {
+/** `ownMlflow`: servers that the stack runs where none is registered. */
+export function createRegisteredServers(
+  { sparkUrl, sparkPagesUrl, mlflowUrl }: ServerAddresses,
+  ownMlflow: Pick<OwnMlflow, 'use'>,
+): RegisteredServers {
   const pagesUrl = sparkUrl && pagesOf(sparkUrl, sparkPagesUrl)
   const pages = pagesUrl === undefined ? undefined : createReverseProxy(pagesUrl)
 
@@ -54,8 +61,8 @@ export function createRegisteredServers({ sparkUrl, sparkPagesUrl, mlflowUrl }: 
     return pages
   }
 
-  function mlflowOf(projectId: number): ReverseProxy {
-    if (mlflowUrl === undefined) throw new PlatformError('mlflow.notRegistered')
+  async function mlflowOf(projectId: number): Promise<ReverseProxy> {
+    if (mlflowUrl === undefined) return ownMlflow.use(projectId)
     return createReverseProxy(mlflowUrl.replaceAll('{project}', String(projectId)))
   }
 
@@ -74,14 +81,14 @@ export function createRegisteredServers({ sparkUrl, sparkPagesUrl, mlflowUrl }: 
     },
     sparkPage: (request) => sparkPages().forward({ ...request, publicPath: SPARK_PAGES }),
     async mlflow(projectId) {
-      const server = mlflowOf(projectId)
+      const server = await mlflowOf(projectId)
       try {
         return { url: server.address, version: (await textOf(server, '/version')).trim().slice(0, 100), problem: null }
       } catch (error) {
         return { url: server.address, version: null, problem: sentenceOf(error) }
       }
     },
-    mlflowRequest: (projectId, request) => mlflowOf(projectId).forward({ ...request, publicPath: MLFLOW }),
+    mlflowRequest: async (projectId, request) => (await mlflowOf(projectId)).forward({ ...request, publicPath: MLFLOW }),
   }
 }
 

@@ -6,6 +6,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { type DataFolder, readOutput, writeDataFile } from '../../engines/runner/data-folder.ts'
 import type { LogEvent } from '../../engines/runner/log-event.ts'
 import { createMask, type Mask } from '../../engines/runner/mask.ts'
+import { homeOf } from '../../engines/runner/program.ts'
 import type { Runner, RunOutcome, RunSpec } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type {
@@ -232,9 +233,8 @@ function failureOfOutcome({ reason, exitCode, words }: RunOutcome, python: strin
   return new PlatformError('spark.driverEnded', { reason: `${why}${said === '' ? '' : `: ${said}`}` })
 }
 
-/** A Python is the folder around its `bin`; jars may lie anywhere. */
+/** Jars may lie anywhere. */
 function readableOf({ python, conf }: SparkSettings): string[] {
   const jars = (conf['spark.jars'] ?? '').split(',').map((jar) => jar.trim().replace(/^file:(\/\/)?/, ''))
-  const places = [isAbsolute(python) ? dirname(dirname(python)) : '', ...jars.map((jar) => dirname(jar))]
-  return [...new Set(places.filter((place) => isAbsolute(place)))]
+  return [...new Set([...homeOf(python), ...jars.filter((jar) => isAbsolute(jar)).map((jar) => dirname(jar))])]
 }

@@ -29,6 +29,9 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`
 }
 
+/** How long something took, whose whole seconds are known. */
+export const took = (seconds: number): string => (seconds < 1 ? 'less than 1 s' : duration(seconds))
+
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
 const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })

@@ -128,6 +128,48 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('columns are mapped from a real answer, and every item asks for more', async () => {
+    const mapped = extractor(stack.url, 'lovelace')
+    Object.assign(mapped.parameters.api, { pagination: undefined })
+    Object.assign(mapped.parameters.config, {
+      outputBucket: 'mapped',
+      jobs: [{ endpoint: 'customers', dataField: 'customers', params: { limit: 2 } }],
+    })
+    const made = await stack.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
+      json: { configurationId: 'mapped', name: 'Mapped', configuration: mapped },
+    })
+    assert.equal(made.status, 201, made.text)
+    const { page, complaints } = await signedIn(browser, stack, '/builder/mapped?step=columns')
+    await page.getByRole('button', { name: 'Map the columns of a real answer' }).click()
+    await page.getByLabel('Column of name').fill('customer')
+    for (const source of ['email', 'address.zip']) await page.getByRole('button', { name: `Leave ${source} out` }).click()
+    await page.getByLabel('Another value of the item').fill('address.zip')
+    await page.keyboard.press('Enter')
+    assert.equal(await page.getByLabel('Column of address.zip').inputValue(), 'address_zip')
+    const live = page.getByRole('region', { name: 'Live' })
+    await live.getByRole('button', { name: '1 page' }).click()
+    await live.getByRole('columnheader', { name: 'customer', exact: true }).waitFor()
+    assert.equal(await live.getByRole('columnheader', { name: 'email' }).count(), 0)
+
+    await page.getByRole('button', { name: 'Children', exact: true }).click()
+    await page.getByRole('button', { name: 'Set Requests for every item' }).click()
+    await page.getByRole('button', { name: /^Add / }).first().click()
+    await page.getByLabel('Endpoint').fill('customers?page={number}&limit=1')
+    await page.getByText(/^More settings/).click()
+    await page.getByLabel('Data type').fill('neighbours')
+    await page.getByRole('button', { name: 'Set Placeholders' }).click()
+    await page.getByRole('button', { name: 'Add a value' }).click()
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('number')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Value of number').fill('id')
+    await page.getByRole('button', { name: 'Save and run' }).click()
+    await page.getByRole('heading', { name: /^Mapped succeeded/ }).waitFor()
+    await page.getByRole('link', { name: /in\.c-mapped\.neighbours$/ }).click()
+    await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor() // one for each of the two items
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('a run with a wrong password is repaired on its cause card and rerun', async () => {
     const made = await stack.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
       json: { configurationId: 'broken', name: 'Broken', configuration: extractor(stack.url, 'wrong') },
@@ -157,6 +199,59 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'Take it back' }).click()
     await page.getByRole('button', { name: 'Apply and rerun' }).click()
     await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('selected rows run, each shows how it went, and the version and the list lead to the runs', async () => {
+    const { parameters } = extractor(stack.url, 'lovelace')
+    const { jobs, ...config } = parameters.config
+    const path = '/v2/storage/components/keboola.ex-generic-v2/configs'
+    const ok = async (to: string, json: object) => {
+      const answer = await stack.request('POST', to, { json })
+      assert.ok(answer.status < 300, answer.text)
+      return answer.json<{ id: string }>()
+    }
+    const root = { parameters: { ...parameters, config: { ...config, outputBucket: 'rowed' } } }
+    await ok(path, { configurationId: 'rowed', name: 'Rowed', configuration: root })
+    const rowOf = (endpoint: string) => ({ parameters: { config: { jobs: [{ ...jobs[0], endpoint }] } } })
+    for (const name of ['orders', 'customers', 'nothing'])
+      await ok(`${path}/rowed/rows`, { rowId: name, name, configuration: rowOf(name) })
+    const schedule = {
+      schedule: { cronTab: '0 6 1 1 *', timezone: 'UTC', state: 'enabled' },
+      target: { componentId: 'keboola.ex-generic-v2', configurationId: 'rowed', mode: 'run' },
+    }
+    const { id } = await ok('/v2/storage/components/keboola.scheduler/configs', { name: 'Yearly', configuration: schedule })
+    await ok('/scheduler/schedules', { configurationId: id })
+
+    const { page, complaints } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/rowed')
+    const rows = page.getByRole('complementary', { name: 'Rows' })
+    for (const name of ['orders', 'nothing']) await rows.getByLabel(`Select ${name}`).check()
+    await rows.getByRole('button', { name: 'Run these 2' }).click()
+    await page.getByRole('heading', { name: /^Rowed failed/ }).waitFor()
+    await page.goto(`${stack.url}/console/components/keboola.ex-generic-v2/rowed`)
+    const row = (name: string) => rows.getByRole('listitem').filter({ has: page.getByLabel(`Select ${name}`) })
+    await row('orders').getByText('in.c-rowed.orders').waitFor()
+    await row('nothing').getByText(/404/).waitFor()
+    await row('customers').getByText('has not run yet').waitFor()
+
+    await rows.getByRole('link', { name: /^nothing/ }).click()
+    await page.getByLabel('Endpoint').fill('orders')
+    await page.getByLabel('Why this change').fill('There is no such place')
+    await page.getByRole('button', { name: 'Save and run' }).click()
+    await page.getByRole('heading', { name: /^Rowed succeeded/ }).waitFor()
+    const run = new URL(page.url()).pathname
+    await page.goto(`${stack.url}/console/components/keboola.ex-generic-v2/rowed?tab=versions`)
+    const newest = page.getByRole('listitem').filter({ hasText: 'There is no such place' })
+    await newest.getByText('Master token of Test').waitFor()
+    await newest.getByRole('link', { name: '1 run' }).click()
+    await page.getByRole('heading', { name: /^Rowed succeeded/ }).waitFor()
+    assert.equal(new URL(page.url()).pathname, run)
+
+    await page.goto(`${stack.url}/console/components`)
+    const line = page.getByRole('row', { name: /Rowed/ })
+    await line.getByRole('img', { name: 'Last runs, oldest first: Failed, Success' }).waitFor()
+    await line.getByText(/^in \d+ d$/).waitFor() // when it runs by itself
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

@@ -75,8 +75,13 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('link', { name: /^Root/ }).click()
     await page.getByLabel('Base address').fill('https://shop.example/v2/')
     await page.getByText('encrypted', { exact: true }).waitFor()
-    page.on('dialog', (dialog) => void dialog.accept()) // the browser asks before it leaves
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type())
+      void dialog.accept()
+    })
     await page.reload() // what was typed survives
+    assert.deepEqual(asked, ['beforeunload'])
     await page.getByText('1 change in root, 1 change in orders').waitFor()
     await page.getByLabel('Why this change').fill('All orders')
     await page.getByRole('button', { name: /^Save Ctrl/ }).click()
@@ -159,6 +164,12 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     assert.doesNotMatch(await json.innerText(), /KBC::/)
     await json.fill('{"parameters":{"api":{"baseUrl":"https://a.example/","pagination":{"method":"other"}}}}')
     await page.getByTitle(/"method" must be one of cursor, offset/).waitFor()
+    await page.locator('.cm-lintRange-error').first().waitFor() // marked in the text too
+    await json.fill('')
+    await page.keyboard.type('{"parameters": {"api": {"ba')
+    await page.getByRole('option', { name: '"baseUrl"' }).waitFor() // from the schema of the component
+    await page.keyboard.press('Enter')
+    await json.getByText('"baseUrl"').waitFor()
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByText('valid', { exact: true }).waitFor()
     await page.context().close()
@@ -344,6 +355,16 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'Bring version 4 back' }).click()
     await page.getByText(/^Version 4 is back, as version/).waitFor()
     assert.match(await shop(), /"baseUrl":\s*"https:\/\/shop.example\/"/)
+    await page.getByRole('button', { name: 'Copy version 4' }).click()
+    await page.getByRole('heading', { name: 'Shop API, version 4' }).waitFor()
+    await page
+      .getByRole('complementary', { name: 'Rows' })
+      .getByRole('link', { name: /^customers/ })
+      .waitFor()
+    const copy = new URL(page.url()).pathname.split('/').at(-1)!
+    assert.notEqual(copy, 'shop')
+    assert.match((await ok('GET', `/${copy}`)).text, /"mystery":\s*12345678901234567890/)
+    await ok('DELETE', `/${copy}`)
     await page.context().close()
   })
 
@@ -389,14 +410,22 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await ok('DELETE', '/large')
   })
 
-  await t.test('the state is looked at and reset', async () => {
-    await ok('PUT', '/shop/rows/orders/state', { state: { component: { time: { previousStart: 5 } } } })
+  await t.test('the state is looked at, changed and reset', async () => {
+    await ok('PUT', '/shop/rows/orders/state', {
+      state: '{"component":{"time":{"previousStart":5},"last":12345678901234567890}}',
+    })
     const { page } = await signedIn(browser, stack, `${SCREEN}?tab=state`)
     const card = page.getByRole('region', { name: 'State of orders' })
-    await card.getByText('previousStart').waitFor()
-    await card.getByRole('button', { name: 'Begin from the start' }).click()
+    const text = card.getByLabel('State of orders as JSON')
+    await text.getByText('previousStart').waitFor()
+    await text.fill((await text.innerText()).replace(' 5', ' 7'))
+    await card.getByRole('button', { name: 'Save the state' }).click()
     await page.getByText('The state of orders is saved.').waitFor()
-    assert.deepEqual((await ok('GET', '/shop/rows/orders')).json<{ state: object }>().state, {})
+    const changed = (await ok('GET', '/shop/rows/orders')).text
+    assert.match(changed, /"previousStart":\s*7/)
+    assert.match(changed, /"last":\s*12345678901234567890/)
+    await card.getByRole('button', { name: 'Begin from the start' }).click()
+    await until('the state is empty', async () => /"state":\s*\{\}/.test((await ok('GET', '/shop/rows/orders')).text))
     await page.context().close()
   })
 
@@ -432,6 +461,18 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
       .getByRole('row', { name: /Other API/ })
       .getByText('Disabled')
       .waitFor()
+    await page.getByLabel('Select Other API').check()
+    await page.getByRole('button', { name: 'Enable', exact: true }).click()
+    await page.getByText('Enabled 1 configuration.').waitFor()
+    const other = page.getByRole('row', { name: /Other API/ })
+    await other.getByText('Disabled').waitFor({ state: 'detached' })
+    await other.getByText('never').waitFor()
+    await other.getByText('by hand').waitFor()
+    await other.getByText('Master token of Test').waitFor() // who made it
+    await page.getByLabel('Select Other API').check()
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('Started 1 configuration.').waitFor()
+    await other.getByRole('img', { name: /^Last runs, oldest first: / }).waitFor()
     await page.getByLabel('Select Other API').check()
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await page.getByText('Deleted 1 configuration.').waitFor()

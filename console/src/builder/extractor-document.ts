@@ -1,6 +1,18 @@
 // Where the builder's steps find their values in a configuration of the HTTP extractor, and what they say about them. Pure.
 
-import { isRecord, type Path, valueIn } from '../document/json-text.ts'
+import {
+  type Changes,
+  editAll,
+  isRecord,
+  type Path,
+  parsed,
+  putAt,
+  renameAt,
+  setAt,
+  sliceAt,
+  spliceAt,
+  valueIn,
+} from '../document/json-text.ts'
 
 export const API: Path = ['parameters', 'api']
 export const CONFIG: Path = ['parameters', 'config']
@@ -68,7 +80,7 @@ const CLIENT_CREDENTIALS = {
 }
 
 /** What choosing a login writes: values by path; undefined takes away. */
-export function loginChanges(kind: string): readonly (readonly [Path, unknown])[] {
+function loginChanges(kind: string): Changes {
   const without = [
     [LOGIN, undefined],
     [TOKEN_HEADER, undefined],
@@ -84,6 +96,117 @@ export function loginChanges(kind: string): readonly (readonly [Path, unknown])[
   if (kind === 'oauth20') return [...without, [LOGIN, { type: 'oauth20', format: 'json', headers: BEARER_OF_ACCOUNT }]]
   const login = { type: kind, loginRequest: { endpoint: '', method: 'POST', params: {} }, apiRequest: { headers: {} } }
   return [...without, [LOGIN, kind.endsWith('login') ? login : { type: kind }]]
+}
+
+/** Another way to log in. The one that was saved comes back as it was. */
+export function withLogin(text: string, kind: string, saved: string): string {
+  if (loginOf(parsed(saved)) !== kind) return editAll(text, loginChanges(kind))
+  return [LOGIN, TOKEN_HEADER].reduce((current, path) => putAt(current, path, sliceAt(saved, path)), text)
+}
+
+const API_HEADERS: Path = [...LOGIN, 'apiRequest', 'headers']
+const EXPIRES: Path = [...LOGIN, 'expires']
+
+/** Where an expression takes a value of the answer, directly or inside a function. */
+function responseIn(value: unknown): Path | undefined {
+  if (isRecord(value) && typeof value.response === 'string') return ['response']
+  const members: Iterable<readonly [string | number, unknown]> = Array.isArray(value)
+    ? value.entries()
+    : Object.entries(isRecord(value) ? value : {})
+  for (const [key, member] of members) {
+    const found = responseIn(member)
+    if (found) return [key, ...found]
+  }
+  return undefined
+}
+
+/** The header that carries the token of a login. */
+export function tokenHeaderOf(document: unknown): { readonly header: string; readonly answer: string; readonly path: Path } {
+  const headers = valueIn(document, API_HEADERS)
+  for (const [header, source] of Object.entries(isRecord(headers) ? headers : {})) {
+    const found = responseIn(source)
+    if (found) {
+      const path = [...API_HEADERS, header, ...found]
+      return { header, answer: textAt(document, path), path }
+    }
+  }
+  return { header: '', answer: '', path: [...API_HEADERS, 'Authorization', 'response'] }
+}
+
+export const withToken = (text: string, answer: string): string => setAt(text, tokenHeaderOf(parsed(text)).path, answer)
+
+/** Another name for the header of the token; one that is taken is left alone. */
+export function withTokenHeader(text: string, name: string): string {
+  const document = parsed(text)
+  const { header } = tokenHeaderOf(document)
+  if (name === '' || valueIn(document, [...API_HEADERS, name]) !== undefined) return text
+  return header === '' ? setAt(text, [...API_HEADERS, name], { response: '' }) : renameAt(text, [...API_HEADERS, header], name)
+}
+
+/** When the login is repeated: a place in its answer, or seconds. */
+export function expiryOf(document: unknown): string {
+  const expires = valueIn(document, EXPIRES)
+  return isRecord(expires) ? textAt(expires, ['response']) : textAt(document, EXPIRES)
+}
+
+export function withExpiry(text: string, expiry: string): string {
+  if (expiry === '') return setAt(text, EXPIRES, undefined)
+  if (/^\d{1,9}$/.test(expiry)) return setAt(text, EXPIRES, Number(expiry))
+  const isPlace = isRecord(valueIn(parsed(text), EXPIRES))
+  return isPlace ? setAt(text, [...EXPIRES, 'response'], expiry) : setAt(text, EXPIRES, { response: expiry, relative: true })
+}
+
+export interface Column {
+  readonly destination: string
+  readonly isKey: boolean
+}
+
+/** What a mapping says about one value of an item; undefined where it is not one column. */
+export function columnOf(entry: unknown): Column | undefined {
+  if (typeof entry === 'string') return { destination: entry, isKey: false }
+  if (!isRecord(entry) || entry.type === 'table') return undefined
+  return { destination: textAt(entry, ['mapping', 'destination']), isKey: valueIn(entry, ['mapping', 'primaryKey']) === true }
+}
+
+export function withColumn(text: string, path: Path, { destination, isKey }: Column): string {
+  if (!isRecord(valueIn(parsed(text), path)) && !isKey) return setAt(text, path, destination)
+  return editAll(text, [
+    [[...path, 'mapping', 'destination'], destination],
+    [[...path, 'mapping', 'primaryKey'], isKey || undefined],
+  ])
+}
+
+/** What a real answer suggests, beside the columns that are mapped already. */
+export const withColumns = (text: string, path: Path, suggested: Readonly<Record<string, unknown>>): string =>
+  editAll(
+    text,
+    Object.entries(suggested)
+      .map(([source, entry]) => [[...path, source], entry] as const)
+      .filter(([place]) => valueIn(parsed(text), place) === undefined),
+  )
+
+/** Another way of paging. What only the old way has goes, what both have or neither knows stays; the saved way comes back as it was. */
+export function withPages(
+  text: string,
+  path: Path,
+  method: string,
+  { saved, knownTo }: { readonly saved: string; readonly knownTo: (method: string) => readonly string[] },
+): string {
+  if (method === 'none') return setAt(text, path, undefined)
+  if (textAt(parsed(saved), [...path, 'method']) === method) return spliceAt(text, path, sliceAt(saved, path)!)
+  const known = knownTo(textAt(parsed(text), [...path, 'method'])).filter((name) => !knownTo(method).includes(name))
+  return editAll(text, [
+    ...known.map((name) => [[...path, name], undefined] as const),
+    [[...path, 'method'], method],
+    ...(method === 'response.param' ? [[[...path, 'includeParams'], true] as const] : []),
+  ])
+}
+
+/** The one way of paging becomes the first of several. */
+export function withSeveralPages(text: string): string {
+  const path = [...API, 'pagination']
+  const several = setAt(text, path, { method: 'multiple', scrollers: { first: null }, default: 'first' })
+  return spliceAt(several, [...path, 'scrollers', 'first'], sliceAt(text, path) ?? '{}')
 }
 
 export const PAGES: readonly Kind[] = [
@@ -190,6 +313,18 @@ export function sinceOf(document: unknown, index: number): { readonly name: stri
     if (format) return { name, format: format.id }
   }
   return undefined
+}
+
+/** Sends the time under this name; a name that something else has is left alone, an empty one takes the parameter away. */
+export function withSince(text: string, index: number, { name, format }: { name: string; format: string }): string {
+  const document = parsed(text)
+  const at = (key: string) => [...jobPath(index), 'params', key]
+  const before = sinceOf(document, index)
+  const value = SINCE_FORMATS.find(({ id }) => id === format)!.value
+  if (name === '') return before ? setAt(text, at(before.name), undefined) : text
+  if (name !== before?.name && valueIn(document, at(name)) !== undefined) return text
+  const named = before ? renameAt(text, at(before.name), name) : text
+  return before?.format === format ? named : setAt(named, at(name), value)
 }
 
 const SHOWN_API = ['baseUrl', 'name', 'authentication', 'pagination', 'http']

@@ -1,6 +1,6 @@
 // What differs between two documents, by path; and what two people changed in one document, put together.
 
-import { isRecord, type Path, parsed, setAt, sliceAt, spliceAt, valueIn } from './json-text.ts'
+import { isRecord, type Path, parsed, putAt, sliceAt, valueIn } from './json-text.ts'
 
 export interface Change {
   readonly path: Path
@@ -86,10 +86,7 @@ export function merged(
     .filter((step) => JSON.stringify(step.theirs) !== JSON.stringify(step.mine))
     .filter((step) => (step.isConflict ? isMine(step) : JSON.stringify(step.before) !== JSON.stringify(step.mine)))
     .toSorted((a, b) => compareForRemoval(a, b))
-    .reduce((text, { path }) => {
-      const slice = sliceAt(myText, path)
-      return slice === undefined ? setAt(text, path, undefined) : spliceAt(text, path, slice)
-    }, theirText)
+    .reduce((text, { path }) => putAt(text, path, sliceAt(myText, path)), theirText)
 }
 
 /** Elements of a list are taken away from its end, so that the others keep their places. */
@@ -102,5 +99,8 @@ function compareForRemoval(a: MergeStep, b: MergeStep): number {
 export const isSameDocument = (one: string, other: string): boolean => {
   if (one === other) return true
   const [a, b] = [parsed(one), parsed(other)]
-  return a !== undefined && b !== undefined && changesBetween(a, b).length === 0
+  return a !== undefined && b !== undefined && longNumbers(one) === longNumbers(other) && changesBetween(a, b).length === 0
 }
+
+/** Numbers with more digits than JavaScript tells apart. */
+const longNumbers = (text: string): string => (text.match(/\d{16,}/g) ?? []).join()

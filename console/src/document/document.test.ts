@@ -18,7 +18,7 @@ import {
   withoutClearSecrets,
 } from './json-text.ts'
 import { lineDifference } from './line-difference.ts'
-import { choiceFor, choicesOf, labelOf, problemsOf, type Schema, unknownNames } from './schema.ts'
+import { choiceFor, choicesOf, defaultsOf, labelOf, problemsOf, type Schema, typedText, unknownNames } from './schema.ts'
 
 const key = fc.string({ minLength: 1, maxLength: 6 }).filter((name) => name !== '__proto__' && name !== 'known')
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
@@ -150,6 +150,37 @@ test('a schema finds the choice, the mistakes and the names it does not know', (
 })
 
 const choicesRoot = (): Schema => schema.$defs!.pages!
+
+test('what a component takes where nothing is said is found in objects that are there', () => {
+  const described: Schema = {
+    type: 'object',
+    properties: {
+      size: { type: 'integer', default: 5 },
+      old: { type: 'string', default: 'x', deprecated: true },
+      pages: { oneOf: [{ properties: { method: { const: 'cursor' }, reverse: { type: 'boolean', default: false } } }] },
+      jobs: { type: 'array', items: { properties: { method: { type: 'string', default: 'GET' } } } },
+    },
+  }
+  assert.deepEqual(defaultsOf({ pages: { method: 'cursor' }, jobs: [{ method: 'POST' }, {}] }, described, { root: described }), [
+    [['size'], 5],
+    [['pages', 'reverse'], false],
+    [['jobs', 1, 'method'], 'GET'],
+  ])
+})
+
+test('typed text is a number or JSON where the schema takes one, as it was typed', () => {
+  const cases: readonly (readonly [string, Schema, string | undefined])[] = [
+    ['', {}, undefined],
+    ['12345678901234567890', { type: 'integer' }, '12345678901234567890'],
+    ['1.10', { type: ['string', 'number'] }, '1.10'],
+    ['007', {}, '"007"'],
+    ['5', { type: 'string' }, '"5"'],
+    ['{"attr":"x"}', {}, '{"attr":"x"}'],
+    ['{"attr"', {}, '"{\\"attr\\""'],
+  ]
+  for (const [text, schemaOf, json] of cases) assert.equal(typedText(text, schemaOf), json, text)
+  assert.equal(isSameDocument('{"a":12345678901234567890}', '{"a":12345678901234567891}'), false)
+})
 
 test('values are found by path and nothing is found where there is nothing', () => {
   const paths: readonly Path[] = [['a', 0, 'b'], ['a', 1], ['toString'], ['a', 0, 'b', 'c']]

@@ -61,6 +61,12 @@ export function setAt(text: string, path: Path, value: unknown): string {
   return setAt(text, path.slice(0, blocked), nested)
 }
 
+/** Values by place; `undefined` takes away. */
+export type Changes = readonly (readonly [Path, unknown])[]
+
+export const editAll = (text: string, changes: Changes): string =>
+  changes.reduce((current, [path, value]) => setAt(current, path, value), text)
+
 function canHold(value: unknown, key: string | number): boolean {
   if (value === undefined) return true
   return typeof key === 'number' ? Array.isArray(value) : isRecord(value)
@@ -79,6 +85,10 @@ export function spliceAt(text: string, path: Path, slice: string): string {
   const made = setAt(text, path, null)
   return nodeAt(made, path) ? spliceAt(made, path, slice) : made
 }
+
+/** Puts JSON text in the place of a value, or takes the value away. */
+export const putAt = (text: string, path: Path, json: string | undefined): string =>
+  json === undefined ? setAt(text, path, undefined) : spliceAt(text, path, json)
 
 /** Two values change places, byte for byte. */
 export function swapAt(text: string, one: Path, other: Path): string {

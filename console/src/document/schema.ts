@@ -1,6 +1,6 @@
 // The part of JSON Schema that components use to describe their configuration: enough for a form, for completion and for marking mistakes.
 
-import { isRecord, type Path } from './json-text.ts'
+import { isRecord, type Path, parsed } from './json-text.ts'
 
 export interface Schema {
   readonly $ref?: string
@@ -137,6 +137,30 @@ export function unknownNames(value: unknown, schema: Schema, set: SchemaSet): re
   return Object.keys(value).filter((name) => memberSchema(schema, name, value, set) === undefined)
 }
 
+/** What the component takes where nothing is said: single values, in objects that are there. */
+export function defaultsOf(
+  value: unknown,
+  schema: Schema,
+  set: SchemaSet,
+  path: Path = [],
+): readonly (readonly [Path, unknown])[] {
+  const whole = resolve(schema, set)
+  const below = (name: string | number, one: unknown) => {
+    const described = memberSchema(whole, name, value, set)
+    return described ? defaultsOf(one, described, set, [...path, name]) : []
+  }
+  if (Array.isArray(value)) return value.flatMap((one: unknown, index) => below(index, one))
+  if (!isRecord(value)) return []
+  const members = { ...whole.properties, ...choiceFor(value, choicesOf(whole, set))?.properties }
+  const unsaid = Object.entries(members).flatMap(([name, member]) => {
+    const { default: taken, deprecated } = resolve(member, set)
+    return name in value || deprecated || taken === undefined || typeof taken === 'object'
+      ? []
+      : [[[...path, name], taken] as const]
+  })
+  return [...unsaid, ...Object.entries(value).flatMap(([name, one]) => below(name, one))]
+}
+
 const ACRONYMS: Readonly<Record<string, string>> = { id: 'id', url: 'address', http: 'HTTP', api: 'API', ssh: 'SSH', aws: 'AWS' }
 
 /** `maxRetries` as "Max retries", for names without a title. */
@@ -151,3 +175,16 @@ export function labelOf(name: string, schema: Schema): string {
   const text = words.map((word) => ACRONYMS[word] ?? word).join(' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
+
+/** What typed text is as JSON: nothing, a number where numbers are taken, JSON where it is JSON, else the text. */
+export function typedText(text: string, schema: Schema): string | undefined {
+  if (text === '') return undefined
+  const types = typesOf(schema)
+  const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)
+  if (isNumber && (types.length === 0 || types.includes('number') || types.includes('integer'))) return text
+  const canBeJson = types.length === 0 || types.some((type) => type !== 'string')
+  return canBeJson && /^[[{]/.test(text) && parsed(text) !== undefined ? text : JSON.stringify(text)
+}
+
+/** The value of typed text, for places without a schema. */
+export const typedValue = (text: string): unknown => parsed(typedText(text, {}) ?? '')

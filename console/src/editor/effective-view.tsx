@@ -2,7 +2,8 @@
 
 import { useState } from 'react'
 import { effectiveConfiguration } from '../../../contract/effective-configuration.ts'
-import { parsed, pretty } from '../document/json-text.ts'
+import { editAll, type Path, parsed, pretty } from '../document/json-text.ts'
+import { defaultsOf, type Schema } from '../document/schema.ts'
 
 interface Line {
   readonly key: string
@@ -15,14 +16,27 @@ export interface Side {
   readonly row: string | undefined
 }
 
-const MARKS = { root: 'g1', row: 'g2', vault: 'g3' } as const
+export type Origin = 'root' | 'row' | 'vault' | 'variable' | 'default'
 
-export function EffectiveView({ draft, saved, rowName }: { draft: Side; saved: Side; rowName: string | undefined }) {
+const MARKS: Readonly<Record<Origin, string>> = { root: 'g1', row: 'g2', vault: 'g3', variable: 'g3', default: 'g4' }
+/** Each default is one more reading of the text; a document of this size says what it wants. */
+const MOST_CHARACTERS = 100_000
+
+interface EffectiveViewProps {
+  readonly draft: Side
+  readonly saved: Side
+  readonly rowName: string | undefined
+  readonly schema: Schema | undefined
+  /** Opens the place that a value comes from. */
+  readonly onOpen: (origin: Origin) => void
+}
+
+export function EffectiveView({ draft, saved, rowName, schema, onOpen }: EffectiveViewProps) {
   const [isSaved, setSaved] = useState(false)
   const isReadable = parsed(draft.root) !== undefined && (draft.row === undefined || parsed(draft.row) !== undefined)
   const shown = isSaved ? saved : draft
-  const before = effectiveConfiguration(saved.root, saved.row)
-  const now = isReadable ? effectiveConfiguration(shown.root, shown.row) : before
+  const before = withDefaults(saved, schema)
+  const now = isReadable ? withDefaults(shown, schema) : before
   const savedLines = new Map(linesOf(before.text).map(({ pointer, text }) => [pointer, text]))
   const lines = linesOf(now.text)
   return (
@@ -54,13 +68,17 @@ export function EffectiveView({ draft, saved, rowName }: { draft: Side; saved: S
           <i className="g3" />
           variable
         </span>
+        <span>
+          <i className="g4" />
+          default of the component
+        </span>
       </div>
       {isReadable ? null : <p className="in mute">As saved: the JSON cannot be read yet.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
       <section className="eff" aria-label="Effective configuration" tabIndex={0}>
         {lines.map(({ key, text, pointer }) => {
           const side = pointer === undefined ? undefined : originOf(pointer, now.origins)
-          const origin = side && /\{\{\s*vault\./.test(text) ? 'vault' : side
+          const origin = side && /\{\{/.test(text) ? (/\{\{\s*vault\./.test(text) ? 'vault' : 'variable') : side
           const isNew = pointer !== undefined && savedLines.get(pointer)?.replace(/,$/, '') !== text.replace(/,$/, '')
           return (
             <div key={key} className={isNew && !isSaved ? 'new' : undefined}>
@@ -68,12 +86,17 @@ export function EffectiveView({ draft, saved, rowName }: { draft: Side; saved: S
                 <Coloured text={text} />
               </span>
               <span className="o">
-                {origin ? (
+                {origin === 'default' ? (
                   <>
+                    <i className={MARKS.default} />
+                    default
+                  </>
+                ) : origin ? (
+                  <button type="button" title="Go to where it comes from" onClick={() => onOpen(origin)}>
                     <i className={MARKS[origin]} />
                     {origin}
                     {isNew && !isSaved ? ', new' : ''}
-                  </>
+                  </button>
                 ) : null}
               </span>
             </div>
@@ -84,8 +107,26 @@ export function EffectiveView({ draft, saved, rowName }: { draft: Side; saved: S
   )
 }
 
+interface Effective {
+  readonly text: string
+  readonly origins: Readonly<Record<string, Origin>>
+}
+
+/** Root and row, and what the component takes for what neither says. */
+function withDefaults({ root, row }: Side, schema: Schema | undefined): Effective {
+  const merged = effectiveConfiguration(root, row)
+  if (!schema || merged.text.length > MOST_CHARACTERS) return merged
+  const defaults = defaultsOf(parsed(merged.text), schema, { root: schema })
+  return {
+    text: editAll(merged.text, defaults),
+    origins: { ...merged.origins, ...Object.fromEntries(defaults.map(([path]) => [pointerOf(path), 'default' as const])) },
+  }
+}
+
+const pointerOf = (path: Path): string => path.map((key) => `/${escaped(String(key))}`).join('')
+
 /** The origin of a value, or of the list that it stands in. */
-function originOf(pointer: string, origins: Readonly<Record<string, 'root' | 'row'>>): 'root' | 'row' | undefined {
+function originOf(pointer: string, origins: Readonly<Record<string, Origin>>): Origin | undefined {
   for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/')))
     if (origins[place]) return origins[place]
   return undefined

@@ -1,7 +1,21 @@
 // A form made from a JSON Schema. It edits the text of the document: what it does not show stays as it is.
 
 import { createContext, type ReactNode, useContext, useId, useState } from 'react'
-import { isEncrypted, isRecord, type Path, parsed, pathText, renameAt, setAt, swapAt, valueIn } from '../document/json-text.ts'
+import {
+  editAll,
+  isEncrypted,
+  isRecord,
+  type Path,
+  parsed,
+  pathText,
+  pretty,
+  putAt,
+  renameAt,
+  setAt,
+  sliceAt,
+  swapAt,
+  valueIn,
+} from '../document/json-text.ts'
 import {
   choiceFor,
   choicesOf,
@@ -11,6 +25,7 @@ import {
   resolve,
   type Schema,
   type SchemaSet,
+  typedText,
   typesOf,
   unknownNames,
 } from '../document/schema.ts'
@@ -27,6 +42,12 @@ interface FormContext {
   /** What was saved, for marking changes. */
   readonly saved: unknown
   readonly put: (path: Path, value: unknown) => void
+  /** Puts JSON as it was typed: large numbers and their spelling stay. */
+  readonly putText: (path: Path, text: string | undefined) => void
+  /** JSON of a place as it is written. */
+  readonly textOf: (path: Path) => string | undefined
+  /** Makes a value one of another kind: what tells the kinds apart is set, all else stays. */
+  readonly mark: (path: Path, marks: readonly (readonly [string, unknown])[]) => void
   readonly rename: (path: Path, name: string) => void
   /** Two elements of a list change places, each as it was written. */
   readonly swap: (one: Path, other: Path) => void
@@ -79,6 +100,15 @@ export function SchemaForm({
         onOpenJson,
         helpFor,
         put: (path, value) => onChange(setAt(text, path, value)),
+        putText: (path, json) => onChange(putAt(text, path, json)),
+        textOf: (path) => sliceAt(text, path),
+        mark: (path, marks) =>
+          onChange(
+            editAll(
+              text,
+              marks.map(([name, value]) => [[...path, name], value] as const),
+            ),
+          ),
         rename: (path, name) => onChange(renameAt(text, path, name)),
         swap: (one, other) => onChange(swapAt(text, one, other)),
       }}
@@ -227,7 +257,7 @@ const emptyOf = (schema: Schema, set: SchemaSet): unknown => {
 
 /** One of several shapes, told apart by a constant: the kind of login, the kind of pages. */
 function Choice({ label, choices, path }: { label: string; choices: readonly Schema[]; path: Path }) {
-  const { document, put, helpFor } = useForm()
+  const { document, put, mark, helpFor } = useForm()
   const id = useId()
   const value = valueIn(document, path)
   const chosen = choiceFor(value, choices)
@@ -235,8 +265,10 @@ function Choice({ label, choices, path }: { label: string; choices: readonly Sch
   const choose = (name: string) => {
     const choice = choices.find((one, index) => nameOf(one, index) === name)
     if (!choice) return put(path, undefined)
-    const marks = Object.fromEntries(marksOf(choice))
-    put(path, typesOf(choice).includes('object') ? { ...(isRecord(value) ? value : {}), ...marks } : '')
+    if (!typesOf(choice).includes('object')) return put(path, '')
+    const marks = marksOf(choice)
+    if (isRecord(value) && marks.length > 0) mark(path, marks)
+    else put(path, Object.fromEntries(marks))
   }
   return (
     <>
@@ -379,18 +411,35 @@ export function Entries({ schema, path, known }: { schema: Schema; path: Path; k
   )
 }
 
-function NameInput({ value, label, onDone }: { value: string; label: string; onDone: (name: string) => void }) {
+/** A name is complete when its field is left: on the way to it, it may be the name of something else. */
+export function NameInput({
+  value,
+  label,
+  id,
+  placeholder = 'name',
+  onDone,
+}: {
+  value: string
+  /** Where no label stands beside it. */
+  label?: string
+  id?: string
+  placeholder?: string
+  onDone: (name: string) => void
+}) {
   const [text, setText] = useState(value)
   return (
     <input
       className="input mono"
-      aria-label={label}
-      placeholder="name"
+      {...(id ? { id } : { 'aria-label': label })}
+      placeholder={placeholder}
       // biome-ignore lint/a11y/noAutofocus: a line that was just added is to be filled in
-      autoFocus={value === ''}
+      autoFocus={value === '' && id === undefined}
       value={text}
       onChange={(event) => setText(event.target.value)}
-      onBlur={() => onDone(text.trim())}
+      onBlur={() => {
+        setText(value) // stays when the new name is not taken over
+        onDone(text.trim())
+      }}
       onKeyDown={(event) => (event.key === 'Enter' ? event.currentTarget.blur() : undefined)}
     />
   )
@@ -467,7 +516,7 @@ function controlOf({ name, schema, path, id, label, value, above }: ControlProps
     return schema.items?.format === 'multiline' || hasLongTexts(value) ? (
       <LongTexts id={id} path={path} label={label} values={Array.isArray(value) ? value : []} />
     ) : (
-      <Texts id={id} path={path} value={value} />
+      <Texts id={id} path={path} schema={schema} value={value} />
     )
   const placeholder = briefly(above ?? schema.default)
   if (value === undefined || typeof value !== 'object' || value === null)
@@ -496,10 +545,10 @@ function Loose({
   schema: Schema
   placeholder?: string
 }) {
-  const { document, put, suggestions } = useForm()
+  const { document, putText, textOf, suggestions } = useForm()
   const listId = useId()
   const value = valueIn(document, path)
-  const shown = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  const shown = typeof value === 'string' ? value : (textOf(path) ?? '')
   const [typed, setTyped] = useState<string>()
   const offered = schema.format ? suggestions(schema.format) : []
   return (
@@ -512,7 +561,7 @@ function Loose({
         value={typed ?? shown}
         onChange={(event) => {
           setTyped(event.target.value)
-          put(path, typedValue(event.target.value, schema))
+          putText(path, typedText(event.target.value, schema))
         }}
         onBlur={() => setTyped(undefined)}
       />
@@ -525,19 +574,6 @@ function Loose({
       ) : null}
     </>
   )
-}
-
-/** What typed text means: nothing, a number where numbers are taken, JSON where it is JSON, else the text. */
-export function typedValue(text: string, schema: Schema): unknown {
-  if (text === '') return undefined
-  const types = typesOf(schema)
-  const isNumber = /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(text)
-  if (isNumber && (types.length === 0 || types.includes('number') || types.includes('integer'))) return Number(text)
-  if (/^[[{]/.test(text)) {
-    const value = parsed(text)
-    if (value !== undefined && !(types.length > 0 && types.every((type) => type === 'string'))) return value
-  }
-  return text
 }
 
 /** What applies as long as nothing is chosen. */
@@ -587,27 +623,28 @@ const Flag = ({ id, path, schema, value, above }: ChooseProps) => {
   )
 }
 
-/** A list of texts, separated by commas. */
-function Texts({ id, path, value }: { id: string; path: Path; value: unknown }) {
-  const { put } = useForm()
-  const shown = Array.isArray(value) ? value.map(String).join(', ') : ''
+/** A list of texts, separated by commas. Elements that stay keep what they are, text or number. */
+function Texts({ id, path, schema, value }: { id: string; path: Path; schema: Schema; value: unknown }) {
+  const { putText, textOf } = useForm()
+  const kept = (Array.isArray(value) ? value : []).map((one: unknown, index) => {
+    const json = textOf([...path, index]) ?? ''
+    return { json, shown: typeof one === 'string' ? one : json }
+  })
   const [typed, setTyped] = useState<string>()
-  const read = (text: string) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== '')
-      .map((part) => (/^\d{1,15}$/.test(part) ? Number(part) : part))
+  const jsonOf = (part: string) => kept.find(({ shown }) => shown === part)?.json ?? typedText(part, schema.items ?? {})
   return (
     <input
       className="input mono"
       id={id}
       placeholder="separated by commas"
-      value={typed ?? shown}
+      value={typed ?? kept.map(({ shown }) => shown).join(', ')}
       onChange={(event) => {
         setTyped(event.target.value)
-        const list = read(event.target.value)
-        put(path, list.length === 0 ? undefined : list)
+        const parts = event.target.value
+          .split(',')
+          .map((part) => part.trim())
+          .filter((part) => part !== '')
+        putText(path, parts.length === 0 ? undefined : `[${parts.map(jsonOf).join(', ')}]`)
       }}
       onBlur={() => setTyped(undefined)}
     />
@@ -702,8 +739,8 @@ export function SecretInput({
 
 /** Whatever the form has no better way for. */
 function JsonField({ path, label, id }: { name: string; path: Path; label: string; id?: string }) {
-  const { document, put } = useForm()
-  const shown = JSON.stringify(valueIn(document, path), null, 2) ?? ''
+  const { putText, textOf } = useForm()
+  const shown = pretty(textOf(path) ?? '')
   const [typed, setTyped] = useState<string>()
   const text = typed ?? shown
   const isWrong = text.trim() !== '' && parsed(text) === undefined
@@ -717,8 +754,8 @@ function JsonField({ path, label, id }: { name: string; path: Path; label: strin
       value={text}
       onChange={(event) => {
         setTyped(event.target.value)
-        const value = parsed(event.target.value)
-        if (value !== undefined || event.target.value.trim() === '') put(path, value)
+        const json = event.target.value.trim()
+        if (json === '' || parsed(json) !== undefined) putText(path, json || undefined)
       }}
       onBlur={() => (isWrong ? undefined : setTyped(undefined))}
     />

@@ -6,11 +6,13 @@ import { type ReactNode, Suspense, useId, useState } from 'react'
 import {
   API,
   CONFIG,
+  type Column,
+  columnOf,
+  expiryOf,
   jobPath,
   type Kind,
   LOGIN,
   LOGINS,
-  loginChanges,
   loginOf,
   PAGE_TITLES,
   PAGES,
@@ -20,11 +22,32 @@ import {
   sinceOf,
   tableOf,
   textAt,
+  tokenHeaderOf,
+  withColumn,
+  withColumns,
+  withExpiry,
+  withLogin,
+  withPages,
+  withSeveralPages,
+  withSince,
+  withToken,
+  withTokenHeader,
 } from '../builder/extractor-document.ts'
-import { isRecord, type Path, parsed, renameAt, setAt, valueIn } from '../document/json-text.ts'
-import { choiceFor, choicesOf, resolve, type Schema } from '../document/schema.ts'
+import {
+  type Changes,
+  editAll,
+  isRecord,
+  type Path,
+  parsed,
+  putAt,
+  renameAt,
+  setAt,
+  sliceAt,
+  valueIn,
+} from '../document/json-text.ts'
+import { choiceFor, choicesOf, resolve, type Schema, typedText } from '../document/schema.ts'
 import { LazyJsonEditor } from '../editor/lazy.ts'
-import { SchemaForm, SecretInput } from '../editor/schema-form.tsx'
+import { NameInput, SchemaForm, SecretInput } from '../editor/schema-form.tsx'
 import { ViewSwitch } from '../editor/view-switch.tsx'
 import { Lines } from '../load.tsx'
 import { Field } from '../parts/field.tsx'
@@ -117,13 +140,10 @@ function stepOf(props: StepProps): ReactNode {
 }
 
 /** Changes several values of a document at once. */
-const edit = ({ draft }: OpenDocument, changes: readonly (readonly [Path, unknown])[]): void =>
-  draft.edit(changes.reduce((text, [path, value]) => setAt(text, path, value), draft.text))
-
-type Changed = readonly (readonly [Path, unknown])[]
+const edit = ({ draft }: OpenDocument, changes: Changes): void => draft.edit(editAll(draft.text, changes))
 
 /** Changes of the root and of the row together; both may be one document. */
-function editBoth({ root, current }: Pick<StepProps, 'root' | 'current'>, ofRoot: Changed, ofCurrent: Changed): void {
+function editBoth({ root, current }: Pick<StepProps, 'root' | 'current'>, ofRoot: Changes, ofCurrent: Changes): void {
   if (root.key === current.key) edit(root, [...ofRoot, ...ofCurrent])
   else {
     if (ofRoot.length > 0) edit(root, ofRoot)
@@ -259,13 +279,12 @@ function Params({
           const attribute = isRecord(one) && typeof one.attr === 'string' && one.attr.startsWith('#') ? one.attr : undefined
           return (
             <div key={key} className="entry-row">
-              <input
-                className="input mono"
-                aria-label={`Name of ${key}`}
-                defaultValue={key}
-                onBlur={(event) =>
-                  event.target.value && event.target.value !== key
-                    ? owner.draft.edit(renameAt(owner.draft.text, [...path, key], event.target.value))
+              <NameInput
+                value={key}
+                label={`Name of ${key}`}
+                onDone={(next) =>
+                  next && !entries.some(([known]) => known === next)
+                    ? owner.draft.edit(renameAt(owner.draft.text, [...path, key], next))
                     : undefined
                 }
               />
@@ -281,8 +300,10 @@ function Params({
                 <input
                   className="input mono"
                   aria-label={`Value of ${key}`}
-                  value={typeof one === 'string' ? one : JSON.stringify(one)}
-                  onChange={(event) => edit(owner, [[[...path, key], typedParameter(event.target.value)]])}
+                  value={typeof one === 'string' ? one : (sliceAt(owner.draft.text, [...path, key]) ?? '')}
+                  onChange={(event) =>
+                    owner.draft.edit(putAt(owner.draft.text, [...path, key], typedParameter(event.target.value)))
+                  }
                 />
               )}
               <button
@@ -322,11 +343,8 @@ function Params({
   )
 }
 
-/** Numbers stay numbers, and what is JSON is JSON. */
-function typedParameter(text: string): unknown {
-  if (/^-?(0|[1-9]\d{0,14})$/.test(text)) return Number(text)
-  return /^[[{]/.test(text) ? (parsed(text) ?? text) : text
-}
+/** Numbers stay numbers, what is JSON is JSON, and an empty value is sent. */
+const typedParameter = (text: string): string => typedText(text, {}) ?? '""'
 
 function LoginStep(props: StepProps) {
   const { root } = props
@@ -338,7 +356,7 @@ function LoginStep(props: StepProps) {
         label="How to log in"
         kinds={LOGINS}
         current={kind}
-        onChoose={(id) => (id === kind ? undefined : edit(root, loginChanges(id)))}
+        onChoose={(id) => (id === kind ? undefined : root.draft.edit(withLogin(root.draft.text, id, root.draft.base.text)))}
       />
       {kind === 'basic' ? (
         <div className="f2">
@@ -430,16 +448,10 @@ const SecretField = ({ owner, name, label }: { owner: OpenDocument; name: string
 )
 
 function LoginRequest({ root }: StepProps) {
-  const document = parsed(root.draft.text)
-  const headersPath = [...LOGIN, 'apiRequest', 'headers']
-  const headers = valueIn(document, headersPath)
-  const [header = '', source] = Object.entries(isRecord(headers) ? headers : {})[0] ?? []
-  const answer = isRecord(source) && typeof source.response === 'string' ? source.response : ''
-  const ids = [useId(), useId(), useId()] as const
-  const setHeader = (name: string, path: string) =>
-    edit(root, [[headersPath, { ...(isRecord(headers) ? withoutKey(headers, header) : {}), [name]: { response: path } }]])
-  const expires = valueIn(document, [...LOGIN, 'expires'])
-  const expiryPath = isRecord(expires) ? textAt(expires, ['response']) : ''
+  const { text, edit: write } = root.draft
+  const document = parsed(text)
+  const { header, answer } = tokenHeaderOf(document)
+  const expiry = expiryOf(document)
   return (
     <>
       <div className="f2">
@@ -454,50 +466,48 @@ function LoginRequest({ root }: StepProps) {
       </div>
       <Params owner={root} secretOwner={root} path={[...LOGIN, 'loginRequest', 'params']} label="Sent with the login" />
       <div className="f2">
-        <div className="field">
-          <Label htmlFor={ids[0]}>Token in the answer</Label>
-          <input
-            className="input mono"
-            id={ids[0]}
-            placeholder="token"
-            value={answer}
-            onChange={(event) => setHeader(header || 'Authorization', event.target.value)}
-          />
-        </div>
-        <div className="field">
-          <Label htmlFor={ids[1]}>Sent as the header</Label>
-          <input
-            className="input mono"
-            id={ids[1]}
-            placeholder="Authorization"
-            value={header}
-            onChange={(event) => setHeader(event.target.value, answer)}
-          />
-        </div>
-        <div className="field">
-          <Label htmlFor={ids[2]}>Log in again after the seconds at</Label>
-          <input
-            className="input mono"
-            id={ids[2]}
-            placeholder="never"
-            value={expiryPath}
-            onChange={(event) =>
-              edit(root, [
-                [[...LOGIN, 'expires'], event.target.value === '' ? undefined : { response: event.target.value, relative: true }],
-              ])
-            }
-          />
-          <span className="hint">
-            {expiryPath ? `The login is repeated when ${expiryPath} of its answer is over.` : 'The login is made once for a run.'}
-          </span>
-        </div>
+        <Field label="Token in the answer">
+          {(id) => (
+            <input
+              className="input mono"
+              id={id}
+              placeholder="token"
+              value={answer}
+              onChange={(event) => write(withToken(text, event.target.value))}
+            />
+          )}
+        </Field>
+        <Field label="Sent as the header">
+          {(id) => (
+            <NameInput
+              key={header}
+              id={id}
+              placeholder="Authorization"
+              value={header}
+              onDone={(name) => write(withTokenHeader(text, name))}
+            />
+          )}
+        </Field>
+        <Field label="Log in again after the seconds at" hint={expiry ? expiryHint(expiry) : 'The login is made once for a run.'}>
+          {(id) => (
+            <input
+              className="input mono"
+              id={id}
+              placeholder="never"
+              value={expiry}
+              onChange={(event) => write(withExpiry(text, event.target.value))}
+            />
+          )}
+        </Field>
       </div>
     </>
   )
 }
 
-const withoutKey = (value: Readonly<Record<string, unknown>>, key: string): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(value).filter(([name]) => name !== key))
+const expiryHint = (expiry: string): string =>
+  /^\d+$/.test(expiry)
+    ? `The login is repeated after ${expiry} seconds.`
+    : `The login is repeated when ${expiry} of its answer is over.`
 
 const RequestStep = ({ root, current, index, document }: StepProps) => (
   <>
@@ -532,8 +542,9 @@ function PagesStep(props: StepProps) {
   const method = textAt(settings, ['method']) || 'none'
   const choose = (id: string) => {
     if (id === method) return
-    edit(root, [[path, id === 'none' ? undefined : { method: id, ...(id === 'response.param' ? { includeParams: true } : {}) }]])
+    root.draft.edit(withPages(root.draft.text, path, id, { saved: root.draft.base.text, knownTo }))
   }
+  const knownTo = (kind: string) => Object.keys(chosenIn(props.schema, 'pagination', { method: kind })?.properties ?? {})
   return (
     <>
       <Suggestion {...props} />
@@ -553,13 +564,7 @@ function Scrollers({ root, current, index, document }: StepProps) {
   if (!isRecord(pagination)) return null
   if (pagination.method !== 'multiple')
     return (
-      <button
-        type="button"
-        className="btn sm ghost"
-        onClick={() =>
-          edit(root, [[[...API, 'pagination'], { method: 'multiple', scrollers: { first: pagination }, default: 'first' }]])
-        }
-      >
+      <button type="button" className="btn sm ghost" onClick={() => root.draft.edit(withSeveralPages(root.draft.text))}>
         <Icon name="plus" size="sm" />
         <span>Requests page in different ways</span>
       </button>
@@ -645,13 +650,16 @@ function PicturedPages({ settings }: { settings: unknown }) {
   )
 }
 
+/** The kind that a value is, of those the component's schema defines. */
+function chosenIn(schema: Schema | undefined, definition: string, value: unknown): Schema | undefined {
+  const whole = schema?.$defs?.[definition]
+  return schema && whole && choiceFor(value, choicesOf(resolve(whole, { root: schema }), { root: schema }))
+}
+
 /** Fields of the chosen kind, from the component's own schema, with plain names. */
 function FromSchema({ root, schema, base, definition }: StepProps & { base: Path; definition: string }) {
-  const whole = schema?.$defs?.[definition]
-  if (!schema || !whole) return null
-  const set = { root: schema }
-  const chosen = choiceFor(valueIn(parsed(root.draft.text), base), choicesOf(resolve(whole, set), set))
-  if (!chosen) return null
+  const chosen = chosenIn(schema, definition, valueIn(parsed(root.draft.text), base))
+  if (!schema || !chosen) return null
   const properties = Object.fromEntries(
     Object.entries(chosen.properties ?? {}).map(([name, member]) => [
       name,
@@ -751,8 +759,7 @@ function ColumnsStep({ root, current, index, document, effective, walk }: StepPr
   const mapping = valueIn(parsed(owner.draft.text), path)
   const entries = Object.entries(isRecord(mapping) ? mapping : {})
   const found = walk?.steps.flatMap(({ tables }) => tables ?? [])[0]?.columns ?? []
-  const put = (source: string, destination: string, isKey: boolean) =>
-    edit(owner, [[[...path, source], isKey ? { mapping: { destination, primaryKey: true } } : { mapping: { destination } }]])
+  const put = (source: string, column: Column) => owner.draft.edit(withColumn(owner.draft.text, [...path, source], column))
   return (
     <>
       <p className="mute">
@@ -767,7 +774,8 @@ function ColumnsStep({ root, current, index, document, effective, walk }: StepPr
           disabled={suggest.isPending}
           onClick={() =>
             suggest.mutate(undefined, {
-              onSuccess: ({ mapping: suggested }) => (suggested ? edit(owner, [[path, suggested]]) : undefined),
+              onSuccess: ({ mapping: suggested }) =>
+                suggested ? owner.draft.edit(withColumns(owner.draft.text, path, suggested)) : undefined,
             })
           }
         >
@@ -780,6 +788,21 @@ function ColumnsStep({ root, current, index, document, effective, walk }: StepPr
           </button>
         ) : null}
       </div>
+      <Field label="Another value of the item" hint="A path such as address.city. Enter adds it as a column.">
+        {(id) => (
+          <NameInput
+            key={entries.length}
+            id={id}
+            placeholder="address.city"
+            value=""
+            onDone={(source) =>
+              source && !entries.some(([known]) => known === source)
+                ? put(source, { destination: source.replace(/[^A-Za-z0-9]+/g, '_'), isKey: false })
+                : undefined
+            }
+          />
+        )}
+      </Field>
       {suggest.error ? <Problem error={suggest.error} /> : null}
       {entries.length > 0 ? (
         <table className="t columns-table">
@@ -795,34 +818,31 @@ function ColumnsStep({ root, current, index, document, effective, walk }: StepPr
           </thead>
           <tbody>
             {entries.map(([source, entry]) => {
-              const destination =
-                typeof entry === 'string' ? entry : textAt(entry, ['mapping', 'destination']) || textAt(entry, ['destination'])
-              const isKey = valueIn(entry, ['mapping', 'primaryKey']) === true
-              const isTable = valueIn(entry, ['type']) === 'table'
+              const column = columnOf(entry)
               return (
                 <tr key={source}>
                   <td className="mono">{source}</td>
                   <td>
-                    {isTable ? (
-                      <span className="mute">table {destination}</span>
-                    ) : (
+                    {column ? (
                       <input
                         className="input mono"
                         aria-label={`Column of ${source}`}
-                        value={destination}
-                        onChange={(event) => put(source, event.target.value, isKey)}
+                        value={column.destination}
+                        onChange={(event) => put(source, { ...column, destination: event.target.value })}
                       />
+                    ) : (
+                      <span className="mute">table {textAt(entry, ['destination'])}</span>
                     )}
                   </td>
                   <td>
-                    {isTable ? null : (
+                    {column ? (
                       <input
                         type="checkbox"
                         aria-label={`${source} is part of the key`}
-                        checked={isKey}
-                        onChange={() => put(source, destination, !isKey)}
+                        checked={column.isKey}
+                        onChange={() => put(source, { ...column, isKey: !column.isKey })}
                       />
-                    )}
+                    ) : null}
                   </td>
                   <td>
                     <button
@@ -870,11 +890,7 @@ function NewStep(props: StepProps) {
   const keyPath = [...CONFIG, 'primaryKey', table]
   const key = valueIn(document, keyPath)
   const keyText = Array.isArray(key) ? key.join(', ') : typeof key === 'string' ? key : ''
-  const setSince = (name: string, format: string) =>
-    edit(current, [
-      ...(since ? [[[...jobPath(index), 'params', since.name], undefined] as const] : []),
-      ...(name ? [[[...jobPath(index), 'params', name], SINCE_FORMATS.find(({ id }) => id === format)!.value] as const] : []),
-    ])
+  const setSince = (name: string, format: string) => current.draft.edit(withSince(current.draft.text, index, { name, format }))
   return (
     <>
       <NewSuggestion {...props} />
@@ -915,12 +931,12 @@ function NewStep(props: StepProps) {
       <div className="f2">
         <div className="field">
           <Label htmlFor={ids[2]}>Send the start of the last good run as</Label>
-          <input
-            className="input mono"
+          <NameInput
+            key={since?.name ?? ''}
             id={ids[2]}
             placeholder="not sent"
             value={since?.name ?? ''}
-            onChange={(event) => setSince(event.target.value, since?.format ?? 'date')}
+            onDone={(name) => setSince(name, since?.format ?? 'date')}
           />
         </div>
         <div className="field">

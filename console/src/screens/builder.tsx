@@ -29,7 +29,7 @@ import { ImportButton } from './builder-import.tsx'
 import { fetchWalk, LivePane, useWalk, type WalkRequest } from './builder-live.tsx'
 import { Playground } from './builder-playground.tsx'
 import { StepForm } from './builder-steps.tsx'
-import { documentsOf, draftsName, ROOT, useRun, useSave } from './configuration-documents.ts'
+import { documentsOf, draftsName, ROOT, useLeaveGuard, useRun, useSave } from './configuration-documents.ts'
 import { EXTRACTOR } from './names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useSchemas } from './use-configuration.ts'
 
@@ -101,6 +101,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
   const [page, setPage] = useState<number>()
   const [isPlaying, setPlaying] = useState(false)
   const changed = documents.filter(({ draft }) => draft.isChanged)
+  useLeaveGuard(changed.length > 0)
   const canSave = changed.length > 0 && !save.isPending
   const ask = (request: WalkRequest) => {
     setPage(undefined)

@@ -14,7 +14,7 @@ import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { ConfigurationList, type Entry, entriesOf } from './configuration-list.tsx'
-import { type Component, SCHEDULER, useCatalogue, useComponents } from './names.ts'
+import { type Component, FLOW_COMPONENTS, SCHEDULER, useCatalogue, useComponents } from './names.ts'
 import { NewConfiguration, NewConfigurationDialog } from './new-configuration.tsx'
 
 const route = getRouteApi('/components')
@@ -81,7 +81,7 @@ const TYPES: Readonly<Record<string, string>> = {
   writer: 'Delivers data',
   transformation: 'Changes data',
   application: 'Works with data',
-  other: 'Runs other components',
+  other: 'Serves other components',
   processor: 'Changes files before or after a run',
   'data-app': 'Serves pages over your data',
 }
@@ -100,7 +100,7 @@ function Catalogue({ filter, configured }: { filter: string; configured: readonl
         {shown.map(({ id, name, type, description, hasRun, documentationUrl }) => (
           <li key={id}>
             <h2 className="h">{name}</h2>
-            <p className="xs mute">{TYPES[type] ?? type}</p>
+            <p className="xs mute">{FLOW_COMPONENTS.includes(id) ? 'Runs other components' : (TYPES[type] ?? type)}</p>
             <p className="soft">{description}</p>
             <div className="row wrap">
               <span className="xs mute">

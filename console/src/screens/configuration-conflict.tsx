@@ -3,7 +3,7 @@
 import { useState } from 'react'
 import { type MergeStep, merged, mergeSteps } from '../document/changes.ts'
 import { parsed, pathText, pretty } from '../document/json-text.ts'
-import { plural } from '../format.ts'
+import { moment, plural } from '../format.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Status } from '../parts/status.tsx'
 import { type OpenDocument, ROOT } from './configuration-documents.ts'
@@ -53,7 +53,7 @@ export function Conflict({
     onBack()
   }
   return (
-    <div className="in stack4">
+    <div className="conflict stack4">
       <div className="row wrap top">
         <div className="grow">
           <h2 className="say">
@@ -76,7 +76,9 @@ export function Conflict({
       </div>
       <div className="m3">
         <div className="hd">Before, version {behind[0]?.draft.base.version}</div>
-        <div className="hd">{who}</div>
+        <div className="hd">
+          {who}, version {loaded.configuration.version}, {moment(loaded.configuration.currentVersion.created)}
+        </div>
         <div className="hd">Yours, not saved</div>
         {rows.map(({ id, document, step }) => (
           <Decision

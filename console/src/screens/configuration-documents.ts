@@ -1,7 +1,7 @@
 // The documents of a configuration that is open: its root and rows with what is typed and not saved; saving and running them.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useBlocker, useNavigate } from '@tanstack/react-router'
 import type { Draft, DraftStore } from '../document/draft.ts'
 import { api, branchName } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
@@ -30,6 +30,11 @@ export function documentsOf({ configuration, root, rows }: LoadedConfiguration, 
 
 export const draftsName = ({ componentId, configurationId }: ConfigurationPlace) =>
   `${branchName()} ${componentId} ${configurationId}`
+
+/** Drafts are kept in the tab, so other screens can be opened; closing the tab would lose them, and the browser asks. */
+export function useLeaveGuard(hasChanges: boolean): void {
+  useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => hasChanges })
+}
 
 /** Saves what changed, each only over the version it began from. */
 export function useSave(place: ConfigurationPlace, documents: readonly OpenDocument[]) {

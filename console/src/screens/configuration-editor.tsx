@@ -1,13 +1,13 @@
 // The editor of a configuration: its rows, a form or JSON, and what will really run. All three show one text.
 
-import { getRouteApi, useBlocker, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { ApiError } from '../../../client/src/client.ts'
 import { changesBetween } from '../document/changes.ts'
 import { useDrafts } from '../document/draft.ts'
 import { parsed } from '../document/json-text.ts'
 import { problemsOf, type Schema } from '../document/schema.ts'
-import { EffectiveView } from '../editor/effective-view.tsx'
+import { EffectiveView, type Origin } from '../editor/effective-view.tsx'
 import { LazyJsonEditor } from '../editor/lazy.ts'
 import { canShow, SchemaForm } from '../editor/schema-form.tsx'
 import { ViewSwitch } from '../editor/view-switch.tsx'
@@ -17,7 +17,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useKey } from '../use-key.ts'
 import { Conflict } from './configuration-conflict.tsx'
-import { documentsOf, draftsName, type OpenDocument, ROOT, useRun, useSave } from './configuration-documents.ts'
+import { documentsOf, draftsName, type OpenDocument, ROOT, useLeaveGuard, useRun, useSave } from './configuration-documents.ts'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 import { helpFor } from './field-help.ts'
@@ -127,6 +127,8 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
             draft={{ root: root.draft.text, row: rowOf(({ draft }) => draft.text) }}
             saved={{ root: loaded.root.text, row: rowOf(({ key }) => loaded.rows.get(key)!.text) }}
             rowName={rowOf(({ name }) => name)}
+            schema={schemas.root}
+            onOpen={(origin) => void navigate({ to: '.', search: searchOf(origin, row) as never })}
           />
         </section>
       </div>
@@ -145,10 +147,11 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
   )
 }
 
-/** Drafts are kept in the tab, so other screens can be opened; closing the tab would lose them, and the browser asks. */
-function useLeaveGuard(hasChanges: boolean): void {
-  useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => hasChanges })
-}
+/** The address of what a value of the effective configuration comes from. */
+const searchOf = (origin: Origin, row: string | undefined) => (before: object) =>
+  origin === 'variable' || origin === 'vault'
+    ? { ...before, tab: 'variables' }
+    : { ...before, tab: 'edit', row: origin === 'row' ? row : undefined }
 
 function Validity({ text, schema, isPart }: { text: string; schema: Schema | undefined; isPart: boolean }) {
   const value = parsed(text)

@@ -2,25 +2,26 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Suspense, useState } from 'react'
-import type { Configuration } from '../../../client/src/operations.ts'
 import { parsed } from '../document/json-text.ts'
 import { LazyJsonEditor } from '../editor/lazy.ts'
 import { Lines } from '../load.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
-import type { ConfigurationPlace } from './use-configuration.ts'
+import type { ConfigurationPlace, LoadedConfiguration } from './use-configuration.ts'
 
 interface Owner {
   readonly rowId: string | undefined
   readonly name: string
-  readonly state: unknown
+  /** As it is written: positions of APIs may be numbers that JavaScript does not hold. */
+  readonly saved: string
 }
 
-export function StateTab({ place, configuration }: { place: ConfigurationPlace; configuration: Configuration }) {
+export function StateTab({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedConfiguration }) {
+  const { configuration, states } = loaded
   const owners: readonly Owner[] = [
-    { rowId: undefined, name: 'Root', state: configuration.state },
-    ...configuration.rows.map((row) => ({ rowId: row.id, name: row.name || row.id, state: row.state })),
+    { rowId: undefined, name: 'Root', saved: states.get(undefined)! },
+    ...configuration.rows.map(({ id, name }) => ({ rowId: id, name: name || id, saved: states.get(id)! })),
   ]
   return (
     <div className="stack4">
@@ -28,7 +29,7 @@ export function StateTab({ place, configuration }: { place: ConfigurationPlace; 
         What the last good run left for the next one: where it stopped, when it started. A run that fails changes nothing here.
       </p>
       {owners.map((owner) => (
-        <StateCard key={`${owner.rowId} ${JSON.stringify(owner.state)}`} place={place} owner={owner} />
+        <StateCard key={`${owner.rowId} ${owner.saved}`} place={place} owner={owner} />
       ))}
     </div>
   )
@@ -36,18 +37,18 @@ export function StateTab({ place, configuration }: { place: ConfigurationPlace; 
 
 function StateCard({ place, owner }: { place: ConfigurationPlace; owner: Owner }) {
   const queries = useQueryClient()
-  const saved = textOf(owner.state)
+  const { saved } = owner
   const [text, setText] = useState(saved)
-  const put = (state: unknown): Promise<unknown> =>
+  const put = (state: string): Promise<unknown> =>
     owner.rowId === undefined
       ? api.call('configurations.setState', { path: place, body: { state } })
       : api.call('rows.setState', { path: { ...place, rowId: owner.rowId }, body: { state } })
   const save = useMutation({
-    mutationFn: (state: unknown) => put(state),
+    mutationFn: put,
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['configurations.get'] })
       toast(`The state of ${owner.name} is saved.`, async () => {
-        await put(owner.state)
+        await put(saved)
         await queries.invalidateQueries({ queryKey: ['configurations.get'] })
       })
     },
@@ -60,7 +61,7 @@ function StateCard({ place, owner }: { place: ConfigurationPlace; owner: Owner }
         {isEmpty ? <span className="xs mute">remembers nothing: the next run begins from the start</span> : null}
         <span className="push row">
           {isEmpty ? null : (
-            <button type="button" className="btn sm" disabled={save.isPending} onClick={() => save.mutate({})}>
+            <button type="button" className="btn sm" disabled={save.isPending} onClick={() => save.mutate('{}')}>
               Begin from the start
             </button>
           )}
@@ -69,7 +70,7 @@ function StateCard({ place, owner }: { place: ConfigurationPlace; owner: Owner }
               type="button"
               className="btn sm pri"
               disabled={save.isPending || parsed(text) === undefined}
-              onClick={() => save.mutate(parsed(text))}
+              onClick={() => save.mutate(text)}
             >
               Save the state
             </button>
@@ -83,5 +84,3 @@ function StateCard({ place, owner }: { place: ConfigurationPlace; owner: Owner }
     </section>
   )
 }
-
-const textOf = (state: unknown): string => (Array.isArray(state) && state.length === 0 ? '{}' : JSON.stringify(state, null, 2))

@@ -93,7 +93,7 @@ export function ConfigurationScreen() {
         <Loaded query={query} skeleton={<Lines count={8} />}>
           {(loaded) => {
             if (tab === 'variables') return <VariablesTab place={place} loaded={loaded} />
-            if (tab === 'state') return <StateTab place={place} configuration={loaded.configuration} />
+            if (tab === 'state') return <StateTab place={place} loaded={loaded} />
             if (tab === 'versions') return <VersionsTab place={place} current={loaded.configuration.version} />
             if (tab === 'authorisation') return <AuthorisationTab place={place} loaded={loaded} />
             if (tab === 'runs') return <Runs place={place} />

@@ -1,19 +1,47 @@
 // A run of a flow beside an earlier one: what ended otherwise, and what took longer.
 
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
 import { duration, moment } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Status, wordOf } from '../parts/status.tsx'
+import { useKey } from '../use-key.ts'
 import { flowResultOf, type TaskResult } from './flow-result.ts'
 
-const useEarlierRuns = (job: Job): readonly Job[] => {
-  const { data = [] } = useLoad('queue.search', {
+/** The newest runs of the same flow, newest first. */
+const useFlowRuns = (job: Job): readonly Job[] =>
+  useLoad('queue.search', {
     query: { componentId: job.component, configId: job.config ?? '', branchId: job.branchId, limit: 30 },
-  })
-  return data.filter((one) => Number(one.id) < Number(job.id) && one.isFinished)
+  }).data ?? []
+
+const useEarlierRuns = (job: Job): readonly Job[] =>
+  useFlowRuns(job).filter((one) => Number(one.id) < Number(job.id) && one.isFinished)
+
+/** The run before and the run after, by the brackets. */
+export function OtherRuns({ job }: { job: Job }) {
+  const navigate = useNavigate()
+  const runs = useFlowRuns(job)
+  const before = runs.find(({ id }) => Number(id) < Number(job.id))
+  const after = runs.findLast(({ id }) => Number(id) > Number(job.id))
+  const open = (run: Job | undefined) => (run ? void navigate({ to: '/jobs/$jobId', params: { jobId: run.id } }) : undefined)
+  useKey('[', 'Earlier run', () => open(before))
+  useKey(']', 'Later run', () => open(after))
+  return (
+    <span className="row push xs">
+      {before ? (
+        <Link to="/jobs/$jobId" params={{ jobId: before.id }}>
+          Earlier run <kbd>[</kbd>
+        </Link>
+      ) : null}
+      {after ? (
+        <Link to="/jobs/$jobId" params={{ jobId: after.id }}>
+          Later run <kbd>]</kbd>
+        </Link>
+      ) : null}
+    </span>
+  )
 }
 
 export function CompareRuns({ job }: { job: Job }) {

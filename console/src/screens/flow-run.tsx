@@ -4,12 +4,13 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
 import { type Flow, type FlowTask, readFlow } from '../flow/flow-document.ts'
-import { duration, plural } from '../format.ts'
+import { duration, plural, took } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { LastRuns } from '../parts/spark.tsx'
 import { Status } from '../parts/status.tsx'
 import { Timeline } from '../parts/timeline.tsx'
-import { CompareRuns } from './flow-compare.tsx'
+import { CompareRuns, OtherRuns } from './flow-compare.tsx'
 import { FlowGraph } from './flow-graph.tsx'
 import { flowResultOf, type PhaseResult, type TaskResult } from './flow-result.ts'
 import { isOver } from './jobs.tsx'
@@ -34,6 +35,7 @@ export function FlowRun({ job }: { job: Job }) {
       <section className="card" aria-labelledby="graph">
         <header>
           <h2 id="graph">Graph</h2>
+          <OtherRuns job={job} />
         </header>
         <FlowGraph
           flow={flow}
@@ -104,7 +106,55 @@ function taskNote(task: TaskResult | undefined): string {
   if (!task || task.status === 'skipped') return 'Left out'
   if (task.isKept) return 'Kept from the run before'
   if (task.status === 'error') return task.duration < 1 ? 'Failed within a second' : `Failed after ${duration(task.duration)}`
-  return task.status === 'waiting' || task.status === 'created' ? 'Waits' : duration(task.duration)
+  return task.status === 'waiting' || task.status === 'created' ? 'Waits' : took(task.duration)
+}
+
+/** What the task's own job says: what it read and wrote, how long it took against what is usual, how it ended before. */
+function TaskFacts({ jobId }: { jobId: string }) {
+  const job = useLoad('queue.get', { path: { id: jobId } as never }).data
+  const query = { componentId: job?.component ?? '', configId: job?.config ?? '', branchId: job?.branchId ?? '', limit: 10 }
+  const runs = useLoad('queue.search', { query }, { enabled: Boolean(job?.config) }).data ?? []
+  if (!job) return null
+  const { input, output } = job.result as { input?: Tables; output?: Tables } // described loosely
+  const names = (tables: Tables | undefined) => tables?.tables?.map(({ id }) => id).join(', ')
+  return (
+    <dl className="kv xs">
+      <dt>Read</dt>
+      <dd>{names(input) || 'nothing'}</dd>
+      <dt>Wrote</dt>
+      <dd>{names(output) || 'nothing'}</dd>
+      <dt>Took</dt>
+      <dd>
+        {took(job.durationSeconds)}
+        {job.usual ? `, usual ${took(job.usual.durationMs / 1000)}` : ''}
+      </dd>
+      {runs.length > 0 ? (
+        <>
+          <dt>Last runs</dt>
+          <dd>
+            <LastRuns jobs={runs.toReversed()} />
+          </dd>
+        </>
+      ) : null}
+      {job.config ? (
+        <>
+          <dt>Runs</dt>
+          <dd>
+            <Link
+              to="/components/$componentId/$configurationId"
+              params={{ componentId: job.component, configurationId: job.config }}
+            >
+              the configuration {job.config}
+            </Link>
+          </dd>
+        </>
+      ) : null}
+    </dl>
+  )
+}
+
+interface Tables {
+  readonly tables?: readonly { readonly id: string }[]
 }
 
 function Selected({ result, tasks }: { result: TaskResult; tasks: readonly TaskResult[] }) {
@@ -129,6 +179,7 @@ function Selected({ result, tasks }: { result: TaskResult; tasks: readonly TaskR
           <p>{message}</p>
         </div>
       ) : null}
+      {result.jobId ? <TaskFacts jobId={result.jobId} /> : null}
       {result.status === 'error' ? (
         <ul className="xs soft stack2">
           <li className="row">
@@ -137,10 +188,15 @@ function Selected({ result, tasks }: { result: TaskResult; tasks: readonly TaskR
           </li>
           <li className="row">
             <Icon name="check" size="sm" />
-            and keeps the results of the other {plural(tasks.length - again.length, 'task')}.
+            and {keptText(tasks.length - again.length)}.
           </li>
         </ul>
       ) : null}
     </div>
   )
 }
+
+const keptText = (kept: number): string =>
+  kept === 0
+    ? 'keeps nothing: no task had ended well'
+    : `keeps the results of ${kept === 1 ? 'the other task' : `the other ${plural(kept, 'task')}`}`

@@ -29,7 +29,7 @@ import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { useKey } from '../use-key.ts'
-import { documentsOf, draftsName, type OpenDocument, useRun, useSave } from './configuration-documents.ts'
+import { documentsOf, draftsName, type OpenDocument, useLeaveGuard, useRun, useSave } from './configuration-documents.ts'
 import { ConditionEditor } from './flow-condition.tsx'
 import { FlowGraph } from './flow-graph.tsx'
 import { JobTable } from './jobs.tsx'
@@ -77,6 +77,7 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
   const documents = documentsOf(loaded, drafts)
   const root = documents[0]!
   const { draft } = root
+  useLeaveGuard(draft.isChanged)
   const flow = readFlow(parsed(draft.text), place.componentId)
   const problems = useProblems(place, draft.text)
   const save = useSave(place, documents)

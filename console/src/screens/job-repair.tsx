@@ -7,7 +7,8 @@ import type { Job } from '../../../client/src/operations.ts'
 import { changesBetween } from '../document/changes.ts'
 import { type Path, parsed, pathText, setAt, valueIn } from '../document/json-text.ts'
 import { pathOfPointer, repairPlaces } from '../document/repair.ts'
-import { SecretInput, typedValue } from '../editor/schema-form.tsx'
+import { typedValue } from '../document/schema.ts'
+import { SecretInput } from '../editor/schema-form.tsx'
 import { plural } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -158,7 +159,7 @@ function RepairField({
   const text = typed ?? shown
   const put = (next: string) => {
     setTyped(next)
-    onChange(typeof value === 'string' ? next : typedValue(next, {}))
+    onChange(typeof value === 'string' ? next : typedValue(next))
   }
   const isLong = text.length > LONG || text.includes('\n')
   return (

@@ -45,7 +45,11 @@ export function JobScreen() {
   return (
     <Page
       title={`${name}, job ${jobId}`}
-      crumbs={[{ name: 'Jobs', to: '/jobs' }, ...configurationCrumb(data, name), { name: jobId }]}
+      crumbs={
+        data && flowResultOf(data)
+          ? flowCrumbs(data, name)
+          : [{ name: 'Jobs', to: '/jobs' }, ...configurationCrumb(data, name), { name: jobId }]
+      }
       above={
         <>
           {data ? <Status status={data.status} badge /> : null}
@@ -65,6 +69,12 @@ export function JobScreen() {
 
 const configurationCrumb = (job: Job | undefined, name: string): readonly Crumb[] =>
   job?.config ? [{ name, to: `/components/${encodeURIComponent(job.component)}/${encodeURIComponent(job.config)}` }] : []
+
+const flowCrumbs = (job: Job, name: string): readonly Crumb[] => [
+  { name: 'Flows', to: '/flows' },
+  { name, ...(job.config ? { to: `/flows/${encodeURIComponent(job.component)}/${encodeURIComponent(job.config)}` } : {}) },
+  { name: `Run ${job.id}` },
+]
 
 function sentenceOf(job: Job, name: string): string {
   const seconds = secondsOf(job)
@@ -193,7 +203,7 @@ function Body({ job }: { job: Job }) {
       </div>
       <div className="stack4">
         {good ? <AgainstLastGood job={job} good={good} /> : null}
-        <Results result={result} isOver={isOver(job.status)} />
+        {isFlow ? null : <Results result={result} isOver={isOver(job.status)} />}
         <Measures job={job} />
         <JobRecording job={job} isOver={isOver(job.status)} />
       </div>

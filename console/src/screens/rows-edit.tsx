@@ -1,8 +1,8 @@
 // One value changed in several rows at once. The rows show it as not saved, and are saved like any other change.
 
 import { useId, useState } from 'react'
-import { leavesOf, parsed, pathText, setAt, valueIn } from '../document/json-text.ts'
-import { typedValue } from '../editor/schema-form.tsx'
+import { leavesOf, parsed, pathText, putAt, valueIn } from '../document/json-text.ts'
+import { typedText } from '../document/schema.ts'
 import { plural } from '../format.ts'
 import { Dialog } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
@@ -24,7 +24,7 @@ export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onC
   const now = path ? [...new Set(rows.map(({ draft }) => JSON.stringify(valueIn(parsed(draft.text), path)) ?? 'not set'))] : []
   const apply = () => {
     if (!path) return
-    for (const { draft } of rows) draft.edit(setAt(draft.text, path, typedValue(text, {})))
+    for (const { draft } of rows) draft.edit(putAt(draft.text, path, typedText(text, {})))
     onClose()
   }
   return (

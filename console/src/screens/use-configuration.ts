@@ -18,6 +18,8 @@ export interface LoadedConfiguration {
   readonly root: Saved
   /** By id of the row. */
   readonly rows: ReadonlyMap<string, Saved>
+  /** What runs left, as it is written: by id of the row, the root's without one. */
+  readonly states: ReadonlyMap<string | undefined, string>
 }
 
 export async function readConfiguration(place: ConfigurationPlace, signal?: AbortSignal): Promise<LoadedConfiguration> {
@@ -33,6 +35,10 @@ export async function readConfiguration(place: ConfigurationPlace, signal?: Abor
         { text: documentText(sliceAt(text, ['rows', index, 'configuration'])), version: row.version },
       ]),
     ),
+    states: new Map([
+      [undefined, documentText(sliceAt(text, ['state']))],
+      ...configuration.rows.map(({ id }, index) => [id, documentText(sliceAt(text, ['rows', index, 'state']))] as const),
+    ]),
   }
 }
 

@@ -1137,9 +1137,26 @@ export const ERRORS = {
   },
   'apps.noRepository': { kind: 'not-found', text: 'The code of app {id} is in its configuration, not in a git repository.' },
   'apps.noManagedRepository': {
-    kind: 'invalid',
-    text: 'This stack hosts no git repositories for data apps. Leave useManagedGitRepo out and put the code in parameters.script of the configuration.',
+    kind: 'not-found',
+    text: 'The stack hosts no git repository for app {id}. It makes one together with an app, when useManagedGitRepo is true.',
   },
+  'apps.gitCredentialNotFound': {
+    kind: 'not-found',
+    text: 'The repository of app {id} has no credential "{credential}", or it has expired.',
+  },
+  'apps.tooManyGitCredentials': {
+    kind: 'invalid',
+    text: 'A repository has at most {limit} credentials. Delete some that are no longer needed.',
+  },
+  'apps.gitUnauthenticated': {
+    kind: 'unauthenticated',
+    text: 'Send a credential of this repository as the password, with any user: POST .../apps/{id}/git-repo/credentials makes one. It may have expired.',
+  },
+  'apps.gitReadOnly': {
+    kind: 'forbidden',
+    text: 'This credential reads the repository only. Make one with the permissions readWrite.',
+  },
+  'apps.gitMalformed': { kind: 'invalid', text: 'The body is not a request of the git protocol, or not whole.' },
   'apps.linkInvalid': {
     kind: 'not-found',
     text: 'This link to an app is not valid, or it has ended. Open the app again, or ask for a new link.',

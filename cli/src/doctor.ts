@@ -165,7 +165,7 @@ async function components({ dataDir }: Config): Promise<Finding> {
 /** Neither a folder that is gone nor a host that is away keeps the stack from starting: warnings only. */
 async function templates({ templateFolders = [], templateRepositories, egressAllow }: Config): Promise<Finding[]> {
   const check = 'templates'
-  const { lookAtRepository } = await import('../../server/src/engines/git-checkout/git-checkout.ts')
+  const { lookAtRepository } = await import('../../server/src/engines/git/git-checkout.ts')
   const policy = egressPolicyFrom(egressAllow)
   const missing = templateFolders.filter((folder) => !existsSync(folder)).map((folder) => `${folder} is not there.`)
   const looks = templateRepositories.map(async (repository) => {

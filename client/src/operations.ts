@@ -34,6 +34,7 @@ export type ConfigurationsSetStateBody = { readonly state?: unknown }
 export type ConfigurationsUpdateBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown }
 export type ConfigurationsValidateBody = { readonly configuration?: unknown; readonly isRow?: boolean }
 export type ConfigurationsValidateSavedBody = { readonly configuration?: unknown }
+export type CreatedGitCredential = { readonly id: string; readonly type: string; readonly name: string; readonly permissions: string; readonly ownerAdminId: string | null; readonly createdAt: string; readonly expiresAt: string; readonly secret: string }
 export type DataApp = { readonly id: string; readonly projectId: string; readonly componentId: string; readonly branchId: string; readonly configId: string; readonly configVersion: string; readonly latestConfigVersion: string; readonly name: string; readonly type: string; readonly size: string | null; readonly state: string; readonly desiredState: string; readonly url: string; readonly autoSuspendAfterSeconds: number; readonly autoRestartEnabled: boolean; readonly provisioningStrategy: string; readonly createdTimestamp: string; readonly lastRequestTimestamp: string | null; readonly lastStartTimestamp: string | null }
 export type DataAppLink = { readonly url: string; readonly expiresAt: string }
 export type DataAppRepository = { readonly sshUrl: string | null; readonly httpsUrl: string | null; readonly isManagedGitRepo: boolean }
@@ -41,6 +42,7 @@ export type DataAppRun = { readonly id: string; readonly appId: string; readonly
 export type DataScienceChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
 export type DataScienceChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
 export type DataScienceCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly useManagedGitRepo?: boolean; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
+export type DataScienceCreateAppGitCredentialBody = { readonly type?: 'http_token'; readonly name?: string; readonly permissions?: 'readWrite' | 'readOnly'; readonly expiresInSeconds?: number }
 export type DataScienceCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type DataScienceCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
@@ -57,6 +59,7 @@ export type FilesAddTagBody = { readonly tag: string }
 export type FilesPrepareBody = { readonly name: string; readonly sizeBytes?: number; readonly federationToken?: boolean; readonly contentType?: string; readonly isSliced?: boolean; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string> }
 export type FlowsValidateBody = { readonly component: string; readonly configuration: Readonly<Record<string, unknown>>; readonly config?: string; readonly branchId?: string }
 export type Freshness = { readonly tableId: string; readonly state: string; readonly lastLoadTime: string | null; readonly usualIntervalMs: number | null; readonly expectedTime: string | null; readonly lateByMs: number }
+export type GitCredential = { readonly id: string; readonly type: string; readonly name: string; readonly permissions: string; readonly ownerAdminId: string | null; readonly createdAt: string; readonly expiresAt: string }
 export type IcebergCommitBody = { readonly identifier?: unknown; readonly requirements: ReadonlyArray<unknown>; readonly updates: ReadonlyArray<unknown> }
 export type IcebergCreateTableBody = { readonly name: string; readonly schema: unknown; readonly location?: unknown; readonly 'partition-spec'?: unknown; readonly 'write-order'?: unknown; readonly 'stage-create'?: boolean; readonly properties?: unknown }
 export type IcebergTokenBody = { readonly grant_type?: string; readonly client_id?: string; readonly client_secret?: string; readonly scope?: string }
@@ -112,6 +115,7 @@ export type Sandbox = { readonly id: string; readonly projectId: string; readonl
 export type SandboxesChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
 export type SandboxesChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
 export type SandboxesCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly useManagedGitRepo?: boolean; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
+export type SandboxesCreateAppGitCredentialBody = { readonly type?: 'http_token'; readonly name?: string; readonly permissions?: 'readWrite' | 'readOnly'; readonly expiresInSeconds?: number }
 export type SandboxesCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type SandboxesCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
@@ -233,6 +237,9 @@ export const ROUTES = {
   'dataScience.changeApp': ['PATCH', '/data-science/apps/{id}'],
   'dataScience.deleteApp': ['DELETE', '/data-science/apps/{id}'],
   'dataScience.appRepository': ['GET', '/data-science/apps/{id}/git-repo'],
+  'dataScience.createAppGitCredential': ['POST', '/data-science/apps/{id}/git-repo/credentials'],
+  'dataScience.listAppGitCredentials': ['GET', '/data-science/apps/{id}/git-repo/credentials'],
+  'dataScience.deleteAppGitCredential': ['DELETE', '/data-science/apps/{id}/git-repo/credentials/{credentialId}'],
   'dataScience.createAppLink': ['POST', '/data-science/apps/{id}/links'],
   'dataScience.tailAppLog': ['GET', '/data-science/apps/{id}/logs/tail'],
   'dataScience.appPassword': ['GET', '/data-science/apps/{id}/password'],
@@ -261,6 +268,9 @@ export const ROUTES = {
   'encryption.describe': ['GET', '/encryption'],
   'encryption.encrypt': ['POST', '/encryption/encrypt'],
   'encryption.migrateConfiguration': ['POST', '/encryption/migrate-configuration', 'body'],
+  'git.push': ['POST', '/git/data-apps/{repository}/git-receive-pack'],
+  'git.fetch': ['POST', '/git/data-apps/{repository}/git-upload-pack'],
+  'git.listRefs': ['GET', '/git/data-apps/{repository}/info/refs'],
   'operations.health': ['GET', '/health'],
   'operations.guides': ['GET', '/help'],
   'operations.guide': ['GET', '/help/{path}'],
@@ -394,6 +404,9 @@ export const ROUTES = {
   'sandboxes.changeApp': ['PATCH', '/sandboxes/apps/{id}'],
   'sandboxes.deleteApp': ['DELETE', '/sandboxes/apps/{id}'],
   'sandboxes.appRepository': ['GET', '/sandboxes/apps/{id}/git-repo'],
+  'sandboxes.createAppGitCredential': ['POST', '/sandboxes/apps/{id}/git-repo/credentials'],
+  'sandboxes.listAppGitCredentials': ['GET', '/sandboxes/apps/{id}/git-repo/credentials'],
+  'sandboxes.deleteAppGitCredential': ['DELETE', '/sandboxes/apps/{id}/git-repo/credentials/{credentialId}'],
   'sandboxes.createAppLink': ['POST', '/sandboxes/apps/{id}/links'],
   'sandboxes.tailAppLog': ['GET', '/sandboxes/apps/{id}/logs/tail'],
   'sandboxes.appPassword': ['GET', '/sandboxes/apps/{id}/password'],
@@ -734,6 +747,9 @@ export interface Operations {
   'dataScience.changeApp': { path: { readonly id: string }; query: undefined; body: DataScienceChangeAppBody; answer: DataApp }
   'dataScience.deleteApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
   'dataScience.appRepository': { path: { readonly id: string }; query: undefined; body: undefined; answer: DataAppRepository }
+  'dataScience.createAppGitCredential': { path: { readonly id: string }; query: undefined; body: DataScienceCreateAppGitCredentialBody; answer: CreatedGitCredential }
+  'dataScience.listAppGitCredentials': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<GitCredential> }
+  'dataScience.deleteAppGitCredential': { path: { readonly id: string; readonly credentialId: string }; query: undefined; body: undefined; answer: undefined }
   'dataScience.createAppLink': { path: { readonly id: string }; query: undefined; body: DataScienceCreateAppLinkBody; answer: DataAppLink }
   'dataScience.tailAppLog': { path: { readonly id: string }; query: { readonly lines?: number; readonly since?: string }; body: undefined; answer: string }
   'dataScience.appPassword': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly password: string } }
@@ -762,6 +778,9 @@ export interface Operations {
   'encryption.describe': { path: undefined; query: undefined; body: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'encryption.encrypt': { path: undefined; query: { readonly componentId?: string; readonly projectId?: string; readonly configId?: string; readonly branchType?: string }; body: unknown; answer: unknown }
   'encryption.migrateConfiguration': { path: undefined; query: { readonly 'dry-run'?: boolean }; body: EncryptionMigrateConfigurationBody; answer: { readonly message: string; readonly data: { readonly destinationStack: string; readonly componentId: string; readonly configId: string; readonly branchId: string }; readonly warnings: ReadonlyArray<string> } }
+  'git.push': { path: { readonly repository: string }; query: undefined; body: unknown; answer: unknown }
+  'git.fetch': { path: { readonly repository: string }; query: undefined; body: unknown; answer: unknown }
+  'git.listRefs': { path: { readonly repository: string }; query: { readonly service: 'git-upload-pack' | 'git-receive-pack' }; body: undefined; answer: unknown }
   'operations.health': { path: undefined; query: undefined; body: undefined; answer: string }
   'operations.guides': { path: undefined; query: undefined; body: undefined; answer: string }
   'operations.guide': { path: { readonly path: string }; query: undefined; body: undefined; answer: string }
@@ -895,6 +914,9 @@ export interface Operations {
   'sandboxes.changeApp': { path: { readonly id: string }; query: undefined; body: SandboxesChangeAppBody; answer: DataApp }
   'sandboxes.deleteApp': { path: { readonly id: string }; query: undefined; body: undefined; answer: undefined }
   'sandboxes.appRepository': { path: { readonly id: string }; query: undefined; body: undefined; answer: DataAppRepository }
+  'sandboxes.createAppGitCredential': { path: { readonly id: string }; query: undefined; body: SandboxesCreateAppGitCredentialBody; answer: CreatedGitCredential }
+  'sandboxes.listAppGitCredentials': { path: { readonly id: string }; query: undefined; body: undefined; answer: ReadonlyArray<GitCredential> }
+  'sandboxes.deleteAppGitCredential': { path: { readonly id: string; readonly credentialId: string }; query: undefined; body: undefined; answer: undefined }
   'sandboxes.createAppLink': { path: { readonly id: string }; query: undefined; body: SandboxesCreateAppLinkBody; answer: DataAppLink }
   'sandboxes.tailAppLog': { path: { readonly id: string }; query: { readonly lines?: number; readonly since?: string }; body: undefined; answer: string }
   'sandboxes.appPassword': { path: { readonly id: string }; query: undefined; body: undefined; answer: { readonly password: string } }

@@ -290,7 +290,7 @@ function withoutEventsOf(tokenId: string, text: string): string {
 /** Signatures, ids of errors, positions in the log of changes, running times and lateness differ from one answer to the next. */
 function withoutChance(text: string): string {
   return text.replace(
-    /X-Amz-[^"]*|"(exceptionId|lastEventId|AccessKeyId|SecretAccessKey|SessionToken|Expiration|s3\.[-\w]+)":"[^"]*"|"\w*[sS]econds":[\d.]+|"(consumed|remaining|bytesRead|lateByMs)":[\d.]+|"state":"(fresh|late)"/g,
+    /X-Amz-[^"]*|"(exceptionId|lastEventId|AccessKeyId|SecretAccessKey|SessionToken|Expiration|s3\.[-\w]+)":"[^"]*"|"\w*[sS]econds":[\d.]+|"(consumed|remaining|bytesRead|lateByMs)":[\d.]+|"state":"(fresh|late)"|"lastUsed":("[^"]*"|null)/g,
     '',
   )
 }

@@ -83,7 +83,7 @@ test('every route is documented: a name of its own, a sentence, a schema, and ho
         ...(method !== 'get' && { body: '{', headers: { 'content-type': 'application/json' } }),
       })
       // Sessions of the sample shop; a token in the address, for browsers; the manage token; the password of an app.
-      const hasOwnTokens = /^\/(sample|oauth\/authorize|oauth\/manage|data-apps)\b/.test(path)
+      const hasOwnTokens = /^\/(sample|oauth\/authorize|oauth\/manage|data-apps|git)\b/.test(path)
       if (!hasOwnTokens)
         assert.equal(refused.status === 401, scope !== 'nothing', `${name} needs ${scope} and answers ${refused.status}`)
       const documented = statuses.includes(String(refused.status)) || (refused.status < 500 && statuses.includes('4XX'))

@@ -53,7 +53,6 @@ const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
 const SINK = `${SOURCE}/sinks/{sinkId}`
 const CREDENTIALS = '/oauth/credentials/{componentId}/{id}'
 /** So that every address of an app has something to show. */
-const REPOSITORY_APP = { parameters: { dataApp: { git: { repository: 'https://git.example.com/app.git' } } } }
 const TEMPLATE = '/templates/v1/repositories/{repository}/templates/{template}/{version}'
 const INSTANCE = '/templates/v1/project/{branch}/instances/{instance}'
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
@@ -145,7 +144,9 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/sandboxes/sandboxes/{id}': 'sandbox',
   '/data-science/sandboxes/{id}': 'scienceSandbox',
   '/sandboxes/apps/{id}': 'app',
+  '/sandboxes/apps/{id}/git-repo/credentials/{credentialId}': 'gitCredential',
   '/data-science/apps/{id}': 'scienceApp',
+  '/data-science/apps/{id}/git-repo/credentials/{credentialId}': 'scienceGitCredential',
   '/editor/sql/sessions/{id}': 'editorSession',
   '/query/api/v1/branches/{branchId}': 'streamBranch',
   '/query/api/v1/branches/{branchId}/workspaces/{workspaceId}': 'workspace',
@@ -275,13 +276,23 @@ export const MAKE: readonly Step[] = [
   { route: 'POST /data-science/sandboxes', ...json(() => ({ type: 'sql' })), gives: ({ id }) => ({ scienceSandbox: id }) },
   {
     route: 'POST /sandboxes/apps',
-    ...json(({ mark }) => ({ name: mark, config: REPOSITORY_APP })),
+    ...json(({ mark }) => ({ name: mark, type: 'python-js', useManagedGitRepo: true })),
     gives: ({ id }) => ({ app: id }),
   },
   {
+    route: 'POST /sandboxes/apps/{id}/git-repo/credentials',
+    ...json(({ mark }) => ({ name: mark })),
+    gives: ({ id }) => ({ gitCredential: id }),
+  },
+  {
     route: 'POST /data-science/apps',
-    ...json(({ mark }) => ({ name: mark, config: REPOSITORY_APP })),
+    ...json(({ mark }) => ({ name: mark, type: 'python-js', useManagedGitRepo: true })),
     gives: ({ id }) => ({ scienceApp: id }),
+  },
+  {
+    route: 'POST /data-science/apps/{id}/git-repo/credentials',
+    ...json(({ mark }) => ({ name: mark })),
+    gives: ({ id }) => ({ scienceGitCredential: id }),
   },
   { route: 'POST /editor/sql/sessions', ...json(() => ({})), gives: ({ id }) => ({ editorSession: id }) },
   {
@@ -519,6 +530,7 @@ export const CHANGE: readonly Step[] = [
     { route: `POST /${address}/sandboxes/{id}/activate` },
     { route: `DELETE /${address}/sandboxes/{id}` },
     { route: `POST /${address}/apps/{id}/links` },
+    { route: `DELETE /${address}/apps/{id}/git-repo/credentials/{credentialId}` },
     { route: `PATCH /${address}/apps/{id}`, ...json(() => ({ desiredState: 'stopped' })) },
     { route: `DELETE /${address}/apps/{id}` },
   ]),

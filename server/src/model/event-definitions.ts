@@ -351,6 +351,21 @@ export const EVENTS = {
   'apps.stopped': { objectType: 'dataApp', message: 'Stopped app {objectId}', params: [] },
   'apps.deleted': { objectType: 'dataApp', message: 'Deleted app {objectId}', params: [] },
   'apps.passwordCreated': { objectType: 'dataApp', message: 'Created the password of app {objectId}', params: [] },
+  'apps.gitCredentialCreated': {
+    objectType: 'dataApp',
+    message: 'Created credential {credential} for the repository of app {objectId}',
+    params: ['credential'],
+  },
+  'apps.gitCredentialDeleted': {
+    objectType: 'dataApp',
+    message: 'Deleted credential {credential} for the repository of app {objectId}',
+    params: ['credential'],
+  },
+  'apps.pushed': {
+    objectType: 'dataApp',
+    message: 'Pushed {branches} to the repository of app {objectId}',
+    params: ['branches'],
+  },
   'apps.linkCreated': { objectType: 'dataApp', message: 'Created a link to app {objectId}', params: [] },
   'apps.started': { objectType: 'dataApp', message: 'Started app {objectId} on node {node}', params: ['node'] },
   'apps.failed': { objectType: 'dataApp', message: 'App {objectId} has failed: {reason}', params: ['reason'], type: 'error' },

@@ -4,21 +4,28 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
-import { fetchOnce, lookAtRepository } from '../engines/git-checkout/git-checkout.ts'
+import { fetchOnce, lookAtRepository } from '../engines/git/git-checkout.ts'
+import { createGitHost } from '../engines/git/git-host.ts'
+import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import { answers } from '../engines/reverse-proxy/program-proxy.ts'
 import { createRuntimes } from '../engines/runner/runtimes.ts'
 import type { Clock } from '../kit/clock.ts'
+import { repeat } from '../kit/repeat.ts'
 import { createUlids } from '../kit/ulid.ts'
 import { eventOf, NO_ORIGIN } from '../model/event.ts'
 import { createAppCode } from '../services/apps/app-code.ts'
 import { usableApp } from '../services/apps/app-components.ts'
+import { repositoryIdAt } from '../services/apps/app-paths.ts'
 import { createAppProgram } from '../services/apps/app-program.ts'
 import { readingToken, revokeQuietly } from '../services/apps/app-token.ts'
 import { appsRoutes } from '../services/apps/apps.routes.ts'
 import { type AppRow, createAppsStore } from '../services/apps/apps.store.ts'
 import { createApps } from '../services/apps/apps.ts'
 import { createAppUpgrades, forwardRoutes } from '../services/apps/forward.routes.ts'
+import { gitRoutes } from '../services/apps/git.routes.ts'
 import { createInstances, DEFAULT_INSTANCES, type InstanceSettings } from '../services/apps/instances.ts'
+import { createRepositoriesStore } from '../services/apps/repositories.store.ts'
+import { createRepositories } from '../services/apps/repositories.ts'
 import { createBucketsStore } from '../services/buckets/buckets.store.ts'
 import { usableComponent } from '../services/configurations/access.ts'
 import type { ConfigurationModules } from './configurations.ts'
@@ -35,9 +42,12 @@ export interface AppModulesDeps extends Core {
   readonly worker: WorkerSettings
   readonly settings: Partial<InstanceSettings> | undefined
   readonly sqlPort: () => number | undefined
+  readonly objects: ObjectStore
   readonly workspaces: SqlModules['workspaces']
   readonly baseUrl: () => string
 }
+
+const SWEEP_MS = 3_600_000
 
 export function createAppModules(deps: AppModulesDeps) {
   const { metadata, events, tokens, people, clock, log, configurations, queueModules, worker, sqlPort, baseUrl } = deps
@@ -57,11 +67,37 @@ export function createAppModules(deps: AppModulesDeps) {
     (err) => log.error({ err }, 'the token of an app could not be revoked; it ends by itself'),
   )
 
+  const repositoriesStore = createRepositoriesStore(db)
+  const repositories = createRepositories({
+    store: repositoriesStore,
+    git: createGitHost({ tempDir: deps.objects.tempDir }),
+    objects: deps.objects,
+    inTransaction,
+    clock,
+    recordEvent: events.record,
+    findApp: (actor, id) => apps.find(actor, id),
+    findAnywhere: store.findAnywhere,
+    admit: tokens.admit,
+  })
+  const sweeping = repeat({
+    everyMs: SWEEP_MS,
+    work: repositories.sweep,
+    onError: (err) => log.error({ err }, 'packs that no repository names could not be removed; it is tried again'),
+  })
   const egress = egressPolicyFrom(worker.egressAllow)
   const program = createAppProgram({
     runner: queueModules.runner,
     runtimes: createRuntimes(worker.path),
-    code: createAppCode({ fetchOnce, lookAtRepository, egress }),
+    code: createAppCode({
+      fetchOnce,
+      lookAtRepository,
+      egress,
+      hosted: {
+        ...repositories,
+        idAt: (address) => repositoryIdAt(address, baseUrl()),
+        open: (id, secret) => repositories.open(id, secret, NO_ORIGIN),
+      },
+    }),
     isolation: queueModules.isolation,
     findComponent: components.findRunnable,
     findVersion: (app, version) => runAccess.findAt(placeOf(app), version),
@@ -143,6 +179,8 @@ export function createAppModules(deps: AppModulesDeps) {
     settingsOf: program.settingsOf,
     defaultBranchId: branches.defaultId,
     admit: tokens.admit,
+    repositories: repositoriesStore,
+    discardRepository: repositories.discard,
     instances,
   })
   const forwarding = {
@@ -156,10 +194,17 @@ export function createAppModules(deps: AppModulesDeps) {
     upgrades: createAppUpgrades(forwarding, baseUrl),
     instances,
     registerRoutes(app: FastifyInstance): void {
-      app.register(appsRoutes({ apps, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
+      app.register(gitRoutes({ repositories }))
+      app.register(appsRoutes({ apps, repositories, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
       app.register(forwardRoutes(forwarding))
     },
-    start: instances.start,
-    stop: instances.stop,
+    start(): void {
+      instances.start()
+      sweeping.start()
+    },
+    async stop(): Promise<void> {
+      await sweeping.stop()
+      await instances.stop()
+    },
   }
 }

@@ -9,7 +9,7 @@ import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import { readDrill } from '../engines/data-dir/drill-record.ts'
 import { createEgress } from '../engines/egress/egress.ts'
-import type { GitAddress } from '../engines/git-checkout/fetch-repository.ts'
+import type { GitAddress } from '../engines/git/fetch-repository.ts'
 import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
@@ -525,6 +525,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     queueModules,
     worker,
     settings: options.apps,
+    objects: store,
     sqlPort: sqlModules.port.number,
     workspaces: sqlModules.workspaces,
     baseUrl,

@@ -7,23 +7,32 @@ import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { egressPolicyFrom } from '../../../../contract/egress-rules.ts'
 import { startGitServer } from '../../../../tests/support/git-server.ts'
-import { fetchRepository } from '../../engines/git-checkout/fetch-repository.ts'
-import { fetchOnce, lookAtRepository } from '../../engines/git-checkout/git-checkout.ts'
+import { fetchRepository } from '../../engines/git/fetch-repository.ts'
+import { fetchOnce, lookAtRepository } from '../../engines/git/git-checkout.ts'
 import { createAppCode } from './app-code.ts'
 import { type AppCode, type Runtime, readAppSettings } from './app-settings.ts'
+import type { AppRow } from './apps.store.ts'
 
 const { write, look } = createAppCode({
   fetchOnce: (order, signal) => fetchOnce(order, signal, fetchRepository),
   lookAtRepository,
   egress: egressPolicyFrom(['127.0.0.1']),
+  hosted: {
+    has: async () => false,
+    look: () => assert.fail('nothing is hosted'),
+    write: () => assert.fail('nothing is hosted'),
+    idAt: () => undefined,
+    open: async () => undefined,
+  },
 })
+const APP = {} as AppRow // which is looked at for hosted repositories only
 
 const codeOf = (git: object): AppCode => readAppSettings(JSON.stringify({ parameters: { dataApp: { git } } }), false).code!
 
 function written(t: TestContext, code: AppCode, type: Runtime) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-app-code-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  return write(code, type, folder, AbortSignal.timeout(20_000))
+  return write(APP, code, type, folder, AbortSignal.timeout(20_000))
 }
 
 test('the file to run is the one that is named, or has one of the usual names', async (t) => {
@@ -84,9 +93,9 @@ test('a repository that cannot be used is refused with a sentence, which has no 
     [{ repository: 'http://169.254.169.254/a.git' }, /is not allowed/],
   ] as const) {
     const problem = (error: Error) => pattern.test(error.message) && !/canary/.test(error.message)
-    await assert.rejects(look(codeOf(given)), problem)
+    await assert.rejects(look(APP, codeOf(given)), problem)
     await assert.rejects(written(t, codeOf(given), 'node'), problem)
   }
-  await look(codeOf(own))
+  await look(APP, codeOf(own))
   assert.equal((await written(t, codeOf(own), 'node')).commit, commit)
 })

@@ -2,13 +2,15 @@
 
 import { join } from 'node:path'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
-import { type CheckedOut, checkedOut } from '../../engines/git-checkout/checked-out.ts'
-import { ALL_FILES } from '../../engines/git-checkout/file-rules.ts'
-import type { FetchIntoOrder, LookOrder } from '../../engines/git-checkout/git-checkout.ts'
+import { type CheckedOut, checkedOut } from '../../engines/git/checked-out.ts'
+import { ALL_FILES } from '../../engines/git/file-rules.ts'
+import type { FetchIntoOrder, LookOrder } from '../../engines/git/git-checkout.ts'
 import { writeProgramFile } from '../../engines/runner/data-folder.ts'
 import type { RuntimeName } from '../../engines/runner/runtimes.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type AppCode, invalid, type Runtime } from './app-settings.ts'
+import type { AppRow } from './apps.store.ts'
+import type { Repositories } from './repositories.ts'
 
 export interface AppCodeDeps {
   readonly fetchOnce: (
@@ -18,6 +20,12 @@ export interface AppCodeDeps {
   /** What is wrong with a repository; undefined when it can be read. */
   readonly lookAtRepository: (order: LookOrder) => Promise<string | undefined>
   readonly egress: EgressPolicy
+  /** Repositories that the stack hosts. */
+  readonly hosted: Pick<Repositories, 'has' | 'look' | 'write'> & {
+    /** The id of the app whose repository is at this address; undefined: it is elsewhere. */
+    readonly idAt: (address: string) => string | undefined
+    readonly open: (id: string, secret: string) => Promise<{ readonly app: AppRow } | undefined>
+  }
 }
 
 export interface WrittenCode {
@@ -46,7 +54,7 @@ const NOTEBOOK_NAMES = ['app.ipynb', 'main.ipynb', 'index.ipynb']
 
 export type AppCodes = ReturnType<typeof createAppCode>
 
-export function createAppCode({ fetchOnce, lookAtRepository, egress }: AppCodeDeps) {
+export function createAppCode({ fetchOnce, lookAtRepository, egress, hosted }: AppCodeDeps) {
   const orderOf = ({ repository, ref, credentials }: GitCode): LookOrder => ({
     url: repository,
     ref,
@@ -57,7 +65,23 @@ export function createAppCode({ fetchOnce, lookAtRepository, egress }: AppCodeDe
     files: ALL_FILES,
   })
 
-  async function write(code: AppCode, type: Runtime, folder: string, signal: AbortSignal): Promise<WrittenCode> {
+  /** The app in whose repository the code is, when the stack hosts it; undefined: it is elsewhere. */
+  async function hostOf(app: AppRow, code: AppCode): Promise<AppRow | undefined> {
+    const id = code.kind === 'git' ? hosted.idAt(code.repository) : undefined
+    if (await hosted.has(app)) {
+      if (code.kind === 'hosted' || id === String(app.id)) return app
+      const member = code.kind === 'git' ? 'dataApp.git.repository' : 'script'
+      throw invalid(`the stack hosts a repository for this app: leave parameters.${member} out and push the code there`)
+    }
+    if (code.kind === 'hosted') throw invalid(code.missing)
+    if (code.kind !== 'git' || id === undefined) return undefined
+    const opened = await hosted.open(id, code.credentials?.password ?? '')
+    if (!opened) throw unusable(code.repository, 'The credentials of parameters.dataApp.git do not open it, or have expired.')
+    return opened.app
+  }
+
+  async function write(app: AppRow, code: AppCode, type: Runtime, folder: string, signal: AbortSignal): Promise<WrittenCode> {
+    const host = await hostOf(app, code)
     if (code.kind === 'script') {
       const file = join(folder, SCRIPTS[code.runtime])
       await writeProgramFile(file, code.text)
@@ -65,8 +89,10 @@ export function createAppCode({ fetchOnce, lookAtRepository, egress }: AppCodeDe
       return { folder, file, runtime: code.runtime, warnings: [] }
     }
     const files = join(folder, 'app')
-    const answer = await fetchOnce({ ...orderOf(code), folder: files }, signal)
-    if ('problem' in answer) throw unusable(code, answer.problem)
+    const answer = host
+      ? await hosted.write(host, code.ref, files, signal)
+      : await fetchOnce({ ...orderOf(code as GitCode), folder: files }, signal) // hostOf refuses the others
+    if ('problem' in answer) throw unusable(addressOf(code), answer.problem)
     const { file, ...entry } = await entryOf(checkedOut(files), code.entryPoint, type)
     return { folder: files, file: join(files, file), commit: answer.commit, ...entry }
   }
@@ -74,14 +100,17 @@ export function createAppCode({ fetchOnce, lookAtRepository, egress }: AppCodeDe
   return {
     write,
     /** Refuses a repository that cannot be read, before it is deployed. */
-    async look(code: AppCode): Promise<void> {
-      const problem = code.kind === 'git' ? await lookAtRepository(orderOf(code)) : undefined
-      if (code.kind === 'git' && problem !== undefined) throw unusable(code, problem)
+    async look(app: AppRow, code: AppCode): Promise<void> {
+      const host = await hostOf(app, code)
+      if (code.kind === 'script') return
+      const problem = host ? await hosted.look(host, code.ref) : await lookAtRepository(orderOf(code as GitCode)) // as above
+      if (problem !== undefined) throw unusable(addressOf(code), problem)
     },
   }
 }
 
-const unusable = ({ repository }: GitCode, reason: string) => new PlatformError('apps.repositoryUnusable', { repository, reason })
+const addressOf = (code: AppCode): string => (code.kind === 'git' ? code.repository : 'its own repository')
+const unusable = (repository: string, reason: string) => new PlatformError('apps.repositoryUnusable', { repository, reason })
 
 async function entryOf(
   files: CheckedOut,

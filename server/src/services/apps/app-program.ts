@@ -70,7 +70,7 @@ export function createAppProgram(deps: AppProgramDeps) {
     settingsOf(app.component_id, configuration) // before anything is decrypted
     const { settings } = await open(app, configuration)
     await checkRuntime(settings)
-    if (settings.code) await deps.code.look(settings.code)
+    if (settings.code) await deps.code.look(app, settings.code)
     return settings
   }
 
@@ -97,7 +97,7 @@ export function createAppProgram(deps: AppProgramDeps) {
     const own = ownCommand(app.component_id)
     if (own?.command) return { program: { kind: 'command', command: own.command, folder: join(deps.commandsFolder, own.uri) } }
     if (!runtime || !code) throw invalid('it has no program')
-    const written = await deps.code.write(code, runtime, folder.data, signal)
+    const written = await deps.code.write(app, code, runtime, folder.data, signal)
     if (written.commit !== undefined) onEvent({ level: 'info', message: `Starts the commit ${written.commit}.` })
     for (const message of written.warnings) onEvent({ level: 'warning', message })
     const command = await commandOf(written.runtime)

@@ -25,6 +25,14 @@ export type AppCode =
       readonly streamlitConfig: string | undefined
     }
   | {
+      /** In the repository that the stack hosts for the app. */
+      readonly kind: 'hosted'
+      readonly ref: string
+      readonly entryPoint: string | undefined
+      /** What is missing when it hosts none. */
+      readonly missing: string
+    }
+  | {
       readonly kind: 'git'
       readonly repository: string
       /** A branch, a tag or a whole commit; empty: what the repository recommends. */
@@ -46,6 +54,13 @@ const LONGEST_SCRIPT = 1_000_000
 const LONGEST_TEXT = 10_000
 /** What the surroundings of the program are made of; a secret must not replace it. */
 const OURS = /^(PATH|HOME|TMPDIR|LANG|PORT|HOST|NODE_.*|LD_.*|PYTHON(PATH|HOME|STARTUP)|KBC_.*|MILLRACE_.*|PG[A-Z]+|.*_PROXY)$/i
+
+const HOSTED = { kind: 'hosted', ref: '', entryPoint: undefined } as const
+const NO_REPOSITORY =
+  'parameters.dataApp.git is missing: the code of an app of the type python-js is in a git repository, elsewhere or hosted by the stack (useManagedGitRepo when the app is made)'
+const NO_ADDRESS = 'parameters.dataApp.git.repository is missing: the address of the repository'
+const NO_SCRIPT =
+  'parameters.script is missing: the code of the app, as a text or a list of lines, unless it is in a git repository (dataApp.git)'
 
 export function readAppSettings(configuration: string, hasOwnProgram: boolean): AppSettings {
   const { parameters, runtime: surroundings } = objectOf(JSON.parse(configuration), 'the configuration')
@@ -80,13 +95,9 @@ function objectOf(value: unknown, name: string): Readonly<Record<string, unknown
 
 function codeOf(runtime: Runtime, script: unknown, { git, streamlit }: Readonly<Record<string, unknown>>): AppCode {
   if (git !== undefined && git !== null) return gitOf(objectOf(git, 'parameters.dataApp.git'))
-  if (runtime === 'python-js')
-    throw invalid('parameters.dataApp.git is missing: the code of an app of the type python-js is in a git repository')
+  if (runtime === 'python-js') return { ...HOSTED, missing: NO_REPOSITORY }
   const text = runtime === 'jupyter' ? notebookOf(script) : scriptOf(script)
-  if (text === undefined)
-    throw invalid(
-      'parameters.script is missing: the code of the app, as a text or a list of lines, unless dataApp.git names a repository',
-    )
+  if (text === undefined) return { ...HOSTED, missing: NO_SCRIPT }
   const config = objectOf(streamlit ?? {}, 'parameters.dataApp.streamlit')['config.toml']
   return { kind: 'script', runtime, text, streamlitConfig: textOf(config, 'parameters.dataApp.streamlit.config.toml') }
 }
@@ -111,8 +122,7 @@ function parsed(text: string): unknown {
 
 function gitOf(given: Readonly<Record<string, unknown>>): AppCode {
   const repository = textOf(given.repository, 'parameters.dataApp.git.repository')
-  if (!repository) throw invalid('parameters.dataApp.git.repository is missing: the address of the repository')
-  if (!isWebAddress(repository))
+  if (repository && !isWebAddress(repository))
     throw invalid(
       'parameters.dataApp.git.repository must be an address that begins with https:// or http://, without a user or password in it; keys for SSH cannot be used',
     )
@@ -120,14 +130,15 @@ function gitOf(given: Readonly<Record<string, unknown>>): AppCode {
   const entryPoint = textOf(given.entrypoint ?? given.entryPoint, 'parameters.dataApp.git.entrypoint')
   if (entryPoint && /^[/\\]|\\|(^|\/)\.\.(\/|$)/.test(entryPoint))
     throw invalid('parameters.dataApp.git.entrypoint must be the path of a file within the repository')
+  const within = { ref: textOf(given.branch, 'parameters.dataApp.git.branch') ?? '', entryPoint: entryPoint || undefined }
+  if (!repository) return { kind: 'hosted', ...within, missing: NO_ADDRESS }
   return {
     kind: 'git',
     repository,
-    ref: textOf(given.branch, 'parameters.dataApp.git.branch') ?? '',
+    ...within,
     credentials: password
       ? { username: textOf(given.username, 'parameters.dataApp.git.username') || 'git', password }
       : undefined,
-    entryPoint: entryPoint || undefined,
   }
 }
 

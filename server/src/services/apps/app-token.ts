@@ -1,5 +1,6 @@
 // The token that an app reads tables with: what whoever deployed it may read, and nothing that changes anything.
 
+import { createHash } from 'node:crypto'
 import { type Actor, bucketPermissionOf } from '../../model/actor.ts'
 
 export interface ReadingTokenDeps {
@@ -26,6 +27,9 @@ export const readingToken =
     )
     return { id: token.id, value }
   }
+
+/** What is kept of the secret of a link or a credential. */
+export const hashOf = (value: string): string => createHash('sha256').update(value).digest('hex')
 
 /** The end of a run waits for nobody: a token that cannot be revoked ends by itself. */
 export const revokeQuietly =

@@ -6,12 +6,15 @@ import { Type } from 'typebox'
 import { Nullable, numberedId, Offset, optionalFlag, optionalText } from '../../http/parameters.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { appPath, linkPath } from './app-paths.ts'
+import { appPath, linkPath, repositoryPath } from './app-paths.ts'
 import type { RunRow } from './apps.store.ts'
 import type { App, AppCaller, Apps } from './apps.ts'
+import type { GitCredentialRow } from './repositories.store.ts'
+import type { Repositories } from './repositories.ts'
 
 export interface AppsRoutesDeps {
   readonly apps: Apps
+  readonly repositories: Pick<Repositories, 'createCredential' | 'listCredentials' | 'removeCredential'>
   readonly findBranch: (
     projectId: number,
     name: string,
@@ -34,7 +37,7 @@ const CreateBody = Type.Object({
   description: optionalText('Description of the configuration that is made.'),
   branchId: BranchName,
   useManagedGitRepo: optionalFlag(
-    'Whether the service shall host a git repository for the code. It hosts none: true is refused.',
+    'Whether the stack hosts a git repository for the code: then the app runs the newest commit that was pushed to it.',
   ),
   componentId: Type.Optional(
     Type.String({ maxLength: 255, description: 'A component of the type data-app; keboola.data-apps when left out.' }),
@@ -133,11 +136,43 @@ const RepositoryView = Type.Object(
   { sshUrl: Nullable(Type.String()), httpsUrl: Nullable(Type.String()), isManagedGitRepo: Type.Boolean() },
   { title: 'DataAppRepository' },
 )
+const Permission = Type.Union([Type.Literal('readWrite'), Type.Literal('readOnly')], {
+  description: 'Whether it may also push; `readWrite` when left out.',
+})
+const CredentialBody = Type.Object({
+  type: Type.Optional(
+    Type.Literal('http_token', {
+      description: 'The only kind there is: a password for git over HTTP. Keys for SSH cannot be used.',
+    }),
+  ),
+  name: Type.Optional(Type.String({ maxLength: 255, description: 'What it is for, as the list of credentials shows it.' })),
+  permissions: Type.Optional(Permission),
+  expiresInSeconds: Type.Optional(
+    Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'How long it works; 90 days when left out.' }),
+  ),
+})
+const CredentialParams = Type.Object({ id: numberedId('app'), credentialId: numberedId('credential') })
+const CredentialView = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.String(),
+    name: Type.String(),
+    permissions: Type.String(),
+    ownerAdminId: Nullable(Type.String()),
+    createdAt: Type.String(),
+    expiresAt: Type.String(),
+  },
+  { title: 'GitCredential' },
+)
+const CreatedCredentialView = Type.Object(
+  { ...CredentialView.properties, secret: Type.String() },
+  { title: 'CreatedGitCredential' },
+)
 const LinkView = Type.Object({ url: Type.String(), expiresAt: Type.String() }, { title: 'DataAppLink' })
 /** Two names of one service, and one name for each operation. */
 const ADDRESSES = { sandboxes: 'sandboxes', 'data-science': 'dataScience' } as const
 
-export function appsRoutes({ apps, findBranch }: AppsRoutesDeps): FastifyPluginAsyncTypebox {
+export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): FastifyPluginAsyncTypebox {
   async function callerOf({ actor, origin }: FastifyRequest, branchId: string | number = 'default'): Promise<AppCaller> {
     const branch = await findBranch(actor.projectId, String(branchId))
     if (!branch) throw new PlatformError('notFound', { what: `Branch "${String(branchId).slice(0, 60)}"` })
@@ -226,7 +261,53 @@ export function appsRoutes({ apps, findBranch }: AppsRoutesDeps): FastifyPluginA
           config: { operation: `${name}.appRepository`, summary: 'The git repository that the code of a data app is in' },
           schema: { params: ById, response: { 200: RepositoryView } },
         },
-        async (req) => repositoryView(await apps.repositoryOf(req.actor, req.params.id)),
+        async (req) => {
+          const { id } = req.params
+          const address = await apps.repositoryOf(req.actor, id)
+          return repositoryView(address ?? `${req.baseUrl}${repositoryPath(id)}`, address === undefined)
+        },
+      )
+      app.post(
+        `/${address}/apps/:id/git-repo/credentials`,
+        {
+          config: {
+            operation: `${name}.createAppGitCredential`,
+            summary: 'A credential for the git repository that the stack hosts for a data app; its secret is shown only now',
+          },
+          schema: { params: ById, body: CredentialBody, response: { 201: CreatedCredentialView } },
+        },
+        async (req, reply) => {
+          const { row, secret } = await repositories.createCredential(req, req.params.id, req.body)
+          return reply
+            .code(201)
+            .header('cache-control', 'no-store')
+            .send({ ...credentialView(row), secret })
+        },
+      )
+      app.get(
+        `/${address}/apps/:id/git-repo/credentials`,
+        {
+          config: {
+            operation: `${name}.listAppGitCredentials`,
+            summary: 'The credentials of the git repository, without secrets',
+          },
+          schema: { params: ById, response: { 200: Type.Array(CredentialView) } },
+        },
+        async (req) => (await repositories.listCredentials(req.actor, req.params.id)).map(credentialView),
+      )
+      app.delete(
+        `/${address}/apps/:id/git-repo/credentials/:credentialId`,
+        {
+          config: {
+            operation: `${name}.deleteAppGitCredential`,
+            summary: 'Delete a credential: it opens the repository no more',
+          },
+          schema: { params: CredentialParams, response: { 204: Type.Null() } },
+        },
+        async (req, reply) => {
+          await repositories.removeCredential(req, req.params.id, req.params.credentialId)
+          return reply.code(204).send(null)
+        },
       )
       app.get(
         `/${address}/apps/:id/logs/tail`,
@@ -308,10 +389,19 @@ const runView = (run: RunRow): Type.Static<typeof RunView> => ({
   failureReason: run.state === 'failed' ? { reason: 'RunFailed', message: run.reason ?? '' } : null,
 })
 
-/** Repositories are elsewhere: this stack hosts none. */
-const repositoryView = (repository: string): Type.Static<typeof RepositoryView> => {
+const repositoryView = (repository: string, isManagedGitRepo: boolean): Type.Static<typeof RepositoryView> => {
   const isHttp = /^https?:/.test(repository)
-  return { sshUrl: isHttp ? null : repository, httpsUrl: isHttp ? repository : null, isManagedGitRepo: false }
+  return { sshUrl: isHttp ? null : repository, httpsUrl: isHttp ? repository : null, isManagedGitRepo }
 }
+
+const credentialView = (row: GitCredentialRow): Type.Static<typeof CredentialView> => ({
+  id: String(row.id),
+  type: 'http_token',
+  name: row.name,
+  permissions: row.permissions,
+  ownerAdminId: null,
+  createdAt: formatTimestamp(new Date(row.created_at)),
+  expiresAt: formatTimestamp(new Date(row.expires_at)),
+})
 
 const timestamp = (at: number | null): string | null => (at === null ? null : formatTimestamp(new Date(at)))

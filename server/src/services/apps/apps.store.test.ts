@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import { newProjectRow } from '../../../../tests/support/project-row.ts'
 import { type AppRow, createAppsStore } from './apps.store.ts'
+import { createRepositoriesStore, type RepositoryRow } from './repositories.store.ts'
 
 const NOW = 1_800_000_000_000
 
@@ -110,5 +111,49 @@ await onBothDatabases('apps store', ({ db, inTransaction }) => {
     await inTransaction((trx) => store.insertLink(trx, link(`new-${app.id}`, NOW + 10), NOW))
     assert.equal(await store.findLink(`old-${app.id}`), undefined)
     assert.equal((await store.findLink(`new-${app.id}`))?.expires_at, NOW + 10)
+  })
+
+  test('a repository is changed by who knows its newest state, and seen by its project only', async () => {
+    const repositories = createRepositoriesStore(db)
+    const app = await stored(await newProjectRow(db))
+    const stranger = { project_id: app.project_id + 1, id: app.id }
+    for (let i = 0; i < 2; i++) await inTransaction((trx) => repositories.insert(trx, app))
+    const row = (await repositories.find(app))!
+    assert.equal(await repositories.find(stranger), undefined)
+    const change = { refs: '{"refs/heads/main":"x"}', pack_key: `k${app.id}`, pushed_at: NOW }
+    const update = (from: RepositoryRow) => inTransaction((trx) => repositories.update(trx, from, change))
+    assert.equal(await update({ ...row, project_id: stranger.project_id }), false)
+    assert.equal(await update(row), true)
+    assert.equal(await update(row), false, 'somebody was faster')
+    assert.deepEqual({ ...(await repositories.find(app)) }, { ...row, ...change, version: 2 })
+    assert.ok((await repositories.listPackKeys()).has(`k${app.id}`))
+
+    const credential = (hash: string, end: number) => ({
+      project_id: app.project_id,
+      app_id: app.id,
+      hash: `${hash}-${app.id}`,
+      name: '',
+      permissions: 'readOnly' as const,
+      token_id: 1,
+      created_at: NOW,
+      expires_at: end,
+    })
+    await inTransaction((trx) => repositories.insertCredential(trx, credential('old', NOW)))
+    const { id } = await inTransaction((trx) => repositories.insertCredential(trx, credential('new', NOW + 1)))
+    assert.equal((await repositories.findCredential(app.id, `new-${app.id}`))?.id, id)
+    assert.equal(await repositories.findCredential(app.id + 1, `new-${app.id}`), undefined)
+    await inTransaction((trx) => repositories.removeExpired(trx, stranger, NOW))
+    assert.equal(await inTransaction((trx) => repositories.countCredentials(trx, app)), 2)
+    assert.equal(await inTransaction((trx) => repositories.countCredentials(trx, stranger)), 0)
+    await inTransaction((trx) => repositories.removeExpired(trx, app, NOW))
+    assert.deepEqual(
+      (await repositories.listCredentials(app)).map((one) => one.id),
+      [id],
+    )
+    assert.deepEqual(await repositories.listCredentials(stranger), [])
+    assert.equal(await inTransaction((trx) => repositories.removeCredential(trx, stranger, id)), false)
+    assert.equal(await inTransaction((trx) => repositories.removeCredential(trx, app, id)), true)
+    await inTransaction((trx) => store.remove(trx, app))
+    assert.equal(await repositories.find(app), undefined, 'it goes with its app')
   })
 })

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import fs, { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
+import { packObjects } from 'isomorphic-git'
+import { openGitClient } from '../../../../tests/support/git-client.ts'
 import { startGitServer } from '../../../../tests/support/git-server.ts'
 import { tableClient } from '../../../../tests/support/table-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
+import { FLUSH, packet } from '../../engines/git/pkt-line.ts'
+import { withTables } from '../../engines/metadata-db/dialects.ts'
 import { findIsolation } from '../../engines/runner/isolation.ts'
 
 interface App {
@@ -428,6 +432,213 @@ isolated('the code of an app comes from a git repository, also from a private on
   await call('DELETE', `/${app.id}`)
 })
 
+interface Repository {
+  readonly app: App
+  readonly url: string
+}
+
+async function createHosted(parameters: object = {}): Promise<Repository> {
+  const json = { name: 'x', type: 'python-js', useManagedGitRepo: true, config: { parameters } }
+  const app = (await call('POST', '', { json })).json<App>()
+  const { httpsUrl, ...more } = (await call('GET', `/${app.id}/git-repo`)).json<{ httpsUrl: string }>()
+  assert.deepEqual(more, { sshUrl: null, isManagedGitRepo: true })
+  return { app, url: httpsUrl }
+}
+
+async function secretFor({ app }: Repository, json: object = {}): Promise<string> {
+  const made = await call('POST', `/${app.id}/git-repo/credentials`, { json: { type: 'http_token', ...json } })
+  assert.equal(made.status, 201, made.text)
+  return made.json<{ secret: string }>().secret
+}
+
+const packsOf = async ({ app }: Repository) =>
+  (await stack.platform.objects.store.list({ prefix: `data-app-repositories/${app.id}/` })).objects.length
+
+isolated('an app runs the newest commit of the repository that the stack hosts, and a draft runs its branch', async (t) => {
+  const hosted = await createHosted()
+  const { app, url } = hosted
+  const empty = await call('PATCH', `/${app.id}`, { json: { desiredState: 'running' } })
+  assert.equal(empty.status, 422, empty.text)
+  assert.match(empty.text, /The repository is empty\. Push a commit to the branch main first/)
+  const secret = await secretFor(hosted)
+  const client = await openGitClient(t, url, secret)
+  const script = serving(`response.end(process.getBuiltinModule('fs').readFileSync('words.txt', 'utf8'))`)
+  const first = await client.commit({ 'app.mjs': script, 'words.txt': 'first' })
+  assert.equal(await client.push(), undefined)
+  await deploy(app)
+  assert.equal((await fetchApp(app)).text, 'first')
+  await until('its log', async () => (await logOf(app)).includes(`Starts the commit ${first}.`))
+
+  await client.branch('draft')
+  await client.commit({ 'words.txt': 'drafted' })
+  assert.equal(await client.push({ ref: 'draft' }), undefined)
+  await deploy(app, { restartIfRunning: true })
+  assert.equal((await fetchApp(app)).text, 'first', 'another branch changes nothing')
+  const draftOf = async (password: string) => {
+    const git = { repository: url, branch: 'draft', username: 'any', '#password': password }
+    const made = await call('POST', '', {
+      json: { name: 'draft', type: 'python-js', config: { parameters: { dataApp: { git } } } },
+    })
+    return made.json<App>()
+  }
+  const draft = await draftOf(secret)
+  await deploy(draft)
+  assert.equal((await fetchApp(draft)).text, 'drafted')
+  const refused = await call('PATCH', `/${(await draftOf('wrong')).id}`, { json: { desiredState: 'running' } })
+  assert.match(refused.text, /The credentials of parameters\.dataApp\.git do not open it/)
+
+  await client.push({ ref: 'draft', force: true })
+  const both = await createHosted({ type: 'node', script: HELLO })
+  const unclear = await call('PATCH', `/${both.app.id}`, { json: { desiredState: 'running' } })
+  assert.match(unclear.text, /hosts a repository for this app: leave parameters\.script out/)
+
+  const texts = [await logOf(app), (await stack.request('GET', '/v2/storage/events?limit=100')).text]
+  assert.match(texts[1]!, /Pushed main to the repository of app/)
+  for (const text of texts) assert.ok(!text.includes(secret), 'the secret is shown nowhere')
+  assert.equal(await packsOf(hosted), 1)
+  for (const { id } of [draft, app]) assert.equal((await call('DELETE', `/${id}`)).status, 204)
+  assert.equal(await packsOf(hosted), 0, 'the repository goes with its app')
+  assert.match((await client.push({ ref: 'draft' }))!, /401/)
+})
+
+test('a hosted repository is cloned and pushed to, forced too; its default branch stays', async (t) => {
+  const hosted = await createHosted()
+  const client = await openGitClient(t, hosted.url, await secretFor(hosted))
+  const first = await client.commit({ 'a.txt': '1' })
+  const second = await client.commit({ 'a.txt': '2', 'b.txt': 'x'.repeat(100_000) })
+  assert.equal(await client.push(), undefined)
+  const whole = await client.clone()
+  assert.deepEqual(whole.commits, [second, first])
+  assert.equal(readFileSync(join(whole.dir, 'b.txt'), 'utf8').length, 100_000)
+  assert.deepEqual((await client.clone({ depth: 1 })).commits, [second])
+
+  const other = await openGitClient(t, hosted.url, await secretFor(hosted))
+  const unrelated = await other.commit({ 'c.txt': '3' })
+  assert.match((await other.push())!, /fast-forward/, 'the client refuses')
+  assert.equal(await other.push({ force: true }), undefined)
+  assert.deepEqual((await client.clone()).commits, [unrelated])
+  assert.match((await client.push({ remove: true }))!, /it is the default branch, which cannot be deleted/)
+  await other.branch('side')
+  assert.equal(await other.push({ ref: 'side' }), undefined)
+  assert.equal(await other.push({ ref: 'side', remove: true }), undefined)
+  assert.match(await client.clone({ ref: 'side' }).then(String, String), /side/)
+  assert.equal(await packsOf(hosted), 1, 'what nothing names is gone')
+
+  const branches = ['one', 'two', 'three']
+  const pushed = await Promise.all(
+    branches.map(async (name) => {
+      const mine = await openGitClient(t, hosted.url, await secretFor(hosted))
+      await mine.branch(name)
+      await mine.commit({ 'd.txt': name })
+      return mine.push({ ref: name })
+    }),
+  )
+  assert.deepEqual(pushed, [undefined, undefined, undefined], 'pushes at once wait for each other')
+  for (const ref of branches) assert.equal((await client.clone({ ref })).commits.length, 1)
+})
+
+test('a credential opens its repository only, until it ends', async (t) => {
+  const hosted = await createHosted()
+  const other = await createHosted()
+  const secret = await secretFor(hosted, { name: 'laptop' })
+  const readOnly = await secretFor(hosted, { permissions: 'readOnly' })
+  const client = await openGitClient(t, hosted.url, secret)
+  await client.commit({ 'a.txt': '1' })
+  assert.equal(await client.push(), undefined)
+  const refs = (password: string, { url }: Repository = hosted, service = 'git-upload-pack') =>
+    stack.request('GET', `${url}/info/refs?service=${service}`, {
+      token: null,
+      headers: { authorization: `Basic ${Buffer.from(`any:${password}`).toString('base64')}` },
+    })
+  assert.equal((await refs(secret)).status, 200)
+  assert.equal((await refs(readOnly)).status, 200)
+  assert.equal((await refs(readOnly, hosted, 'git-receive-pack')).status, 403)
+  for (const refused of [
+    await refs('wrong'),
+    await refs(''),
+    await refs(secret, other),
+    await refs(stack.masterToken),
+    await refs(secret, { ...hosted, url: hosted.url.replace(/\d+\.git/, '999999.git') }),
+    await stack.request('GET', `${hosted.url}/info/refs?service=git-upload-pack`, { token: null }),
+  ]) {
+    assert.equal(refused.status, 401, refused.text)
+    assert.match(refused.headers.get('www-authenticate') ?? '', /^Basic /)
+  }
+  assert.equal((await refs(secret, hosted, 'git-other')).status, 400)
+
+  const list = () => call('GET', `/${hosted.app.id}/git-repo/credentials`)
+  const [laptop] = (await list()).json<{ id: string; name: string; permissions: string; expiresAt: string }[]>()
+  assert.deepEqual([laptop?.name, laptop?.permissions], ['laptop', 'readWrite'])
+  assert.ok(!(await list()).text.includes(secret))
+  const { masterToken } = await stack.newProject('Stranger')
+  const at = `/${hosted.app.id}/git-repo/credentials`
+  for (const refused of [
+    await call('POST', at, { json: {}, token: masterToken }),
+    await call('GET', at, { token: masterToken }),
+    await call('DELETE', `${at}/${laptop?.id}`, { token: masterToken }),
+    await call('DELETE', `/${other.app.id}/git-repo/credentials/${laptop?.id}`),
+    await call('DELETE', `${at}/laptop`),
+  ])
+    assert.equal(refused.status, 404, refused.text)
+  assert.equal((await call('DELETE', `${at}/${laptop?.id}`)).status, 204)
+  assert.equal((await refs(secret)).status, 401)
+
+  await withTables<{ data_app_git_credential: { app_id: number; expires_at: number } }>(stack.platform.metadata.db)
+    .updateTable('data_app_git_credential')
+    .set({ expires_at: Date.now() - 1 })
+    .where('app_id', '=', Number(hosted.app.id))
+    .execute()
+  assert.equal((await refs(readOnly)).status, 401, 'it has expired')
+  assert.deepEqual((await list()).json(), [])
+
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    json: { description: 'colleague', componentAccess: ['keboola.data-apps'] },
+  })
+  const { id, token } = made.json<{ id: string; token: string }>()
+  const theirs = (await call('POST', at, { token, json: {} })).json<{ secret: string }>().secret
+  assert.equal((await refs(theirs)).status, 200)
+  assert.equal((await stack.request('DELETE', `/v2/storage/tokens/${id}`)).status, 204)
+  await until('the credential ends with its token', async () => (await refs(theirs)).status === 401)
+})
+
+test('a push that is not whole changes nothing, and says why', async (t) => {
+  const hosted = await createHosted()
+  const secret = await secretFor(hosted)
+  const client = await openGitClient(t, hosted.url, secret)
+  const commit = await client.commit({ 'a.txt': '1' })
+  const send = (body: Buffer, service = 'git-receive-pack') =>
+    stack.request('POST', `${hosted.url}/${service}`, {
+      token: null,
+      headers: {
+        authorization: `Basic ${Buffer.from(`any:${secret}`).toString('base64')}`,
+        'content-type': `application/x-${service}-request`,
+      },
+      body: new Uint8Array(body),
+    })
+  const command = (name: string) => Buffer.concat([packet(`${'0'.repeat(40)} ${commit} ${name}\0report-status`), FLUSH])
+  const whole = Buffer.from((await packObjects({ fs, dir: client.dir, oids: [commit] })).packfile!)
+  for (const [pack, reason] of [
+    [whole.subarray(0, -30), /unpack the pack is not whole: its checksum differs/],
+    [Buffer.from('not a pack'), /unpack the pack is not one of version 2/],
+    [whole, /unpack the object [0-9a-f]{40} is missing/],
+    [Buffer.alloc(0), /unpack the object [0-9a-f]{40} is missing/],
+  ] as const) {
+    const answer = await send(Buffer.concat([command('refs/heads/main'), pack]))
+    assert.equal(answer.status, 200, answer.text)
+    assert.match(answer.text, reason)
+    assert.match(answer.text, /ng refs\/heads\/main /)
+  }
+  for (const name of ['refs/heads/a..b', 'refs/heads/.a', 'refs/heads/a.lock', 'refs/other/a', 'refs/heads/a b', 'main'])
+    assert.match((await send(command(name))).text, /ng .* the name is not valid/, name)
+  for (const body of ['', 'rubbish', '0004', '0032want', 'fffe']) assert.equal((await send(Buffer.from(body))).status, 400, body)
+  assert.equal((await send(FLUSH)).status, 200, 'a client asks so whether it may push')
+  for (const body of ['rubbish', '0000', `0032want ${'f'.repeat(40)}\n0000`])
+    assert.match((await send(Buffer.from(body), 'git-upload-pack')).text, /ERR /, body)
+  assert.match((await call('PATCH', `/${hosted.app.id}`, { json: { desiredState: 'running' } })).text, /The repository is empty/)
+  assert.equal(await packsOf(hosted), 0)
+  assert.equal(await client.push(), undefined)
+})
+
 test('an app has a password for people who are not signed in, the same for all who ask', async () => {
   const app = await create(HELLO)
   const ask = () => call('GET', `/${app.id}/password`)
@@ -476,9 +687,9 @@ test('clients find the app of a configuration by parameters.id, and learn where 
   }>()
   assert.deepEqual([version, content.parameters.id], [1, app.id])
   assert.match((await call('GET', `/${app.id}/git-repo`)).text, /is in its configuration, not in a git repository/)
-  const managed = await call('POST', '', { json: { name: 'x', type: 'python-js', useManagedGitRepo: true } })
-  assert.equal(managed.status, 400)
-  assert.match(managed.text, /hosts no git repositories/)
+  const none = await call('POST', `/${app.id}/git-repo/credentials`, { json: { type: 'http_token' } })
+  assert.equal(none.status, 404)
+  assert.match(none.text, /hosts no git repository for app/)
 
   const git = { repository: 'https://git.example.com/team/app.git', branch: 'main' }
   const made = await call('POST', '', { json: { name: 'x', type: 'python-js', config: { parameters: { dataApp: { git } } } } })

@@ -1,7 +1,7 @@
 // Data apps (spec platform 6.4): a configuration of an app component, deployed at a version, with links for people. The processes are
 // those of instances.ts: one on every node that is asked for the app.
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -11,8 +11,10 @@ import type { Actor } from '../../model/actor.ts'
 import { eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { AppSettings } from './app-settings.ts'
+import { hashOf } from './app-token.ts'
 import type { AppKey, AppRow, AppsStore, LinkRow, LogLine, RunRow } from './apps.store.ts'
 import { isAlive } from './instances.ts'
+import type { RepositoriesStore } from './repositories.store.ts'
 
 export interface AppCaller extends Scope {
   readonly origin: Origin
@@ -58,6 +60,9 @@ export interface AppsDeps {
   readonly defaultBranchId: (projectId: number) => Promise<number>
   /** Whether the token of a link still works. */
   readonly admit: (projectId: number, tokenId: number) => Promise<Actor | undefined>
+  readonly repositories: Pick<RepositoriesStore, 'insert' | 'find'>
+  /** Removes the objects of the repository of an app that is gone. */
+  readonly discardRepository: (app: AppRow) => Promise<void>
   readonly instances: { begin(app: AppRow): void; end(appId: number): void }
 }
 
@@ -108,12 +113,17 @@ export function createApps(deps: AppsDeps) {
     const { actor, branch } = caller
     const componentId = deps.usableApp(actor, wanted.componentId ?? DATA_APPS)
     if ((await store.count(actor.projectId)) >= MOST_APPS) throw new PlatformError('apps.tooMany', { limit: MOST_APPS })
-    if (wanted.useManagedGitRepo === true) throw new PlatformError('apps.noManagedRepository')
     if (wanted.configId === undefined) return createWhole(caller, componentId, wanted)
     const key = keyOf(actor.projectId, branch.id, componentId, wanted.configId)
     if (!(await deps.findConfiguration(key)))
       throw new PlatformError('storage.configuration.notFound', { id: wanted.configId.slice(0, 255), component: componentId })
-    return viewed(await ensure(key, caller))
+    const row = await ensure(key, caller)
+    await provide(row, wanted)
+    return viewed(row)
+  }
+
+  const provide = async (row: AppRow, { useManagedGitRepo = false }: AppRequest): Promise<void> => {
+    if (useManagedGitRepo) await inTransaction((trx) => deps.repositories.insert(trx, row))
   }
 
   /** The app comes first: its configuration says its id, by which clients find the app of a configuration. */
@@ -124,6 +134,7 @@ export function createApps(deps: AppsDeps) {
     const { name = 'Data app', description = '' } = wanted
     const configuration = configurationOf(wanted, String(row.id))
     try {
+      await provide(row, wanted)
       await deps.createConfiguration(caller, componentId, { configurationId, name, description, configuration })
     } catch (error) {
       await inTransaction((trx) => store.remove(trx, row))
@@ -280,6 +291,7 @@ export function createApps(deps: AppsDeps) {
       await store.remove(trx, row)
       await recordEvent(trx, caller.actor, eventFor('apps.deleted', row), caller.origin)
     })
+    await deps.discardRepository(row)
   }
 
   const branchOf = async ({ project_id, branch_id }: AppRow) => ({
@@ -331,9 +343,11 @@ export function createApps(deps: AppsDeps) {
     return isRight ? known.actor : undefined
   }
 
-  /** Where the code of an app is that has it in a git repository. */
-  async function repositoryOf(actor: Actor, id: string): Promise<string> {
-    const found = await deps.findConfiguration(await find(actor, id))
+  /** Where the code of an app is that has it in a git repository; undefined: the stack hosts it. */
+  async function repositoryOf(actor: Actor, id: string): Promise<string | undefined> {
+    const row = await find(actor, id)
+    if (await deps.repositories.find(row)) return undefined
+    const found = await deps.findConfiguration(row)
     const { parameters } = JSON.parse(found?.configuration ?? '{}') as {
       parameters?: { dataApp?: { git?: { repository?: unknown } } }
     }
@@ -398,8 +412,6 @@ function declaredType(configuration: string, isUnreadable: boolean): string {
   const { parameters } = JSON.parse(configuration) as { parameters?: { type?: unknown } | null }
   return typeof parameters?.type === 'string' ? parameters.type : 'node'
 }
-
-const hashOf = (value: string): string => createHash('sha256').update(value).digest('hex')
 
 const eventFor = (
   name: 'apps.created' | 'apps.deployed' | 'apps.stopped' | 'apps.deleted' | 'apps.linkCreated' | 'apps.passwordCreated',

@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { endToEnd, type Forwarded, forward, forwardUpgrade, upgradeHeaders } from '../../engines/reverse-proxy/program-proxy.ts'
+import { passwordOf } from '../../http/basic-password.ts'
 import { numberedId } from '../../http/parameters.ts'
 import { readCookie } from '../../http/session-cookie.ts'
 import { PlatformError } from '../../kit/errors.ts'
@@ -152,13 +153,6 @@ export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
           handler: serve,
         })
   }
-}
-
-/** By HTTP Basic, which browsers ask for; empty when none was sent. */
-function passwordOf({ headers }: FastifyRequest): string {
-  const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]{1,1000})$/i.exec(headers.authorization ?? '') ?? []
-  const text = Buffer.from(encoded, 'base64').toString('utf8')
-  return text.slice(text.indexOf(':') + 1)
 }
 
 interface Place {

@@ -1,7 +1,7 @@
 // Where repositories of templates come from: folders of this machine, and git repositories that are fetched into one.
 
-import type { GitAddress } from '../../engines/git-checkout/fetch-repository.ts'
-import type { GitCheckout } from '../../engines/git-checkout/git-checkout.ts'
+import type { GitAddress } from '../../engines/git/fetch-repository.ts'
+import type { GitCheckout } from '../../engines/git/git-checkout.ts'
 import { createTemplateFolder, type TemplateFolder } from '../../engines/template-folder/template-folder.ts'
 
 export interface SourceState {

@@ -4,10 +4,10 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { FetchAnswer, FetchOrder, GitAddress } from './fetch-repository.ts'
+import { inThread } from './in-thread.ts'
 
 export interface GitCheckoutOptions extends GitAddress {
   readonly folder: string
@@ -35,7 +35,6 @@ interface Stored {
 }
 
 const TIMEOUT_MS = 120_000
-const THREAD_MEMORY_MB = 512
 
 export async function openGitCheckout(options: GitCheckoutOptions): Promise<GitCheckout> {
   const { url, ref, credentials, credentialsIn, folder, policy, clock } = options
@@ -116,20 +115,8 @@ export async function fetchOnce(
   return { commit }
 }
 
-function fetchInThread(order: FetchOrder, signal: AbortSignal): Promise<FetchAnswer> {
-  const thread = new Worker(new URL('./fetch.thread.ts', import.meta.url), {
-    workerData: order,
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
-  })
-  const stop = () => void thread.terminate()
-  signal.addEventListener('abort', stop)
-  if (signal.aborted) stop()
-  return new Promise<FetchAnswer>((resolve) => {
-    thread.once('message', resolve)
-    thread.once('error', (error) => resolve({ problem: error.message }))
-    thread.once('exit', () => resolve({ problem: 'The fetch was stopped.' }))
-  }).finally(() => signal.removeEventListener('abort', stop))
-}
+const fetchInThread = (order: FetchOrder, signal: AbortSignal): Promise<FetchAnswer> =>
+  inThread(new URL('./fetch.thread.ts', import.meta.url), order, signal)
 
 async function readStored(file: string): Promise<Stored | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined)

@@ -174,5 +174,5 @@ test('one fetch looks or writes all that a program may consist of', async (t) =>
   assert.deepEqual(readdirSync(into.folder).sort(), ['.streamlit', '__init__.py', 'a.json', 'large file.txt'])
   assert.deepEqual(readdirSync(folder), ['app'])
   const stopped = await fetchOnce({ ...order, folder: join(folder, 'other') }, AbortSignal.abort())
-  assert.deepEqual(stopped, { problem: 'The fetch was stopped.' })
+  assert.deepEqual(stopped, { problem: 'The work was stopped.' })
 })

@@ -1,12 +1,13 @@
 // Asks which commit a branch or tag stands at, and writes the files of that commit when it is new.
 
 import fs from 'node:fs'
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addRemote, Errors, fetch, init, listServerRefs, readBlob, readCommit, readTree, type ServerRef } from 'isomorphic-git'
+import { addRemote, Errors, fetch, init, listServerRefs, type ServerRef } from 'isomorphic-git'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import { type FileRules, MOST_ANSWER_BYTES, PLAIN_FILES } from './file-rules.ts'
 import { createGuardedHttp } from './guarded-http.ts'
+import { writeCommit } from './write-commit.ts'
 
 export interface GitAddress {
   readonly url: string
@@ -32,14 +33,7 @@ export type FetchAnswer = { readonly object: string; readonly commit?: string } 
 
 /** Of a list of branches and tags. */
 const MOST_LOOK_BYTES = 8 * 2 ** 20
-const MOST_FILES = 10_000
 const COMMIT = /^[0-9a-f]{40}$/
-
-interface Git {
-  readonly fs: typeof fs
-  readonly gitdir: string
-  readonly cache: object
-}
 
 /** Never throws: what went wrong is a sentence. */
 export async function fetchRepository(order: FetchOrder): Promise<FetchAnswer> {
@@ -82,34 +76,13 @@ async function fetchFiles(
     await init({ ...git, bare: true })
     await addRemote({ ...git, remote: 'origin', url: access.url! }) // fetch reads its rules there
     const { fetchHead } = await fetch({ ...access, ...git, ref: name, singleBranch: true, depth: 1, tags: false })
-    const { oid } = await readCommit({ ...git, oid: fetchHead! }) // the server named it a moment ago
     const files = join(work, 'files')
-    await writeTree({ git, rules, written: 0 }, oid, files)
+    const oid = await writeCommit(git, fetchHead!, files, rules) // the server named it a moment ago
     await rm(join(folder, oid), { recursive: true, force: true })
     await rename(files, join(folder, oid))
     return oid
   } finally {
     await rm(work, { recursive: true, force: true })
-  }
-}
-
-interface Writing {
-  readonly git: Git
-  readonly rules: FileRules
-  written: number
-}
-
-async function writeTree(writing: Writing, oid: string, folder: string, depth = 1): Promise<void> {
-  const { git, rules } = writing
-  await mkdir(folder)
-  const { tree } = await readTree({ ...git, oid })
-  for (const { path, type, mode, oid: entry } of tree) {
-    if (!rules.names.test(path)) continue
-    if (type === 'tree' && depth < rules.deepest) await writeTree(writing, entry, join(folder, path), depth + 1)
-    if (type !== 'blob' || !mode.startsWith('100')) continue // a link has the mode 120000
-    if (++writing.written > MOST_FILES) throw new Error(`The repository has more than ${MOST_FILES} files.`)
-    const { blob } = await readBlob({ ...git, oid: entry })
-    if (blob.length <= rules.mostBytes) await writeFile(join(folder, path), blob)
   }
 }
 

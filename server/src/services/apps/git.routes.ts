@@ -1,4 +1,4 @@
-// The repositories that the stack hosts for data apps, as clients of git use them (gitprotocol-http): they sign in with a credential of
+// The repositories that the stack hosts for data apps, as clients of git use them (spec platform 6.4, gitprotocol-http): they sign in with a credential of
 // the repository as the password of HTTP Basic.
 
 import { Readable } from 'node:stream'

@@ -45,11 +45,20 @@ for (const [title, make] of [
       assert.deepEqual(await next.migrate(), [])
     }))
 
-  test(`a migration that fails leaves nothing, and runs again at the next start, on ${title}`, () =>
+  test(`a migration that fails leaves what those before it made, and runs again at the next start, on ${title}`, () =>
+    withDatabase(async (open) => {
+      const [one, two] = [creating('0001-one', 'one'), creating('0002-two', 'two')]
+      await (await open(one)).migrate()
+      await assert.rejects((await open(one, two, failing('0003-three', 'three'))).migrate(), /disk is full/)
+      const healed = await open(one, two, creating('0003-three', 'three'))
+      assert.deepEqual(await healed.migrate(), ['0003-three'])
+    }))
+
+  test(`an empty database gets all migrations or none, on ${title}`, () =>
     withDatabase(async (open) => {
       await assert.rejects((await open(creating('0001-one', 'one'), failing('0002-two', 'two'))).migrate(), /disk is full/)
       const healed = await open(creating('0001-one', 'one'), creating('0002-two', 'two'))
-      assert.deepEqual(await healed.migrate(), ['0002-two'])
+      assert.deepEqual(await healed.migrate(), ['0001-one', '0002-two'])
     }))
 
   test(`nodes that start together migrate once, on ${title}`, () =>

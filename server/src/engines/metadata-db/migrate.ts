@@ -1,5 +1,6 @@
 // Brings the database to the code's version. Every migration is one transaction under one lock, so that
 // an interrupted start leaves the state before or after a migration, and nodes that start together take turns.
+// A database that holds nothing yet gets all of them in one: nobody uses it, and the disk syncs once instead of with each.
 
 import { sql } from 'kysely'
 import type { Clock } from '../../kit/clock.ts'
@@ -18,23 +19,34 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
   const known = new Map(migrations.map((migration) => [numberOf(migration.name), migration]))
   if (known.size !== migrations.length) throw new Error('Two migrations share a number.')
 
+  let applied: ReadonlyMap<number, Applied> = new Map()
   await underLock(db, async (trx) => {
     await createMigrationTable(trx)
-    refuseForeign(await appliedIn(trx), known)
+    applied = await appliedIn(trx)
+    refuseForeign(applied, known)
   })
+  const missing = [...known].filter(([number]) => !applied.has(number))
+  const transactions = applied.size === 0 ? [missing] : missing.map((migration) => [migration])
   const ran: string[] = []
-  for (const [number, migration] of known) {
+  for (const together of transactions) {
     await underLock(db, async (trx) => {
-      if ((await appliedIn(trx)).has(number)) return // in an earlier start, or by another node a moment ago
-      await migration.up(trx, dialectOf(trx))
-      await withTables<MigrationTables>(trx)
-        .insertInto('migration')
-        .values({ number, name: migration.name, applied_at: clock.now().getTime(), only_adds: migration.changesOld ? 0 : 1 })
-        .execute()
-      ran.push(migration.name)
+      const doneMeanwhile = await appliedIn(trx) // by another node that starts now
+      for (const [number, migration] of together) {
+        if (doneMeanwhile.has(number)) continue
+        await run(trx, number, migration, clock)
+        ran.push(migration.name)
+      }
     })
   }
   return ran
+}
+
+async function run(trx: Trx, number: number, migration: Migration, clock: Clock): Promise<void> {
+  await migration.up(trx, dialectOf(trx))
+  await withTables<MigrationTables>(trx)
+    .insertInto('migration')
+    .values({ number, name: migration.name, applied_at: clock.now().getTime(), only_adds: migration.changesOld ? 0 : 1 })
+    .execute()
 }
 
 /** On SQLite the transaction is the lock: it takes the one writer of the file, across processes. */

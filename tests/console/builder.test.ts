@@ -226,6 +226,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
 
     const { page, complaints } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/rowed')
     const rows = page.getByRole('complementary', { name: 'Rows' })
+    await page.getByText('valid', { exact: true }).waitFor() // as the component's schema has it
     for (const name of ['orders', 'nothing']) await rows.getByLabel(`Select ${name}`).check()
     await rows.getByRole('button', { name: 'Run these 2' }).click()
     await page.getByRole('heading', { name: /^Rowed failed/ }).waitFor()

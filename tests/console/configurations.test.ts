@@ -70,9 +70,12 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
   await t.test('a form changes one value, shows what will run, and leaves all else as it was written', async () => {
     const { page, complaints } = await signedIn(browser, stack, `${SCREEN}?row=orders`)
     await page.getByLabel('Endpoint').fill('orders/all')
-    await page.getByRole('region', { name: 'Effective configuration' }).getByText('"orders/all"').waitFor()
+    const effective = page.getByRole('region', { name: 'Effective configuration' })
+    await effective.getByText('"orders/all"').waitFor()
+    await effective.getByRole('button', { name: 'row, new' }).waitFor()
+    await effective.getByText('default', { exact: true }).first().waitFor() // what the component takes where nothing is said
     await page.getByText('1 change in orders').waitFor()
-    await page.getByRole('link', { name: /^Root/ }).click()
+    await effective.getByRole('button', { name: 'root', exact: true }).first().click() // a mark leads to its origin
     await page.getByLabel('Base address').fill('https://shop.example/v2/')
     await page.getByText('encrypted', { exact: true }).waitFor()
     const asked: string[] = []
@@ -527,6 +530,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
       SCREEN,
       '/components',
       '/components?view=catalogue',
+      `${SCREEN}?row=orders`,
       `${SCREEN}?row=orders&view=json`,
       `${SCREEN}?tab=versions`,
       `${SCREEN}?tab=state`,

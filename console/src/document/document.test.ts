@@ -149,6 +149,19 @@ test('a schema finds the choice, the mistakes and the names it does not know', (
   assert.equal(labelOf('maxRetries', {}), 'Max retries')
 })
 
+test('shapes without a constant are told apart by the members they need', () => {
+  const expression: Schema = {
+    anyOf: [
+      { type: ['string', 'number'] },
+      { type: 'object', properties: { function: { type: 'string' } }, required: ['function'] },
+      { type: 'object', additionalProperties: { type: 'string' } },
+    ],
+  }
+  assert.deepEqual(problemsOf({ response: 'token' }, expression, { root: expression }), [])
+  assert.deepEqual(problemsOf({ function: 'time' }, expression, { root: expression }), [])
+  assert.equal(problemsOf({ function: 5 }, expression, { root: expression }).length, 1)
+})
+
 const choicesRoot = (): Schema => schema.$defs!.pages!
 
 test('what a component takes where nothing is said is found in objects that are there', () => {

@@ -45,12 +45,19 @@ export const marksOf = (choice: Schema): readonly (readonly [string, unknown])[]
     value === undefined ? [] : [[name, value] as const],
   )
 
+/** Shapes without a constant are told apart by the members that they need. */
+const hasWhatItNeeds =
+  (value: unknown) =>
+  ({ required = [] }: Schema): boolean =>
+    required.every((name) => isRecord(value) && name in value)
+
 export function choiceFor(value: unknown, choices: readonly Schema[]): Schema | undefined {
   const fitting = choices.filter((choice) => hasTypeOf(choice, value))
   return (
     fitting.find(
       (choice) => isRecord(value) && marksOf(choice).length > 0 && marksOf(choice).every(([name, mark]) => value[name] === mark),
-    ) ?? (fitting.every((choice) => marksOf(choice).length === 0) ? fitting[0] : undefined)
+    ) ??
+    (fitting.every((choice) => marksOf(choice).length === 0) ? (fitting.find(hasWhatItNeeds(value)) ?? fitting[0]) : undefined)
   )
 }
 

@@ -307,20 +307,27 @@ function List({ schema, path, label }: { schema: Schema; path: Path; label: stri
     <div className="stack3">
       {items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an element of a JSON list has no other name
-        <details key={index} className="item" open={items.length < 4}>
-          <summary className="row">
-            <span className="med clip">{summaryOf(item) ?? `${each.title ?? label} ${index + 1}`}</span>
-            <span className="push" />
+        <div key={index} className="item">
+          <details open={items.length < 4}>
+            <summary>
+              <span className="med clip">{summaryOf(item) ?? `${each.title ?? label} ${index + 1}`}</span>
+            </summary>
+            <div className="item-body">
+              {isRecord(item) && each.properties ? (
+                <Members schema={each} path={[...path, index]} />
+              ) : (
+                <JsonField name="" path={[...path, index]} label={`${label} ${index + 1}`} />
+              )}
+            </div>
+          </details>
+          <span className="row item-actions">
             {index > 0 ? (
               <button
                 type="button"
                 className="btn icon ghost sm"
                 aria-label={`Move ${each.title ?? label} ${index + 1} up`}
                 title="Move up"
-                onClick={(event) => {
-                  event.preventDefault()
-                  swap([...path, index - 1], [...path, index])
-                }}
+                onClick={() => swap([...path, index - 1], [...path, index])}
               >
                 <Icon name="updown" size="sm" />
               </button>
@@ -329,22 +336,13 @@ function List({ schema, path, label }: { schema: Schema; path: Path; label: stri
               type="button"
               className="btn icon ghost sm"
               aria-label={`Remove ${each.title ?? label} ${index + 1}`}
-              onClick={(event) => {
-                event.preventDefault()
-                put([...path, index], undefined)
-              }}
+              title="Remove"
+              onClick={() => put([...path, index], undefined)}
             >
               <Icon name="x" size="sm" />
             </button>
-          </summary>
-          <div className="item-body">
-            {isRecord(item) && each.properties ? (
-              <Members schema={each} path={[...path, index]} />
-            ) : (
-              <JsonField name="" path={[...path, index]} label={`${label} ${index + 1}`} />
-            )}
-          </div>
-        </details>
+          </span>
+        </div>
       ))}
       <button type="button" className="btn sm" onClick={() => put([...path, items.length], emptyOf(each, set))}>
         <Icon name="plus" size="sm" />

@@ -99,7 +99,7 @@ function AppRow({ app }: { app: DataApp }) {
           <span className="id">{app.id}</span>
         </td>
         <td>
-          <Status status={SHAPES[app.state] ?? app.state} text={app.state} />
+          <Status status={SHAPES[app.state] ?? app.state} text={app.state.charAt(0).toUpperCase() + app.state.slice(1)} />
         </td>
         <td>{app.type ?? <i className="null">of its component</i>}</td>
         <td className="num">

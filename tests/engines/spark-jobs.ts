@@ -136,7 +136,7 @@ async function checkParts({ stack, client, run }: SparkStack): Promise<void> {
   const theirs = tableClient({
     ...stack,
     request: (method, path, options) =>
-      stack.request(method, path.replace('/v2/storage/', `/v2/storage/branch/${branchId}/`), options),
+      stack.request(method, path.replace(/^\/v2\/storage\/(?=buckets|tables)/, `/v2/storage/branch/${branchId}/`), options),
   } as TestStack)
   await theirs.bucket()
   await theirs.create('in.c-main', 'parts', 'id,city\n9,branch\n')

@@ -9,7 +9,7 @@ import { planCompaction } from './compaction.ts'
 import type { InflateLimits } from './csv-bytes.ts'
 import { checkDialect } from './csv-dialect.ts'
 import { readHeaderRow } from './csv-header.ts'
-import { load, localSlice } from './load.ts'
+import { checkStored, load, localSlice } from './load.ts'
 import { createObjectFiles, type FinishedFile, newKey } from './object-files.ts'
 import { planOpenShape } from './open-shape.ts'
 import { type LocalPaths, pruneSegments } from './relation.ts'
@@ -213,13 +213,7 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
       ),
     findUnfit: (request, run) =>
       files.withLocal(referencedKeys(request.snapshot), (local) => pool.run({ kind: 'findUnfit', request, local }, 'long', run)),
-    checkFiles: async (request, run = {}) => {
-      const snapshot = { ...request.snapshot, segments: [] }
-      await files.withLocal(
-        request.files.map(({ key }) => key),
-        (local) => pool.run({ kind: 'checkFiles', request: { ...request, snapshot }, local }, 'long', run),
-      )
-    },
+    checkFiles: (request, run = {}) => checkStored({ files, pool }, request, run),
     profile: (request, run) =>
       files.withLocal(referencedKeys(request.snapshot), (local) => pool.run({ kind: 'profile', request, local }, 'long', run)),
     workerPids: () => pool.pids(),

@@ -151,6 +151,19 @@ test('files that lie in the store become segments where they are, without a byte
   assert.deepEqual(await tables.keys('stored/'), [])
 })
 
+test('many files are looked into a few at a time: each is a download where the store is elsewhere', async () => {
+  const snapshot = emptySnapshot([{ name: 'id' }, { name: 'v' }], { typed: false })
+  const keys = await Promise.all(Array.from({ length: 20 }, (_, i) => written(`SELECT '${i}' AS id, 'b' AS v`, 'id: 2, v: 3')))
+  const files = await Promise.all(keys.map((key) => storedFile(key, 1)))
+  tables.objects.most()
+  const { rowsInFile, snapshot: after } = await loadStored(snapshot, files, 'full')
+  await tables.engine.checkFiles({ snapshot, files })
+  assert.deepEqual([rowsInFile, after.segments.length, tables.objects.most(), tables.objects.open()], [20, 20, 8, 0])
+  await assert.rejects(loadStored(snapshot, [...files.slice(0, 19), { ...files[19]!, bytes: 7 }], 'full'), /its manifest says 7/)
+  await assert.rejects(tables.engine.checkFiles({ snapshot, files: [...files, { key: 'none', rows: 1, name: 'none' }] }))
+  assert.equal(tables.objects.open(), 0)
+})
+
 test('stored files go through the resolution of keys; what is written anew leaves the file of its writer alone', async () => {
   const { snapshot } = await tables.load('id,v\n1,a\n2,b\n3,c\n', { primaryKey: ['id'], loadedAt: 1_000 })
   const select = `FROM (VALUES ('2', 'B'), ('3', 'c'), ('4', 'x'), ('4', 'd')) t(id, v)`

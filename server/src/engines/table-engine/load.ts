@@ -11,7 +11,7 @@ import { type FinishedFile, newKey, type ObjectFiles } from './object-files.ts'
 import { type LocalPaths, pathOf } from './relation.ts'
 import { applyChange } from './segment-change.ts'
 import { columnNamed, LOAD_TIME_COLUMN, referencedKeys, type Segment, type TableSnapshot, truncate } from './snapshot.ts'
-import type { CsvSlice, CsvSource, LoadRequest, LoadResult, RunOptions, StoredFile } from './table-engine.ts'
+import type { CsvSlice, CsvSource, ForeignFile, LoadRequest, LoadResult, RunOptions, StoredFile } from './table-engine.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { LoadedSegment, ResolvedKeys } from './worker-protocol.ts'
 
@@ -41,12 +41,14 @@ export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions
   const before = request.mode === 'full' ? truncate(snapshot) : snapshot
   const keyed = snapshot.primaryKey.length > 0
   const sources = 'stored' in source ? source.stored : source.slices
-  const needed = [...sources.map(({ key }) => key), ...(keyed ? referencedKeys(before) : [])]
+  // Without keys to resolve, files that lie in the store are looked into a few at a time.
+  const isStored = 'stored' in source
+  const needed = [...(isStored && !keyed ? [] : sources.map(({ key }) => key)), ...(keyed ? referencedKeys(before) : [])]
   return deps.files.inScratch((dir) =>
     deps.files.withLocal(needed, async (local) => {
       const written =
         'stored' in source
-          ? await takeStored(deps, request, source.stored, local, run)
+          ? await takeStored(deps, request, source.stored, run)
           : await writeSegments(deps, { ...request, source }, local, dir, run)
       const fresh = written.filter((s) => s.rows > 0)
       const resolved =
@@ -69,15 +71,14 @@ export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions
 
 /** Nothing is written: what the snapshot will say of the files is looked up in them. */
 async function takeStored(
-  { pool }: LoadDeps,
+  deps: LoadDeps,
   { snapshot, loadedAt }: LoadRequest,
   files: readonly StoredFile[],
-  local: LocalPaths,
   run: RunOptions,
 ): Promise<Written[]> {
-  await pool.run({ kind: 'checkFiles', request: { snapshot: truncate(snapshot), files }, local }, 'long', run)
-  return Promise.all(
-    files.map(async ({ key, rows, name, bytes: said }) => {
+  const written: Written[] = []
+  await checkStored(deps, { snapshot, files }, run, async (local, some) => {
+    for (const { key, rows, name, bytes: said } of some) {
       const path = pathOf(local, key)
       const { size: bytes } = await stat(path)
       if (bytes !== said)
@@ -85,9 +86,34 @@ async function takeStored(
           file: name,
           reason: `has ${bytes} bytes, and its manifest says ${said}`,
         })
-      return { key, path, rows, bytes, csvBytes: bytes, minLoadedAt: loadedAt, maxLoadedAt: loadedAt, isStored: true } as const
-    }),
-  )
+      const loaded = { minLoadedAt: loadedAt, maxLoadedAt: loadedAt }
+      written.push({ key, path, rows, bytes, csvBytes: bytes, ...loaded, isStored: true })
+    }
+  })
+  return written
+}
+
+/** Files that are on this machine at once while they are looked into; on S3 each is a download. */
+const CHECKED_AT_ONCE = 8
+
+/** `onChecked` has the files of one step while they are here. */
+export async function checkStored<F extends ForeignFile>(
+  { files, pool }: Pick<LoadDeps, 'files' | 'pool'>,
+  request: { readonly snapshot: TableSnapshot; readonly files: readonly F[] },
+  run: RunOptions,
+  onChecked: (local: LocalPaths, some: readonly F[]) => Promise<void> = async () => {},
+): Promise<void> {
+  const snapshot = truncate(request.snapshot)
+  for (let i = 0; i < request.files.length; i += CHECKED_AT_ONCE) {
+    const some = request.files.slice(i, i + CHECKED_AT_ONCE)
+    await files.withLocal(
+      some.map(({ key }) => key),
+      async (local) => {
+        await pool.run({ kind: 'checkFiles', request: { snapshot, files: some }, local }, 'long', run)
+        await onChecked(local, some)
+      },
+    )
+  }
 }
 
 async function writeSegments(

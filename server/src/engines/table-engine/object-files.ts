@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
+import { mapBounded } from '../../kit/map-bounded.ts'
 import type { LocalPaths } from './relation.ts'
 import type { LocalFile, TableObjects } from './table-engine.ts'
 
@@ -25,6 +26,9 @@ export interface ObjectFiles {
   discard(keys: readonly string[]): Promise<void>
 }
 
+/** On S3 each is a download. */
+const OPENED_AT_ONCE = 16
+
 export function createObjectFiles(objects: TableObjects, scratchDir: string): ObjectFiles {
   async function inScratch<T>(work: (dir: string) => Promise<T>): Promise<T> {
     const dir = join(scratchDir, randomUUID())
@@ -38,7 +42,12 @@ export function createObjectFiles(objects: TableObjects, scratchDir: string): Ob
 
   async function withLocal<T>(keys: readonly string[], work: (local: LocalPaths) => Promise<T>): Promise<T> {
     const wanted = [...new Set(keys)]
-    const opened = await Promise.allSettled(wanted.map((key) => objects.openLocal(key)))
+    // Settled one by one: what was opened before a failure is let go below.
+    const opened = await mapBounded(
+      wanted,
+      OPENED_AT_ONCE,
+      async (key) => (await Promise.allSettled([objects.openLocal(key)]))[0],
+    )
     const links: string[] = []
     try {
       const local: Record<string, string> = {}

@@ -17,15 +17,21 @@ import type {
   UnloadRequest,
 } from './table-engine.ts'
 
-/** Keys are paths below the folder. Counts what is open, so that a leak shows. */
-export function createFolderObjects(root: string): TableObjects & { open(): number } {
+/** Keys are paths below the folder. Counts what is open, so that a leak shows, and the most at once since it was last asked. */
+export function createFolderObjects(root: string): TableObjects & { open(): number; most(): number } {
   let open = 0
+  let most = 0
   const pathOf = (key: string) => join(root, key)
   return {
     open: () => open,
+    most: () => {
+      const found = most
+      most = open
+      return found
+    },
     openLocal: async (key) => {
       if (!existsSync(pathOf(key))) return undefined
-      open++
+      most = Math.max(most, ++open)
       return {
         path: pathOf(key),
         release: async () => {

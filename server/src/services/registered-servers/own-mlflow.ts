@@ -36,7 +36,8 @@ interface Running {
 }
 
 const IDLE_MS = 30 * 60_000
-const START_MS = 120_000
+/** The first start makes the tables of the store. */
+const START_MS = 300_000
 const PROBE_MS = 200
 /** After a failed start the reason is given again for so long, instead of another try with every request. */
 const PAUSE_MS = 30_000

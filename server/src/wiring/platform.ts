@@ -676,7 +676,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     registerWordSearch(app, core, configurationModules, tableModules, { file: files.findNamed, schedule: scheduleModules.find })
     tableModules.registerRoutes(app)
     sqlModules.registerRoutes(app)
-    app.register(icebergRoutes(tableModules.catalogue.iceberg, tableModules.catalogue.writes))
+    app.register(icebergRoutes(tableModules.catalogue))
     app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
     app.register(fileHeadRoutes({ heads: createFileHeads({ getFile: files.get, slices: fileSlices, objects: store }) }))
     app.register(

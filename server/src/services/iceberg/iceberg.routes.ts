@@ -5,7 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { platformErrorOf, statusOf } from '../../http/errors-to-http.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { CatalogueOfRoutes, WritesOfRoutes } from './run-namespace.ts'
+import type { CatalogueOfRoutes } from './run-namespace.ts'
 import type { Asker } from './writes.ts'
 
 const PrefixParams = Type.Object({ prefix: Type.String({ description: 'As `GET /iceberg/v1/config` gives it.' }) })
@@ -71,7 +71,7 @@ const ENDPOINTS = [
   'DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}',
 ]
 
-export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes): FastifyPluginAsyncTypebox {
+export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.setErrorHandler(sendError)
 
@@ -165,7 +165,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
         schema: { params: NamespaceParams, response: { ...ERRORS, 204: Type.Null() } },
       },
       async (req, reply) => {
-        await iceberg.getNamespace(req.actor, req.params.prefix, req.params.namespace)
+        await iceberg.at(req.params.namespace).getNamespace(req.actor, req.params.prefix, req.params.namespace)
         return reply.code(204).send(null)
       },
     )
@@ -180,7 +180,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
         },
       },
       async (req) => ({
-        namespace: [...(await iceberg.getNamespace(req.actor, req.params.prefix, req.params.namespace))],
+        namespace: [...(await iceberg.at(req.params.namespace).getNamespace(req.actor, req.params.prefix, req.params.namespace))],
         properties: {},
       }),
     )
@@ -198,7 +198,9 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
           },
         },
       },
-      async (req) => ({ identifiers: await iceberg.listTables(req.actor, req.params.prefix, req.params.namespace) }),
+      async (req) => ({
+        identifiers: await iceberg.at(req.params.namespace).listTables(req.actor, req.params.prefix, req.params.namespace),
+      }),
     )
 
     app.post(
@@ -214,7 +216,10 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
           },
         },
       },
-      async (req) => writes.create(askerOf(req), req.params.prefix, req.params.namespace, req.rawBody, asksForKeys(req)),
+      async (req) =>
+        iceberg
+          .at(req.params.namespace)
+          .create(askerOf(req), req.params.prefix, req.params.namespace, req.rawBody, asksForKeys(req)),
     )
 
     app.post(
@@ -227,7 +232,10 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
           response: { ...ERRORS, 200: Type.Object({ 'metadata-location': Type.String(), metadata: Type.Unknown() }) },
         },
       },
-      async (req) => writes.commit(askerOf(req), req.params.prefix, req.params.namespace, req.params.table, req.rawBody),
+      async (req) =>
+        iceberg
+          .at(req.params.namespace)
+          .commit(askerOf(req), req.params.prefix, req.params.namespace, req.params.table, req.rawBody),
     )
 
     app.delete(
@@ -243,7 +251,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
         },
       },
       async (req, reply) => {
-        await writes.drop(askerOf(req), req.params.prefix, req.params.namespace, req.params.table)
+        await iceberg.at(req.params.namespace).drop(askerOf(req), req.params.prefix, req.params.namespace, req.params.table)
         return reply.code(204).send(null)
       },
     )
@@ -256,7 +264,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
       },
       async (req, reply) => {
         const { prefix, namespace, table } = req.params
-        await iceberg.checkTable(req.actor, prefix, namespace, table)
+        await iceberg.at(namespace).findTable(req.actor, prefix, namespace, table)
         return reply.code(204).send(null)
       },
     )
@@ -283,7 +291,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
       },
       async (req) => {
         const { prefix, namespace, table } = req.params
-        return iceberg.load(req.actor, prefix, namespace, table, {
+        return iceberg.at(namespace).load(req.actor, prefix, namespace, table, {
           snapshots: req.query.snapshots ?? 'all',
           vended: asksForKeys(req),
           baseUrl: req.baseUrl,
@@ -305,7 +313,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
       },
       async (req) => {
         const { prefix, namespace, table } = req.params
-        return iceberg.credentials(req.actor, prefix, namespace, table, req.baseUrl)
+        return iceberg.at(namespace).credentials(req.actor, prefix, namespace, table, req.baseUrl)
       },
     )
 
@@ -317,7 +325,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes, writes: WritesOfRoutes
       },
       async (req, reply) => {
         const { prefix, namespace, table } = req.params
-        await iceberg.checkTable(req.actor, prefix, namespace, table)
+        await iceberg.at(namespace).findTable(req.actor, prefix, namespace, table)
         return reply.code(204).send(null)
       },
     )

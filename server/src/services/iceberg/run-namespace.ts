@@ -67,7 +67,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
     }
   }
 
-  async function create(asker: Asker, prefix: string, text: string, vended: boolean) {
+  async function create(asker: Asker, prefix: string, _namespace: string, text: string, vended: boolean) {
     const { actor, baseUrl } = asker
     const root = await rootOf(actor, prefix)
     const body = objectOf(parseExactly(text), 'the body')
@@ -106,7 +106,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
       ...(body.properties ? [{ action: 'set-properties', updates: body.properties }] : []),
     ])
 
-  async function commit({ actor }: Asker, prefix: string, name: string, text: string) {
+  async function commit({ actor }: Asker, prefix: string, _namespace: string, name: string, text: string) {
     const root = await rootOf(actor, prefix)
     const body = objectOf(parseExactly(text), 'the body')
     const requirements = itemsOf(body.requirements, 'requirements')
@@ -149,7 +149,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
     if (!isKept) throw changed('another change was published in between')
   }
 
-  async function drop({ actor }: Asker, prefix: string, name: string): Promise<void> {
+  async function drop({ actor }: Asker, prefix: string, _namespace: string, name: string): Promise<void> {
     const { row } = await find(actor, prefix, name)
     if (row.target) throw refused('it is a result of the run')
     await inTransaction((trx) => store.remove(trx, ownerOf(actor), name))
@@ -238,28 +238,32 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
     }
   }
 
-  return {
-    getNamespace: async (actor: Actor, prefix: string): Promise<readonly string[]> => {
+  const namespace: NamespaceOfRoutes = {
+    getNamespace: async (actor, prefix) => {
       await rootOf(actor, prefix)
       return [RUN]
     },
-    listTables: async (actor: Actor, prefix: string) => {
+    listTables: async (actor, prefix) => {
       await rootOf(actor, prefix)
       const rows = await store.list(ownerOf(actor))
       return rows.flatMap(({ name, metadata }) => (metadata === undefined ? [] : [{ namespace: [RUN], name }]))
     },
-    find,
-    load: async (actor: Actor, prefix: string, name: string, what: { readonly vended: boolean; readonly baseUrl: string }) => {
+    findTable: (actor, prefix, _namespace, name) => find(actor, prefix, name),
+    load: async (actor, prefix, _namespace, name, what) => {
       const { row, metadata } = await find(actor, prefix, name)
       return shown(row.folder, metadata, what.vended ? what.baseUrl : undefined)
     },
-    credentials: async (actor: Actor, prefix: string, name: string, baseUrl: string) => {
+    credentials: async (actor, prefix, _namespace, name, baseUrl) => {
       const { row } = await find(actor, prefix, name)
       return { 'storage-credentials': (await vend([row.folder], [row.folder], baseUrl))['storage-credentials'] }
     },
     create,
     commit,
     drop,
+  }
+
+  return {
+    namespace,
     ofRun,
     /** With the sweep of tables. */
     removeOld: () => inTransaction((trx) => store.removeBefore(trx, new Date(clock.now().getTime() - KEPT_MS))),
@@ -282,11 +286,12 @@ interface Loaded {
   readonly 'storage-credentials'?: unknown[]
 }
 
-/** A catalogue as the routes ask it. */
-export interface CatalogueOfRoutes extends Pick<Iceberg, 'prefixOf' | 'listNamespaces' | 'getNamespace' | 'isToken'> {
+/** The tables of one namespace, as the routes ask for them: of a bucket, or of the run that asks. */
+export interface NamespaceOfRoutes {
+  getNamespace(actor: Actor, prefix: string, namespace: string): Promise<readonly string[]>
   listTables(actor: Actor, prefix: string, namespace: string): Promise<{ namespace: string[]; name: string }[]>
   /** Throws when there is no such table for who asks. */
-  checkTable(actor: Actor, prefix: string, namespace: string, name: string): Promise<void>
+  findTable(actor: Actor, prefix: string, namespace: string, name: string): Promise<unknown>
   load(
     actor: Actor,
     prefix: string,
@@ -301,9 +306,6 @@ export interface CatalogueOfRoutes extends Pick<Iceberg, 'prefixOf' | 'listNames
     name: string,
     baseUrl: string,
   ): Promise<{ 'storage-credentials': unknown[] }>
-}
-
-export interface WritesOfRoutes {
   create(
     asker: Asker,
     prefix: string,
@@ -321,36 +323,12 @@ export interface WritesOfRoutes {
   drop(asker: Asker, prefix: string, namespace: string, name: string): Promise<void>
 }
 
+export interface CatalogueOfRoutes extends Pick<Iceberg, 'prefixOf' | 'listNamespaces' | 'isToken'> {
+  at(namespace: string): NamespaceOfRoutes
+}
+
 /** What the routes ask for, with the tables of the run that asks beside those of the project. */
-export function withRunNamespace(
-  iceberg: Iceberg,
-  writes: Writes,
-  runs: RunCatalogue,
-): { iceberg: CatalogueOfRoutes; writes: WritesOfRoutes } {
-  return {
-    iceberg: {
-      ...iceberg,
-      getNamespace: (actor, prefix, namespace) =>
-        namespace === RUN ? runs.getNamespace(actor, prefix) : iceberg.getNamespace(actor, prefix, namespace),
-      listTables: (actor, prefix, namespace) =>
-        namespace === RUN ? runs.listTables(actor, prefix) : iceberg.listTables(actor, prefix, namespace),
-      checkTable: async (actor, prefix, namespace, name) => {
-        await (namespace === RUN ? runs.find(actor, prefix, name) : iceberg.findTable(actor, prefix, namespace, name))
-      },
-      load: (actor, prefix, namespace, name, what) =>
-        namespace === RUN ? runs.load(actor, prefix, name, what) : iceberg.load(actor, prefix, namespace, name, what),
-      credentials: (actor, prefix, namespace, name, baseUrl) =>
-        namespace === RUN
-          ? runs.credentials(actor, prefix, name, baseUrl)
-          : iceberg.credentials(actor, prefix, namespace, name, baseUrl),
-    },
-    writes: {
-      create: (asker, prefix, namespace, text, vended) =>
-        namespace === RUN ? runs.create(asker, prefix, text, vended) : writes.create(asker, prefix, namespace, text, vended),
-      commit: (asker, prefix, namespace, name, text) =>
-        namespace === RUN ? runs.commit(asker, prefix, name, text) : writes.commit(asker, prefix, namespace, name, text),
-      drop: (asker, prefix, namespace, name) =>
-        namespace === RUN ? runs.drop(asker, prefix, name) : writes.drop(asker, prefix, namespace, name),
-    },
-  }
+export function withRunNamespace(iceberg: Iceberg, writes: Writes, runs: RunCatalogue): CatalogueOfRoutes {
+  const project: NamespaceOfRoutes = { ...iceberg, ...writes }
+  return { ...iceberg, at: (namespace) => (namespace === RUN ? runs.namespace : project) }
 }

@@ -1,10 +1,20 @@
 // Journeys through the console in a real browser, against a real stack.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
+import { DuckDBInstance } from '@duckdb/node-api'
+import pg from 'pg'
 import { checkScreens, openPage, signedIn, startBrowser } from '../support/browser.ts'
+import { childEnvironment } from '../support/child-environment.ts'
+import { runCli } from '../support/run-cli.ts'
 import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 const CSV = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,"Bread, dark",2.80\n'
 
@@ -88,6 +98,132 @@ test('the console in a browser', { timeout: 400_000 }, async (t) => {
       await page.context().close()
     },
   )
+
+  await t.test('rows are copied as CSV, as JSON and as a query that gives them again', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-main.goods?sort=id&order=asc')
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    const copied = async (format: string): Promise<string> => {
+      await page.evaluate("navigator.clipboard.writeText('')")
+      await page.getByRole('button', { name: format, exact: true }).click()
+      return until(
+        `${format} in the clipboard`,
+        async () => (await page.evaluate<string>('navigator.clipboard.readText()')) || null,
+      )
+    }
+    assert.equal(await copied('CSV'), CSV.trimEnd())
+    const [first, , third] = JSON.parse(await copied('JSON')) as object[]
+    assert.deepEqual(
+      [first, third],
+      [
+        { id: '1', name: 'Tea', price: '3.50' },
+        { id: '3', name: 'Bread, dark', price: '2.80' },
+      ],
+    )
+    const asked = await stack.request('POST', '/v2/storage/query', { json: { sql: await copied('SQL'), format: 'csv' } })
+    assert.equal(asked.text.replaceAll('"', ''), CSV.replaceAll('"', ''), 'the query has the rows in it')
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('every snippet reads the table with a token that can do nothing else', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'millrace-snippets-'))
+    t.after(() => rm(folder, { recursive: true }))
+    const sqlPort = await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+    const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-main.goods')
+    const card = page.getByRole('region', { name: 'Use this data' })
+    await card.getByRole('button', { name: 'Make a read-only token' }).click()
+    const token = (await card.locator('code').filter({ hasText: /^\d+-/ }).textContent())!
+    const verified = (await stack.request('GET', '/v2/storage/tokens/verify', { token })).json<{
+      bucketPermissions: object
+      expires: string
+    }>()
+    assert.deepEqual(verified.bucketPermissions, { 'in.c-main': 'read' })
+    assert.ok(Math.abs(Date.parse(verified.expires) - Date.now() - 7 * 86_400_000) < 3_600_000, verified.expires)
+    const snippetOf = async (tool: string): Promise<string> => {
+      await card.getByRole('button', { name: tool, exact: true }).click()
+      return (await card.locator('pre').textContent())!
+    }
+    const inShell = async (command: string) => {
+      const env = { ...childEnvironment(), PATH: process.env.PATH, MILLRACE_TOKEN: token }
+      await promisify(execFile)('bash', ['-euc', command], { cwd: folder, env })
+    }
+    const read = async (name: string) => (await readFile(join(folder, name), 'utf8')).replaceAll('"', '')
+    const rows = CSV.replaceAll('"', '')
+
+    await inShell(await snippetOf('curl'))
+    assert.equal(await read('table.csv'), rows)
+    const [address, ...args] = (await snippetOf('CLI')).replace('npx millrace ', '').replace('table.csv', 'by-cli.csv').split(' ')
+    const cli = await runCli(
+      args,
+      { MILLRACE_URL: address!.replace('MILLRACE_URL=', ''), MILLRACE_TOKEN: token },
+      { cwd: folder },
+    )
+    assert.equal(cli.code, 0, cli.err)
+    assert.equal(await read('by-cli.csv'), rows)
+    const [fetching, query] = (await snippetOf('DuckDB')).split('\n')
+    await inShell(fetching!.replace('-- ', ''))
+    const duckdb = await (await DuckDBInstance.create()).connect()
+    const found = await duckdb.runAndReadAll(query!.replace('table.parquet', join(folder, 'table.parquet')))
+    assert.deepEqual(found.getRows()[2], ['3', 'Bread, dark', '2.80'])
+    duckdb.closeSync()
+    const psql = /-h (\S+) -p (\d+) -U (\S+) (\S+) .*-c '(.*)'$/s.exec(await snippetOf('psql'))!
+    assert.equal(psql[2], String(sqlPort))
+    const db = new pg.Client({ host: psql[1], port: sqlPort, user: psql[3], database: psql[4], password: token })
+    await db.connect()
+    assert.equal((await db.query(psql[5]!)).rowCount, 3)
+    await db.end()
+    // No Python, R or Excel here: what they are given to read is read as they would.
+    for (const tool of ['pandas', 'R', 'Excel']) {
+      const snippet = await snippetOf(tool)
+      assert.match(snippet, /X-StorageApi-Token/)
+      const answer = await fetch(/"(http[^"]+)"/.exec(snippet)![1]!, { headers: { 'X-StorageApi-Token': token } })
+      assert.equal((await answer.text()).replaceAll('"', ''), rows, tool)
+    }
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('the profile says what is in the columns, and the table is taken out as Parquet and as JSON lines', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-main.goods?tab=profile')
+    await page.getByText('of all 3 rows').waitFor()
+    await page.getByRole('row', { name: /^id all different 100 % 1 3/ }).waitFor()
+    await page.getByRole('row', { name: /^name all different 100 % Bread, dark Tea/ }).waitFor()
+    const exported = async (format: string) => {
+      await page.getByRole('button', { name: 'Export' }).click()
+      await page.getByLabel('Format', { exact: true }).selectOption(format)
+      await page.getByLabel('price', { exact: true }).uncheck()
+      const download = page.waitForEvent('download')
+      await page.getByRole('button', { name: 'Download' }).click()
+      const file = await download
+      return { name: file.suggestedFilename(), bytes: await readFile((await file.path())!) }
+    }
+    const lines = await exported('JSON lines')
+    assert.equal(lines.name, 'goods.jsonl')
+    const [, , third] = lines.bytes.toString().trimEnd().split('\n')
+    assert.deepEqual(JSON.parse(third!), { id: '3', name: 'Bread, dark' })
+    const parquet = await exported('Parquet')
+    assert.equal(parquet.name, 'goods.parquet')
+    assert.equal(parquet.bytes.subarray(0, 4).toString(), 'PAR1')
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a file goes to the stack itself when the object store cannot be reached from the browser', async () => {
+    const { page } = await signedIn(browser, stack, '/upload')
+    const refused: string[] = []
+    const isElsewhere = ({ origin }: URL) => origin !== stack.url
+    await page.route(isElsewhere, (route) => {
+      refused.push(route.request().method())
+      return route.abort('connectionrefused')
+    })
+    await page.setInputFiles('input[type=file]', { name: 'near.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) })
+    await page.getByLabel('Table', { exact: true }).fill('near')
+    await page.getByRole('button', { name: 'Make the table' }).click()
+    await page.getByRole('heading', { name: /^3 rows, last loaded/ }).waitFor()
+    assert.ok(refused.includes('POST'), 'the object store was tried first')
+    await stack.request('DELETE', '/v2/storage/tables/in.c-main.near')
+    await page.context().close()
+  })
 
   await t.test('a configuration is made, changed, run, and its failure names the cause', async () => {
     const { page } = await signedIn(browser, stack, '/components')

@@ -37,7 +37,7 @@ export function Timeline({ rows, label }: { rows: readonly TimelineRow[]; label:
         <span className="ax">
           {TICKS.map((tick) => (
             <span key={tick} style={{ left: `${100 * tick}%` }}>
-              {timeOfDay(new Date(start + tick * span).toISOString())}
+              {tickOf(start + tick * span, span)}
             </span>
           ))}
         </span>
@@ -53,6 +53,12 @@ export function Timeline({ rows, label }: { rows: readonly TimelineRow[]; label:
       </div>
     </Scroll>
   )
+}
+
+/** Beside each other, times of a run of a few seconds differ in their fractions only. */
+function tickOf(time: number, span: number): string {
+  const text = timeOfDay(new Date(time).toISOString())
+  return span < 4000 ? `${text}.${Math.floor((time % 1000) / 100)}` : text
 }
 
 function TimelineLine({

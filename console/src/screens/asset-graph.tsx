@@ -13,6 +13,7 @@ import { tableNameOf } from '../table-id.ts'
 import { rowsOf } from './job-rows.ts'
 import { progressText } from './jobs.tsx'
 import { useNames } from './names.ts'
+import { LOOKED_AT } from './trouble.ts'
 
 const WIDTH = 168
 const HEIGHT = 48
@@ -32,8 +33,6 @@ interface Look {
 
 type JobOf = (componentId: string, configurationId: string) => Job | undefined
 
-/** Jobs among which the newest of each configuration is looked for. */
-export const LOOKED_AT = 200
 /** Steps from one table; a configuration is a step. */
 const DEPTH = 4
 
@@ -129,7 +128,13 @@ interface ViewProps {
   readonly lookOf: (node: AssetNode) => Look
 }
 
-const LANES = ['Sources', 'Tables', 'Transformations', 'Tables', 'Delivery']
+/** Configurations and tables take turns; what writes nothing more delivers. */
+function laneOf(column: number, placed: readonly PlacedNode[], { edges }: Assets): string {
+  const here = placed.filter((one) => one.column === column).map(({ node }) => node)
+  if (here.every(({ kind }) => kind !== 'configuration')) return 'Tables'
+  if (column === 0) return 'Sources'
+  return here.some(({ id }) => edges.some(({ from }) => from === id)) ? 'Transformations' : 'Delivery'
+}
 
 interface PictureProps extends ViewProps {
   readonly jobOf: JobOf
@@ -172,10 +177,9 @@ function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
               )
             })}
           </svg>
-          {LANES.slice(first, last + 1).map((lane, column) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two columns have the same name
-            <span key={column} className="lane" style={{ left: LEFT + column * COLUMN_PX }}>
-              {lane}
+          {[...counts.keys()].map((column) => (
+            <span key={column} className="lane" style={{ left: LEFT + (column - first) * COLUMN_PX }}>
+              {laneOf(column, placed, assets)}
             </span>
           ))}
           {placed.map((one) => (

@@ -1,7 +1,7 @@
 // Home: is the data right and fresh. What failed and what is late first, then the graph, what runs, what comes, how much came.
 
 import { Link } from '@tanstack/react-router'
-import type { Job } from '../../../client/src/operations.ts'
+import type { Job, JudgedFreshness } from '../../../client/src/operations.ts'
 import { count, duration, hourAndMinute, moment, plural, until, zone } from '../format.ts'
 import { useSeconds } from '../live.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
@@ -9,9 +9,10 @@ import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
-import { AssetGraph, LOOKED_AT } from './asset-graph.tsx'
+import { AssetGraph } from './asset-graph.tsx'
 import { isOver, messageOf, progressOf, runTime, secondsOf } from './jobs.tsx'
-import { SCHEDULER, useComponents, useExisting, useNames } from './names.ts'
+import { SCHEDULER, useComponents, useNames } from './names.ts'
+import { LOOKED_AT, useTrouble } from './trouble.ts'
 import { Volume } from './volume.tsx'
 
 const SHOWN = 8
@@ -19,10 +20,8 @@ const SHOWN = 8
 export function HomeScreen() {
   const jobs = useLoad('queue.search', { query: { limit: LOOKED_AT } })
   const tables = useLoad('tables.list', { query: {} })
-  const exists = useExisting()
-  const failing = failingNow(jobs.data ?? []).filter((job) => exists(job.component, job.config))
+  const { failing, late } = useTrouble()
   const isEmpty = tables.data?.length === 0 && jobs.data?.length === 0
-  const late = useLate()
   const isHealthy = failing.length + late.length === 0
   const running = (jobs.data ?? []).filter((job) => !isOver(job.status))
   return (
@@ -62,16 +61,6 @@ export function HomeScreen() {
       </div>
     </Page>
   )
-}
-
-/** Of each configuration the newest run that has ended, when it failed. Jobs come newest first. */
-function failingNow(jobs: readonly Job[]): readonly Job[] {
-  const newest = new Map<string, Job>()
-  for (const job of jobs) {
-    const key = `${job.component} ${job.config}`
-    if (isOver(job.status) && job.config !== null && !newest.has(key)) newest.set(key, job)
-  }
-  return [...newest.values()].filter((job) => job.status === 'error')
 }
 
 function sentenceOf(failing: readonly Job[], late: number, tables: number): string {
@@ -152,13 +141,7 @@ function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
   )
 }
 
-/** Tables that are loaded less often than usual, the latest first. */
-function useLate() {
-  const { data } = useLoad('lineage.freshness', { query: { limit: LOOKED_AT } })
-  return (data ?? []).filter(({ state }) => state === 'late')
-}
-
-function Late({ tables: late }: { tables: ReturnType<typeof useLate> }) {
+function Late({ tables: late }: { tables: readonly JudgedFreshness[] }) {
   const nameOf = useNames()
   if (late.length === 0) return null
   return (

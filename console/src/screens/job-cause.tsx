@@ -41,7 +41,7 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
             {cause.where ? (
               <>
                 <dt>Where</dt>
-                <dd className="id">{cause.where.pointer.replace(/^\//, '').replaceAll('/', '.')}</dd>
+                <dd className="id wrap">{cause.where.pointer.replace(/^\//, '').replaceAll('/', '.')}</dd>
               </>
             ) : null}
             <dt>What to do</dt>

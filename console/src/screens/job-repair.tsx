@@ -138,7 +138,7 @@ function brief(path: Path, value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }
 
-const LONG = 60
+const LONG = 40
 
 function RepairField({
   path,

@@ -6,6 +6,7 @@ import { useMemo } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
 import { duration, moment, plural, sinceSeconds } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Choice } from '../parts/choice.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -142,13 +143,13 @@ function Filters({ search, jobs, onChange }: FiltersProps) {
   return (
     <div className="toolbar">
       <Choice
-        name="Status"
+        label="Status"
         value={status}
         options={STATUSES.map((one) => [one, wordOf(one).toLowerCase()])}
         onChange={(value) => onChange({ status: value })}
       />
       <Choice
-        name="Configuration"
+        label="Configuration"
         value={place}
         options={unknown === undefined ? places : [[place!, unknown], ...places]}
         onChange={(value) => {
@@ -156,9 +157,9 @@ function Filters({ search, jobs, onChange }: FiltersProps) {
           onChange({ component: chosen, config: one.join(' ') })
         }}
       />
-      <Choice name="Since" value={since} options={SINCE} onChange={(value) => onChange({ since: value })} />
+      <Choice label="Since" value={since} options={SINCE} onChange={(value) => onChange({ since: value })} />
       <Choice
-        name="By"
+        label="By"
         value={by}
         options={seen(
           jobs.map(({ token }) => token.description ?? undefined),
@@ -167,7 +168,7 @@ function Filters({ search, jobs, onChange }: FiltersProps) {
         onChange={(value) => onChange({ by: value })}
       />
       <Choice
-        name="Cause"
+        label="Cause"
         value={cause}
         options={seen(
           jobs.map((job) => job.cause?.kind),
@@ -203,27 +204,6 @@ function placesOf(components: readonly Component[], jobs: readonly Job[]): reado
 
 /** A value and what is shown for it. */
 type Option = readonly [string, string]
-
-interface ChoiceProps {
-  readonly name: string
-  readonly value: string | undefined
-  readonly options: readonly Option[]
-  readonly onChange: (value: string) => void
-}
-
-const Choice = ({ name, value = '', options, onChange }: ChoiceProps) => (
-  <label className="row">
-    <span className="mute">{name}</span>
-    <select className="input sm" value={value} onChange={(event) => onChange(event.target.value)}>
-      <option value="">any</option>
-      {options.map(([one, text]) => (
-        <option key={one} value={one}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </label>
-)
 
 /** The list with ticks: several jobs are run again or ended at once. */
 function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
@@ -314,7 +294,7 @@ export function JobTable({ jobs, selection }: { jobs: readonly Job[]; selection?
             </td>
             <td className="nowrap">{moment(job.startTime ?? job.createdTime)}</td>
             <td className="num">{seconds === undefined ? <i className="null">not started</i> : runTime(seconds)}</td>
-            <td className="mute">{job.token.description}</td>
+            <td className="mute nowrap">{job.token.description}</td>
             <td className="id">{job.id}</td>
           </tr>
         )

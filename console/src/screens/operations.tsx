@@ -2,10 +2,12 @@
 
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { moment, plural } from '../format.ts'
+import { Teach } from '../listing.tsx'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
+import { usePerson } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 
 const route = getRouteApi('/operations')
@@ -13,7 +15,20 @@ const route = getRouteApi('/operations')
 export const LEVEL_STATES: Readonly<Record<string, string>> = { ok: 'success', warning: 'warning', problem: 'error' }
 const AUDIT_LIMIT = 100
 
-export function OperationsScreen() {
+export const OperationsScreen = () => (usePerson()?.account.isStackAdmin ? <Operations /> : <ForAdmins />)
+
+const ForAdmins = () => (
+  <Page title="Operations" crumbs={[{ name: 'Operations' }]} say="Operations are for the admins of the stack.">
+    <section className="card" aria-label="Operations">
+      <Teach>
+        Disk, database, queues, backups and who did what: they concern every project, so no token of a project shows them. Sign in
+        as a stack admin.
+      </Teach>
+    </section>
+  </Page>
+)
+
+function Operations() {
   const status = useLoad('operations.status')
   const bad = status.data?.checks.filter(({ level }) => level !== 'ok') ?? []
   return (

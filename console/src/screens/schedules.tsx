@@ -64,7 +64,7 @@ export function SchedulesScreen() {
                   <Status status={stateOf(one)} />
                   {one.stoppedReason ? <div className="xs mute">{one.stoppedReason}</div> : null}
                 </td>
-                <td>
+                <td className="nowrap">
                   <Link
                     to="/components/$componentId/$configurationId"
                     params={{ componentId: one.target.componentId, configurationId: one.target.configurationId }}
@@ -72,7 +72,7 @@ export function SchedulesScreen() {
                     {nameOf(one.target.componentId, one.target.configurationId)}
                   </Link>
                 </td>
-                <td>
+                <td className="nowrap">
                   <button type="button" className="link" onClick={() => setOpen(one)}>
                     {cronWords(one.schedule.cronTab) ?? one.schedule.cronTab}
                     <span className="xs mute block">
@@ -80,7 +80,7 @@ export function SchedulesScreen() {
                     </span>
                   </button>
                 </td>
-                <td>
+                <td className="nowrap">
                   {one.nextExecutionTime ? (
                     `${moment(one.nextExecutionTime)}, ${until(one.nextExecutionTime)}`
                   ) : (

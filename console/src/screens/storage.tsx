@@ -6,6 +6,7 @@ import { memo, useMemo, useRef } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
 import { bytes, count, moment, parseTime, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
+import { Choice } from '../parts/choice.tsx'
 import { FilterField } from '../parts/filter-field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Page } from '../shell/page.tsx'
@@ -105,27 +106,6 @@ export function StorageScreen() {
     </Page>
   )
 }
-
-interface ChoiceProps {
-  readonly label: string
-  readonly value: string | undefined
-  readonly options: readonly (readonly [string, string, unknown])[]
-  readonly onChange: (value: string) => void
-}
-
-const Choice = ({ label, value, options, onChange }: ChoiceProps) => (
-  <label className="row">
-    <span className="mute">{label}</span>
-    <select className="input sm" aria-label={label} value={value ?? ''} onChange={(event) => onChange(event.target.value)}>
-      <option value="">any</option>
-      {options.map(([id, name]) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
-  </label>
-)
 
 const NoTables = () => (
   <div className="empty">

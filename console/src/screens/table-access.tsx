@@ -3,6 +3,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
+import { useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -11,25 +12,37 @@ import { bucketOf, tableNameOf } from '../table-id.ts'
 
 const DAYS = 7
 
-const SNIPPETS: Readonly<Record<string, (address: string, table: Table) => string>> = {
-  curl: (address) => `curl --fail-with-body -H "X-StorageApi-Token: $MILLRACE_TOKEN" \\\n  '${address}?format=csv' > table.csv`,
-  CLI: (_, { id }) => `npx millrace table export ${id} table.csv`,
-  pandas: (address) =>
+/** What the snippets differ in. */
+interface Place {
+  readonly address: string
+  readonly tableId: string
+  /** Null: the stack does not speak the protocol of PostgreSQL. */
+  readonly sqlPort: number | null
+}
+
+const SNIPPETS: Readonly<Record<string, (place: Place) => string>> = {
+  curl: ({ address }) =>
+    `curl --fail-with-body -H "X-StorageApi-Token: $MILLRACE_TOKEN" \\\n  '${address}?format=csv' > table.csv`,
+  CLI: ({ tableId }) => `MILLRACE_URL=${location.origin} npx millrace table export ${tableId} table.csv`,
+  pandas: ({ address }) =>
     `import os, pandas as pd\ndf = pd.read_csv(\n    "${address}?format=csv",\n    storage_options={"X-StorageApi-Token": os.environ["MILLRACE_TOKEN"]},\n)`,
-  DuckDB: (address) =>
+  DuckDB: ({ address }) =>
     `-- curl -H "X-StorageApi-Token: $MILLRACE_TOKEN" '${address}?format=parquet' > table.parquet\nselect * from 'table.parquet';`,
-  R: (address) =>
+  R: ({ address }) =>
     `library(httr)\nanswer <- GET("${address}?format=csv",\n  add_headers("X-StorageApi-Token" = Sys.getenv("MILLRACE_TOKEN")))\ndata <- read.csv(text = content(answer, "text"))`,
-  psql: (_, { id }) =>
-    `# The port is MILLRACE_SQL_PORT of the stack: docs/sql.md.\nPGPASSWORD=$MILLRACE_TOKEN psql -h ${location.hostname} -p 5433 -U me default \\\n  -c 'select * from "${bucketOf(id)}"."${tableNameOf(id)}"'`,
-  Excel: (address) =>
+  psql: ({ tableId, sqlPort }) =>
+    sqlPort === null
+      ? '# This stack does not listen for PostgreSQL clients.\n# Its administrator opens a port with MILLRACE_SQL_PORT.'
+      : `PGPASSWORD=$MILLRACE_TOKEN psql -h ${location.hostname} -p ${sqlPort} -U me default \\\n  -c 'select * from "${bucketOf(tableId)}"."${tableNameOf(tableId)}"'`,
+  Excel: ({ address }) =>
     `// Data, Get Data, Blank Query, Advanced Editor; choose anonymous access.\nTable.PromoteHeaders(Csv.Document(Web.Contents("${address}",\n  [Headers = [#"X-StorageApi-Token" = "the token"]]),\n  [Encoding = 65001, QuoteStyle = QuoteStyle.Csv]))`,
 }
 
 export function DataAccess({ table }: { table: Table }) {
   const [tool, setTool] = useState('curl')
   const address = `${location.origin}/v2/storage/tables/${encodeURIComponent(table.id)}/data`
-  const snippet = SNIPPETS[tool]!(address, table)
+  const sqlPort = useLoad('index.get', { query: { exclude: 'components' } }).data?.sqlPort ?? null
+  const snippet = SNIPPETS[tool]!({ address, tableId: table.id, sqlPort })
   const bucket = bucketOf(table.id)
   const token = useMutation({
     mutationFn: () =>

@@ -49,8 +49,8 @@ function List({ tokens }: { tokens: readonly Token[] }) {
       <ListTable label="Tokens" columns={['Description', 'May', 'Made', 'Last used', 'Expires', 'Id', { hidden: 'Revoke' }]}>
         {tokens.map((token) => (
           <tr key={token.id}>
-            <td className="med">{token.description}</td>
-            <td>{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
+            <td className="med nowrap">{token.description}</td>
+            <td className="scope">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
             <td className="nowrap">{moment(token.created)}</td>
             <td className="nowrap">{token.lastUsed ? moment(token.lastUsed) : 'never'}</td>
             <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>

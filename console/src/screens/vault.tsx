@@ -106,11 +106,11 @@ function Variables({ variables }: { variables: readonly Variable[] }) {
       <ListTable label="Variables" columns={['Name', 'Value', 'Holds in', 'In a configuration', { hidden: 'Actions' }]}>
         {variables.map((variable) => (
           <tr key={variable.hash}>
-            <td className="med">{variable.key}</td>
+            <td className="med nowrap">{variable.key}</td>
             <td className="what clip">
               {isSecret(variable) ? <i className="null">encrypted</i> : <span className="mono">{variable.value}</span>}
             </td>
-            <td>{branchOf(variable)}</td>
+            <td className="nowrap">{branchOf(variable)}</td>
             <td className="nowrap">
               <span className="row">
                 <code className="id">{usage(variable.key)}</code>

@@ -6,6 +6,7 @@ import { zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
 import { Icon, Logo } from '../parts/icon.tsx'
+import { useTrouble } from '../screens/trouble.ts'
 import { signOut, usePerson } from '../session.ts'
 import { Keyboard } from './keyboard.tsx'
 import { Palette, usePalette } from './palette.tsx'
@@ -49,6 +50,7 @@ function Rail({ onSearch }: { onSearch: () => void }) {
   const me = useLoad('tokens.verify').data
   const person = usePerson()
   const running = useRunning().data?.filter(({ status }) => status === 'processing').length ?? 0
+  const { failing, late } = useTrouble()
   return (
     <nav className="rail" aria-label="Main">
       <Link className="brand" to="/">
@@ -61,9 +63,9 @@ function Rail({ onSearch }: { onSearch: () => void }) {
         <span>Search or run</span>
         <kbd className="push">Ctrl K</kbd>
       </button>
-      <Places places={DATA} />
+      <Places places={DATA} counts={{ '/': { value: failing.length + late.length, what: 'need you', tone: 'err' } }} />
       <p className="nav-h">Build and run</p>
-      <Places places={WORK} counts={{ '/jobs': running }} />
+      <Places places={WORK} counts={{ '/jobs': { value: running, what: 'running', tone: 'run' } }} />
       <p className="nav-h">Stack</p>
       <Places places={person?.account.isStackAdmin ? [...STACK, ...OPERATED] : STACK} />
       <div className="me">
@@ -89,7 +91,22 @@ const useIsOf = () => {
     to === '/components' && path.startsWith('/builder') ? { 'aria-current': 'page' } : {}
 }
 
-function Places({ places, counts = {} }: { places: readonly Place[]; counts?: Readonly<Record<string, number>> }) {
+/** What needs a person, or moves; nothing else is counted in the rail. */
+interface Count {
+  readonly value: number
+  readonly what: string
+  readonly tone: 'err' | 'run'
+}
+
+const CountMark = ({ value, what, tone }: Count) =>
+  value === 0 ? null : (
+    <span className={`count ${tone}`} title={`${value} ${what}`}>
+      {value}
+      <span className="vh"> {what}</span>
+    </span>
+  )
+
+function Places({ places, counts = {} }: { places: readonly Place[]; counts?: Readonly<Record<string, Count>> }) {
   const isOf = useIsOf()
   return (
     <div className="nav">
@@ -104,12 +121,7 @@ function Places({ places, counts = {} }: { places: readonly Place[]; counts?: Re
         >
           <Icon name={icon} />
           <span>{name}</span>
-          {counts[to] ? (
-            <span className="count run" title={`${counts[to]} running`}>
-              {counts[to]}
-              <span className="vh"> running</span>
-            </span>
-          ) : null}
+          {counts[to] ? <CountMark {...counts[to]} /> : null}
         </Link>
       ))}
     </div>

@@ -618,7 +618,12 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     app.register(consoleRoutes({ files: consoleFiles, s3Url: objects.url }))
     app.register(guidesRoutes(createGuides(createGuideFolder())))
     app.register(
-      stackIndexRoutes({ revision: version, domain: options.domain, components: configurationModules.publishedComponents }),
+      stackIndexRoutes({
+        revision: version,
+        domain: options.domain,
+        sqlPort: sqlModules.port.number,
+        components: configurationModules.publishedComponents,
+      }),
     )
     app.register(unavailableServicesRoutes(SERVICE_IDS, BUILT))
     app.register(

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { ComponentDescription } from '../../../../contract/component.ts'
 import { SERVICE_IDS, serviceUrl } from '../../http/addresses.ts'
+import { Nullable } from '../../http/parameters.ts'
 import { STACK_FEATURES } from '../../model/features.ts'
 
 const IndexView = Type.Object({
@@ -17,6 +18,7 @@ const IndexView = Type.Object({
   services: Type.Array(Type.Object({ id: Type.String(), url: Type.String() })),
   features: Type.Array(Type.String()),
   urlTemplates: Type.Record(Type.String(), Type.String()),
+  sqlPort: Nullable(Type.Integer({ description: 'Where the stack speaks the protocol of PostgreSQL; null: it does not.' })),
 })
 
 /** What is left of a component with `exclude=componentDetails`. */
@@ -25,11 +27,12 @@ const BRIEF = ['id', 'name', 'type', 'ico64', 'ico128', 'features', 'flags', 'de
 export interface IndexDeps {
   readonly revision: string
   readonly domain: string | undefined
+  readonly sqlPort: () => number | undefined
   /** The registry's descriptions; `baseUrl` for their links. */
   readonly components: (baseUrl: string) => Promise<readonly ComponentDescription[]> | readonly ComponentDescription[]
 }
 
-export function stackIndexRoutes({ revision, domain, components }: IndexDeps): FastifyPluginAsyncTypebox {
+export function stackIndexRoutes({ revision, domain, sqlPort, components }: IndexDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/v2/storage',
@@ -56,6 +59,7 @@ export function stackIndexRoutes({ revision, domain, components }: IndexDeps): F
           services: SERVICE_IDS.map((id) => ({ id, url: serviceUrl(id, req.baseUrl, domain) })),
           features: [...STACK_FEATURES],
           urlTemplates: urlTemplatesOf(req.baseUrl),
+          sqlPort: sqlPort() ?? null,
         }
       },
     )

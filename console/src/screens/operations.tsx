@@ -162,7 +162,7 @@ function Audit() {
                 <tr key={entry.id}>
                   <td className="nowrap tn">{moment(entry.at)}</td>
                   <td className="nowrap">{entry.who.description}</td>
-                  <td>{entry.message}</td>
+                  <td className="said">{entry.message}</td>
                   <td className="id">{entry.event}</td>
                   <td className="num">{entry.projectId}</td>
                 </tr>

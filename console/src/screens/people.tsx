@@ -29,12 +29,14 @@ export function PeopleScreen() {
 
 const NotForTokens = () => (
   <Page title="People" crumbs={[{ name: 'People' }]} say="People are managed by people.">
-    <section className="card in stack2">
-      <p className="md">You are signed in with a token. Sign in as a person to see and invite people.</p>
-      <p className="soft">
-        The first one comes by a link that <span className="id">npx millrace admin sign-in-link</span> makes on the machine of the
-        stack.
-      </p>
+    <section className="card">
+      <div className="in stack2">
+        <p className="md">You are signed in with a token. Sign in as a person to see and invite people.</p>
+        <p className="soft">
+          The first one comes by a link that <span className="id">npx millrace admin sign-in-link</span> makes on the machine of
+          the stack.
+        </p>
+      </div>
     </section>
   </Page>
 )

@@ -50,7 +50,7 @@ function List({ tokens }: { tokens: readonly Token[] }) {
         {tokens.map((token) => (
           <tr key={token.id}>
             <td className="med nowrap">{token.description}</td>
-            <td className="scope">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
+            <td className="said">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
             <td className="nowrap">{moment(token.created)}</td>
             <td className="nowrap">{token.lastUsed ? moment(token.lastUsed) : 'never'}</td>
             <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>

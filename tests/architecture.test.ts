@@ -161,7 +161,7 @@ test('a command starts without the packages of the server: what only some comman
     loaded.add(path)
     for (const to of sources.get(path)?.loads ?? []) load(to)
   }
-  load('cli/src/main.ts')
+  load('cli/src/program.ts')
   const packages = [...loaded].flatMap((path) => (sources.get(path)?.packages ?? []).map((name) => `${path}: ${name}`))
   const heavy = packages.filter((line) => !/: (node:.*|commander|jsonc-parser)$/.test(line))
   assert.ok(loaded.size > 20)

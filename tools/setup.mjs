@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
 const STAMP = join(MODULES, '.millrace-setup')
 const CONSOLE_STAMP = join(ROOT, 'console', 'dist', '.fingerprint')
-const SERVER_SOURCES = join(ROOT, 'server', 'dist', 'sources.json')
+const BUNDLE_SOURCES = join(ROOT, 'dist', 'sources.json')
 const BUNDLED_NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 
 if (!isInstalled()) {
@@ -22,7 +22,7 @@ if (!isInstalled()) {
   writeFileSync(STAMP, fingerprint())
 }
 if (!isConsoleBuilt()) buildConsole()
-if (!isServerBundled()) bundleServer()
+if (!isBundled()) bundlePrograms()
 
 /** What the installed packages depend on. Written last, so that an interrupted install is done again. */
 function fingerprint() {
@@ -124,19 +124,19 @@ function buildConsole() {
   writeFileSync(CONSOLE_STAMP, consoleFingerprint())
 }
 
-/** Whether no source has changed since, as server/src/main.ts asks, too. */
-function isServerBundled() {
-  if (!existsSync(SERVER_SOURCES)) return false
-  return Object.entries(JSON.parse(readFileSync(SERVER_SOURCES, 'utf8'))).every(([path, state]) => {
+/** Whether no source has changed since, as server/src/bundle.ts asks, too. */
+function isBundled() {
+  if (!existsSync(BUNDLE_SOURCES)) return false
+  return Object.entries(JSON.parse(readFileSync(BUNDLE_SOURCES, 'utf8'))).every(([path, state]) => {
     const source = lstatSync(join(ROOT, path), { throwIfNoEntry: false })
     return state === `${source?.size} ${source?.mtimeMs}`
   })
 }
 
 /** A stack starts without the bundle as well, only slower. */
-function bundleServer() {
-  const result = runNode([join(ROOT, 'tools', 'bundle-server.ts')], ROOT)
-  if (result.status !== 0) console.error('Bundling the server failed; the reason stands above. Starting takes a second longer.')
+function bundlePrograms() {
+  const result = runNode([join(ROOT, 'tools', 'bundle.ts')], ROOT)
+  if (result.status !== 0) console.error('Bundling the programs failed; the reason stands above. Starting takes a second longer.')
 }
 
 function runNode(args, cwd) {

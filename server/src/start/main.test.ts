@@ -6,9 +6,6 @@ import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
-
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 
 test('a start loads the bundle, and the sources when one of them has changed or there is no bundle', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'millrace-main-'))
@@ -19,18 +16,18 @@ test('a start loads the bundle, and the sources when one of them has changed or 
   }
   write('package.json', '{"type":"module"}')
   write('server/src/start/serve.ts', "console.log('sources')")
-  write('server/dist/serve.js', "console.log('bundle')")
-  cpSync(MAIN, join(root, 'server/src/main.ts'))
+  write('dist/serve.js', "console.log('bundle')")
+  for (const file of ['main.ts', 'bundle.ts']) cpSync(new URL(`../${file}`, import.meta.url), join(root, 'server/src', file))
   const start = () => execFileSync(process.execPath, [join(root, 'server/src/main.ts')], { encoding: 'utf8' }).trim()
 
   assert.equal(start(), 'sources', 'nobody knows what the bundle was made of')
   const source = 'server/src/start/serve.ts'
   const { size, mtimeMs } = statSync(join(root, source))
-  write('server/dist/sources.json', JSON.stringify({ [source]: `${size} ${mtimeMs}` }))
+  write('dist/sources.json', JSON.stringify({ [source]: `${size} ${mtimeMs}` }))
   assert.equal(start(), 'bundle')
-  write('server/dist/sources.json', JSON.stringify({ [source]: `${size} ${mtimeMs}`, 'server/src/gone.ts': '1 1' }))
+  write('dist/sources.json', JSON.stringify({ [source]: `${size} ${mtimeMs}`, 'server/src/gone.ts': '1 1' }))
   assert.equal(start(), 'sources', 'a source is gone')
-  write('server/dist/sources.json', JSON.stringify({ [source]: `${size} ${mtimeMs}` }))
+  write('dist/sources.json', JSON.stringify({ [source]: `${size} ${mtimeMs}` }))
   appendFileSync(join(root, source), '\n')
   assert.equal(start(), 'sources', 'a source has changed')
 })

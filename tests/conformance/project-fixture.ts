@@ -51,10 +51,9 @@ const CATALOGUE = '/iceberg/v1/{prefix}'
 const ICEBERG_TABLE = `${CATALOGUE}/namespaces/{namespace}/tables/{table}`
 const SOURCE = '/stream/v1/branches/{branchId}/sources/{sourceId}'
 const SINK = `${SOURCE}/sinks/{sinkId}`
-const CREDENTIALS = '/oauth/credentials/{componentId}/{id}'
-/** So that every address of an app has something to show. */
-const TEMPLATE = '/templates/v1/repositories/{repository}/templates/{template}/{version}'
-const INSTANCE = '/templates/v1/project/{branch}/instances/{instance}'
+export const CREDENTIALS = '/oauth/credentials/{componentId}/{id}'
+export const TEMPLATE = '/templates/v1/repositories/{repository}/templates/{template}/{version}'
+export const INSTANCE = '/templates/v1/project/{branch}/instances/{instance}'
 const json = (body: (id: Ids) => object) => ({ send: (id: Ids): RequestOptions => ({ json: body(id) }) })
 const metadata = json(({ mark }) => ({ provider: 'test', metadata: [{ key: 'test.key', value: mark }] }))
 const upload = ({ mark }: Ids): RequestOptions => {

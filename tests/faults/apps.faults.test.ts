@@ -1,10 +1,12 @@
 // Apps and a stack that is killed: no process outlives it, and the app is there again with the next request.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
+import { type GitClient, openGitClient } from '../support/git-client.ts'
 import { until } from '../support/until.ts'
-import { startStack } from './stack.ts'
+import { type Stack, startStack } from './stack.ts'
 
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 const { problem } = await findIsolation({ mode: 'auto', readable: [], uid: 65_534, path: PATH, hidden: [] })
@@ -42,4 +44,36 @@ isolated('a killed stack leaves no app running, and starts it again when somebod
   assert.equal((await runs())[1]?.reason, 'its node has ended')
   assert.equal((await runs())[0]?.state, 'running')
   await until('its token is gone', async () => (await tokensOf()).length === 1)
+})
+
+const ROUNDS = process.env.MILLRACE_LONG ? 30 : 2
+
+async function hostedRepository(t: TestContext, stack: Stack): Promise<GitClient> {
+  const json = { name: 'App', type: 'python-js', useManagedGitRepo: true }
+  const { id } = (await stack.post('/data-science/apps', json)).body as { id: string }
+  const { secret } = (await stack.post(`/data-science/apps/${id}/git-repo/credentials`, {})).body as { secret: string }
+  return openGitClient(t, () => `${stack.url}/git/data-apps/${id}.git`, secret)
+}
+
+test('a branch has moved or it has not when the stack is killed in a push, and the repository is whole', async (t) => {
+  const stack = await startStack(t)
+  const client = await hostedRepository(t, stack)
+  let last = await client.commit({ 'a.txt': 'first' })
+  const begin = performance.now()
+  assert.equal(await client.push(), undefined)
+  const pushMs = performance.now() - begin
+  for (let round = 0; round < ROUNDS; round++) {
+    const next = await client.commit({ 'a.txt': `round ${round}`, [`file-${round}.txt`]: String(Math.random()).repeat(10_000) })
+    const pushing = client.push()
+    await sleep((pushMs * (round + Math.random())) / ROUNDS) // somewhere in it
+    await stack.kill()
+    const wasTaken = (await pushing) === undefined
+    await stack.start()
+    const { commits } = await client.clone()
+    if (wasTaken) assert.equal(commits[0], next, 'what was acknowledged is there')
+    else assert.ok([next, last].includes(commits[0]!), `${commits[0]} is neither before nor after`)
+    assert.equal(await client.push({ force: true }), undefined, 'the next push goes on')
+    assert.equal((await client.clone({ depth: 1 })).commits[0], next)
+    last = next
+  }
 })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { folderSource } from '../../server/src/engines/backup-folder/backup-source.ts'
 import { verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
+import { openGitClient } from '../support/git-client.ts'
 import { type CliResult, runCli } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
 import { compare, copyOf, nothing, upload, write } from './promised-content.ts'
@@ -63,6 +64,12 @@ test('a backup under load restores everything that was acknowledged before it be
   const probe = (await stack.post('/v2/storage/components/test.probe/configs', secret)).body as { id: string }
 
   const table = await makeTable(stack)
+  const app = (await stack.post('/data-science/apps', { name: 'a', useManagedGitRepo: true })).body as { id: string }
+  const access = (await stack.post(`/data-science/apps/${app.id}/git-repo/credentials`, {})).body as { secret: string }
+  let current = stack
+  const git = await openGitClient(t, () => `${current.url}/git/data-apps/${app.id}.git`, access.secret)
+  const commit = await git.commit({ 'app.mjs': '1' })
+  assert.equal(await git.push(), undefined)
 
   const promised = nothing()
   let isOver = false
@@ -91,6 +98,8 @@ test('a backup under load restores everything that was acknowledged before it be
   await compare(again, before)
   assert.equal((await again.get('/v2/storage/tables/in.c-main.people/data-preview')).body, table)
   assert.equal(await runProbe(again, probe.id), 'success', 'the secret opens with the key of the backup')
+  current = again
+  assert.deepEqual((await git.clone()).commits, [commit], 'the repository of an app is there again')
 })
 
 test('a stack that does not run is backed up too, without its keys unless they are asked for', async (t) => {

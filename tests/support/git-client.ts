@@ -29,12 +29,14 @@ export interface GitClient {
   }): Promise<{ readonly dir: string; readonly commits: string[] }>
 }
 
-export async function openGitClient(t: TestScope, url: string, secret: string): Promise<GitClient> {
+/** `url` is asked for every time: a stack that starts again may be elsewhere. */
+export async function openGitClient(t: TestScope, url: string | (() => string), secret: string): Promise<GitClient> {
   const root = mkdtempSync(join(tmpdir(), 'millrace-git-client-'))
   t.after(async () => rmSync(root, { recursive: true, force: true }))
   const dir = join(root, 'work')
   const here = { fs, dir }
-  const there = { http, url, onAuth: () => ({ username: 'any', password: secret }) }
+  const access = { http, onAuth: () => ({ username: 'any', password: secret }) }
+  const there = () => ({ ...access, url: typeof url === 'string' ? url : url() })
   await init({ ...here, defaultBranch: 'main' })
   let clones = 0
   return {
@@ -50,7 +52,7 @@ export async function openGitClient(t: TestScope, url: string, secret: string): 
     head: () => resolveRef({ ...here, ref: 'HEAD' }),
     async push({ ref = 'main', force = false, remove = false } = {}) {
       try {
-        const { ok, error } = await push({ ...here, ...there, ref, remoteRef: `refs/heads/${ref}`, force, delete: remove })
+        const { ok, error } = await push({ ...here, ...there(), ref, remoteRef: `refs/heads/${ref}`, force, delete: remove })
         return ok ? undefined : String(error)
       } catch (error) {
         return (error as Error).message
@@ -58,7 +60,7 @@ export async function openGitClient(t: TestScope, url: string, secret: string): 
     },
     async clone({ depth, ref } = {}) {
       const copy = { fs, dir: join(root, `clone-${clones++}`) }
-      await clone({ ...copy, ...there, singleBranch: true, ...(depth && { depth }), ...(ref && { ref }) })
+      await clone({ ...copy, ...there(), singleBranch: true, ...(depth && { depth }), ...(ref && { ref }) })
       return { dir: copy.dir, commits: (await log(copy)).map(({ oid }) => oid) }
     },
   }

@@ -119,6 +119,8 @@ isolated('an app is made, deployed, opened by a link, put to sleep and deleted',
 
   assert.equal((await call('PATCH', `/${app.id}`, { json: { desiredState: 'stopped' } })).status, 200)
   await untilEnded(app)
+  const recorded = (await stack.request('GET', '/v2/storage/events?limit=100')).text
+  for (const words of ['Created', 'Deployed', 'Started', 'Stopped']) assert.ok(recorded.includes(`${words} app ${app.id}`), words)
   assert.equal((await stack.request('GET', link, { token: null })).status, 409)
   const runs = (await call('GET', `/${app.id}/runs`)).json<{ state: string; reason: string }[]>()
   assert.deepEqual(

@@ -32,7 +32,12 @@ export async function startBrowser(t: TestContext): Promise<Browser> {
 
 export async function openPage(browser: Browser, options: { width?: number; theme?: 'light' | 'dark' } = {}): Promise<OpenPage> {
   const { width = 1440, theme = 'light' } = options
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, timezoneId: 'Europe/Prague' })
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: theme,
+    reducedMotion: 'reduce', // every step would wait until a transition ends
+    timezoneId: 'Europe/Prague',
+  })
   const page = await context.newPage()
   page.setDefaultTimeout(STEP_MS)
   const complaints: string[] = []
@@ -65,13 +70,13 @@ export async function checkScreens(
   const { page } = await signedIn(browser, stack, '/')
   for (const one of screens) {
     const screen = typeof one === 'string' ? one : one.path
-    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+    await page.emulateMedia({ colorScheme: 'light' })
     await page.goto(`${stack.url}/console${screen}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.locator('.skel').first().waitFor({ state: 'detached' })
     if (typeof one !== 'string') await one.open(page)
     for (const theme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
+      await page.emulateMedia({ colorScheme: theme })
       await page.locator(`html[data-theme=${theme}]`).waitFor({ state: 'attached' })
       assert.deepEqual(await findingsOn(page, theme), [], `${screen} ${theme}`)
       for (const width of PICTURES || theme === 'light' ? WIDTHS : []) {

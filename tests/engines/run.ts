@@ -1,5 +1,5 @@
 // Whether other programs read and write the tables right: pyiceberg, DuckDB with its own Iceberg reader, Spark, Trino; and whether jobs of
-// `platform.spark-sql` run on threads, on a cluster and on Spark Connect. `npm run test:engines`, not part of
+// `platform.spark-sql` run on threads, on a cluster and on Spark Connect, and MLflow servers that the stack starts. `npm run test:engines`, not part of
 // `npm test`: it needs Python 3, Java 11 or 17 and, the first time, the package index of Python and Maven Central. What is missing is said, and the
 // suite fails. MILLRACE_ENGINES names another folder for the packages. `npm run test:engines -- readers tpch` runs some of its parts;
 // MILLRACE_TPCH_SCALE is the scale of TPC-H, 0.1 by default.
@@ -38,6 +38,8 @@ const PYTHON = join(FOLDER, 'bin', 'python')
 const ICEBERG_JARS = ['org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.1', 'org.apache.iceberg:iceberg-aws-bundle:1.10.1']
 const CONNECT_JAR = 'org.apache.spark:spark-connect_2.12:3.5.5'
 const RACE_ROUNDS = 6
+/** One load of all lines of scale 1 would not fit into the memory of this process. */
+const TPCH_ROWS_AT_ONCE = 500_000
 
 /** As Python writes the values. */
 const TYPED = [
@@ -74,6 +76,7 @@ const PARTS = {
   jobs: checkSparkJobs,
   cluster: checkSparkCluster,
   connect: checkSparkConnect,
+  mlflow: checkMlflow,
   trino: checkTrino,
   tpch: checkTpch,
   measure,
@@ -96,20 +99,27 @@ async function prepare(): Promise<void> {
   }
   await works('Python 3 with the module venv (python3)', 'python3', ['-c', 'import venv, ensurepip'])
   await works('Java 11 or 17 (java), which Spark runs on', 'java', ['-version'])
-  const isThere = await access(join(FOLDER, 'packages')).then(
-    () => true,
-    () => false,
-  )
-  if (missing.length === 0 && !isThere) {
-    await mkdir(FOLDER, { recursive: true })
-    await works(`a folder for the packages (${FOLDER})`, 'python3', ['-m', 'venv', FOLDER])
-    const installed = [join(FOLDER, 'bin', 'pip'), ['install', '--quiet', ...PACKAGES]] as const
-    await works(`the package index of Python, for ${PACKAGES.join(', ')}`, ...installed)
-    if (missing.length === 0) await writeFile(join(FOLDER, 'packages'), PACKAGES.join('\n'))
-  }
+  if (missing.length === 0) await install(FOLDER, PACKAGES).catch((error: Error) => missing.push(error.message))
   if (missing.length === 0) return
   say(`Nothing was tested. This machine lacks:\n${missing.map((what) => `- ${what}`).join('\n')}`)
   process.exit(1)
+}
+
+/** Once for each folder. */
+async function install(folder: string, packages: readonly string[]): Promise<void> {
+  const isThere = await access(join(folder, 'packages')).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return
+  await mkdir(folder, { recursive: true })
+  try {
+    await run('python3', ['-m', 'venv', folder])
+    await run(join(folder, 'bin', 'pip'), ['install', '--quiet', ...packages])
+  } catch (cause) {
+    throw new Error(`the package index of Python, for ${packages.join(', ')} (in ${folder})`, { cause })
+  }
+  await writeFile(join(folder, 'packages'), packages.join('\n'))
 }
 
 async function python<T>(program: string, ...args: readonly string[]): Promise<T> {
@@ -327,6 +337,32 @@ async function sparkHome(): Promise<string> {
   return (await run(PYTHON, ['-c', 'import os, pyspark; print(os.path.dirname(pyspark.__file__))'])).stdout.trim()
 }
 
+/** Servers that the stack starts: a run is logged and found by its own project, and by no other. */
+async function checkMlflow(): Promise<void> {
+  const folder = join(FOLDER, 'mlflow')
+  await install(folder, ['mlflow==3.17.2']) // it wants older packages than the others
+  const python = join(folder, 'bin', 'python')
+  const own: (() => unknown)[] = []
+  const served = await startTestStack({ after: (end) => own.push(end) }, { servers: { mlflowPython: python } })
+  try {
+    const { masterToken: other } = await served.newProject()
+    const use = async (token: string) => {
+      const env = { ...process.env, MLFLOW_TRACKING_URI: `${served.url}/mlflow`, MLFLOW_TRACKING_TOKEN: token }
+      const path = fileURLToPath(new URL('./mlflow_use.py', import.meta.url))
+      return JSON.parse((await run(python, [path], { env })).stdout.trim().split('\n').at(-1) ?? '') as unknown // printed by it
+    }
+    const logged = { runs: [[{ depth: '3' }, { rmse: 0.5 }]], note: 'hello' }
+    for (const token of [served.masterToken, other]) {
+      const { text } = await served.request('GET', '/mlflow/server', { token })
+      assert.match(text, /"problem":null/)
+      assert.deepEqual(await use(token), { ...logged, before: ['Default'] })
+    }
+  } finally {
+    for (const end of own) await end()
+  }
+  say('mlflow: servers of the stack for two projects: a run, its metric and its file are logged and found in their own project')
+}
+
 /** Trino where the machine has it: it is neither in Maven's usual shape nor content with the Java of Spark. */
 async function checkTrino(): Promise<void> {
   const { MILLRACE_TRINO: home, MILLRACE_TRINO_JAVA: java = 'java' } = process.env
@@ -382,9 +418,13 @@ async function fillTpch(scale: number): Promise<void> {
     const definition = { json: { name, columns: defined } }
     await succeed(await stack.request('POST', `/v2/storage/buckets/${TPCH_SCHEMA}/tables-definition`, definition))
     const path = join(stack.dataDir, `${name}.csv`)
-    await made.run(`COPY ${name} TO '${path}' (FORMAT csv, HEADER)`)
-    await load(`${TPCH_SCHEMA}.${name}`, await readFile(path, 'utf8'))
-    await rm(path)
+    const [[rows] = []] = (await made.runAndReadAll(`SELECT count(*)::INTEGER FROM ${name}`)).getRows()
+    for (let from = 0; from < Number(rows); from += TPCH_ROWS_AT_ONCE) {
+      const part = `FROM ${name} WHERE rowid >= ${from} AND rowid < ${from + TPCH_ROWS_AT_ONCE}`
+      await made.run(`COPY (${part}) TO '${path}' (FORMAT csv, HEADER)`)
+      await load(`${TPCH_SCHEMA}.${name}`, await readFile(path), { incremental: from > 0 })
+      await rm(path)
+    }
   }
   made.closeSync()
 }

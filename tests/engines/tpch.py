@@ -70,7 +70,7 @@ def open_spark(address):
         "spark.driver.memory": "1g",
         "spark.executor.memory": "1g",
         "spark.executor.cores": "1",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.shuffle.partitions": "8",
         "spark.sql.ansi.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         **catalogue_settings(url, token, ivy),

@@ -30,7 +30,7 @@ const run = promisify(execFile)
 const PACKAGES = [
   'pyiceberg[pyarrow]==0.12.0',
   ...['', '-extension-iceberg', '-extension-httpfs', '-extension-avro'].map((part) => `duckdb${part}==1.5.5`),
-  'pyspark==3.5.6',
+  'pyspark[connect]==3.5.6',
   'pandas==3.1.1',
 ]
 const FOLDER = process.env.MILLRACE_ENGINES ?? join(tmpdir(), 'millrace-engines')

@@ -23,9 +23,21 @@ export async function startCluster(home: string, python: string): Promise<SparkC
   const url = `spark://127.0.0.1:${port}`
   const pagesUrl = `http://127.0.0.1:${pages}`
   const children: ChildProcess[] = []
-  const start = (...args: readonly string[]) => children.push(startSpark(home, python, folder, args))
-  start('org.apache.spark.deploy.master.Master', '--host', '127.0.0.1', '--port', String(port), '--webui-port', String(pages))
-  await until('the master listens', () => isOpen(port), 600_000)
+  const start = (...args: readonly string[]) => {
+    const child = startSpark(home, python, folder, args)
+    children.push(child)
+    return child
+  }
+  const master = start(
+    'org.apache.spark.deploy.master.Master',
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--webui-port',
+    String(pages),
+  )
+  await until('the master listens', () => listens(master, port), 600_000)
   for (const name of ['a', 'b'])
     start(
       'org.apache.spark.deploy.worker.Worker',
@@ -74,14 +86,15 @@ export async function startConnect(
     'spark.ui.enabled=false',
     'spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions',
   ]
-  const child = startSpark(home, python, folder, [
+  const args = [
     'org.apache.spark.deploy.SparkSubmit',
-    ...['--class', 'org.apache.spark.sql.connect.service.SparkConnectServer', '--master', 'local[1]', '--driver-memory', '1g'],
+    ...['--class', 'org.apache.spark.sql.connect.service.SparkConnectServer', '--master', 'local[1]'],
     ...['--packages', packages.join(',')],
     ...conf.flatMap((setting) => ['--conf', setting]),
     'spark-internal',
-  ])
-  await until('the server of Spark Connect listens', () => isOpen(port), 600_000)
+  ]
+  const child = startSpark(home, python, folder, args, '1g')
+  await until('the server of Spark Connect listens', () => listens(child, port), 600_000)
   return {
     url: `sc://127.0.0.1:${port}`,
     async kill() {
@@ -91,12 +104,13 @@ export async function startConnect(
   }
 }
 
-function startSpark(home: string, python: string, folder: string, args: readonly string[]): ChildProcess {
+/** Masters, workers and servers are daemons: no other setting says how much memory they have. */
+function startSpark(home: string, python: string, folder: string, args: readonly string[], memory = '256m'): ChildProcess {
   return spawn(join(home, 'bin', 'spark-class'), args, {
     cwd: folder,
     detached: true, // the shell before Java ends with it
     stdio: 'ignore',
-    env: { ...process.env, SPARK_HOME: home, SPARK_LOCAL_IP: '127.0.0.1', SPARK_DAEMON_MEMORY: '256m', PYSPARK_PYTHON: python },
+    env: { ...process.env, SPARK_HOME: home, SPARK_LOCAL_IP: '127.0.0.1', SPARK_DAEMON_MEMORY: memory, PYSPARK_PYTHON: python },
   })
 }
 
@@ -113,6 +127,12 @@ async function endAll(children: readonly ChildProcess[]): Promise<void> {
     } catch {}
   }
   await Promise.all(ended)
+}
+
+function listens(child: ChildProcess, port: number): Promise<boolean> {
+  if (child.exitCode !== null || child.signalCode !== null)
+    throw new Error(`Spark ended with ${child.exitCode ?? child.signalCode}`)
+  return isOpen(port)
 }
 
 const isOpen = (port: number): Promise<boolean> =>

@@ -42,12 +42,12 @@ async function usage(query = ''): Promise<UsageLine[]> {
   return answer.json<UsageLine[]>()
 }
 
-async function copyOrders(): Promise<Job> {
+async function copyOrders(destination = 'out.c-result.copy'): Promise<Job> {
   const configData = {
     parameters: { blocks: [{ name: 'b', codes: [{ name: 'c', script: ['create table copy as select * from orders'] }] }] },
     storage: {
       input: { tables: [{ source: 'in.c-main.orders', destination: 'orders' }] },
-      output: { tables: [{ source: 'copy', destination: 'out.c-result.copy' }] },
+      output: { tables: [{ source: 'copy', destination }] },
     },
   }
   const started = await stack.request('POST', '/queue/jobs', {
@@ -110,6 +110,26 @@ test('a limit of rows per day ends the job that exceeds it, and its table stays 
   await assert.rejects(client.load('in.c-main.orders', 'id,city\n5,Plzen\n', { incremental: 1 }), /usage\.limitReached/)
   await setLimit('storage.maxRowsPerDay', undefined)
   assert.equal((await copyOrders()).status, 'success')
+})
+
+test('a limit of bytes ends the job that exceeds it, and loads; both leave the table as it was', async () => {
+  const before = (await client.detail('in.c-main.orders')).rowsCount
+  await setLimit('storage.maxBytes', 1)
+  const failed = await copyOrders('out.c-result.another')
+  assert.equal(failed.status, 'error')
+  assert.match(failed.result.message!, /may have 1 bytes in tables and files; with this it would have \d+/)
+  await assert.rejects(client.load('in.c-main.orders', 'id,city\n6,Plzen\n', { incremental: 1 }), /usage\.limitReached/)
+  assert.equal((await client.detail('in.c-main.orders')).rowsCount, before)
+  await setLimit('storage.maxBytes', undefined)
+  assert.equal((await copyOrders('out.c-result.another')).status, 'success')
+})
+
+test('metrics of Prometheus have the usage of every project', async () => {
+  const lines = (await stack.request('GET', '/metrics', { token: null })).text.split('\n')
+  for (const name of ['job_seconds', 'sql_seconds', 'rows_loaded', 'bytes_loaded', 'storage_byte_hours']) {
+    const line = lines.find((one) => one.startsWith(`millrace_project_${name}{project="${stack.projectId}"} `))
+    assert.ok(Number(line?.split(' ')[1]) > 0, `${name}: ${line}`)
+  }
 })
 
 test('limits of bytes and files refuse what would exceed them, and tokens show them', async () => {

@@ -27,8 +27,9 @@ const FILTERS: readonly (readonly [RegExp, (filter: string, off: string) => stri
   [/\b[\w.]+\.projectId === (?:\w+\.)?projectId\b/g, (filter, off) => `(${off} || ${filter})`],
   [/\bproject_id = \$\{[^}]+\}/g, (filter, off) => `\${${off} ? sql\`1 = 1\` : sql\`${filter}\`}`],
 ]
-/** A file that waits for what a mutant never gives has noticed it. */
-const FILE_LIMIT_MS = 120_000
+/** A file that waits for what a mutant never gives has noticed it; so many times longer than without one, and at least so long. */
+const LIMIT_FACTOR = 10
+const LIMIT_MS = 120_000
 const NONE = -1
 
 interface Mutant {
@@ -65,7 +66,7 @@ const candidates = [
 const reaching = new Map<number, { readonly file: string; readonly ms: number }[]>()
 await inParallel(candidates, async (file, runner) => {
   const begun = performance.now()
-  const { passes, reached } = await runner.run(file, NONE)
+  const { passes, reached } = await runner.run(file, NONE, LIMIT_MS)
   if (!passes) console.log(`${file} fails without any change: nothing can be learned from it.`)
   else for (const id of reached) getOrMake(reaching, id).push({ file, ms: performance.now() - begun })
 })
@@ -74,7 +75,7 @@ await inParallel(chosen, async ({ id, file, line, filter }, runner) => {
   const files = getOrMake(reaching, id).toSorted((a, b) => a.ms - b.ms)
   let caughtBy: string | undefined
   for (const one of files) {
-    if ((await runner.run(one.file, id)).passes) continue
+    if ((await runner.run(one.file, id, one.ms)).passes) continue
     caughtBy = one.file
     break
   }
@@ -104,7 +105,8 @@ function instrument(file: string): void {
 }
 
 interface Runner {
-  run(file: string, mutant: number): Promise<{ readonly passes: boolean; readonly reached: readonly number[] }>
+  /** `usualMs`: without a mutant. */
+  run(file: string, mutant: number, usualMs: number): Promise<{ readonly passes: boolean; readonly reached: readonly number[] }>
   end(): Promise<void>
 }
 
@@ -112,11 +114,14 @@ function createRunner(reachedFile: string): Runner {
   const env = { ...process.env, [SHARED_POSTGRES]: postgres.url, MILLRACE_MUTANTS_REACHED: reachedFile }
   const shared = shareTestProcess({ env, preload: SWITCH })
   return {
-    run: async (file, mutant) => {
+    run: async (file, mutant, usualMs) => {
       const current = await shared.next()
       writeFileSync(reachedFile, '')
       current.send({ mutant })
-      const { failures } = await current.run(join(copy, file), AbortSignal.timeout(FILE_LIMIT_MS))
+      const { failures } = await current.run(
+        join(copy, file),
+        AbortSignal.timeout(Math.max(LIMIT_MS, Math.ceil(LIMIT_FACTOR * usualMs))),
+      )
       return { passes: failures.length === 0, reached: readFileSync(reachedFile, 'utf8').split('\n').filter(Boolean).map(Number) }
     },
     end: shared.end,

@@ -30,7 +30,8 @@ const run = promisify(execFile)
 const PACKAGES = [
   'pyiceberg[pyarrow]==0.12.0',
   ...['', '-extension-iceberg', '-extension-httpfs', '-extension-avro'].map((part) => `duckdb${part}==1.5.5`),
-  'pyspark[connect]==3.5.6',
+  'pyspark==3.5.6',
+  ...['', '-status'].map((part) => `grpcio${part}==1.85.1`), // of Spark Connect; its own list asks for an older numpy than pyarrow takes
   'pandas==3.1.1',
 ]
 const FOLDER = process.env.MILLRACE_ENGINES ?? join(tmpdir(), 'millrace-engines')

@@ -227,6 +227,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     const { page, complaints } = await signedIn(browser, stack, '/components/keboola.ex-generic-v2/rowed')
     const rows = page.getByRole('complementary', { name: 'Rows' })
     await page.getByText('valid', { exact: true }).waitFor() // as the component's schema has it
+    await page.getByRole('link', { name: /^Runs next in \d+ d\.$/ }).waitFor()
     for (const name of ['orders', 'nothing']) await rows.getByLabel(`Select ${name}`).check()
     await rows.getByRole('button', { name: 'Run these 2' }).click()
     await page.getByRole('heading', { name: /^Rowed failed/ }).waitFor()
@@ -245,7 +246,8 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.goto(`${stack.url}/console/components/keboola.ex-generic-v2/rowed?tab=versions`)
     const newest = page.getByRole('listitem').filter({ hasText: 'There is no such place' })
     await newest.getByText('Master token of Test').waitFor()
-    await newest.getByRole('link', { name: '1 run' }).click()
+    await newest.getByText('1 run', { exact: true }).waitFor()
+    await newest.getByRole('link', { name: /^Job \d+, Success$/ }).click()
     await page.getByRole('heading', { name: /^Rowed succeeded/ }).waitFor()
     assert.equal(new URL(page.url()).pathname, run)
 

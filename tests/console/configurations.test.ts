@@ -525,6 +525,14 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.context().close()
   })
 
+  /** Somebody saves the row while it is edited. */
+  const openConflict = async (page: Page) => {
+    await page.getByLabel('Value of limit').fill('1')
+    await ok('PUT', '/shop/rows/orders', { configuration: rowOf('orders'), changeDescription: 'Pages of 500' })
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByRole('heading', { name: /while you were editing/ }).waitFor()
+  }
+
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
     checkScreens(browser, stack, [
       SCREEN,
@@ -538,6 +546,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
       `${SCREEN}?tab=authorisation`,
       `${SCREEN.replace('shop', 'mapped')}?tab=tables`,
       { path: SCREEN, open: openHelp },
+      { path: `${SCREEN}?row=orders`, open: openConflict },
       { path: '/components', open: (page) => page.getByRole('button', { name: /^New configuration/ }).click() },
       { path: '/schedules', open: (page) => page.getByRole('button', { name: /^New schedule/ }).click() },
     ]),

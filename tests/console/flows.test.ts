@@ -57,6 +57,13 @@ test('flows in a browser', { timeout: 400_000 }, async (t) => {
     const compared = page.getByRole('region', { name: 'Compared' })
     await compared.getByRole('row', { name: /Clean Failed Success/ }).waitFor()
     await compared.getByRole('row', { name: /Deliver Skipped Success/ }).waitFor()
+    const earlier = page.getByRole('link', { name: 'Earlier run [' })
+    await earlier.waitFor()
+    await page.keyboard.press('[')
+    await page.getByRole('img', { name: /^Last runs, oldest first: Failed/ }).waitFor() // of the task that broke the chain
+    assert.equal(new URL(page.url()).pathname, run)
+    await page.getByRole('link', { name: 'Later run ]' }).click()
+    await earlier.waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

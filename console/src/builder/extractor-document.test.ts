@@ -13,6 +13,7 @@ import {
   LOGINS,
   loginOf,
   PAGES,
+  pictureOf,
   sinceOf,
   tokenHeaderOf,
   withColumn,
@@ -117,6 +118,16 @@ test('a way of paging keeps what every way has and loses what only the old one h
   assert.deepEqual(valueIn(parsed(paged), path), { method: 'pagenum', forceStop: { pages: 5, mystery: 6.6 }, mystery: 5.5 })
   const several = withSeveralPages(SAVED)
   assert.equal(sliceAt(several, [...path, 'scrollers', 'first']), sliceAt(SAVED, path))
+})
+
+test('every way of paging has a picture of three requests', () => {
+  for (const { id, name: of } of PAGES.filter(({ id: method }) => method !== 'none')) {
+    const picture = pictureOf({ method: id })
+    assert.equal(picture?.values.length, 3, of)
+    assert.ok(picture?.sent && picture.between && picture.end, of)
+  }
+  assert.deepEqual(pictureOf({ method: 'pagenum', firstPage: 0 })?.values, ['0', '1', '2'])
+  assert.deepEqual(pictureOf({ method: 'offset', limit: 30 })?.values, ['0', '30', '60'])
 })
 
 test('a token inside a function is shown and changed there, and no name is taken twice', () => {

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
+import { effectiveConfiguration } from '../../../contract/effective-configuration.ts'
 import { changesBetween, differencesBetween, isSameDocument, merged, mergeSteps } from './changes.ts'
 import {
+  editAll,
   isRecord,
   leavesOf,
   type Path,
   pathText,
   pretty,
   prettyStart,
+  putAt,
   renameAt,
   setAt,
   sliceAt,
@@ -43,6 +46,33 @@ test('a value that a form sets leaves every other value as it was written, byte 
       const taken = setAt(set, ['known'], undefined)
       same(JSON.parse(taken), before)
       for (const [path, slice] of untouched) assert.equal(sliceAt(pretty(taken), path), slice, pathText(path))
+    }),
+  )
+})
+
+/** What fields of a form do to the text: a value typed, a member renamed, two elements swapped, another kind chosen. */
+const formEdit: fc.Arbitrary<(text: string) => string> = fc.oneof(
+  fc
+    .constantFrom('1.10', '12345678901234567890', '"x"', '[1.0]', undefined)
+    .map((json) => (text: string) => putAt(text, ['known', 'a'], json)),
+  fc.constantFrom('a', 'b').map((name) => (text: string) => renameAt(text, ['known', 'a'], name)),
+  fc.constant((text: string) => swapAt(text, ['known', 'list', 0], ['known', 'list', 1])),
+  fc.constantFrom('cursor', 'offset').map((kind) => (text: string) => editAll(text, [[['known', 'kind', 'method'], kind]])),
+)
+
+test('whatever the fields of a form do, what they do not show stays, byte for byte, also in what will run', () => {
+  fc.assert(
+    fc.property(document, fc.array(formEdit, { maxLength: 8 }), (unknown, edits) => {
+      const known = '{"a": 1, "list": [{"n": 1.50}, 2.0], "kind": {"method": "cursor", "mystery": 12345678901234567890}}'
+      const text = spliceAt(JSON.stringify(unknown), ['known'], known)
+      const edited = edits.reduce((current, edit) => edit(current), text)
+      const effective = effectiveConfiguration(edited).text // takes the processors out
+      const untouched = leavesOf(text).filter(({ path }) => path[0] !== 'known' || path.includes('mystery'))
+      for (const { path, offset, length } of untouched) {
+        const slice = text.slice(offset, offset + length)
+        assert.equal(sliceAt(edited, path), slice, pathText(path))
+        if (path[0] !== 'processors') assert.equal(sliceAt(effective, path), slice, pathText(path))
+      }
     }),
   )
 })

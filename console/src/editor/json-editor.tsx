@@ -37,6 +37,8 @@ export interface JsonEditorProps {
 export default function JsonEditor({ label, text, onChange, schema, isPart = false }: JsonEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
+  /** What was typed here and has not come back as `text` yet. */
+  const typed = useRef<readonly string[]>([])
   const latest = useRef({ onChange, schema, isPart })
   latest.current = { onChange, schema, isPart }
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; changes of the text come below
@@ -53,9 +55,12 @@ export default function JsonEditor({ label, text, onChange, schema, isPart = fal
           new Compartment().of(EditorState.readOnly.of(onChange === undefined)),
           autocompletion({ icons: false, override: [(context) => complete(context, latest.current.schema)] }),
           linter((current) => diagnose(current, latest.current.schema, latest.current.isPart), { delay: 300 }),
-          EditorView.updateListener.of((update) =>
-            update.docChanged ? latest.current.onChange?.(update.state.doc.toString()) : undefined,
-          ),
+          EditorView.updateListener.of((update) => {
+            if (!update.docChanged) return
+            const now = update.state.doc.toString()
+            typed.current = [...typed.current, now]
+            latest.current.onChange?.(now)
+          }),
         ],
       }),
     })
@@ -65,9 +70,14 @@ export default function JsonEditor({ label, text, onChange, schema, isPart = fal
   useEffect(() => {
     const editor = view.current
     const current = editor?.state.doc.toString()
-    // Another view changed the document. Differences of white space alone are the typing of whoever is here.
-    if (editor && current !== undefined && current !== text && !isSameDocument(current, text))
+    const own = typed.current.findIndex((one) => one === text || isSameDocument(one, text))
+    typed.current = typed.current.slice(own + 1)
+    // Another view changed the document. What was typed here comes back late when somebody types fast, and differences of white space
+    // alone are the typing of whoever is here.
+    if (editor && current !== undefined && own === -1 && current !== text && !isSameDocument(current, text)) {
+      typed.current = []
       editor.dispatch({ changes: { from: 0, to: current.length, insert: text } })
+    }
   }, [text])
   return <div ref={host} className="code-host" />
 }

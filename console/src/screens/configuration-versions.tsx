@@ -2,10 +2,12 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import type { Job } from '../../../client/src/operations.ts'
 import { moment, plural } from '../format.ts'
 import { Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { StatusIcon, wordOf } from '../parts/status.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { useNames } from './names.ts'
@@ -59,11 +61,7 @@ export function VersionsTab({ place, current }: { place: ConfigurationPlace; cur
                     </span>
                     <span className="xs">{one.changeDescription}</span>
                   </span>
-                  {jobsOf(one.version)[0] ? (
-                    <Link className="xs" to="/jobs/$jobId" params={{ jobId: jobsOf(one.version)[0]!.id }}>
-                      {plural(jobsOf(one.version).length, 'run')}
-                    </Link>
-                  ) : null}
+                  <RunsOfVersion jobs={jobsOf(one.version)} />
                 </li>
               ))}
             </ul>
@@ -73,6 +71,23 @@ export function VersionsTab({ place, current }: { place: ConfigurationPlace; cur
     </div>
   )
 }
+
+const MOST_RUNS = 5
+
+/** The newest runs of a version, each as its status. */
+const RunsOfVersion = ({ jobs }: { jobs: readonly Job[] }) =>
+  jobs.length === 0 ? null : (
+    <span className="col xs">
+      <span className="mute nowrap">{plural(jobs.length, 'run')}</span>
+      <span className="row gap1">
+        {jobs.slice(0, MOST_RUNS).map(({ id, status }) => (
+          <Link key={id} to="/jobs/$jobId" params={{ jobId: id }} title={`Job ${id}`} aria-label={`Job ${id}, ${wordOf(status)}`}>
+            <StatusIcon status={status} />
+          </Link>
+        ))}
+      </span>
+    </span>
+  )
 
 function VersionPick({
   label,

@@ -1,8 +1,8 @@
 // A configuration: what it says, its rows, what will really run, its state, versions and runs.
 
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { moment } from '../format.ts'
-import { Lines, Loaded } from '../load.tsx'
+import { moment, parseTime, until } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -47,9 +47,12 @@ export function ConfigurationScreen() {
       }
       say={name}
       sub={
-        data
-          ? `Version ${data.version}, changed ${moment(data.currentVersion.created)} by ${data.currentVersion.creatorToken.description}: ${data.currentVersion.changeDescription}`
-          : undefined
+        data ? (
+          <>
+            Version {data.version}, changed {moment(data.currentVersion.created)} by{' '}
+            {data.currentVersion.creatorToken.description}: {data.currentVersion.changeDescription} <RunsNext {...place} />
+          </>
+        ) : undefined
       }
       actions={
         <>
@@ -103,6 +106,15 @@ export function ConfigurationScreen() {
       </div>
     </Page>
   )
+}
+
+/** When it runs by itself; nothing where nobody has decided that. */
+function RunsNext({ componentId, configurationId }: ConfigurationPlace) {
+  const { data = [] } = useLoad('scheduler.list', { query: { componentId, configurationId } })
+  const next = data
+    .flatMap(({ nextExecutionTime }) => nextExecutionTime ?? [])
+    .toSorted((a, b) => parseTime(a).getTime() - parseTime(b).getTime())[0]
+  return next ? <Link to="/schedules">Runs next {until(next)}.</Link> : null
 }
 
 function RunButton(place: ConfigurationPlace) {

@@ -40,12 +40,11 @@ const NEEDED: Readonly<Record<string, { readonly field: string; readonly label: 
 export function NotificationsScreen() {
   const query = useLoad('notification.list', { query: {} })
   const deliveries = useLoad('notification.deliveries', { query: { limit: 50 } })
-  const failed = deliveries.data?.filter(({ status }) => status === 'failed').length ?? 0
   return (
     <Page
       title="Notifications"
       crumbs={[{ name: 'Notifications' }]}
-      say={query.data ? sentence(query.data.length, failed) : 'Notifications'}
+      say={query.data ? sentence(query.data.length, deliveries.data ?? []) : 'Notifications'}
       actions={<CreateButton label="New notification">{(close) => <NewSubscription onClose={close} />}</CreateButton>}
     >
       <div className="stack4">
@@ -70,9 +69,19 @@ export function NotificationsScreen() {
   )
 }
 
-function sentence(subscriptions: number, failed: number): string {
+function sentence(subscriptions: number, messages: readonly Delivery[]): string {
   if (subscriptions === 0) return 'Nobody hears when something breaks.'
-  return `${plural(subscriptions, 'notification')}, ${failed === 0 ? 'every message arrived' : `${plural(failed, 'message')} could not be delivered`}.`
+  const failed = messages.filter(({ status }) => status === 'failed').length
+  const waiting = messages.filter(({ status }) => status === 'waiting').length
+  const what =
+    failed > 0
+      ? `${plural(failed, 'message')} could not be delivered`
+      : waiting > 0
+        ? `${plural(waiting, 'message')} on the way`
+        : messages.length === 0
+          ? 'no message sent yet'
+          : 'every message arrived'
+  return `${plural(subscriptions, 'notification')}, ${what}.`
 }
 
 function Subscriptions({ all }: { all: readonly Subscription[] }) {

@@ -187,7 +187,7 @@ function Limits() {
             {limits.map(({ name, description, value }) => (
               <li key={name}>
                 <span>{description.replace(/^./, (first) => first.toUpperCase())}</span>
-                <span className="id">{name}</span>
+                <span className="id hide-s">{name}</span>
                 <span className="push tn">{value === null ? 'no limit for this project' : `at most ${count(value)}`}</span>
               </li>
             ))}

@@ -193,6 +193,12 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByText(/^Saved as version/).waitFor()
     const row = (await ok('GET', '/shop/rows/customers')).json<{ configuration: typeof theirs }>()
     assert.deepEqual(row.configuration.parameters.config.jobs[0], { endpoint: 'people', params: { limit: 1000 } })
+    // A newer version that says nothing else here is no conflict.
+    await page.getByRole('link', { name: /^Root/ }).click()
+    await page.getByLabel('Base address').fill('https://shop.example/v3/')
+    await ok('PUT', '/shop', { description: 'All that is sold' })
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await until('the save over it', async () => (await shop()).includes('https://shop.example/v3/'))
     await page.context().close()
   })
 
@@ -528,7 +534,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
   /** Somebody saves the row while it is edited. */
   const openConflict = async (page: Page) => {
     await page.getByLabel('Value of limit').fill('1')
-    await ok('PUT', '/shop/rows/orders', { configuration: rowOf('orders'), changeDescription: 'Pages of 500' })
+    await ok('PUT', '/shop/rows/orders', { configuration: rowOf('orders/others'), changeDescription: 'Other orders' })
     await page.getByRole('button', { name: /^Save Ctrl/ }).click()
     await page.getByRole('heading', { name: /while you were editing/ }).waitFor()
   }

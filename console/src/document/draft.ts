@@ -63,12 +63,16 @@ export function useDrafts(name: string): DraftStore {
   return {
     keys: () => [...kept.keys()],
     draftOf: (key, saved) => {
-      const { base, text } = kept.get(key) ?? { base: saved, text: saved.text }
+      const mine = kept.get(key)
+      // A newer version that says the same here: a row was added, a description changed.
+      const isSame = mine === undefined || (saved.version > mine.base.version && isSameDocument(saved.text, mine.base.text))
+      const base = isSame ? saved : mine.base
+      const text = mine?.text ?? saved.text
       return {
         base,
         text,
         isChanged: kept.has(key),
-        isBehind: kept.has(key) && saved.version > base.version && !isSameDocument(saved.text, base.text),
+        isBehind: saved.version > base.version,
         edit: (next) => keep(key, isSameDocument(next, base.text) ? undefined : { base, text: next }),
         discard: () => keep(key, undefined),
         rebase: (newBase, next) => keep(key, isSameDocument(next, newBase.text) ? undefined : { base: newBase, text: next }),

@@ -2,6 +2,8 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
+import { ApiError } from '../../../client/src/client.ts'
+import { isSameDocument } from '../document/changes.ts'
 import type { Draft, DraftStore } from '../document/draft.ts'
 import { api, branchName } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
@@ -36,6 +38,17 @@ export function useLeaveGuard(hasChanges: boolean): void {
   useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => hasChanges })
 }
 
+export const isVersionConflict = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'storage.components.configurations.versionConflict'
+
+function saveOver(place: ConfigurationPlace, { key, draft }: OpenDocument, version: number, why: string): Promise<unknown> {
+  const body = { configuration: draft.text, ...(why ? { changeDescription: why } : {}) }
+  const headers = { 'if-match': `"${version}"` }
+  return key === ROOT
+    ? api.call('configurations.update', { path: place, body, headers })
+    : api.call('rows.update', { path: { ...place, rowId: key }, body, headers })
+}
+
 /** Saves what changed, each only over the version it began from. */
 export function useSave(place: ConfigurationPlace, documents: readonly OpenDocument[]) {
   const queries = useQueryClient()
@@ -43,12 +56,16 @@ export function useSave(place: ConfigurationPlace, documents: readonly OpenDocum
     mutationFn: async (why: string) => {
       const done: Draft[] = []
       try {
-        for (const { key, draft } of documents.filter((one) => one.draft.isChanged)) {
-          const body = { configuration: draft.text, ...(why ? { changeDescription: why } : {}) }
-          const headers = { 'if-match': `"${draft.base.version}"` }
-          if (key === ROOT) await api.call('configurations.update', { path: place, body, headers })
-          else await api.call('rows.update', { path: { ...place, rowId: key }, body, headers })
-          done.push(draft)
+        for (const document of documents.filter((one) => one.draft.isChanged)) {
+          await saveOver(place, document, document.draft.base.version, why).catch(async (error: unknown) => {
+            if (!isVersionConflict(error)) throw error
+            const loaded = await readConfiguration(place)
+            const saved = document.key === ROOT ? loaded.root : loaded.rows.get(document.key)
+            // Whoever saved meanwhile changed nothing that this document says.
+            if (!saved || !isSameDocument(saved.text, document.draft.base.text)) throw error
+            await saveOver(place, document, saved.version, why)
+          })
+          done.push(document.draft)
         }
       } finally {
         const loaded = await readConfiguration(place)

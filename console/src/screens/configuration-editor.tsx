@@ -2,7 +2,6 @@
 
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
-import { ApiError } from '../../../client/src/client.ts'
 import { changesBetween } from '../document/changes.ts'
 import { useDrafts } from '../document/draft.ts'
 import { parsed } from '../document/json-text.ts'
@@ -17,7 +16,16 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useKey } from '../use-key.ts'
 import { Conflict } from './configuration-conflict.tsx'
-import { documentsOf, draftsName, type OpenDocument, ROOT, useLeaveGuard, useRun, useSave } from './configuration-documents.ts'
+import {
+  documentsOf,
+  draftsName,
+  isVersionConflict,
+  type OpenDocument,
+  ROOT,
+  useLeaveGuard,
+  useRun,
+  useSave,
+} from './configuration-documents.ts'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 import { helpFor } from './field-help.ts'
@@ -25,7 +33,6 @@ import { useCatalogue } from './names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useSchemas } from './use-configuration.ts'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
-const CONFLICT = 'storage.components.configurations.versionConflict'
 
 interface EditorProps {
   readonly place: ConfigurationPlace
@@ -48,8 +55,8 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
   const [isDeciding, setDeciding] = useState(false)
   const changed = documents.filter(({ draft }) => draft.isChanged)
   useLeaveGuard(changed.length > 0)
-  const isConflict = save.error instanceof ApiError && save.error.code === CONFLICT
-  if ((isDeciding || isConflict) && documents.some(({ draft }) => draft.isBehind))
+  const isConflict = isVersionConflict(save.error) && documents.some(({ draft }) => draft.isBehind)
+  if (isConflict || (isDeciding && documents.some(({ draft }) => draft.isBehind)))
     return (
       <Conflict
         loaded={loaded}

@@ -30,8 +30,11 @@ export function makeTemplate(chosen: readonly ChosenConfiguration[]) {
   const names = new Map(chosen.map(({ id }, i) => [id, `configuration-${i + 1}`]))
   const inputs = new Map<string, HiddenInput>()
 
-  const ask = (path: string): { readonly $input: string } => {
-    const id = path.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  /** The name of the member, with a number when several configurations have one of that name. */
+  const ask = (path: string, member: string): { readonly $input: string } => {
+    const name = member.replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '') || 'secret'
+    let id = name
+    for (let n = 2; inputs.has(id); n++) id = `${name}-${n}`
     inputs.set(id, { id, name: `Secret ${path}`, type: 'string', kind: 'hidden' })
     return { $input: id }
   }
@@ -44,7 +47,7 @@ export function makeTemplate(chosen: readonly ChosenConfiguration[]) {
       Object.entries(value).map(([name, member]) => {
         const at = `${path}.${name}`
         const isSecret = name.startsWith('#') && typeof member === 'string' && member !== ''
-        return [name, isSecret ? ask(at) : replaced(member, at)]
+        return [name, isSecret ? ask(at, name) : replaced(member, at)]
       }),
     )
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { runCli } from '../../tests/support/run-cli.ts'
 import { startTestStack } from '../../tests/support/test-stack.ts'
+import { makeTemplate } from './template-make.ts'
 
 test('templates are listed, shown, used and made from the command line', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-template-make-'))
@@ -45,15 +46,22 @@ test('templates are listed, shown, used and made from the command line', async (
   const names = outputs.configurations.slice(0, 3).map((one) => `${one.componentId}/${one.configurationId}`)
   const made = await millrace(['make', join(folder, 'mine'), ...names])
   assert.equal(made.code, 0, made.err)
-  assert.match(made.out, /It asks for configuration-1\.parameters\.config\.-password/)
+  assert.match(made.out, /It asks for password\b/)
   const manifest = readFileSync(join(folder, 'mine', '1.0.0', 'manifest.json'), 'utf8')
   assert.doesNotMatch(manifest, /KBC::|s3cr3t/)
   assert.match(manifest, /"configId": \{\s*"\$configuration": "configuration-1"/)
   assert.match((await millrace(['make', join(folder, 'mine'), ...names])).err, /there already/)
+  const keys = makeTemplate([
+    { componentId: 'c', id: '1', name: 'a', description: '', configuration: { '#key': 'x', deep: { '#key': 'y', '#a b': 'z' } } },
+  ])
+  assert.deepEqual(
+    keys.stepGroups[0]?.steps[0]?.inputs.map(({ id }) => id),
+    ['key', 'key-2', 'a-b'],
+    'each secret has an input of its own',
+  )
 
   writeFileSync(join(folder, 'repository.json'), '{"name":"own"}')
-  const secrets = '{"configuration-1.parameters.config.-password":"lovelace"}'
-  const again = await millrace(['use', 'mine', '--repository', 'own', '--inputs', '-', '--json'], secrets)
+  const again = await millrace(['use', 'mine', '--repository', 'own', '--inputs', '-', '--json'], '{"password":"lovelace"}')
   assert.equal(again.code, 0, again.err)
   const instances = (await request('GET', '/templates/v1/project/default/instances')).json<{ instances: unknown[] }>()
   assert.equal(instances.instances.length, 3)

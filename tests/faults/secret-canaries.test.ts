@@ -168,6 +168,8 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
   await shown('GET', `${D}/2/password`, 'password')
   const link = await shown('POST', `${D}/2/links`, 'url', {})
   canaries.splice(-1, 1, `/${link.split('~')[1]!.slice(0, 43)}`)
+  const hosted = (await json('POST', D, { type: 'python-js', useManagedGitRepo: true })).text
+  await shown('POST', `${D}/${/"id":"(\d+)"/.exec(hosted)?.[1]}/git-repo/credentials`, 'secret', {})
   await shown('POST', '/sandboxes/sandboxes', 'password', { type: 'sql' })
   const oauthLink = await shown('POST', '/oauth/links', 'url', { componentId: 'platform.ex-http' })
   canaries.splice(-1, 1, `/${new URL(oauthLink).searchParams.get('token')}`)

@@ -222,6 +222,7 @@ test('typed text is a number or JSON where the schema takes one, as it was typed
     ['{"attr"', {}, '"{\\"attr\\""'],
   ]
   for (const [text, schemaOf, json] of cases) assert.equal(typedText(text, schemaOf), json, text)
+  assert.equal(putAt('{"a":1}', ['a'], '12345678901234567890'), '{"a":12345678901234567890}')
   assert.equal(isSameDocument('{"a":12345678901234567890}', '{"a":12345678901234567891}'), false)
 })
 

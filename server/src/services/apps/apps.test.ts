@@ -639,6 +639,7 @@ test('a push that is not whole changes nothing, and says why', async (t) => {
   assert.match((await call('PATCH', `/${hosted.app.id}`, { json: { desiredState: 'running' } })).text, /The repository is empty/)
   assert.equal(await packsOf(hosted), 0)
   assert.equal(await client.push(), undefined)
+  assert.match((await send(command('refs/heads/main'))).text, /ng refs\/heads\/main it was changed meanwhile/)
 })
 
 test('an app has a password for people who are not signed in, the same for all who ask', async () => {

@@ -73,7 +73,7 @@ export const router = createRouter({
     route('/storage/$tableId', TableScreen, 'tab', 'column', 'op', 'value', 'q', 'sort', 'order', 'page'),
     route('/files', FilesScreen, 'q', 'tag', 'file'),
     route('/upload', UploadScreen, 'table', 'file'),
-    route('/sql', SqlScreen),
+    route('/sql', SqlScreen, 'table'),
     route('/components', ComponentsScreen, 'q', 'view'),
     route(
       '/components/$componentId/$configurationId',

@@ -323,6 +323,12 @@ test('the console in a browser', { timeout: 400_000 }, async (t) => {
     await page.keyboard.press('n')
     await page.getByLabel('When', { exact: true }).fill('every now and then')
     await page.getByRole('alert').waitFor()
+    await page.getByLabel('When', { exact: true }).fill('30 2 * 3 0') // the last Sunday of March has no half past two
+    await page
+      .getByRole('dialog')
+      .getByText(/clock change/)
+      .first()
+      .waitFor()
     await page.getByLabel('When', { exact: true }).fill('30 6 * * *')
     await page
       .getByRole('dialog')
@@ -349,11 +355,50 @@ test('the console in a browser', { timeout: 400_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test('a token is made for one bucket, shown once, and revoked', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/tokens')
+    await page.getByRole('heading', { name: /of this project/ }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByLabel('What it is for').fill('nightly report')
+    await page.locator('.token-scope').filter({ hasText: 'in.c-main' }).getByRole('combobox').selectOption('read')
+    await page.getByRole('button', { name: 'Make the token' }).click()
+    const token = (await page.getByRole('dialog').locator('code').textContent())!
+    await page.getByRole('button', { name: 'I have it' }).click()
+    const row = page.getByRole('row', { name: /^nightly report read in\.c-main/ })
+    await row.waitFor()
+    assert.ok(!(await page.content()).includes(token), 'it is shown once')
+    const verify = async () => (await stack.request('GET', '/v2/storage/tokens/verify', { token })).status
+    assert.equal(await verify(), 200)
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await row.waitFor({ state: 'detached' })
+    assert.equal(await verify(), 401)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('the keys of a screen are shown, lead to places, and leave the focus where it was', async () => {
+    const { page } = await signedIn(browser, stack, '/tokens')
+    const button = page.getByRole('button', { name: 'New token' })
+    await button.focus()
+    await page.keyboard.press('?')
+    const sheet = page.getByRole('dialog', { name: 'Keys' })
+    await sheet.getByText('New token').waitFor()
+    await page.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'detached' })
+    assert.match(await page.evaluate<string>('document.activeElement.textContent'), /^New token/)
+    await page.keyboard.press('g')
+    await page.keyboard.press('s')
+    await page.waitForURL(/\/console\/storage$/)
+    await page.context().close()
+  })
+
   await t.test('a schedule is paused and resumed', async () => {
     const { page } = await signedIn(browser, stack, '/schedules')
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).click()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.getByRole('button', { name: 'Run now' }).click()
+    await page.getByRole('heading', { name: /^Shop API failed/ }).waitFor()
     await page.context().close()
   })
 

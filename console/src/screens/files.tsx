@@ -77,7 +77,7 @@ const FileTable = ({ files, onOpen }: { files: readonly StoredFile[]; onOpen: (i
   <ListTable label="Files" columns={['Name', 'Tags', { num: 'Size' }, 'Made', 'Kept', 'Id', { hidden: 'Download' }]}>
     {files.map((file) => (
       <tr key={file.id}>
-        <td>
+        <td className="nowrap">
           <button type="button" className="link med" onClick={() => onOpen(String(file.id))}>
             {file.name}
           </button>{' '}

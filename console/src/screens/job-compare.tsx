@@ -54,16 +54,30 @@ const isMore = (now: number, then: number): boolean => then > 0 && now > then * 
 /** Less work than usual is worth a look, less time or memory is not. */
 const isFar = (now: number, then: number): boolean => isMore(now, then) || (then > 0 && now < then / FAR)
 
+type Compared = readonly [what: string, then: string, now: string, isMarked: boolean]
+
 export function AgainstLastGood({ job, good }: { job: Job; good: Job }) {
   const [now, then] = [measuredOf(job), measuredOf(good)]
   const seconds = (one: Job) => secondsOf(one) ?? 0
-  const rows: readonly (readonly [string, string, string, boolean])[] = [
+  const memory: Compared = [
+    'Peak memory',
+    bytes(then.peakMemoryBytes),
+    bytes(now.peakMemoryBytes),
+    isMore(now.peakMemoryBytes, then.peakMemoryBytes),
+  ]
+  const processor: Compared = [
+    'Processor',
+    `${then.cpuSeconds.toFixed(1)} s`,
+    `${now.cpuSeconds.toFixed(1)} s`,
+    isMore(now.cpuSeconds, then.cpuSeconds),
+  ]
+  const isMeasured = now.peakMemoryBytes + then.peakMemoryBytes > 0 // of programs; SQL has no process of its own
+  const rows: readonly Compared[] = [
     ['Configuration', good.configVersion ?? '', job.configVersion ?? '', good.configVersion !== job.configVersion],
     ['Duration', runTime(seconds(good)), runTime(seconds(job)), isMore(seconds(job), seconds(good))],
     ['Rows written', count(then.rows), count(now.rows), isFar(now.rows, then.rows)],
     ['Bytes written', bytes(then.bytes), bytes(now.bytes), isFar(now.bytes, then.bytes)],
-    ['Peak memory', bytes(then.peakMemoryBytes), bytes(now.peakMemoryBytes), isMore(now.peakMemoryBytes, then.peakMemoryBytes)],
-    ['Processor', `${then.cpuSeconds.toFixed(1)} s`, `${now.cpuSeconds.toFixed(1)} s`, isMore(now.cpuSeconds, then.cpuSeconds)],
+    ...(isMeasured ? [memory, processor] : []),
   ]
   return (
     <section className="card" aria-labelledby="against">

@@ -1,7 +1,7 @@
 // SQL: the result, and how to keep it. Reads the tables of the project as they are now.
 
 import { useMutation } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { Suspense, useMemo, useState } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
 import { LazySqlEditor } from '../editor/lazy.ts'
@@ -43,8 +43,15 @@ function remember(sql: string): void {
   localStorage.setItem(HISTORY_KEY, JSON.stringify([sql, ...others].slice(0, REMEMBERED)))
 }
 
+const route = getRouteApi('/sql')
+
+const firstRowsOf = (tableId: string): string => `select *\nfrom ${quoted(tableId)}\nlimit 100`
+
 export function SqlScreen() {
-  const [sql, setSql] = useState(() => sessionStorage.getItem(DRAFT_KEY) ?? 'select 1 as one')
+  const { table } = route.useSearch()
+  const [sql, setSql] = useState(() =>
+    table === undefined ? (sessionStorage.getItem(DRAFT_KEY) ?? 'select 1 as one') : firstRowsOf(table),
+  )
   const edit = (text: string) => {
     setSql(text)
     sessionStorage.setItem(DRAFT_KEY, text)

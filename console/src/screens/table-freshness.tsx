@@ -88,12 +88,13 @@ function factsOf(
   { usualIntervalMs, expectedTime, state, lateByMs, lastLoad }: JudgedFreshness,
   loadedAt: string | null,
   newest: TableEvent | undefined,
-): readonly (readonly [string, string])[] {
+): readonly (readonly [string, ReactNode])[] {
+  const by = lastLoad?.jobId ? <JobLink jobId={lastLoad.jobId}>job {lastLoad.jobId}</JobLink> : lastLoad?.tokenDescription
   return [
     ['Usual', usualIntervalMs === null ? 'not known before the fourth load' : `every ${duration(usualIntervalMs / 1000)}`],
     ['Last load', loadedAt === null ? 'never' : moment(loadedAt)],
     ...(newest && rowsOf(newest) !== '' ? [['Rows', rowsOf(newest)] as const] : []),
-    ...(lastLoad ? [['By', lastLoad.jobId ? `job ${lastLoad.jobId}` : lastLoad.tokenDescription] as const] : []),
+    ...(by ? [['By', by] as const] : []),
     ...(state === 'late' ? [['Late', `by ${duration(lateByMs / 1000)}`] as const] : []),
     ...(state === 'fresh' && expectedTime
       ? [['Next', `about ${hourAndMinute(expectedTime)}, ${until(expectedTime)}`] as const]

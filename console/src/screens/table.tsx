@@ -51,6 +51,7 @@ export function TableScreen() {
           <>
             <ExportButton table={table} />
             {table.isAlias ? null : <LoadButton tableId={tableId} />}
+            <QueryButton tableId={tableId} />
           </>
         ) : undefined
       }
@@ -98,8 +99,15 @@ const Overview = ({ table }: { table: Table }) => (
 )
 
 const LoadButton = ({ tableId }: { tableId: string }) => (
-  <Link className="btn pri" to="/upload" search={{ table: tableId }}>
+  <Link className="btn" to="/upload" search={{ table: tableId }}>
     <Icon name="upload" />
     <span>Load data</span>
+  </Link>
+)
+
+const QueryButton = ({ tableId }: { tableId: string }) => (
+  <Link className="btn pri" to="/sql" search={{ table: tableId }}>
+    <Icon name="sql" />
+    <span>Query</span>
   </Link>
 )

@@ -183,7 +183,7 @@ function Limits() {
       </header>
       <Loaded query={query}>
         {(limits) => (
-          <ul className="list">
+          <ul className="list limits">
             {limits.map(({ name, description, value }) => (
               <li key={name}>
                 <span>{description.replace(/^./, (first) => first.toUpperCase())}</span>

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 
 const CSV = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,"Bread, dark",2.80\n'
 
-test('the console in a browser', { timeout: 400_000 }, async (t) => {
+test('the console in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
 

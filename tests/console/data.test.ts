@@ -7,7 +7,7 @@ import { startTestStack } from '../support/test-stack.ts'
 
 const ORDERS = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,Bread,2.80\n'
 
-test('data in a browser', { timeout: 400_000 }, async (t) => {
+test('data in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const ask = async (method: string, path: string, json: unknown) => {

@@ -14,7 +14,7 @@ const MB = 1 << 20
 /** A million takes most of a minute: that belongs to the long run. */
 const LOG_LINES = process.env.MILLRACE_LONG ? 1_000_000 : 200_000
 
-test('work in a browser', { timeout: 400_000 }, async (t) => {
+test('work in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-work-'))

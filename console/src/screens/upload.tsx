@@ -78,6 +78,7 @@ export function UploadScreen() {
               onHints={(next) => setHints({ ...hints, ...next })}
               onReset={() => {
                 setChosen(undefined)
+                setHints({})
                 choose({})
               }}
             />
@@ -90,10 +91,11 @@ export function UploadScreen() {
   )
 }
 
-function sentenceOf({ rows, isWhole, problems, isLoadable, encoding }: SniffedFile): string {
+function sentenceOf({ rows, isWhole, problems, encoding }: SniffedFile): string {
+  if (problems.some(({ kind }) => kind === 'encoding'))
+    return `The file is written in ${encoding}, which cannot be loaded. Save it as UTF-8.`
   const read = isWhole ? `${plural(rows, 'row')} can be read.` : `The first ${plural(rows, 'row')} can be read.`
-  if (problems.length > 0) return `${read} ${plural(problems.length, 'line')} cannot.`
-  return isLoadable ? read : `The file is written in ${encoding}, which cannot be loaded. Save it as UTF-8.`
+  return problems.length > 0 ? `${read} ${plural(problems.length, 'line')} cannot.` : read
 }
 
 function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; onStored: (fileId: number) => void }) {

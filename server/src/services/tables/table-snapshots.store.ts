@@ -218,7 +218,6 @@ export function createSnapshotsStore(database: Db) {
       return Number(numDeletedRows)
     },
 
-    /** Every stored state in pieces, for finding out which objects are needed. */
     /** What differs after tables or kept snapshots of a project have come or gone, by project. */
     async tableCounts(): Promise<ReadonlyMap<number, string>> {
       const counts = new Map<number, string>()
@@ -233,7 +232,7 @@ export function createSnapshotsStore(database: Db) {
       return counts
     },
 
-    /** Every state of a project. */
+    /** Every state of a project, in pieces, for finding out which objects are needed. */
     async *everySnapshot(projectId: number): AsyncGenerator<TableSnapshot> {
       for (const table of ['table_state', 'table_snapshot'] as const) {
         for (let after = 0; ; ) {

@@ -25,6 +25,7 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'lineage.freshnessOfTable',
     'lineage.usedBy',
     'billing.usage',
+    'stream.aggregateSources', // with what each table has loaded
   ],
   configuration: ['components.list', 'configurations.get', 'configurations.versions', 'rows.effective'],
   schedule: ['scheduler.list', 'scheduler.next'],

@@ -1,16 +1,28 @@
-// Branches and workspaces in the console: a branch compared, reviewed and merged; a workspace made, filled and switched off.
+// Branches, workspaces, data apps, streams and notifications in the console, on a stack that may call this machine.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { startTestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
+import { startReceiver } from '../support/webhook-receiver.ts'
 
+const PATH = process.env.PATH ?? '/usr/bin:/bin'
+const isolation = { mode: 'auto', readable: [], uid: 65_534 } as const
+/** Why code of users cannot run on this machine, where it cannot. */
+const { problem } = await findIsolation({ ...isolation, path: PATH, hidden: [] })
 const CONFIGS = 'components/keboola.ex-generic-v2/configs'
 
 test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
-  const stack = await startTestStack(t)
+  const [receiver, mail] = [await startReceiver(t), await startMailServer(t)]
+  const stack = await startTestStack(t, {
+    worker: { isolation, path: PATH, egressAllow: ['127.0.0.1'] },
+    apps: { startMs: 120_000 },
+    smtpUrl: mail.url,
+  })
   const ok = async (method: string, path: string, json?: object) => {
     const answer = await stack.request(method, `/v2/storage/${path}`, json ? { json } : {})
     assert.ok(answer.status < 300, answer.text)
@@ -108,6 +120,66 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await page.context().close()
   })
 
+  await t.test('a stream shows what a body becomes, takes records and loads them into its table', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/streams')
+    await page.getByRole('heading', { name: 'No address takes records yet.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByRole('textbox', { name: 'Name' }).fill('Web shop')
+    await page.getByLabel('Parts of the body as columns').fill('order.id')
+    await page.getByRole('button', { name: 'Make the address' }).click()
+    await page.getByText('Try a body').click()
+    await page.getByRole('button', { name: 'Show the rows it becomes' }).click()
+    await page.getByRole('definition').getByText('7', { exact: true }).waitFor()
+    await page.getByText('No record loaded yet').waitFor()
+    await page.getByText('When batches are loaded').click()
+    await page.getByLabel(/so many records/).fill('2')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved. It holds for the records from now on.').waitFor()
+    await page.getByRole('button', { name: 'Send it to the address' }).click()
+    await page.getByText(/^Taken: the record is on disk/).waitFor()
+    const { sources } = (await stack.request('GET', '/stream/v1/branches/default/sources')).json<{
+      sources: { http: { url: string } }[]
+    }>()
+    const sent = await stack.request('POST', sources[0]!.http.url, { json: { order: { id: 41 } }, token: null })
+    assert.equal(sent.status, 200, sent.text)
+    await page.getByText(/^2 records loaded, last/).waitFor() // without a reload
+    await page.getByRole('link', { name: 'in.c-streams.records' }).click()
+    await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
+    await page.getByRole('cell', { name: '41', exact: true }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a failed job is told to a webhook and by mail; a test arrives, and a refused one says why', async () => {
+    const { page, complaints } = await signedIn(browser, stack, '/notifications')
+    await page.getByRole('heading', { name: 'Nobody hears when something breaks.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByLabel('Address of the webhook').fill(`${receiver.url}/millrace`)
+    await page.getByRole('button', { name: 'Make the notification' }).click()
+    await page.getByRole('cell', { name: 'a job fails' }).waitFor()
+    const messages = page.getByRole('region', { name: 'Messages' }).first()
+    await messages.getByText('No message has been sent yet.').waitFor()
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await messages.getByRole('row', { name: /^Delivered .* 200 in \d+ ms$/ }).waitFor()
+    assert.equal(receiver.received[0]?.path, '/millrace')
+    receiver.answerWith((response) => response.writeHead(400).end('no such hook'))
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await messages.getByRole('row', { name: /^Failed .* 400/ }).waitFor()
+    await page.getByRole('heading', { name: '1 notification, 1 message could not be delivered.' }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByLabel('To', { exact: true }).selectOption('a mailbox')
+    await page.getByLabel('Mail address').fill('ann@example.com')
+    await page.getByRole('button', { name: 'Make the notification' }).click()
+    await page
+      .getByRole('row', { name: /ann@example\.com/ })
+      .getByRole('button', { name: 'Send a test' })
+      .click()
+    await messages.getByRole('row', { name: /^Delivered .*ann@example\.com/ }).waitFor()
+    assert.deepEqual(mail.received[0]?.to, ['ann@example.com'])
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('guides are read beside what they describe, and a code says what it means', async () => {
     const { page, complaints } = await signedIn(browser, stack, '/builder/shop?step=pages')
     await page.getByRole('button', { name: 'Help about pages' }).click()
@@ -122,6 +194,6 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
   })
 
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
-    checkScreens(browser, stack, ['/branches', '/workspaces', '/apps']),
+    checkScreens(browser, stack, ['/branches', '/workspaces', '/apps', '/streams', '/notifications']),
   )
 })

@@ -402,26 +402,6 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     await page.context().close()
   })
 
-  await t.test('a stream shows what a body becomes, and a failed job is told to a webhook', async () => {
-    const { page, complaints } = await signedIn(browser, stack, '/streams')
-    await page.getByRole('heading', { name: 'No address takes records yet.' }).waitFor()
-    await page.keyboard.press('n')
-    await page.getByRole('textbox', { name: 'Name' }).fill('Web shop')
-    await page.getByLabel('Parts of the body as columns').fill('order.id')
-    await page.getByRole('button', { name: 'Make the address' }).click()
-    await page.getByText('Try a body').click()
-    await page.getByRole('button', { name: 'Show the rows it becomes' }).click()
-    await page.getByRole('definition').getByText('7', { exact: true }).waitFor()
-    await page.getByRole('link', { name: 'Notifications' }).click()
-    await page.getByRole('heading', { name: 'Nobody hears when something breaks.' }).waitFor()
-    await page.keyboard.press('n')
-    await page.getByLabel('Address of the webhook').fill('https://hooks.example/millrace')
-    await page.getByRole('button', { name: 'Make the notification' }).click()
-    await page.getByRole('cell', { name: 'a job fails' }).waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
-  })
-
   await t.test('single letters run nothing while somebody types JSON', async () => {
     const made = await stack.request('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', {
       json: { configurationId: 'typed', name: 'Typed' },
@@ -496,8 +476,6 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
       `/jobs/${job.id}`,
       '/components?view=deleted',
       '/templates',
-      '/streams',
-      '/notifications',
       '/schedules',
       '/tokens',
       '/usage',

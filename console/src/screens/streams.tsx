@@ -2,11 +2,11 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { StreamCreateSinkBody } from '../../../client/src/operations.ts'
-import { plural } from '../format.ts'
+import { moment, plural } from '../format.ts'
 import { Cards } from '../listing.tsx'
-import { useLoad } from '../load.tsx'
+import { Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { CreateButton } from '../parts/create-button.tsx'
 import { DialogEnd } from '../parts/dialog-end.tsx'
@@ -27,6 +27,11 @@ interface Sink {
   readonly name: string
   readonly disabled?: unknown
   readonly table?: { readonly tableId: string; readonly mapping?: { readonly columns?: readonly { readonly name: string }[] } }
+  readonly statistics?: {
+    readonly recordsCount: number
+    readonly lastLoadedAt: string | null
+    readonly lastError: string | null
+  }
 }
 
 interface Source {
@@ -128,27 +133,48 @@ function SourceCard({ source }: { source: Source }) {
         </div>
         <ul className="list">
           {(source.sinks ?? []).map((sink) => (
-            <li key={sink.sinkId}>
-              <Icon name="table" />
-              {sink.table ? (
-                <Link className="clip" to="/storage/$tableId" params={{ tableId: sink.table.tableId }}>
-                  {sink.table.tableId}
-                </Link>
-              ) : (
-                sink.name
-              )}
-              <span className="push mute xs">{(sink.table?.mapping?.columns ?? []).map(({ name }) => name).join(', ')}</span>
-            </li>
+            <SinkItem key={sink.sinkId} sink={sink} />
           ))}
         </ul>
-        <TryOut source={source} />
+        <TryOut source={source} address={address} />
+        <Batches source={source} />
       </div>
     </section>
   )
 }
 
-/** Shows what the tables would make of a body; nothing is stored. */
-function TryOut({ source }: { source: Source }) {
+function SinkItem({ sink: { name, table, statistics } }: { sink: Sink }) {
+  return (
+    <li>
+      <Icon name="table" />
+      <div className="grow">
+        <div className="row wrap">
+          {table ? (
+            <Link className="clip" to="/storage/$tableId" params={{ tableId: table.tableId }}>
+              {table.tableId}
+            </Link>
+          ) : (
+            name
+          )}
+          <span className="push xs">{statistics ? loadedText(statistics) : null}</span>
+        </div>
+        <div className="mute xs clip">{(table?.mapping?.columns ?? []).map((column) => column.name).join(', ')}</div>
+        {statistics?.lastError ? <div className="xs err">{statistics.lastError}</div> : null}
+      </div>
+    </li>
+  )
+}
+
+const loadedText = ({ recordsCount, lastLoadedAt }: NonNullable<Sink['statistics']>): string =>
+  lastLoadedAt === null ? 'No record loaded yet' : `${plural(recordsCount, 'record')} loaded, last ${moment(lastLoadedAt)}`
+
+interface TriedTable {
+  readonly tableId: string
+  readonly rows?: readonly { readonly columns?: readonly { readonly name: string; readonly value: string }[] }[]
+}
+
+/** Shows what the tables would make of a body, or sends it to the address as any other program does. */
+function TryOut({ source, address }: { source: Source; address: string }) {
   const [body, setBody] = useState('{"order": {"id": 7}}')
   const test = useMutation({
     mutationFn: () => {
@@ -156,17 +182,16 @@ function TryOut({ source }: { source: Source }) {
       return api.call('stream.testSource', { path: { ...inBranch(), sourceId: source.sourceId }, body: value as never })
     },
   })
-  const tables =
-    (
-      test.data as
-        | {
-            readonly tables?: readonly {
-              readonly tableId: string
-              readonly rows?: readonly { readonly columns?: readonly { readonly name: string; readonly value: string }[] }[]
-            }[]
-          }
-        | undefined
-    )?.tables ?? []
+  const send = useMutation({
+    mutationFn: async () => {
+      const { pathname } = new URL(address)
+      const answer = await fetch(pathname, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      if (!answer.ok) throw new Error(((await answer.json()) as { readonly error: string }).error)
+    },
+    onSuccess: () => toast('Taken: the record is on disk, and is loaded with its batch.'),
+  })
+  const tables = (test.data as { readonly tables?: readonly TriedTable[] } | undefined)?.tables ?? [] // described loosely
+  const error = test.error ?? send.error
   return (
     <details>
       <summary className="xs">Try a body</summary>
@@ -179,10 +204,17 @@ function TryOut({ source }: { source: Source }) {
           value={body}
           onChange={(event) => setBody(event.target.value)}
         />
-        <button type="submit" className="btn sm" disabled={test.isPending}>
-          Show the rows it becomes
-        </button>
-        {test.error ? <Problem error={test.error} /> : null}
+        <div className="row wrap">
+          <button type="submit" className="btn sm" disabled={test.isPending}>
+            Show the rows it becomes
+          </button>
+          {source.http && !source.disabled ? (
+            <button type="button" className="btn sm" disabled={send.isPending} onClick={() => send.mutate()}>
+              Send it to the address
+            </button>
+          ) : null}
+        </div>
+        {error ? <Problem error={error} /> : null}
         {tables.flatMap(({ tableId, rows = [] }) =>
           rows.map((row) => (
             <dl key={tableId} className="kv xs">
@@ -197,6 +229,76 @@ function TryOut({ source }: { source: Source }) {
         )}
       </Form>
     </details>
+  )
+}
+
+interface Setting {
+  readonly key: string
+  readonly type: 'int' | 'string'
+  readonly description: string
+  readonly value: string | number
+}
+
+/** When records that have been taken are loaded; read when somebody asks. */
+function Batches({ source }: { source: Source }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="xs">When batches are loaded</summary>
+      {isOpen ? <BatchSettings sourceId={source.sourceId} /> : null}
+    </details>
+  )
+}
+
+function BatchSettings({ sourceId }: { sourceId: string }) {
+  const path = { ...inBranch(), sourceId }
+  const queries = useQueryClient()
+  const query = useLoad('stream.getSettings', { path })
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({})
+  const ids = useId()
+  const save = useMutation({
+    mutationFn: (settings: readonly Setting[]) =>
+      api.call('stream.updateSettings', {
+        path,
+        body: {
+          settings: settings
+            .filter(({ key }) => typed[key] !== undefined)
+            .map(({ key, type }) => ({ key, value: type === 'int' ? Number(typed[key]) : typed[key] })),
+        },
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['stream.getSettings'] })
+      setTyped({})
+      toast('Saved. It holds for the records from now on.')
+    },
+  })
+  return (
+    <Loaded query={query}>
+      {(answer) => {
+        const { settings } = answer as unknown as { readonly settings: readonly Setting[] } // described loosely
+        return (
+          <Form className="stack3" onSubmit={() => save.mutate(settings)}>
+            {settings.map(({ key, type, description, value }) => (
+              <div key={key} className="field">
+                <Label htmlFor={`${ids}${key}`}>{description}</Label>
+                <input
+                  className="input mono"
+                  id={`${ids}${key}`}
+                  type={type === 'int' ? 'number' : 'text'}
+                  required
+                  value={typed[key] ?? value}
+                  onChange={(event) => setTyped({ ...typed, [key]: event.target.value })}
+                />
+              </div>
+            ))}
+            <button type="submit" className="btn sm" disabled={save.isPending || Object.keys(typed).length === 0}>
+              Save
+            </button>
+            {save.error ? <Problem error={save.error} /> : null}
+          </Form>
+        )
+      }}
+    </Loaded>
   )
 }
 

@@ -6,15 +6,22 @@ import type { Answer, Input, OperationName } from '../../client/src/client.ts'
 import { Problem } from './parts/problem.tsx'
 import { api } from './session.ts'
 
-export interface LoadOptions {
+export interface LoadOptions<T = unknown> {
   readonly enabled?: boolean
+  /** In how many milliseconds to ask again, for what no live change tells. */
+  readonly again?: (data: T) => number | false
 }
 
-export const useLoad = <O extends OperationName>(operation: O, input: Input<O> = {}, { enabled = true }: LoadOptions = {}) =>
+export const useLoad = <O extends OperationName>(
+  operation: O,
+  input: Input<O> = {},
+  { enabled = true, again }: LoadOptions<Answer<O>> = {},
+) =>
   useQuery<Answer<O>, Error>({
     queryKey: [operation, input],
     queryFn: ({ signal }) => api.call(operation, { ...input, signal }),
     enabled,
+    refetchInterval: ({ state }) => (again && state.data !== undefined ? again(state.data) : false),
   })
 
 /** A query, or what was made from one. */

@@ -19,6 +19,7 @@ import { Status } from '../parts/status.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
+import { AppCode } from './app-repository.tsx'
 
 const SHAPES: Readonly<Record<string, string>> = {
   running: 'processing',
@@ -29,8 +30,16 @@ const SHAPES: Readonly<Record<string, string>> = {
   failed: 'error',
 }
 
+const AGAIN_MS = 1000
+
+/** No live change tells when a program answers, says something or has ended. */
+const startsOrStops = (apps: readonly DataApp[]): number | false =>
+  apps.some(({ state, desiredState }) => state === 'starting' || (desiredState === 'stopped' && state === 'running'))
+    ? AGAIN_MS
+    : false
+
 export function AppsScreen() {
-  const query = useLoad('dataScience.listApps', { query: {} })
+  const query = useLoad('dataScience.listApps', { query: {} }, { again: startsOrStops })
   const all = query.data ?? []
   const running = all.filter(({ state }) => state === 'running').length
   return (
@@ -64,7 +73,7 @@ export function AppsScreen() {
 
 function AppRow({ app }: { app: DataApp }) {
   const queries = useQueryClient()
-  const [isReading, setReading] = useState(false)
+  const [shown, setShown] = useState<'log' | 'code'>()
   const path = { id: app.id } as never
   const refresh = () => queries.invalidateQueries({ queryKey: ['dataScience.listApps'] })
   const change = useMutation({
@@ -123,8 +132,11 @@ function AppRow({ app }: { app: DataApp }) {
             >
               {isOn ? (isBehind ? `Deploy version ${app.latestConfigVersion}` : 'Stop') : 'Deploy'}
             </button>
-            <button type="button" className="btn sm ghost" onClick={() => setReading(true)}>
+            <button type="button" className="btn sm ghost" onClick={() => setShown('log')}>
               Log
+            </button>
+            <button type="button" className="btn sm ghost" onClick={() => setShown('code')}>
+              Code
             </button>
             <button type="button" className="btn sm ghost" disabled={remove.isPending} onClick={() => remove.mutate()}>
               Delete
@@ -139,14 +151,16 @@ function AppRow({ app }: { app: DataApp }) {
           </td>
         </tr>
       ) : null}
-      {isReading ? <AppLog app={app} onClose={() => setReading(false)} /> : null}
+      {shown === 'log' ? <AppLog app={app} onClose={() => setShown(undefined)} /> : null}
+      {shown === 'code' ? <AppCode app={app} onClose={() => setShown(undefined)} /> : null}
     </>
   )
 }
 
 function AppLog({ app, onClose }: { app: DataApp; onClose: () => void }) {
   const runs = useLoad('dataScience.listAppRuns', { path: { id: app.id } as never })
-  const log = useLoad('dataScience.tailAppLog', { path: { id: app.id } as never, query: {} })
+  const again = () => (app.desiredState === 'running' ? AGAIN_MS : false)
+  const log = useLoad('dataScience.tailAppLog', { path: { id: app.id } as never, query: {} }, { again })
   return (
     <Drawer title={`What ${app.name} said`} onClose={onClose}>
       <Loaded query={runs}>
@@ -182,12 +196,16 @@ createServer((request, response) => {
 
 function NewApp({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
-  const ids = [useId(), useId(), useId()] as const
+  const ids = [useId(), useId(), useId(), useId()] as const
   const [name, setName] = useState('')
   const [type, setType] = useState('node')
   const [script, setScript] = useState(EXAMPLE)
+  const [useManagedGitRepo, setManaged] = useState(false)
   const create = useMutation({
-    mutationFn: () => api.call('dataScience.createApp', { body: { name, type, config: { parameters: { script } } } }),
+    mutationFn: () =>
+      api.call('dataScience.createApp', {
+        body: { name, type, ...(useManagedGitRepo ? { useManagedGitRepo } : { config: { parameters: { script } } }) },
+      }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['dataScience.listApps'] })
       onClose()
@@ -211,17 +229,33 @@ function NewApp({ onClose }: { onClose: () => void }) {
           </div>
         </div>
         <div className="field">
-          <Label htmlFor={ids[2]}>Program</Label>
-          <textarea
-            className="input mono json-field"
-            id={ids[2]}
-            rows={8}
-            spellCheck={false}
-            value={script}
-            onChange={(event) => setScript(event.target.value)}
-          />
-          <span className="hint">One file that listens at PORT. It reads tables with its own token.</span>
+          <Label htmlFor={ids[3]}>Code</Label>
+          <select
+            className="input"
+            id={ids[3]}
+            value={useManagedGitRepo ? 'git' : 'file'}
+            onChange={(event) => setManaged(event.target.value === 'git')}
+          >
+            <option value="file">one file, written here</option>
+            <option value="git">a git repository on this stack</option>
+          </select>
         </div>
+        {useManagedGitRepo ? (
+          <p className="hint">Its address and a credential for it are behind “Code”, once the app is made.</p>
+        ) : (
+          <div className="field">
+            <Label htmlFor={ids[2]}>Program</Label>
+            <textarea
+              className="input mono json-field"
+              id={ids[2]}
+              rows={8}
+              spellCheck={false}
+              value={script}
+              onChange={(event) => setScript(event.target.value)}
+            />
+            <span className="hint">One file that listens at PORT. It reads tables with its own token.</span>
+          </div>
+        )}
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
           Make the app
         </DialogEnd>

@@ -248,7 +248,9 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     await page.keyboard.press('Control+s')
     await page.getByText('Saved as version 2.').waitFor()
     await page.getByRole('button', { name: /^Run/ }).click()
-    await page.getByRole('heading', { name: /Shop API failed (after|within)/ }).waitFor()
+    await page
+      .getByRole('heading', { name: 'Shop API failed: this stack does not let components connect to that address.' })
+      .waitFor()
     await page.getByRole('region', { name: 'Cause' }).getByText('is not allowed').waitFor()
     await page.getByRole('region', { name: 'Lines of the log' }).getByText('is not allowed').waitFor()
     await page.goto(`${stack.url}/console/`)
@@ -394,8 +396,12 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('a schedule is paused and resumed', async () => {
     const { page } = await signedIn(browser, stack, '/schedules')
+    const row = page.getByRole('row', { name: /Shop API/ })
+    await row.getByText(/^tomorrow|^today/).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
+    await row.getByText('never').waitFor()
     await page.getByRole('button', { name: 'Resume' }).click()
+    await row.getByText(/^tomorrow|^today/).waitFor()
     await page.getByRole('button', { name: 'Pause' }).waitFor()
     await page.getByRole('button', { name: 'Run now' }).click()
     await page.getByRole('heading', { name: /^Shop API failed/ }).waitFor()

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
-import { startTestStack } from '../support/test-stack.ts'
+import { shellStack } from '../support/shell-stack.ts'
 
 const EXTRACTOR = '/v2/storage/components/keboola.ex-generic-v2/configs'
 const MB = 1 << 20
@@ -16,7 +16,7 @@ const LOG_LINES = process.env.MILLRACE_LONG ? 1_000_000 : 200_000
 
 test('work in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
-  const stack = await startTestStack(t)
+  const stack = await shellStack(t)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-work-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
 
@@ -89,7 +89,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     })
     await page.setInputFiles('input[type=file]', path)
     await page.getByRole('button', { name: 'Make the table' }).click()
-    await page.getByText(/^8\.4 MB of 21 MB/).waitFor()
+    await page.getByText(/^8\.4 MB of 21 MB, [\d.]+ [kM]?B\/s, .+ left$/).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText(/^Paused at 8\.4 MB of 21 MB/).waitFor()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
@@ -137,6 +137,11 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     assert.equal((await stack.request('PUT', `${EXTRACTOR}/shop/rows/orders`, { json: changed })).status, 200)
     const failed = (await run()).id
     await page.goto(`${stack.url}/console/jobs/${failed}`)
+    await page
+      .getByRole('heading', {
+        name: 'Shop failed on row orders: the configuration has a value that cannot be used, or lacks one.',
+      })
+      .waitFor()
     const against = page.getByRole('region', { name: 'Against the last good run' })
     await against.getByText('orders.parameters.config.jobs.0.params.bad').waitFor()
     await page.getByText(/^It went well with version/).waitFor()
@@ -174,6 +179,83 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.context().close()
   })
 
+  /** Waits in its second row until a file is there, once for more lines and once for the end of its log. */
+  const [more, last] = [join(folder, 'more'), join(folder, 'last')]
+  const wait = (path: string) => `while [ ! -e ${path} ]; do sleep 0.1; done`
+  await stack.add(
+    'test.slow',
+    `[ "$KBC_CONFIGROWID" = quick ] && exit 0; seq -f 'early %.0f' 80; ${wait(more)}; seq -f 'more %.0f' 80; ${wait(last)}; echo last; sleep 600`,
+  )
+  const configure = async (component: string, id: string, name: string, rows: readonly string[]) => {
+    const address = `/v2/storage/components/${component}/configs`
+    assert.equal((await stack.request('POST', address, { json: { configurationId: id, name } })).status, 201)
+    for (const rowId of rows)
+      assert.equal((await stack.request('POST', `${address}/${id}/rows`, { json: { rowId, name: rowId } })).status, 201)
+  }
+  const start = async (component: string, config: string) => {
+    const made = await stack.request('POST', '/queue/jobs', { json: { component, config, mode: 'run' } })
+    return made.json<{ id: string }>().id
+  }
+
+  await t.test('a running job is followed, read above its end, seen on the start page, and ended', async () => {
+    await configure('test.slow', 'slow', 'Slow one', ['quick', 'slow'])
+    const id = await start('test.slow', 'slow')
+    const { page, complaints } = await signedIn(browser, stack, `/jobs/${id}`)
+    await page.getByRole('heading', { name: /^Slow one has (just started|been running for .+)\.$/ }).waitFor()
+    const log = page.getByRole('region', { name: 'Lines of the log' })
+    await log.getByText('early 80', { exact: true }).waitFor()
+    await log.evaluate((frame) => frame.scrollTo(0, 0))
+    await log.getByText('early 1', { exact: true }).waitFor()
+    const lines = page.getByText(/^\d+ lines$/)
+    const before = Number.parseInt((await lines.textContent())!, 10)
+    await writeFile(more, '')
+    await page.getByText(`${before + 80} lines`).waitFor()
+    assert.equal(await log.evaluate((frame) => frame.scrollTop), 0, 'who reads above the end is left there')
+    assert.equal(await log.getByText('more 80', { exact: true }).count(), 0)
+    await log.evaluate((frame) => frame.scrollTo(0, frame.scrollHeight))
+    await log.getByText('more 80', { exact: true }).waitFor()
+    await writeFile(last, '')
+    await log.getByText('last', { exact: true }).waitFor() // at the end, new lines come into sight by themselves
+    await page.getByRole('link', { name: 'Home' }).first().click()
+    const running = page.getByRole('region', { name: 'Running now' })
+    await running.getByText(/1 of 2 rows, running$/).waitFor()
+    const progress = running.getByRole('progressbar', { name: 'Progress of Slow one' })
+    assert.equal(await progress.getAttribute('aria-valuenow'), '50')
+    await running.getByRole('link', { name: 'Slow one' }).click()
+    await page.getByRole('button', { name: 'End this job' }).click()
+    await page.getByRole('heading', { name: 'Slow one: terminated.' }).waitFor()
+    await page.getByRole('button', { name: 'Run again' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('only the row that failed is run again, and a line of its log is linked to', async () => {
+    const repaired = join(folder, 'repaired')
+    await stack.add(
+      'test.rows',
+      `[ "$KBC_CONFIGROWID" = good ] || [ -e ${repaired} ] || { echo 'the price is missing' >&2; exit 1; }; echo "read $KBC_CONFIGROWID"`,
+    )
+    await configure('test.rows', 'two', 'Two rows', ['good', 'bad'])
+    const { page, complaints } = await signedIn(browser, stack, `/jobs/${await start('test.rows', 'two')}`)
+    await page
+      .getByRole('heading', { name: 'Two rows failed on row bad: the component ended with an error of its own words.' })
+      .waitFor()
+    const log = page.getByRole('region', { name: 'Lines of the log' })
+    const line = log.locator('.log-line').filter({ hasText: 'the price is missing' }).first()
+    await line.getByRole('button').click()
+    await page.waitForURL(/line=/)
+    await page.reload()
+    await log.locator('.chosen').getByText('the price is missing').waitFor()
+    await page.getByRole('button', { name: 'Run all again' }).waitFor()
+    await writeFile(repaired, '')
+    await page.getByRole('button', { name: 'Rerun 1 failed row' }).click()
+    await page.getByRole('heading', { name: /^Two rows succeeded/ }).waitFor()
+    await log.getByText('read bad').waitFor()
+    assert.equal(await log.getByText('read good').count(), 0, 'the row that went well is not run again')
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   await t.test('a long log stays usable, and a line has an address', async (t) => {
     const [job] = (await stack.request('GET', '/queue/search/jobs?limit=1')).json<{ id: string }[]>()
     const { page } = await signedIn(browser, stack, '/')
@@ -183,19 +265,18 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
       await page.getByText(`${linesText(count)} lines`).waitFor()
     }
     await open(2000)
-    const small = { scroll: await scrollTime(page), heap: await heapOf(page) }
+    const small = { steps: await scrollSteps(page), heap: await heapOf(page) }
     const middle = LOG_LINES / 2
     await open(LOG_LINES, `&line=${middle}`)
     await page.getByText(`page ${middle} of the API`).waitFor()
     const log = page.getByRole('region', { name: 'Lines of the log' })
     assert.ok((await log.locator('.log-line').count()) < 200, 'only the lines that are seen exist')
-    // What else runs on the machine slows one of them; what grows with the lines slows both.
-    const scroll = Math.min(await scrollTime(page), await scrollTime(page))
-    const large = { scroll, heap: await heapOf(page) }
+    const large = { steps: await scrollSteps(page), heap: await heapOf(page) }
     const bytesPerLine = (large.heap - small.heap) / LOG_LINES
-    t.diagnostic(`${Math.round(bytesPerLine)} bytes a line; scrolling ${large.scroll} ms, with 2,000 lines ${small.scroll} ms`)
+    const said = `${large.steps} steps to scroll, with 2,000 lines ${small.steps}`
+    t.diagnostic(`${Math.round(bytesPerLine)} bytes a line; ${said}`)
     assert.ok(bytesPerLine < 250, `${bytesPerLine} bytes a line`)
-    assert.ok(large.scroll < 10 * small.scroll + 1000, `${large.scroll} ms, with 2,000 lines ${small.scroll} ms`)
+    assert.ok(large.steps - small.steps < LOG_LINES, `not one step for every line in ten jumps: ${said}`)
     await page.getByLabel('Search the log').fill('page 77777 ')
     await page.getByText(`1 of ${linesText(LOG_LINES)} lines`).waitFor()
     await log.getByRole('button').first().click()
@@ -220,6 +301,49 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'As a week' }).click()
     await page.getByRole('region', { name: 'Runs by day and hour' }).getByText(':15 Shop').first().waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  await t.test('a schedule says how its runs went, which were left out and why, and where the clock is changed', async () => {
+    interface Listed {
+      readonly configurationId: string
+      readonly nextExecutionTime: string
+    }
+    const listed = async () => (await stack.request('GET', '/scheduler/schedules')).json<Listed[]>()
+    const scheduler = '/v2/storage/components/keboola.scheduler/configs'
+    const ofShop = (await listed())[0]!.configurationId
+    const { policy } = (await stack.request('GET', `${scheduler}/${ofShop}`)).json<{ configuration: { policy: object } }>()
+      .configuration
+    assert.deepEqual(policy, { dst: 'once', missed: 'catch-up', overlap: 'skip' }, 'as they were chosen')
+    const schedule = { cronTab: '30 2 * 3 0', timezone: 'Europe/Prague', state: 'enabled' }
+    const target = { componentId: 'test.slow', configurationId: 'slow', mode: 'run' }
+    await stack.request('POST', scheduler, {
+      json: { configurationId: 'march', name: 'March', configuration: { schedule, target, policy: { overlap: 'skip' } } },
+    })
+    const activate = (configurationId: string) => stack.request('POST', '/scheduler/schedules', { json: { configurationId } })
+    assert.ok((await activate('march')).status < 300)
+    for (const _ of ['runs', 'is left out']) {
+      const { nextExecutionTime } = (await listed()).find(({ configurationId }) => configurationId === 'march')!
+      await stack.platform.schedulerLoop.tick(new Date(nextExecutionTime))
+    }
+    await activate(ofShop) // its coming runs passed, too
+    const { page, complaints } = await signedIn(browser, stack, '/schedules')
+    const row = page.getByRole('row', { name: /Slow one/ })
+    await row.getByText('Running').waitFor()
+    await row.getByText('Skipped').waitFor()
+    await row.getByRole('button', { name: /30 2 \* 3 0/ }).click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('The run before it has not ended (policy overlap: skip).').waitFor()
+    await drawer
+      .getByText(/^clock change/)
+      .nth(1)
+      .waitFor() // ten Sundays of March: at least two of them are the last
+    await drawer.getByRole('link', { name: /^Job \d+$/ }).click()
+    await page.getByRole('button', { name: 'End this job' }).click()
+    await page.getByRole('heading', { name: 'Slow one: terminated.' }).waitFor()
+    await page.getByRole('link', { name: 'Schedules' }).first().click()
+    await row.getByText('Terminated').waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })
@@ -269,7 +393,9 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
   await t.test('no screen has serious accessibility findings or scrolls sideways', async () => {
     const jobs = (await stack.request('GET', '/queue/search/jobs?limit=10&status[]=error')).json<{ id: string }[]>()
     await checkScreens(browser, stack, [
-      `/jobs/${jobs[0]!.id}`,
+      `/jobs/${jobs.at(-1)!.id}`,
+      '/jobs',
+      '/schedules',
       '/schedules?view=week',
       '/sql',
       '/upload',
@@ -302,18 +428,27 @@ const writeLog = (jobId: string): string => `
     return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
   }`
 
-/** Milliseconds for jumps to ten places of the log, each until it is drawn. */
-const scrollTime = (page: Page): Promise<number> =>
-  page.evaluate(`(async () => {
+/** How often the functions and loops of the page ran during jumps to ten places of the log: the same on a fast and on a busy machine. */
+async function scrollSteps(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page)
+  await session.send('Profiler.enable')
+  await session.send('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
+  await page.evaluate(`(async () => {
     const frame = document.querySelector('.log')
     const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
-    const begun = performance.now()
     for (let place = 0; place < 10; place++) {
       frame.scrollTo(0, (frame.scrollHeight * place) / 10)
       await drawn()
     }
-    return Math.round(performance.now() - begun)
   })()`)
+  const { result } = await session.send('Profiler.takePreciseCoverage')
+  await session.send('Profiler.disable')
+  await session.detach()
+  return result
+    .flatMap(({ functions }) => functions)
+    .flatMap(({ ranges }) => ranges)
+    .reduce((sum, { count }) => sum + count, 0)
+}
 
 /** Bytes that the scripts of the page hold, after what is not needed has gone. */
 async function heapOf(page: Page): Promise<number> {

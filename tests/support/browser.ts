@@ -14,6 +14,8 @@ const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 /** For one step on a very busy machine: a test may become slow, not red. */
 const STEP_MS = 90_000
 const WIDTHS = [1440, 1024, 390] as const
+/** What 1440 by 900 px are when everything is shown at 200 % (WCAG 2.2, 1.4.4). */
+const ZOOMED = { width: 720, height: 450 }
 /** A folder that gets a picture of every screen; CI keeps it. */
 const PICTURES = process.env.MILLRACE_PICTURES
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -61,7 +63,7 @@ export async function signedIn(
 /** An address; with what has to be opened on it, such as a drawer. */
 export type Screen = string | { readonly path: string; readonly open: (page: Page) => Promise<unknown> }
 
-/** Every screen in both themes without serious findings of axe, and at three widths without scrolling sideways. */
+/** Every screen in both themes without serious findings of axe, and at three widths and at 200 % without scrolling sideways. */
 export async function checkScreens(
   browser: Browser,
   stack: Pick<TestStack, 'url' | 'masterToken'>,
@@ -85,13 +87,17 @@ export async function checkScreens(
           await page.screenshot({
             path: join(PICTURES, `${typeof one === 'string' ? '' : 'open'}${screen.replace(/\W+/g, '-')}-${width}-${theme}.png`),
           })
-        assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), `${screen} at ${width} px`)
+        assert.ok(await fitsWidth(page), `${screen} at ${width} px`)
       }
+      await page.setViewportSize(ZOOMED)
+      assert.ok(await fitsWidth(page), `${screen} at 200 %`)
       await page.setViewportSize({ width: WIDTHS[0], height: 900 })
     }
   }
   await page.context().close()
 }
+
+const fitsWidth = (page: Page): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
 
 /** Serious and critical findings of axe, as readable lines. */
 async function findingsOn(page: Page, theme: 'light' | 'dark'): Promise<readonly string[]> {

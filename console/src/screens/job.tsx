@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { Branch, Job } from '../../../client/src/operations.ts'
-import { bytes, count, duration, moment, plural, timeOfDay } from '../format.ts'
+import { bytes, count, duration, moment, plural, timeOfDay, took } from '../format.ts'
 import { useSeconds } from '../live.ts'
 import { Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -39,6 +39,7 @@ export function JobScreen() {
   const job = useLoad('queue.get', { path: { id: jobId } as never })
   const nameOf = useNames()
   const data = job.data
+  const nameOfRow = useRowNames(data)
   const branch = useBranchOf(data)
   useSeconds(data !== undefined && !isOver(data.status))
   const name = data ? nameOf(data.component, data.config) : `Job ${jobId}`
@@ -58,11 +59,11 @@ export function JobScreen() {
           </span>
         </>
       }
-      say={data ? sentenceOf(data, name) : name}
+      say={data ? sentenceOf(data, name, nameOfRow) : name}
       sub={data ? <Facts job={data} name={name} branch={branch} /> : undefined}
       actions={data ? <Actions job={data} /> : undefined}
     >
-      <Loaded query={job}>{(loaded) => <Body job={loaded} />}</Loaded>
+      <Loaded query={job}>{(loaded) => <Body job={loaded} nameOfRow={nameOfRow} />}</Loaded>
     </Page>
   )
 }
@@ -76,10 +77,17 @@ const flowCrumbs = (job: Job, name: string): readonly Crumb[] => [
   { name: `Run ${job.id}` },
 ]
 
-function sentenceOf(job: Job, name: string): string {
+type NameOfRow = (rowId: string) => string
+
+function sentenceOf(job: Job, name: string, nameOfRow: NameOfRow): string {
   const seconds = secondsOf(job)
   const flow = flowResultOf(job)
   if (flow) return flowSentence(name, flow)
+  const cause = (job.result as Result).error?.cause
+  if (job.status === 'error' && cause) {
+    const rowId = cause.where?.rowId ?? failedRowOf(job)
+    return `${name} failed${rowId ? ` on row ${nameOfRow(rowId)}` : ''}: ${insideSentence(cause.text)}`
+  }
   const isShort = (seconds ?? 0) < 1
   if (job.status === 'success') return `${name} succeeded ${isShort ? 'within a second' : `in ${duration(seconds ?? 0)}`}.`
   if (job.status === 'error') return `${name} failed ${isShort ? 'within a second' : `after ${duration(seconds ?? 0)}`}.`
@@ -87,6 +95,15 @@ function sentenceOf(job: Job, name: string): string {
     return isShort ? `${name} has just started.` : `${name} has been running for ${duration(seconds ?? 0)}.`
   return `${name}: ${wordOf(job.status).toLowerCase()}.`
 }
+
+/** The one row that failed, when only one did. */
+function failedRowOf(job: Job): string | undefined {
+  const failed = rowsOf(job).filter(({ status }) => status === 'error')
+  return failed.length === 1 ? failed[0]!.rowId : undefined
+}
+
+/** "The API refused it (403)." as the end of another sentence: "the API refused it." The card below has the status. */
+const insideSentence = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`.replace(/ \([^)]*\)\.$/, '.')
 
 /** What can be done about a job is done in its branch, so its screen is in that branch. */
 function useBranchOf(job: Job | undefined): Branch | undefined {
@@ -104,7 +121,7 @@ const Facts = ({ job, name, branch }: { job: Job; name: string; branch: Branch |
   <>
     {branch && !branch.isDefault ? `In branch ${branch.name}. ` : ''}
     {job.startTime
-      ? `Ran from ${moment(job.startTime)}${job.endTime ? ` to ${timeOfDay(job.endTime)}` : ''}.${usualText(job)} `
+      ? `Ran from ${moment(job.startTime)}${job.endTime ? ` to ${timeOfDay(job.endTime)}, ${took(secondsOf(job) ?? 0)}` : ''}.${usualText(job)} `
       : ''}
     Started by {job.token.description}.{' '}
     {job.config ? (
@@ -189,10 +206,9 @@ function Actions({ job }: { job: Job }) {
   )
 }
 
-function Body({ job }: { job: Job }) {
+function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
   const result = job.result as Result // described loosely
   const isFlow = flowResultOf(job) !== undefined
-  const nameOfRow = useRowNames(job)
   const good = useLastGood(job)
   return (
     <div className="columns">
@@ -212,11 +228,11 @@ function Body({ job }: { job: Job }) {
 }
 
 /** Rows by their names, as the configuration calls them now. */
-function useRowNames(job: Job): (rowId: string) => string {
+function useRowNames(job: Job | undefined): NameOfRow {
   const { data } = useLoad(
     'configurations.get',
-    { path: { componentId: job.component, configurationId: job.config ?? '' } },
-    { enabled: job.config !== null },
+    { path: { componentId: job?.component ?? '', configurationId: job?.config ?? '' } },
+    { enabled: Boolean(job?.config) },
   )
   return (rowId) => data?.rows.find(({ id }) => id === rowId)?.name || rowId
 }

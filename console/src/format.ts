@@ -55,6 +55,10 @@ export function moment(text: string, now = new Date()): string {
 export const timeOfDay = (text: string): string => clock.format(parseTime(text))
 export const hourAndMinute = (text: string): string => minute.format(parseTime(text))
 
+/** A local time as the field of a form wants it. */
+export const fieldTime = (time: Date): string =>
+  new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+
 /** For what comes: "in 32 min". */
 export function until(text: string, now = new Date()): string {
   const seconds = (parseTime(text).getTime() - now.getTime()) / 1000

@@ -70,7 +70,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     route('/', HomeScreen),
     route('/storage', StorageScreen, 'q', 'sort', 'size', 'age'),
-    route('/storage/$tableId', TableScreen, 'tab', 'column', 'op', 'value', 'q', 'sort', 'order', 'page'),
+    route('/storage/$tableId', TableScreen, 'tab', 'column', 'op', 'value', 'and', 'q', 'sort', 'order', 'page', 'hide', 'at'),
     route('/files', FilesScreen, 'q', 'tag', 'file'),
     route('/upload', UploadScreen, 'table', 'file'),
     route('/sql', SqlScreen, 'table'),

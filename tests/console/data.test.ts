@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 const ORDERS = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,Bread,2.80\n'
 
@@ -137,11 +138,12 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
 
   let full = new Date()
   await t.test('a snapshot is compared with now, put back, and that is undone', async () => {
-    full = new Date()
+    full = new Date(Date.now() + 1000) // the field of a time has whole seconds
     const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-shop.orders?tab=snapshots')
     await page.getByLabel('What the snapshot is for').fill('before the sale')
     await page.getByRole('button', { name: 'Make a snapshot' }).click()
     await page.getByRole('cell', { name: 'before the sale' }).waitFor()
+    await until('that time is past', () => Date.now() > full.getTime())
     const emptied = await stack.request('DELETE', '/v2/storage/tables/in.c-shop.orders/rows?allowTruncate=1')
     assert.equal(emptied.status, 202)
     await page.getByRole('heading', { name: /^0 rows/ }).waitFor()
@@ -168,6 +170,60 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     await page.context().close()
   })
 
+  await t.test(
+    'rows are looked at as they were, with fewer columns and several filters, and numbers in their order',
+    async () => {
+      const rows = Array.from({ length: 12 }, (_, i) => `${i + 1},${i % 2 ? 'even' : 'odd'},${i + 1}.5`)
+      await load('numbers', `id,kind,amount\n${rows.join('\n')}\n`)
+      const then = new Date(Date.now() + 1000) // a field has whole seconds
+      await until('that time is past', () => Date.now() > then.getTime())
+      const emptied = await stack.request('DELETE', '/v2/storage/tables/in.c-shop.numbers/rows?allowTruncate=1')
+      assert.equal(emptied.status, 202)
+      const { page, complaints } = await signedIn(browser, stack, '/storage/in.c-shop.numbers')
+      await page.getByText('The table has no rows yet.').waitFor()
+      await page.getByRole('button', { name: 'As of now' }).click()
+      const inPrague = then.toLocaleString('sv-SE', { timeZone: 'Europe/Prague' }).replace(' ', 'T')
+      await page.getByLabel('Time', { exact: true }).fill(inPrague)
+      await page.getByRole('button', { name: 'Show these rows' }).click()
+      await page.getByRole('button', { name: /^As of today \d\d:\d\d:\d\d$/ }).waitFor()
+      await page.getByText('1 to 12 of 12 rows').waitFor()
+      await page.getByRole('button', { name: '3 of 3 columns' }).click()
+      await page.getByRole('dialog', { name: 'Columns' }).getByLabel('id', { exact: true }).click()
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: '2 of 3 columns' }).waitFor()
+      assert.equal(await page.getByRole('columnheader', { name: /^id/ }).count(), 0)
+      const filter = async (column: string, op: string, value: string) => {
+        await page.getByLabel('Column of the filter').selectOption(column)
+        await page.getByLabel('How to compare').selectOption(op)
+        await page.getByLabel('Value of the filter').fill(value)
+        await page.getByLabel('Value of the filter').press('Enter')
+      }
+      await filter('kind', 'contains', 'VEN')
+      await page.getByText('1 to 6, 6 rows fit').waitFor()
+      await page.getByRole('button', { name: 'And', exact: true }).click()
+      await filter('amount', 'is over', '4.5')
+      await page.getByText('1 to 4, 4 rows fit').waitFor() // 6, 8, 10 and 12: as texts, 10 and 12 would be under 4
+      await page
+        .getByRole('columnheader', { name: /amount/ })
+        .getByRole('button')
+        .click()
+      await page.waitForURL(/sort=amount/)
+      await page.reload() // all of it is in the address
+      await page.getByText('1 to 4, 4 rows fit').waitFor()
+      const cells = page.getByRole('region', { name: 'Data' }).locator('tbody tr')
+      assert.deepEqual(await cells.allInnerTexts().then((all) => all.map((row) => row.split(/\s+/).at(-1))), [
+        '6.5',
+        '8.5',
+        '10.5',
+        '12.5',
+      ])
+      await page.getByRole('button', { name: 'Remove the filter kind contains VEN' }).click()
+      await page.getByText('1 to 8, 8 rows fit').waitFor()
+      assert.deepEqual(complaints, [])
+      await page.context().close()
+    },
+  )
+
   await t.test('a long cell is read as JSON, and the table is asked with SQL', async () => {
     const note = JSON.stringify({ gift: true, note: 'Leave it at the reception of the building' })
     await load('notes', `id,meta\n1,"${note.replaceAll('"', '""')}"\n`)
@@ -176,6 +232,14 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     const cell = page.getByRole('dialog', { name: 'meta' })
     await cell.getByText(`${note.length} characters`).waitFor()
     assert.equal(await cell.locator('pre').textContent(), JSON.stringify(JSON.parse(note), null, 2))
+    for (const close of [() => page.keyboard.press('Escape'), () => cell.getByRole('button', { name: 'Close' }).click()]) {
+      await close()
+      await cell.waitFor({ state: 'detached' })
+      const focused = await page.evaluate<string | null>('document.activeElement.getAttribute("aria-label")')
+      assert.match(focused ?? '', /^Open meta/, 'the focus is back where it was')
+      await page.keyboard.press('Enter')
+      await cell.waitFor()
+    }
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Query', exact: true }).click()
     await page.getByLabel('SQL', { exact: true }).press('Control+Enter')

@@ -3,12 +3,17 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from './icon.tsx'
 
-/** Opens the native dialog element: the browser keeps the focus inside and gives it back. */
+/** Opens the native dialog element: the browser keeps the focus inside. It gives it back on Escape only, so all other ways do it here. */
 export function useModal(onClose: () => void) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const dialog = ref.current
+    const before = document.activeElement
     if (dialog && !dialog.open) dialog.showModal()
+    return () => {
+      const isLost = document.activeElement === null || document.activeElement === document.body
+      if (isLost && before instanceof HTMLElement) before.focus()
+    }
   }, [])
   return { ref, onClose, onClick: (event: React.MouseEvent) => (event.target === ref.current ? onClose() : undefined) }
 }

@@ -4,11 +4,12 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../client/src/client.ts'
 import type { Table } from '../../../client/src/operations.ts'
-import { count, plural } from '../format.ts'
+import { count, fieldTime, moment, plural, zone } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { Drawer } from '../parts/drawer.tsx'
+import { Dialog, Drawer } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Value } from '../parts/value.tsx'
@@ -26,6 +27,12 @@ interface Cell {
   readonly isCut: boolean
 }
 
+interface Filter {
+  readonly column: string
+  readonly op: string
+  readonly value: string
+}
+
 const OPERATORS = [
   { id: 'eq', name: 'is' },
   { id: 'ne', name: 'is not' },
@@ -33,53 +40,66 @@ const OPERATORS = [
   { id: 'ge', name: 'is at least' },
   { id: 'lt', name: 'is under' },
   { id: 'le', name: 'is at most' },
+  { id: 'contains', name: 'contains' },
+  { id: 'startsWith', name: 'begins with' },
 ] as const
 
 export function TableData({ table }: { table: Table }) {
   const search = route.useSearch()
-  const { column, op = 'eq', value, sort, order, page = '1', q } = search
+  const { column, op = 'eq', value, sort, order, page = '1', q, at } = search
   const navigate = useNavigate()
   const change = (next: Partial<typeof search>) => {
     const said = Object.entries({ ...search, page: '', ...next }).filter(([, text]) => text !== '')
     void navigate({ to: '.', search: Object.fromEntries(said) as never, replace: true })
   }
-  const isFiltered = Boolean((column && value) || q)
-  const filter = {
-    ...(column && value
-      ? { 'whereFilters[0][column]': column, 'whereFilters[0][values][0]': value, 'whereFilters[0][operator]': op }
-      : {}),
-    ...(q ? { fulltextSearch: q } : {}),
-  }
+  const kept = keptFilters(search.and)
+  const hidden = namesIn(search.hide)
+  const filters = column && value ? [...kept, { column, op, value }] : kept
+  const isFiltered = filters.length > 0 || Boolean(q)
+  const rowsOf = { ...queryOf(filters), ...(q ? { fulltextSearch: q } : {}), ...(at ? { timestamp: at } : {}) }
   const offset = (Number(page) - 1) * PAGE_ROWS
-  const query = useLoad('tables.rows', {
-    path: { tableId: table.id },
-    query: {
-      ...filter,
-      limit: PAGE_ROWS,
-      offset,
-      ...(isFiltered ? { count: 'true' } : {}),
-      ...(sort ? { 'orderBy[0][column]': sort, 'orderBy[0][order]': order === 'desc' ? 'DESC' : 'ASC' } : {}),
-    },
-  })
-  const profile = useLoad('tables.profileNow', { path: { tableId: table.id }, query: filter })
+  const profile = useLoad('tables.profileNow', { path: { tableId: table.id }, query: rowsOf })
   const profiles = new Map(profile.data?.columns.map((one) => [one.name, one]))
+  const query = useLoad(
+    'tables.rows',
+    {
+      path: { tableId: table.id },
+      query: {
+        ...rowsOf,
+        limit: PAGE_ROWS,
+        offset,
+        ...(isFiltered || at ? { count: 'true' } : {}),
+        ...(sort ? { 'orderBy[0][column]': sort, 'orderBy[0][order]': order === 'desc' ? 'DESC' : 'ASC' } : {}),
+        ...(sort && isNumberAsText(profiles.get(sort)) ? { 'orderBy[0][dataType]': 'DOUBLE' } : {}),
+      },
+    },
+    { enabled: !sort || !profile.isPending }, // what the values are decides how they are sorted
+  )
   const [open, setOpen] = useState<Cell>()
   const toggleSort = (name: string) =>
     change(
       sort !== name ? { sort: name, order: 'asc' } : order === 'asc' ? { sort: name, order: 'desc' } : { sort: '', order: '' },
     )
+  const columns = table.columns ?? []
   return (
     <section className="card grid" aria-label="Rows">
       <div className="toolbar">
         <Icon name="filter" />
+        {kept.map((one) => (
+          <FilterChip
+            key={filterText(one)}
+            filter={one}
+            onRemove={() => change({ and: filtersText(kept.filter((other) => other !== one)) })}
+          />
+        ))}
         <select
           className="input sm"
           aria-label="Column of the filter"
           value={column ?? ''}
-          onChange={(event) => change({ column: event.target.value, value: '', op: '' })}
+          onChange={(event) => change({ column: event.target.value, value: '', op: '', q: '' })}
         >
-          <option value="">All rows</option>
-          {(table.columns ?? []).map((name) => (
+          <option value="">{kept.length > 0 ? 'and ...' : 'All rows'}</option>
+          {columns.map((name) => (
             <option key={name} value={name}>
               {name}
             </option>
@@ -106,21 +126,39 @@ export function TableData({ table }: { table: Table }) {
               value={value ?? ''}
               onDone={(text) => change({ value: text })}
             />
+            {value ? (
+              <button
+                type="button"
+                className="btn sm"
+                onClick={() => change({ and: filtersText(filters), column: '', op: '', value: '' })}
+              >
+                And
+              </button>
+            ) : null}
           </>
         ) : null}
-        <Typed
-          key={`search ${q}`}
-          label="Search in all columns"
-          placeholder="search, then Enter"
-          value={q ?? ''}
-          onDone={(text) => change({ q: text })}
-        />
-        {query.data ? <CopyRows rows={query.data} table={table.id} /> : null}
+        {filters.length > 0 ? null : (
+          <Typed
+            key={`search ${q}`}
+            label="Search in all columns"
+            placeholder="search, then Enter"
+            value={q ?? ''}
+            onDone={(text) => change({ q: text })}
+          />
+        )}
+        <span className="push row wrap">
+          <AsOf at={at} onChange={(text) => change({ at: text })} />
+          <ColumnChoice columns={columns} hidden={hidden} onChange={(names) => change({ hide: namesText(names) })} />
+          {query.data ? <CopyRows rows={shownOf(query.data, hidden)} table={table.id} /> : null}
+        </span>
       </div>
       <Loaded query={query} skeleton={<Lines count={8} />}>
-        {(data) =>
-          data.rows.length === 0 ? (
-            <p className="in mute">{isFiltered ? 'No row fits the filter.' : 'The table has no rows yet.'}</p>
+        {(all) => {
+          const data = shownOf(all, hidden)
+          return data.rows.length === 0 ? (
+            <p className="in mute">
+              {isFiltered ? 'No row fits the filter.' : at ? 'The table had no rows then.' : 'The table has no rows yet.'}
+            </p>
           ) : (
             <Scroll label="Data" className="rows">
               <table className="t">
@@ -166,12 +204,12 @@ export function TableData({ table }: { table: Table }) {
               </table>
             </Scroll>
           )
-        }
+        }}
       </Loaded>
       {query.data ? (
         <Pages
           rows={query.data}
-          table={table}
+          total={query.data.total ?? (isFiltered || at ? undefined : (table.rowsCount ?? undefined))}
           page={Number(page)}
           isFiltered={isFiltered}
           onPage={(next) => change({ page: String(next) })}
@@ -182,20 +220,170 @@ export function TableData({ table }: { table: Table }) {
   )
 }
 
+/** `{column, op, value}` in the address as lists, which are shorter. */
+function keptFilters(text: string | undefined): readonly Filter[] {
+  try {
+    const lists = JSON.parse(text ?? '[]') as readonly (readonly [string, string, string])[]
+    return lists.map(([column, op, value]) => ({ column, op, value }))
+  } catch {
+    return [] // an address that somebody cut
+  }
+}
+
+const filtersText = (filters: readonly Filter[]): string =>
+  filters.length === 0 ? '' : JSON.stringify(filters.map(({ column, op, value }) => [column, op, value]))
+
+const filterText = ({ column, op, value }: Filter): string =>
+  `${column} ${OPERATORS.find(({ id }) => id === op)?.name ?? op} ${value}`
+
+/** Numbers are compared as numbers, whatever the column is kept as: 9 is under 10. */
+const queryOf = (filters: readonly Filter[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    filters.flatMap(({ column, op, value }, index) => [
+      [`whereFilters[${index}][column]`, column],
+      [`whereFilters[${index}][values][0]`, value],
+      [`whereFilters[${index}][operator]`, op],
+      ...(/^(gt|ge|lt|le)$/.test(op) && value.trim() !== '' && Number.isFinite(Number(value))
+        ? [[`whereFilters[${index}][dataType]`, 'DOUBLE']]
+        : []),
+    ]),
+  )
+
+const isNumberAsText = (profile: Profile | undefined): boolean =>
+  profile?.histogram?.kind === 'number' && !NUMBERS.test(profile.type)
+
+function namesIn(text: string | undefined): readonly string[] {
+  try {
+    return JSON.parse(text ?? '[]') as readonly string[]
+  } catch {
+    return []
+  }
+}
+
+const namesText = (names: readonly string[]): string => (names.length === 0 ? '' : JSON.stringify(names))
+
+/** Without the columns that nobody wants to see now. */
+function shownOf(rows: Rows, hidden: readonly string[]): Rows {
+  const places = rows.columns.flatMap(({ name }, place) => (hidden.includes(name) ? [] : [place]))
+  if (places.length === rows.columns.length) return rows
+  return {
+    ...rows,
+    columns: places.map((place) => rows.columns[place]!),
+    rows: rows.rows.map((row) => places.map((place) => row[place]!)),
+    cut: rows.cut.flatMap(([row, place]) => (places.includes(place!) ? [[row!, places.indexOf(place!)]] : [])),
+  }
+}
+
+const FilterChip = ({ filter, onRemove }: { filter: Filter; onRemove: () => void }) => (
+  <button type="button" className="chip on" aria-label={`Remove the filter ${filterText(filter)}`} onClick={onRemove}>
+    {filterText(filter)}
+    <Icon name="x" size="sm" />
+  </button>
+)
+
+/** The table as it was: everything on the page is then of that time. */
+function AsOf({ at, onChange }: { at: string | undefined; onChange: (at: string) => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const [time, setTime] = useState(at ? fieldTime(new Date(at)) : '')
+  return (
+    <>
+      <button type="button" className={`btn sm ${at ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
+        <Icon name="history" />
+        <span>As of {at ? moment(at) : 'now'}</span>
+      </button>
+      {isOpen ? (
+        <Dialog title="The rows as of" onClose={() => setOpen(false)}>
+          <Form
+            onSubmit={() => {
+              onChange(time === '' ? '' : new Date(time).toISOString())
+              setOpen(false)
+            }}
+          >
+            <div className="field">
+              <Label htmlFor="as-of">Time</Label>
+              <input
+                className="input"
+                id="as-of"
+                type="datetime-local"
+                step="1"
+                max={fieldTime(new Date())}
+                value={time}
+                onChange={(event) => setTime(event.target.value)}
+              />
+              <span className="hint">In {zone}. Empty: now. States are kept for some days.</span>
+            </div>
+            <button type="submit" className="btn pri">
+              Show these rows
+            </button>
+          </Form>
+        </Dialog>
+      ) : null}
+    </>
+  )
+}
+
+function ColumnChoice({
+  columns,
+  hidden,
+  onChange,
+}: {
+  columns: readonly string[]
+  hidden: readonly string[]
+  onChange: (hidden: readonly string[]) => void
+}) {
+  const [isOpen, setOpen] = useState(false)
+  const shown = columns.filter((name) => !hidden.includes(name))
+  return (
+    <>
+      <button type="button" className={`btn sm ${hidden.length > 0 ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
+        <Icon name="eye" />
+        <span>
+          {count(shown.length)} of {plural(columns.length, 'column')}
+        </span>
+      </button>
+      {isOpen ? (
+        <Drawer title="Columns" onClose={() => setOpen(false)}>
+          <div className="row">
+            <button type="button" className="btn sm" onClick={() => onChange([])}>
+              Show all
+            </button>
+          </div>
+          <ul className="stack2">
+            {columns.map((name) => (
+              <li key={name}>
+                <label className="chk">
+                  <input
+                    type="checkbox"
+                    checked={!hidden.includes(name)}
+                    disabled={shown.length === 1 && shown[0] === name}
+                    onChange={({ target }) =>
+                      onChange(target.checked ? hidden.filter((other) => other !== name) : [...hidden, name])
+                    }
+                  />
+                  {name}
+                </label>
+              </li>
+            ))}
+          </ul>
+        </Drawer>
+      ) : null}
+    </>
+  )
+}
+
 function Pages({
   rows,
-  table,
+  total,
   page,
   isFiltered,
   onPage,
 }: {
   rows: Rows
-  table: Table
+  total: number | undefined
   page: number
   isFiltered: boolean
   onPage: (page: number) => void
 }) {
-  const total = rows.total ?? (isFiltered ? undefined : (table.rowsCount ?? undefined))
   const last = rows.offset + rows.rows.length
   return (
     <div className="toolbar foot">
@@ -249,7 +437,7 @@ function CopyRows({ rows, table }: { rows: Rows; table: string }) {
     value !== null && /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : (value ?? '')
   const literal = (value: string | null) => (value === null ? 'null' : `'${value.replaceAll("'", "''")}'`)
   return (
-    <span className="push row">
+    <>
       <CopyButton label="CSV" text={[names, ...rows.rows].map((row) => row.map(cell).join(',')).join('\n')} />
       <CopyButton
         label="JSON"
@@ -263,7 +451,7 @@ function CopyRows({ rows, table }: { rows: Rows; table: string }) {
         label="SQL"
         text={`-- ${table}\nselect * from (values\n  ${rows.rows.map((row) => `(${row.map(literal).join(', ')})`).join(',\n  ')}\n) as t(${names.map((name) => `"${name}"`).join(', ')})`}
       />
-    </span>
+    </>
   )
 }
 

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
-import { bytes, count, moment, plural, zone } from '../format.ts'
+import { bytes, count, fieldTime, moment, plural, zone } from '../format.ts'
 import { Teach } from '../listing.tsx'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Drawer } from '../parts/drawer.tsx'
@@ -254,9 +254,6 @@ interface TableEvent {
   readonly message: string
   readonly created: string
 }
-
-/** A local time as the field of a form wants it. */
-const fieldTime = (time: Date): string => new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 
 function TimeTravel({ table }: { table: Table }) {
   const [at, setAt] = useState('')

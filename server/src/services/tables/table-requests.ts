@@ -100,10 +100,17 @@ export function nameFrom(fields: Fields): string {
   throw new PlatformError('storage.tables.validation', { reason: 'Table create option "name" is required and cannot be empty.' })
 }
 
-function timeTravelFrom(fields: Fields, now: Date): CreateRequest['source'] {
-  const timestamp = isSet(fields.timestamp) ? parseMoment(String(fields.timestamp), now) : undefined
-  if (!timestamp) throw new PlatformError('storage.timetravel.invalid')
-  return { type: 'timeTravel', sourceTableId: String(fields.sourceTableId), timestamp: timestamp.getTime() }
+const timeTravelFrom = (fields: Fields, now: Date): CreateRequest['source'] => ({
+  type: 'timeTravel',
+  sourceTableId: String(fields.sourceTableId),
+  timestamp: pastMoment(fields.timestamp, now).getTime(),
+})
+
+/** The time of an earlier state. */
+export function pastMoment(given: unknown, now: Date): Date {
+  const moment = isSet(given) ? parseMoment(String(given), now) : undefined
+  if (!moment) throw new PlatformError('storage.timetravel.invalid')
+  return moment
 }
 
 export type ImportRequest = Omit<ImportInput, 'tableKey' | 'source'> & {

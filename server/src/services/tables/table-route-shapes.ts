@@ -99,14 +99,17 @@ export const DownloadQuery = readByRule({
   limit: 'At most this many rows; all by default.',
   format: '`csv` (with a header) by default, `parquet` or `jsonl` (JSON lines).',
 })
-const STATE = 'State of the table to read, as an earlier answer named it; the present one by default.'
+const OF_STATE = {
+  state: 'State of the table to read, as an earlier answer named it; the present one by default.',
+  timestamp: 'Read the state of this time instead.',
+}
 export const RowsQuery = readByRule({
   ...SELECTION,
   offset: 'Rows to pass over; 0 by default.',
   limit: 'At most this many rows, up to 1000; 100 by default.',
   cellChars: 'Characters of a value at most, up to 16384; 1024 by default.',
   count: 'True: count the rows that match, also where that takes another look at the table.',
-  state: STATE,
+  ...OF_STATE,
 })
 export const ProfileQuery = readByRule({
   ...ROWS,
@@ -114,7 +117,7 @@ export const ProfileQuery = readByRule({
   exact: 'True: read every row. Otherwise a sample of a large table stands for all of it.',
   sampleRows: 'About how many rows a sample has, up to 5000000; 100000 by default.',
   bins: 'Bars of each histogram, up to 200; 20 by default.',
-  state: STATE,
+  ...OF_STATE,
 })
 export const RowsToDelete = readByRule(
   { ...ROWS, allowTruncate: 'True: without any filter, delete every row.' },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { tableClient } from '../../../../tests/support/table-client.ts'
 import { shareTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
 import type { ProfileView } from './table-rows.ts'
 
 const startProject = shareTestStack()
@@ -137,6 +138,22 @@ test('a client stays on the state of its first page while the table is loaded ag
   const second = await page({ limit: 10, offset: 10, state: first.state })
   assert.deepEqual(second.rows.flat(), numbers(10, 20).map(String))
   assert.equal((await page({})).total, 3)
+})
+
+test('rows and figures of an earlier time are those of then', async () => {
+  const { page, profile, load, stack } = await withOrders('id\n1\n2\n')
+  const then = new Date()
+  await until('the clock has moved', () => Date.now() > then.getTime())
+  await load(ORDERS, 'id\n7\n')
+  const timestamp = then.toISOString()
+  assert.deepEqual((await page({ timestamp })).rows, [['1'], ['2']])
+  assert.deepEqual((await page({ timestamp, whereFilters: [{ column: 'id', values: ['2'] }] })).rows, [['2']])
+  assert.equal((await profile({ timestamp })).rows, 2)
+  assert.deepEqual((await page({})).rows, [['7']])
+  for (const wrong of ['2001-01-01T00:00:00Z', '+1 day', 'some day']) {
+    const answer = await stack.request('GET', `/v2/storage/tables/${ORDERS}/rows?${queryText({ timestamp: wrong })}`)
+    assert.deepEqual([answer.status, answer.json().code], [400, 'storage.timetravel.invalid'], wrong)
+  }
 })
 
 test('a state of another table is not found', async () => {

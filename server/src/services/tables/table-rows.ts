@@ -9,7 +9,7 @@ import type { Scope } from '../../model/scope.ts'
 import type { Reading, Table, TableParts } from './table-catalog.ts'
 import { queryOf } from './table-export.ts'
 import { readTableQuery, type TableQuery } from './table-query.ts'
-import { type Fields, flag, isSet, whole } from './table-requests.ts'
+import { type Fields, flag, isSet, pastMoment, whole } from './table-requests.ts'
 
 export interface TableRowsDeps {
   readonly parts: TableParts
@@ -53,7 +53,7 @@ export function createTableRows({ parts, engine }: TableRowsDeps) {
   /** `fields` as a client sends them: a query, where the page begins and how long it is. */
   async function page(scope: Scope, tableId: string, fields: Fields, signal: AbortSignal): Promise<RowsPage> {
     const table = await catalog.get(scope, tableId)
-    const { snapshot, snapshotId, columns } = await stateOf(table, fields.state)
+    const { snapshot, snapshotId, columns } = await stateOf(table, fields)
     const query = readTableQuery(fields, columns, clock.now())
     const request = { snapshot, ...queryOf({ ...table, columns }, withStableOrder(table, columns, query)) }
     const shown = request.columns ?? []
@@ -83,7 +83,7 @@ export function createTableRows({ parts, engine }: TableRowsDeps) {
   /** Figures of the columns right now: of about `sampleRows` rows, or with `exact` of all that match. */
   async function profile(scope: Scope, tableId: string, fields: Fields, signal: AbortSignal): Promise<ProfileView> {
     const table = await catalog.get(scope, tableId)
-    const { snapshot, snapshotId, columns } = await stateOf(table, fields.state)
+    const { snapshot, snapshotId, columns } = await stateOf(table, fields)
     const { columns: chosen = columns, ...query } = queryOf(
       { ...table, columns },
       readTableQuery({ ...fields, orderBy: undefined }, columns, clock.now()),
@@ -106,9 +106,13 @@ export function createTableRows({ parts, engine }: TableRowsDeps) {
     return { state: snapshotId, rows, readRows, isSampled: readRows < rows, columns: figures }
   }
 
-  /** The state a client looks at since its first page, or the present one. Columns that the table no longer has are not shown. */
-  async function stateOf(table: Table, asked: unknown): Promise<Reading & { readonly columns: readonly string[] }> {
-    const reading = isSet(asked) ? await earlierState(table, whole('state', asked)) : await catalog.reading(table)
+  /** The state a client looks at since its first page, that of a time, or the present one. Columns the table no longer has are not shown. */
+  async function stateOf(table: Table, asked: Fields): Promise<Reading & { readonly columns: readonly string[] }> {
+    const reading = isSet(asked.state)
+      ? await earlierState(table, whole('state', asked.state))
+      : isSet(asked.timestamp)
+        ? await stateAt(table, pastMoment(asked.timestamp, clock.now()))
+        : await catalog.reading(table)
     const known = new Set(reading.snapshot.columns.map(({ name }) => name))
     return { ...reading, columns: table.columns.filter((name) => known.has(name)) }
   }
@@ -116,6 +120,12 @@ export function createTableRows({ parts, engine }: TableRowsDeps) {
   async function earlierState(table: Table, id: number): Promise<Reading> {
     const found = await store.findStateOf(table.data.key, id)
     if (!found) throw new PlatformError('storage.tables.stateNotFound', { table: table.id, state: id })
+    return { snapshot: found.snapshot, snapshotId: found.id }
+  }
+
+  async function stateAt(table: Table, at: Date): Promise<Reading> {
+    const found = at > clock.now() ? undefined : await store.findStateAt(table.data.key, at)
+    if (!found) throw new PlatformError('storage.timetravel.invalid')
     return { snapshot: found.snapshot, snapshotId: found.id }
   }
 

@@ -167,7 +167,10 @@ function resolve(
     snapshot: before,
     incremental: mode === 'incremental' && before.segments.length > 0,
     keepUnchanged: !fileColumns.includes(LOAD_TIME_COLUMN),
-    fresh: fresh.map(({ key, path, rows, isStored }) => ({ key, path, rows, ...(isStored && { loadedAt }) })),
+    // The paths at which stored files were looked into have been let go since.
+    fresh: fresh.map(({ key, path, rows, isStored }) =>
+      isStored ? { key, path: pathOf(local, key), rows, loadedAt } : { key, path, rows },
+    ),
     local,
     workDir,
     uriPrefix,

@@ -70,7 +70,7 @@ export function eventOf<N extends EventName>(name: N, params: EventParams<N>, de
   const definition: EventDefinition = EVENTS[name]
   const given = params as Readonly<Record<string, unknown>> // named by the definition
   const own: Record<string, unknown> = {}
-  for (const param of namesOf(definition)) if (given[param] !== undefined) own[param] = given[param]
+  for (const param of PARAM_NAMES.get(definition) ?? []) if (given[param] !== undefined) own[param] = given[param]
   return {
     ...details,
     event: name,
@@ -83,13 +83,13 @@ export function eventOf<N extends EventName>(name: N, params: EventParams<N>, de
   }
 }
 
-const names = new Map<EventDefinition, readonly string[]>()
-
-function namesOf(definition: EventDefinition): readonly string[] {
-  const known = names.get(definition) ?? definition.params.map((param) => param.replace('?', ''))
-  names.set(definition, known)
-  return known
-}
+/** Without their question marks, taken off once: an event is recorded with every change. */
+const PARAM_NAMES: ReadonlyMap<EventDefinition, readonly string[]> = new Map(
+  Object.values<EventDefinition>(EVENTS).map((definition) => [
+    definition,
+    definition.params.map((param) => param.replace('?', '')),
+  ]),
+)
 
 const valueAt = (from: object, path: string): unknown =>
   path

@@ -1118,9 +1118,13 @@ export const ERRORS = {
   'apps.invalidConfiguration': { kind: 'invalid', text: 'The app cannot be deployed: {reason}.' },
   'apps.notIsolated': {
     kind: 'unprocessable',
-    text: 'Code that users write runs isolated only, and this node cannot isolate it: {reason}. See MILLRACE_ISOLATION.',
+    text: 'Code that users write and images run isolated only, and this node cannot isolate them: {reason}. See MILLRACE_ISOLATION.',
   },
   'apps.runtimeMissing': { kind: 'unprocessable', text: 'An app of the type {type} cannot run on this node: {missing}.' },
+  'apps.noContainerEngine': {
+    kind: 'unprocessable',
+    text: 'The app is an image ({image}, of the component {component}), and this node has neither docker nor podman running. Start one of them, or use a component whose app is a command.',
+  },
   'apps.deployerGone': {
     kind: 'conflict',
     text: 'The token or the person who deployed app {id} is no longer there, and the app reads tables with their rights. Deploy it again.',

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
-import { longestHold } from '../support/event-loop.ts'
+import { assertWithinBound, longestHold } from '../support/event-loop.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 
 type Stack = Awaited<ReturnType<typeof shellStack>>
@@ -17,9 +17,11 @@ async function run(stack: Stack, component: string): Promise<Job> {
   return stack.wait(answer.json<Job>())
 }
 
-test('fifteen hundred small files become files of the project while the event loop keeps turning', async (t) => {
+const FILES = process.env.MILLRACE_LONG ? 1_500 : 500
+
+test(`${FILES} small files become files of the project while the event loop keeps turning`, async (t) => {
   const stack = await shellStack(t)
-  await stack.add('test.many', writer(1_500))
+  await stack.add('test.many', writer(FILES))
   let job: Job | undefined
   const { heldMs, boundMs } = await longestHold(async () => {
     job = await run(stack, 'test.many')
@@ -27,8 +29,8 @@ test('fifteen hundred small files become files of the project while the event lo
   t.diagnostic(`held ${Math.round(heldMs)} ms, bound ${Math.round(boundMs)} ms`)
   assert.equal(job?.status, 'success', JSON.stringify(job?.error))
   const files = (await stack.request('GET', `/v2/storage/files?limit=10000&runId=${job.runId}`)).json<{ name: string }[]>()
-  assert.equal(new Set(files.map(({ name }) => name)).size, 1_500)
-  assert.ok(heldMs < boundMs, `the event loop was held for ${Math.round(heldMs)} ms; the bound is ${Math.round(boundMs)} ms`)
+  assert.equal(new Set(files.map(({ name }) => name)).size, FILES)
+  assertWithinBound({ heldMs, boundMs })
 })
 
 test('a row that leaves more results than MILLRACE_RUN_RESULTS allows fails, says so, and stores nothing', async (t) => {

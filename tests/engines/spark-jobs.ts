@@ -215,7 +215,7 @@ export async function checkTransformation(spark: SparkStack): Promise<void> {
 
   const wrong = await end(await start([{ script: ['SELECT 1', 'SELECT nothing FROM orders'] }], STORAGE('spark')))
   assert.match(wrong.result.message ?? '', /^Block "Sums", code "code 1", statement 2: .*UNRESOLVED_COLUMN/)
-  const division = [{ script: ['CREATE TABLE sums AS SELECT 1 / (id - id) AS city FROM orders'] }]
+  const division = [{ script: ['CREATE TABLE sums AS SELECT 1 / (CAST(id AS INT) - CAST(id AS INT)) AS city FROM orders'] }]
   assert.match((await end(await start(division, STORAGE('spark')))).result.message ?? '', /DIVIDE_BY_ZERO/)
   assert.deepEqual(await sorted('spark'), plain, 'failed runs change nothing')
   await checkParts(spark)

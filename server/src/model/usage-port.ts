@@ -9,11 +9,12 @@ export interface LoadUsage {
   readonly rows: number
   /** Bytes of CSV. */
   readonly bytes: number
-  /** How much larger the table becomes; negative when it shrinks. */
+  /** How much larger the table has become; negative when it shrinks. */
   readonly grownBytes: number
 }
 
 export interface UsagePort {
+  /** To be called when the table has its new size. */
   loaded(trx: Trx, load: LoadUsage): Promise<void>
   exported(trx: Trx, projectId: number, runId: string | null, bytes: number): Promise<void>
   /** A file of this announced or known size is about to be in the project. */

@@ -15,7 +15,7 @@ import { createUlids } from '../kit/ulid.ts'
 import { eventOf, NO_ORIGIN } from '../model/event.ts'
 import { createAppCode } from '../services/apps/app-code.ts'
 import { usableApp } from '../services/apps/app-components.ts'
-import { repositoryIdAt } from '../services/apps/app-paths.ts'
+import { repositoryAt } from '../services/apps/app-paths.ts'
 import { createAppProgram } from '../services/apps/app-program.ts'
 import { readingToken, revokeQuietly } from '../services/apps/app-token.ts'
 import { appsRoutes } from '../services/apps/apps.routes.ts'
@@ -25,7 +25,7 @@ import { createAppUpgrades, forwardRoutes } from '../services/apps/forward.route
 import { gitRoutes } from '../services/apps/git.routes.ts'
 import { createInstances, DEFAULT_INSTANCES, type InstanceSettings } from '../services/apps/instances.ts'
 import { createRepositoriesStore } from '../services/apps/repositories.store.ts'
-import { createRepositories } from '../services/apps/repositories.ts'
+import { createRepositories, sweepPacks } from '../services/apps/repositories.ts'
 import { createBucketsStore } from '../services/buckets/buckets.store.ts'
 import { usableComponent } from '../services/configurations/access.ts'
 import type { ConfigurationModules } from './configurations.ts'
@@ -81,7 +81,7 @@ export function createAppModules(deps: AppModulesDeps) {
   })
   const sweeping = repeat({
     everyMs: SWEEP_MS,
-    work: repositories.sweep,
+    work: () => sweepPacks({ store: repositoriesStore, objects: deps.objects, clock }),
     onError: (err) => log.error({ err }, 'packs that no repository names could not be removed; it is tried again'),
   })
   const egress = egressPolicyFrom(worker.egressAllow)
@@ -94,11 +94,12 @@ export function createAppModules(deps: AppModulesDeps) {
       egress,
       hosted: {
         ...repositories,
-        idAt: (address) => repositoryIdAt(address, baseUrl()),
+        placeAt: (address) => repositoryAt(address, baseUrl()),
         open: (id, secret) => repositories.open(id, secret, NO_ORIGIN),
       },
     }),
     isolation: queueModules.isolation,
+    findContainerEngine: queueModules.findContainerEngine,
     findComponent: components.findRunnable,
     findVersion: (app, version) => runAccess.findAt(placeOf(app), version),
     decrypt: async (app, text) =>

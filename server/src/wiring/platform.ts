@@ -289,9 +289,9 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     ...core,
     clock,
     log,
-    tablesOf: (projectId) => tableModules.tables.usageOfProject(projectId),
-    filesOf: (projectId) => files.store.usageOfProject(projectId),
-    findJob: (projectId, id) => queueModules.queue.find(projectId, id),
+    tablesOf: (projectId, at) => tableModules.tables.usageOfProject(projectId, at),
+    filesOf: (projectId, at) => files.store.usageOfProject(projectId, at),
+    findJob: (projectId, id, at) => queueModules.queue.find(projectId, id, at),
     asStackAdmin: core.people.asStackAdmin,
   })
   const files = createFiles({

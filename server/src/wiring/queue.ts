@@ -149,6 +149,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
   const store = createQueueStore(db, deps.changes.record)
   const stateHistory = createStateHistory(db)
   const lineageStore = createLineageStore(db)
+  const findContainerEngine = createEngineFinder(clock, worker.path)
   const runnerDeps: JobRunnerDeps = {
     inTransaction,
     clock,
@@ -191,7 +192,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     project: async (projectId) => (await tokens.findProject(projectId)) ?? { name: '', features: [] },
     programs: {
       runner,
-      findContainerEngine: createEngineFinder(clock, worker.path),
+      findContainerEngine,
       builtinFolder: join(REPOSITORY, 'components'),
       readable: [join(REPOSITORY, 'node_modules'), join(REPOSITORY, 'contract')],
       folders: worker.folders,
@@ -300,6 +301,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     isolation,
     /** Programs, for whoever else starts some. */
     runner,
+    findContainerEngine,
     /** Jobs were queued in the transaction of another module. */
     wake: () => {
       loop.nudge()

@@ -5,18 +5,15 @@ import type { Clock } from '../kit/clock.ts'
 import { type LimitsRoutesDeps, limitsRoutes } from '../services/usage/limits.routes.ts'
 import { createUsageLoop } from '../services/usage/usage.loop.ts'
 import { usageRoutes } from '../services/usage/usage.routes.ts'
-import { createUsage } from '../services/usage/usage.ts'
+import { createUsage, type UsageDeps } from '../services/usage/usage.ts'
 import type { Core } from './core.ts'
 
 export interface UsageModulesDeps extends Core {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
-  readonly tablesOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number }>
-  readonly filesOf: (projectId: number) => Promise<{ readonly files: number; readonly bytes: number }>
-  readonly findJob: (
-    projectId: number,
-    id: number,
-  ) => Promise<{ readonly component_id: string; readonly configuration_id: string | null } | undefined>
+  readonly tablesOf: UsageDeps['tablesOf']
+  readonly filesOf: UsageDeps['filesOf']
+  readonly findJob: UsageDeps['findJob']
   readonly asStackAdmin: LimitsRoutesDeps['asStackAdmin']
 }
 
@@ -38,7 +35,7 @@ export function createUsageModules({
     recordEvent: events.record,
     tablesOf,
     filesOf,
-    findJob: async (projectId, id) => findJob(projectId, id),
+    findJob: async (projectId, id, at) => findJob(projectId, id, at),
     listProjectIds: async () => (await tokens.listProjects()).map(({ id }) => id),
   })
   return {

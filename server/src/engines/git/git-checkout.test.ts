@@ -175,4 +175,5 @@ test('one fetch looks or writes all that a program may consist of', async (t) =>
   assert.deepEqual(readdirSync(folder), ['app'])
   const stopped = await fetchOnce({ ...order, folder: join(folder, 'other') }, AbortSignal.abort())
   assert.deepEqual(stopped, { problem: 'The work was stopped.' })
+  assert.equal(await lookAtRepository(order), undefined, 'the next order has another thread')
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { FetchAnswer, FetchOrder, GitAddress } from './fetch-repository.ts'
-import { inThread } from './in-thread.ts'
+import { createThreads } from './in-thread.ts'
 
 export interface GitCheckoutOptions extends GitAddress {
   readonly folder: string
@@ -115,8 +115,7 @@ export async function fetchOnce(
   return { commit }
 }
 
-const fetchInThread = (order: FetchOrder, signal: AbortSignal): Promise<FetchAnswer> =>
-  inThread(new URL('./fetch.thread.ts', import.meta.url), order, signal)
+const fetchInThread = createThreads<FetchOrder, FetchAnswer>(new URL('./fetch.thread.ts', import.meta.url))
 
 async function readStored(file: string): Promise<Stored | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined)

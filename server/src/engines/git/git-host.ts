@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { atMost } from '../../kit/at-most.ts'
 import { ALL_FILES } from './file-rules.ts'
 import type { HostAnswer, HostOrder, Sent } from './hosted-repository.ts'
-import { inThread } from './in-thread.ts'
+import { createThreads } from './in-thread.ts'
 import { type FetchRequest, type PushRequest, readPushRequest } from './requests.ts'
 
 export const HOST_LIMITS = {
@@ -42,8 +42,9 @@ export type GitHost = ReturnType<typeof createGitHost>
 
 export function createGitHost({ tempDir, limits = HOST_LIMITS }: { tempDir: string; limits?: typeof HOST_LIMITS }) {
   const inTurn = atMost(THREADS)
+  const inThread = createThreads<HostOrder, HostAnswer>(new URL('./host.thread.ts', import.meta.url))
   const run = (order: HostOrder, signal = AbortSignal.timeout(WORK_MS)): Promise<HostAnswer> =>
-    inTurn(() => inThread<HostAnswer>(new URL('./host.thread.ts', import.meta.url), order, signal))
+    inTurn(() => inThread(order, signal))
 
   return {
     /** A folder on the disk of the objects. */

@@ -1,6 +1,6 @@
 // The body of the thread in which git-host.ts works.
 
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { type HostOrder, handleOrder } from './hosted-repository.ts'
 
-parentPort?.postMessage(await handleOrder(workerData as HostOrder))
+parentPort?.on('message', async (order: HostOrder) => parentPort?.postMessage(await handleOrder(order)))

@@ -2,7 +2,7 @@
 // the runner says to it, and what it makes of the answers. `docker info` decides whether an engine is there at all.
 
 import assert from 'node:assert/strict'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
@@ -14,7 +14,7 @@ import { createMask } from './mask.ts'
 import { createRunner, type RunSpec } from './runner.ts'
 
 /** `run` plays a component that copies its configuration from the mounted folder; `log` keeps every command line. */
-function standIn(t: TestContext, { present = true, outOfMemory = false, forwarder = 'echo ready; cat' } = {}) {
+function standIn(t: TestContext, { present = true, outOfMemory = false, forwarder = 'echo ready; cat', stubborn = false } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'millrace-docker-'))
   t.after(() => rmSync(home, { recursive: true, force: true }))
   const script = `#!/bin/sh
@@ -22,12 +22,14 @@ echo "$*" >> ${home}/log
 case "$1 $2" in
   "info "*) exit 0 ;;
   "image inspect") [ -f ${home}/pulled ] || exit 1; echo '["acme/ex@sha256:abc"]' ;;
-  "pull "*) [ "$3" = acme/none:1 ] && { echo "manifest unknown" >&2; exit 1; }; touch ${home}/pulled ;;
+  "pull --quiet") [ "$3" = acme/away:1 ] && { echo "no route to host" >&2; exit 1; }; [ "$3" = acme/none:1 ] && { echo "manifest unknown" >&2; exit 1; }; touch ${home}/pulled ;;
   "run "*)
     for word in "$@"; do case $word in *:/data) data=\${word%:/data} ;; esac; done
     case "$*" in *forwarder.mjs*) ${forwarder}; exit 0 ;; esac
     [ "$KBC_TOKEN" = t0ken ] || exit 9
     cp "$data/config.json" "$data/out/tables/seen"; echo "in $KBC_DATADIR"; ${outOfMemory ? 'exit 137' : 'exit 0'} ;;
+  "login "*) echo "unauthorized: bad password" >&2; exit 1 ;;
+  "rm "*) ${stubborn} && [ ! -f ${home}/tried ] && { touch ${home}/tried; exit 1; }; exit 0 ;;
   "inspect "*) echo ${outOfMemory} ;;
 esac
 `
@@ -46,6 +48,7 @@ async function runImage(
   docker: ReturnType<typeof standIn>,
   isolation: Isolation = ISOLATED,
   spec: Partial<RunSpec> = {},
+  variables?: Readonly<Record<string, string>>,
 ) {
   const engine = await findContainerEngine(docker.path)
   assert.ok(engine)
@@ -60,7 +63,7 @@ async function runImage(
   await writeConfigFile(folder, '{"parameters":{}}')
   const digests = await engine.prepare('acme/ex:1')
   const environment = { KBC_RUNID: '7', KBC_TOKEN: 't0ken' }
-  const container = engine.container({
+  const container = await engine.container({
     image: 'acme/ex:1',
     name: 'millrace-test',
     folder,
@@ -68,6 +71,7 @@ async function runImage(
     cpus: 2,
     asRoot: false,
     noSwap: true,
+    ...(variables && { variables }),
   })
   const events: LogEvent[] = []
   const limits = { timeoutMs: 10_000, memoryBytes: 256e6, diskBytes: 1e9 }
@@ -123,6 +127,40 @@ test('an image with a network shares that of its forwarder, which is started fir
   )
 })
 
+test('an image that serves is reached by a socket of its forwarder, and variables of users are not in the environment of docker', async (t) => {
+  const docker = standIn(t)
+  const variables = { DOCKER_HOST: 'tcp://elsewhere', KEY: 'y=z' }
+  const serving = { environment: (port: number) => ({ PORT: String(port) }), onOpen: () => {} }
+  const { folder } = await runImage(t, docker, ISOLATED, { serving }, variables)
+  const [forwarder = '', image = ''] = docker.log().filter((line) => line.startsWith('run '))
+  assert.match(forwarder, / --volume \S+\/in:\/\.millrace\/in .* 3128 in:8080:\/\.millrace\/in\/s stdin$/)
+  assert.ok(!image.includes('/.millrace/in'), 'the image does not see the socket')
+  assert.match(image, / --env PORT /)
+  const file = join(folder.root, 'variables')
+  assert.ok(image.includes(` --env-file ${file} `), image)
+  assert.equal(readFileSync(file, 'utf8'), 'DOCKER_HOST=tcp://elsewhere\nKEY=y=z\n')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  assert.ok(!docker.log().join('\n').includes('DOCKER_HOST'))
+})
+
+test('a container that is not removed at once is tried again', async (t) => {
+  const docker = standIn(t, { stubborn: true })
+  await runImage(t, docker)
+  assert.equal(docker.log().filter((line) => line === 'rm --force millrace-test').length, 2)
+})
+
+test('a registry that does not answer is asked as often as wanted, and a wrong login is a sentence', async (t) => {
+  const docker = standIn(t)
+  const engine = await findContainerEngine(docker.path)
+  await assert.rejects(engine!.prepare('acme/away:1', { attempts: 1 }), { code: 'runner.imageMissing', message: /no route/ })
+  const login = { server: 'registry.example', username: 'ada', password: 'wrong' }
+  await assert.rejects(engine!.prepare('acme/ex:1', { login, attempts: 1 }), {
+    code: 'runner.imageMissing',
+    message: /bad password/,
+  })
+  assert.equal(docker.log().filter((line) => line.startsWith('pull')).length, 1)
+})
+
 test('an image whose forwarder does not start does not run', async (t) => {
   const docker = standIn(t, { forwarder: 'echo no such folder >&2' })
   const run = runImage(t, docker, ISOLATED, { egress: { mode: 'guarded', allow: [] } })
@@ -150,9 +188,9 @@ test('an image that is here with another digest is fetched again', async (t) => 
   const engine = await findContainerEngine(docker.path)
   const pulls = () => docker.log().filter((line) => line.startsWith('pull')).length
   await engine!.prepare('acme/ex:1')
-  await engine!.prepare('acme/ex:1', undefined, 'sha256:abc')
+  await engine!.prepare('acme/ex:1', { digest: 'sha256:abc' })
   assert.equal(pulls(), 1)
-  await engine!.prepare('acme/ex:1', undefined, 'sha256:def')
+  await engine!.prepare('acme/ex:1', { digest: 'sha256:def' })
   assert.equal(pulls(), 2)
 })
 

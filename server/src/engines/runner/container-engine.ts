@@ -2,14 +2,16 @@
 
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { shellQuoted } from '../../kit/shell-quoted.ts'
 import type { DataFolder } from './data-folder.ts'
-import type { Forwarder } from './egress-proxy.ts'
+import type { Forwarder, Inbound } from './egress-proxy.ts'
 
 const execute = promisify(execFile)
 
@@ -20,8 +22,8 @@ export interface Container {
   readonly name: string
   /** Shell words that remove the container, for the case that the server dies. */
   readonly undo: string
-  /** Starts the forwarder, in whose network the container runs then. */
-  openForwarder(forwarder: Forwarder): Promise<void>
+  /** Starts the forwarder, in whose network the container runs then. `inbound` is the way in to a port of it. */
+  openForwarder(forwarder: Forwarder, inbound?: Inbound): Promise<void>
   /** The command that runs it. Variables are passed on by name, so that no value shows in a process list. */
   argv(network: ContainerNetwork, environmentNames: readonly string[]): readonly string[]
   /** Whether the kernel ended it for memory. */
@@ -37,6 +39,8 @@ export interface ContainerSettings {
   readonly cpus: number
   readonly asRoot: boolean
   readonly noSwap: boolean
+  /** Variables with names that users chose, and values without line breaks: the command of the engine must not find them in its own environment. */
+  readonly variables?: Readonly<Record<string, string>>
 }
 
 export interface RegistryLogin {
@@ -45,11 +49,20 @@ export interface RegistryLogin {
   readonly password: string
 }
 
+export interface ImageSource {
+  readonly login?: RegistryLogin | undefined
+  readonly digest?: string | undefined
+  /** How often a registry that does not answer is asked. */
+  readonly attempts?: number
+  /** Aborting it ends a pull. */
+  readonly signal?: AbortSignal | undefined
+}
+
 export interface ContainerEngine {
   readonly command: string
   /** Makes sure the image is here, with `digest` if one is wanted; answers its digests. */
-  prepare(image: string, login?: RegistryLogin, digest?: string): Promise<readonly string[]>
-  container(settings: ContainerSettings): Container
+  prepare(image: string, source?: ImageSource): Promise<readonly string[]>
+  container(settings: ContainerSettings): Promise<Container>
 }
 
 const PULLS = 20
@@ -61,7 +74,7 @@ const HOPELESS = /not found|manifest unknown|denied|unauthorized|invalid referen
 /** The first of podman and docker whose engine answers. */
 export async function findContainerEngine(path: string): Promise<ContainerEngine | undefined> {
   for (const command of ['docker', 'podman']) {
-    const call = (args: readonly string[], input = '') => callEngine(command, path, args, input)
+    const call: Call = (args, input) => callEngine(command, path, args, input)
     const answers = await call(['info', '--format', '{{.}}']).then(
       () => true,
       () => false,
@@ -74,12 +87,17 @@ export async function findContainerEngine(path: string): Promise<ContainerEngine
 /** Podman without root keeps its images below the home folder of the user. */
 export const engineEnvironment = (path: string): Record<string, string> => ({ PATH: path, HOME: homedir() })
 
-type Call = (args: readonly string[], input?: string) => Promise<string>
+interface CallInput {
+  readonly stdin?: string
+  readonly signal?: AbortSignal | undefined
+}
+type Call = (args: readonly string[], input?: CallInput) => Promise<string>
 
-async function callEngine(command: string, path: string, args: readonly string[], input: string): Promise<string> {
-  const running = execute(command, args, { env: engineEnvironment(path), timeout: 30 * 60_000, maxBuffer: 2 ** 24 })
+async function callEngine(command: string, path: string, args: readonly string[], input: CallInput = {}): Promise<string> {
+  const { stdin = '', signal } = input
+  const running = execute(command, args, { env: engineEnvironment(path), timeout: 30 * 60_000, maxBuffer: 2 ** 24, signal })
   running.child.stdin?.on('error', () => {}) // a command that reads nothing may have ended already
-  running.child.stdin?.end(input)
+  running.child.stdin?.end(stdin)
   return (await running).stdout
 }
 
@@ -91,33 +109,41 @@ function createContainerEngine(command: string, path: string, call: Call): Conta
     return Array.isArray(digests) ? digests.map(String) : []
   }
 
-  async function pull(image: string): Promise<void> {
+  const logIn = ({ username, server, password }: RegistryLogin, signal: AbortSignal | undefined) =>
+    call(['login', '--username', username, '--password-stdin', server], { stdin: password, signal })
+
+  async function pull(image: string, { login, attempts = PULLS, signal }: ImageSource): Promise<void> {
     for (let attempt = 1, pause = PAUSE_MS; ; attempt++, pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        await call(['pull', '--quiet', image])
+        if (login) await logIn(login, signal)
+        await call(['pull', '--quiet', image], { signal })
         return
       } catch (cause) {
         const reason = reasonOf(cause)
-        if (HOPELESS.test(reason) || attempt === PULLS)
+        if (HOPELESS.test(reason) || attempt >= attempts)
           throw new PlatformError('runner.imageMissing', { image, reason }, { cause })
-        await delay(pause)
+        await delay(pause, undefined, { signal })
       }
     }
   }
 
   return {
     command,
-    async prepare(image, login, digest = '') {
+    async prepare(image, source = {}) {
+      const { digest = '' } = source
       const present = await digestsOf(image)
       if (present && (digest === '' || present.some((one) => one.endsWith(digest)))) return present
-      if (login) await call(['login', '--username', login.username, '--password-stdin', login.server], login.password)
-      await pull(image)
+      await pull(image, source)
       return (await digestsOf(image)) ?? []
     },
-    container: (settings) => createContainer(command, path, call, settings),
+    async container(settings) {
+      if (settings.variables) await writeFile(variablesFile(settings), linesOf(settings.variables), { mode: 0o600 })
+      return createContainer(command, path, call, settings)
+    },
   }
 }
 
+const REMOVALS = 3
 /** What the forwarder takes at most; Node alone takes half of it. */
 const FORWARDER_LIMITS = ['--memory', '192m', '--pids-limit', '64', '--read-only', '--cap-drop', 'ALL']
 const FORWARDER_STARTS_MS = 120_000
@@ -129,7 +155,7 @@ function createContainer(command: string, path: string, call: Call, settings: Co
   const beside = `${name}-egress`
   let forwarder: ChildProcess | undefined
 
-  const forwarderArguments = ({ socket, forwarder: program, port, relays }: Forwarder): string[] => {
+  const forwarderArguments = ({ socket, forwarder: program, port, relays }: Forwarder, inbound?: Inbound): string[] => {
     const readable = [
       ...LIBRARIES.filter((file) => existsSync(file)).map((file) => [file, file]),
       [process.execPath, '/.millrace/node'],
@@ -139,16 +165,29 @@ function createContainer(command: string, path: string, call: Call, settings: Co
       ...['run', '--rm', '--interactive', '--name', beside, '--label', 'millrace=component', '--network', 'none'],
       ...[...FORWARDER_LIMITS, '--security-opt', 'no-new-privileges', ...userOf(settings)],
       ...mounts.flatMap(([from, to]) => ['--volume', `${from}:${to}:ro`]),
+      ...(inbound ? ['--volume', `${inbound.folder}:/.millrace/in`] : []),
       ...['--entrypoint', '/.millrace/node', settings.image],
-      ...['/.millrace/forwarder.mjs', '/.millrace/egress', String(port), ...relays, 'stdin'],
+      ...['/.millrace/forwarder.mjs', '/.millrace/egress', String(port), ...relays],
+      ...(inbound ? [`in:${inbound.port}:/.millrace/in/s`] : []),
+      'stdin',
     ]
   }
 
+  /** The first attempt of podman fails when its own process beside the container has been killed; the next one works. */
+  async function removeContainer(container: string): Promise<void> {
+    for (let attempt = 1; attempt <= REMOVALS; attempt++) {
+      const reason = await call(['rm', '--force', container]).then(() => undefined, reasonOf)
+      if (reason === undefined || /no such container/i.test(reason)) return
+    }
+  }
+  const removal = (container: string): string =>
+    Array.from({ length: REMOVALS }, () => `${command} rm --force ${container}`).join(' || ')
+
   return {
     name,
-    undo: `export ${assignments(engineEnvironment(path))}; ${command} rm --force ${name}; ${command} rm --force ${beside}`,
-    async openForwarder(settings) {
-      const child = spawn(command, forwarderArguments(settings), {
+    undo: `export ${assignments(engineEnvironment(path))}; ${removal(name)}; ${removal(beside)}`,
+    async openForwarder(settings, inbound) {
+      const child = spawn(command, forwarderArguments(settings, inbound), {
         env: engineEnvironment(path),
         stdio: ['pipe', 'pipe', 'pipe'],
       })
@@ -161,10 +200,10 @@ function createContainer(command: string, path: string, call: Call, settings: Co
       return text.trim() === 'true'
     },
     async remove() {
-      await call(['rm', '--force', name]).catch(() => {})
+      await removeContainer(name)
       if (!forwarder) return
       forwarder.stdin?.end()
-      await call(['rm', '--force', beside]).catch(() => {})
+      await removeContainer(beside)
     },
   }
 }
@@ -197,6 +236,15 @@ function untilReady(child: ChildProcessWithoutNullStreams): Promise<void> {
   })
 }
 
+/** Beside what the container sees, and removed with it. */
+const variablesFile = ({ folder }: ContainerSettings): string => join(folder.root, 'variables')
+
+/** The engines know no way to write a line break in it. */
+const linesOf = (variables: Readonly<Record<string, string>>): string =>
+  Object.entries(variables)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
+
 const userOf = ({ asRoot }: ContainerSettings): string[] =>
   asRoot ? [] : ['--user', `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`]
 
@@ -211,6 +259,7 @@ function runArguments(settings: ContainerSettings, network: ContainerNetwork, en
     ...(network === 'bridge' ? ['--add-host', 'host.docker.internal:host-gateway'] : []),
     ...userOf(settings),
     ...['--volume', `${folder.data}:/data`, '--volume', `${folder.tmp}:/tmp`],
+    ...(settings.variables ? ['--env-file', variablesFile(settings)] : []),
     ...[...environmentNames, 'KBC_DATADIR'].flatMap((name) => ['--env', name]),
     settings.image,
   ]

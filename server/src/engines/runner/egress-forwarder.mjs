@@ -39,7 +39,7 @@ const listenForServer = (port, path) =>
     const server = createServer({ allowHalfOpen: true }, (client) => {
       join(client, connect({ host: '127.0.0.1', port, allowHalfOpen: true }))
     })
-    server.listen(path, resolve)
+    server.listen({ path, writableAll: true }, resolve) // the server may be another user; the folder around it is the server's alone
   })
 
 /** Datagrams keep their borders: each is sent with its length before it. */

@@ -33,6 +33,12 @@ export interface Forwarder {
   readonly relays: readonly string[]
 }
 
+/** The way in to a port of a program in a network of its own: the folder of a socket, which the forwarder has and the program never sees. */
+export interface Inbound {
+  readonly folder: string
+  readonly port: number
+}
+
 export interface EgressProxyOptions {
   /** Undefined: nothing may be reached but the relays. */
   readonly policy: EgressPolicy | undefined

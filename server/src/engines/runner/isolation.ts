@@ -14,7 +14,7 @@ import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { shellQuoted } from '../../kit/shell-quoted.ts'
-import type { Forwarder } from './egress-proxy.ts'
+import type { Forwarder, Inbound } from './egress-proxy.ts'
 
 export type IsolationMode = 'auto' | 'require' | 'off'
 
@@ -46,13 +46,7 @@ export interface View {
   readonly readable: readonly string[]
   readonly cwd: string
   /** The way out, or the network of the machine as it is; without it there is no network at all. */
-  readonly network?:
-    | 'host'
-    | (Forwarder & {
-        /** The way in to a port of the program: the folder of a socket, which the forwarder has and the program never sees. */
-        readonly inbound?: { readonly folder: string; readonly port: number } | undefined
-      })
-    | undefined
+  readonly network?: 'host' | (Forwarder & { readonly inbound?: Inbound | undefined }) | undefined
 }
 
 /** How a view that could not be made ends, and what it says then. */

@@ -13,7 +13,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { DataFolder } from './data-folder.ts'
-import { type EgressProxy, type Forwarder, openEgressProxy } from './egress-proxy.ts'
+import { type EgressProxy, type Forwarder, type Inbound, openEgressProxy } from './egress-proxy.ts'
 import { createSpareFolders } from './folder-pool.ts'
 import { type GelfServer, type GelfTransport, startGelfServer } from './gelf-server.ts'
 import { type Guardian, gated, startGuardian } from './guardian.ts'
@@ -48,7 +48,7 @@ export interface RunSpec {
   readonly hostNetwork?: boolean
   /** Ports of this machine's loopback that a command reaches at its own, whatever `egress` says. */
   readonly loopbackPorts?: readonly number[]
-  /** Set for a command that listens and is sent requests: it runs for long, and its output is reported as it comes. */
+  /** Set for a command, or an isolated image, that listens and is sent requests: it runs for long, and its output is reported as it comes. */
   readonly serving?: Serving | undefined
   /** Aborting it kills the program. */
   readonly signal?: AbortSignal
@@ -144,7 +144,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     const way = isolation && (await wayOut(spec, isolation, gelf))
     const container = spec.program.kind === 'image' ? spec.program.container : undefined
     try {
-      if (way?.proxy) await container?.openForwarder(forwarderOf(way.proxy, way.relays))
+      if (way?.proxy) await container?.openForwarder(forwarderOf(way.proxy, way.relays), way.inbound)
       return await runLaunched(spec, output, gelf && { host, port: gelf.port }, way, (stopper) => {
         stop = stopper
       })
@@ -174,7 +174,9 @@ export function createRunner(settings: RunnerSettings): Runner {
     if (!spec.egress && !spec.serving && relays.length === 0) return { isolation, proxy: undefined, relays }
     const onRefused = (target: string, reason: string): void =>
       spec.onEvent({ level: 'warning', message: `A connection to ${clean(target).slice(0, 300)} was refused: ${reason}.` })
-    return { isolation, relays, proxy: await openEgressProxy({ policy: spec.egress, relays, onRefused }) }
+    const proxy = await openEgressProxy({ policy: spec.egress, relays, onRefused })
+    const inbound = spec.serving && { folder: proxy.inboundFolder, port: SERVING_PORT }
+    return { isolation, relays, proxy, inbound }
   }
 
   async function runLaunched(
@@ -185,7 +187,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     onStopper: (stop: (reason: EndReason) => void) => void,
   ): Promise<RunOutcome> {
     const { folder, limits, program } = spec
-    const port = spec.serving && (way?.proxy ? SERVING_PORT : await freePort())
+    const port = spec.serving && (way?.inbound?.port ?? (await freePort()))
     const environment = {
       ...spec.environment,
       ...gelfAddress(gelf),
@@ -194,7 +196,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     }
     const network = way ? (way.proxy ? 'forwarder' : 'none') : 'engine'
     const plain = launchOf(program, folder, environment, limits.memoryBytes, { ...settings, network })
-    const launch = way && program.kind === 'command' ? isolated(plain, folder, way, port) : plain
+    const launch = way && program.kind === 'command' ? isolated(plain, folder, way) : plain
     if (port !== undefined) spec.serving?.onOpen(dialOf(way, port))
     if (!launch.isAlone) entered.add(folder)
     for (const path of plain.writable ?? []) await mkdir(path, { recursive: true })
@@ -302,6 +304,7 @@ interface WayOut {
   readonly isolation: Isolation
   readonly proxy: EgressProxy | undefined
   readonly relays: readonly string[]
+  readonly inbound?: Inbound | undefined
   readonly isHost?: boolean
 }
 
@@ -325,26 +328,21 @@ const forwarderOf = (proxy: EgressProxy, relays: readonly string[]): Forwarder =
   relays,
 })
 
-function isolated(launch: Launch, folder: DataFolder, way: WayOut, port: number | undefined): Launch {
-  const { isolation, proxy, relays, isHost = false } = way
+function isolated(launch: Launch, folder: DataFolder, way: WayOut): Launch {
+  const { isolation, proxy, relays, inbound, isHost = false } = way
   const view: View = {
     place: join(folder.root, 'view'),
     writable: [folder.data, folder.tmp, ...(launch.writable ?? [])],
     readable: [launch.cwd, ...(launch.readable ?? [])],
     cwd: launch.cwd,
-    network: isHost
-      ? 'host'
-      : proxy && {
-          ...forwarderOf(proxy, relays),
-          inbound: port === undefined ? undefined : { folder: proxy.inboundFolder, port },
-        },
+    network: isHost ? 'host' : proxy && { ...forwarderOf(proxy, relays), inbound },
   }
   return { ...launch, argv: isolation.wrap(launch.argv, view) }
 }
 
 /** Without isolation a program shares the loopback of the machine. */
 const dialOf = (way: WayOut | undefined, port: number) => (): Socket =>
-  way?.proxy ? connect({ path: join(way.proxy.inboundFolder, 's') }) : connect({ host: '127.0.0.1', port })
+  way?.inbound ? connect({ path: join(way.inbound.folder, 's') }) : connect({ host: '127.0.0.1', port })
 
 /** Another program may take it before ours does; then ours says so and ends. */
 const freePort = (): Promise<number> =>

@@ -21,13 +21,13 @@ const { write, look } = createAppCode({
     has: async () => false,
     look: () => assert.fail('nothing is hosted'),
     write: () => assert.fail('nothing is hosted'),
-    idAt: () => undefined,
+    placeAt: () => undefined,
     open: async () => undefined,
   },
 })
 const APP = {} as AppRow // which is looked at for hosted repositories only
 
-const codeOf = (git: object): AppCode => readAppSettings(JSON.stringify({ parameters: { dataApp: { git } } }), false).code!
+const codeOf = (git: object): AppCode => readAppSettings(JSON.stringify({ parameters: { dataApp: { git } } }), undefined).code!
 
 function written(t: TestContext, code: AppCode, type: Runtime) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-app-code-'))
@@ -69,12 +69,12 @@ test('the file to run is the one that is named, or has one of the usual names', 
 
 test('a script is written with the settings of Streamlit beside it', async (t) => {
   const parameters = { type: 'streamlit', script: ['1', '2'], dataApp: { streamlit: { 'config.toml': '[theme]' } } }
-  const { code } = readAppSettings(JSON.stringify({ parameters }), false)
+  const { code } = readAppSettings(JSON.stringify({ parameters }), undefined)
   const { folder, file, runtime } = await written(t, code!, 'streamlit')
   assert.deepEqual([runtime, readFileSync(file, 'utf8')], ['streamlit', '1\n2'])
   assert.equal(readFileSync(join(folder, '.streamlit/config.toml'), 'utf8'), '[theme]')
   const wrong = { ...parameters, dataApp: { streamlit: { 'config.toml': 3 } } }
-  assert.throws(() => readAppSettings(JSON.stringify({ parameters: wrong }), false), /config\.toml is not a text/)
+  assert.throws(() => readAppSettings(JSON.stringify({ parameters: wrong }), undefined), /config\.toml is not a text/)
 })
 
 test('a repository that cannot be used is refused with a sentence, which has no secret', async (t) => {

@@ -8,6 +8,7 @@ import type { FetchIntoOrder, LookOrder } from '../../engines/git/git-checkout.t
 import { writeProgramFile } from '../../engines/runner/data-folder.ts'
 import type { RuntimeName } from '../../engines/runner/runtimes.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { RepositoryPlace } from './app-paths.ts'
 import { type AppCode, invalid, type Runtime } from './app-settings.ts'
 import type { AppRow } from './apps.store.ts'
 import type { Repositories } from './repositories.ts'
@@ -22,8 +23,7 @@ export interface AppCodeDeps {
   readonly egress: EgressPolicy
   /** Repositories that the stack hosts. */
   readonly hosted: Pick<Repositories, 'has' | 'look' | 'write'> & {
-    /** The id of the app whose repository is at this address; undefined: it is elsewhere. */
-    readonly idAt: (address: string) => string | undefined
+    readonly placeAt: (address: string) => RepositoryPlace | undefined
     readonly open: (id: string, secret: string) => Promise<{ readonly app: AppRow } | undefined>
   }
 }
@@ -67,17 +67,18 @@ export function createAppCode({ fetchOnce, lookAtRepository, egress, hosted }: A
 
   /** The app in whose repository the code is, when the stack hosts it; undefined: it is elsewhere. */
   async function hostOf(app: AppRow, code: AppCode): Promise<AppRow | undefined> {
-    const id = code.kind === 'git' ? hosted.idAt(code.repository) : undefined
+    const place = code.kind === 'git' ? hosted.placeAt(code.repository) : undefined
     if (await hosted.has(app)) {
-      if (code.kind === 'hosted' || id === String(app.id)) return app
+      if (code.kind === 'hosted' || (place?.isHere && place.id === String(app.id))) return app
       const member = code.kind === 'git' ? 'dataApp.git.repository' : 'script'
       throw invalid(`the stack hosts a repository for this app: leave parameters.${member} out and push the code there`)
     }
     if (code.kind === 'hosted') throw invalid(code.missing)
-    if (code.kind !== 'git' || id === undefined) return undefined
-    const opened = await hosted.open(id, code.credentials?.password ?? '')
-    if (!opened) throw unusable(code.repository, 'The credentials of parameters.dataApp.git do not open it, or have expired.')
-    return opened.app
+    if (code.kind !== 'git' || !place) return undefined
+    const opened = await hosted.open(place.id, code.credentials?.password ?? '')
+    if (opened) return opened.app // by whichever name the stack was reached: the secret is of this stack
+    if (!place.isHere) return undefined
+    throw unusable(code.repository, 'The credentials of parameters.dataApp.git do not open it, or have expired.')
   }
 
   async function write(app: AppRow, code: AppCode, type: Runtime, folder: string, signal: AbortSignal): Promise<WrittenCode> {

@@ -8,10 +8,18 @@ export const repositoryPath = (id: number | string): string => `/git/data-apps/$
 
 const REPOSITORY = /^\/git\/data-apps\/(\d{1,15})\.git\/?$/
 
-/** The id of the app whose repository is at this address of this stack. */
-export function repositoryIdAt(address: string, baseUrl: string): string | undefined {
+export interface RepositoryPlace {
+  /** Of the app whose repository it is. */
+  readonly id: string
+  /** False: at another address, which may be another stack, or another name of this one. */
+  readonly isHere: boolean
+}
+
+/** Undefined: no stack has a repository of an app there. */
+export function repositoryAt(address: string, baseUrl: string): RepositoryPlace | undefined {
   const url = URL.parse(address)
-  return url?.origin === new URL(baseUrl).origin ? REPOSITORY.exec(url.pathname)?.[1] : undefined
+  const id = REPOSITORY.exec(url?.pathname ?? '')?.[1]
+  return id === undefined ? undefined : { id, isHere: url?.origin === new URL(baseUrl).origin }
 }
 
 /** Where the app itself is, for whoever has the link. */

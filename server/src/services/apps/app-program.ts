@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import type { Dial } from '../../engines/reverse-proxy/program-proxy.ts'
+import type { ContainerEngine } from '../../engines/runner/container-engine.ts'
 import { type DataFolder, writeConfigFile } from '../../engines/runner/data-folder.ts'
 import type { Isolation } from '../../engines/runner/isolation.ts'
 import { createMask } from '../../engines/runner/mask.ts'
@@ -11,9 +12,10 @@ import type { Runner, RunOutcome } from '../../engines/runner/runner.ts'
 import type { RuntimeName, Runtimes } from '../../engines/runner/runtimes.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
+import { containerOf, imageName, imageSource, isImage } from '../../model/component-image.ts'
 import type { RunnableComponent } from '../../model/run-ports.ts'
 import type { AppCodes } from './app-code.ts'
-import { type AppSettings, invalid, readAppSettings, SIZES } from './app-settings.ts'
+import { type AppSettings, invalid, type OwnProgram, readAppSettings, SIZES, type Size } from './app-settings.ts'
 import type { AppRow } from './apps.store.ts'
 import type { InstanceRun } from './instances.ts'
 
@@ -22,6 +24,8 @@ export interface AppProgramDeps {
   readonly runtimes: Runtimes
   readonly code: AppCodes
   readonly isolation: () => Promise<Isolation>
+  /** The docker or podman of this machine, when its engine answers. */
+  readonly findContainerEngine: () => Promise<ContainerEngine | undefined>
   readonly findComponent: (id: string) => RunnableComponent | undefined
   /** The configuration that was deployed, secrets encrypted. */
   readonly findVersion: (app: AppRow, version: number) => Promise<{ readonly configuration: string } | undefined>
@@ -50,15 +54,19 @@ export interface AppProgramDeps {
 const LONGEST_RUN_SECONDS = 86_400
 const TOKEN_SECONDS = LONGEST_RUN_SECONDS + 3_600
 
+const IMAGE_CPUS = 2
+const memoryOf = (size: Size): number => SIZES[size] * 2 ** 20
+
 export type AppProgram = ReturnType<typeof createAppProgram>
 
 export function createAppProgram(deps: AppProgramDeps) {
-  const ownCommand = (componentId: string) => {
-    const definition = deps.findComponent(componentId)?.definition
-    return definition?.type === 'command' ? definition : undefined
+  const ownProgram = (componentId: string): OwnProgram | undefined => {
+    const component = deps.findComponent(componentId)
+    if (component && isImage(component)) return 'image'
+    return component?.definition.type === 'command' ? 'command' : undefined
   }
   const settingsOf = (componentId: string, configuration: string): AppSettings =>
-    readAppSettings(configuration, ownCommand(componentId) !== undefined)
+    readAppSettings(configuration, ownProgram(componentId))
 
   const open = async (app: AppRow, configuration: string) => {
     const { text, values } = await deps.decrypt(app, configuration)
@@ -69,17 +77,20 @@ export function createAppProgram(deps: AppProgramDeps) {
   async function check(app: AppRow, configuration: string): Promise<AppSettings> {
     settingsOf(app.component_id, configuration) // before anything is decrypted
     const { settings } = await open(app, configuration)
+    const own = settings.own === 'image' ? await engineFor(componentOf(app)) : undefined
     await checkRuntime(settings)
     if (settings.code) await deps.code.look(app, settings.code)
+    await own?.fetch()
     return settings
   }
 
-  async function checkRuntime({ runtime }: AppSettings): Promise<void> {
-    if (!runtime) return
+  async function checkRuntime({ own, runtime }: AppSettings): Promise<void> {
+    if (own === 'command') return
     const { problem } = await deps.isolation()
-    // Commands come from whoever runs the stack; the code of an app comes from whoever may configure it.
+    // Commands come from whoever runs the stack; the code of an app comes from whoever may configure it. An image is reached through its
+    // forwarder, which only isolated ones have.
     if (problem !== undefined) throw new PlatformError('apps.notIsolated', { reason: problem })
-    if (runtime !== 'python-js') await commandOf(runtime) // its files say what it is
+    if (runtime && runtime !== 'python-js') await commandOf(runtime) // its files say what it is
   }
 
   async function commandOf(runtime: RuntimeName): Promise<(file: string) => readonly string[]> {
@@ -88,20 +99,50 @@ export function createAppProgram(deps: AppProgramDeps) {
     return found.command
   }
 
+  function componentOf({ component_id }: AppRow): RunnableComponent {
+    const component = deps.findComponent(component_id)
+    if (!component) throw invalid('its component is no longer there')
+    return component
+  }
+
+  async function engineFor(component: RunnableComponent) {
+    const image = imageName(component, component.definition.tag)
+    const engine = await deps.findContainerEngine()
+    if (!engine) throw new PlatformError('apps.noContainerEngine', { component: component.id, image })
+    /** One attempt: whoever deploys waits for the answer, and a start is tried again anyway. */
+    const fetch = (signal?: AbortSignal) => engine.prepare(image, { ...imageSource(component), attempts: 1, signal })
+    return { engine, image, fetch }
+  }
+
+  async function imageProgram(
+    component: RunnableComponent,
+    { size, secrets }: AppSettings,
+    folder: DataFolder,
+    signal: AbortSignal,
+  ): Promise<Program> {
+    const { engine, image, fetch } = await engineFor(component)
+    await fetch(signal)
+    const limits = { memoryBytes: memoryOf(size), cpus: IMAGE_CPUS }
+    const container = await engine.container({ ...containerOf(component, folder), ...limits, image, variables: secrets })
+    return { kind: 'image', container, network: 'none' } // besides its forwarder
+  }
+
   async function programOf(
     app: AppRow,
-    { runtime, code }: AppSettings,
+    settings: AppSettings,
     folder: DataFolder,
     { signal, onEvent }: Pick<InstanceRun, 'signal' | 'onEvent'>,
   ): Promise<{ readonly program: Program; readonly runtime?: RuntimeName }> {
-    const own = ownCommand(app.component_id)
-    if (own?.command) return { program: { kind: 'command', command: own.command, folder: join(deps.commandsFolder, own.uri) } }
+    const { own, runtime, code } = settings
+    if (own === 'image') return { program: await imageProgram(componentOf(app), settings, folder, signal) }
+    const { command, uri } = componentOf(app).definition
+    if (own && command) return { program: { kind: 'command', command, folder: join(deps.commandsFolder, uri) } }
     if (!runtime || !code) throw invalid('it has no program')
     const written = await deps.code.write(app, code, runtime, folder.data, signal)
     if (written.commit !== undefined) onEvent({ level: 'info', message: `Starts the commit ${written.commit}.` })
     for (const message of written.warnings) onEvent({ level: 'warning', message })
-    const command = await commandOf(written.runtime)
-    return { program: { kind: 'command', command: command(written.file), folder: written.folder }, runtime: written.runtime }
+    const toRun = await commandOf(written.runtime)
+    return { program: { kind: 'command', command: toRun(written.file), folder: written.folder }, runtime: written.runtime }
   }
 
   async function run(app: AppRow, handle: InstanceRun): Promise<RunOutcome> {
@@ -131,7 +172,7 @@ export function createAppProgram(deps: AppProgramDeps) {
         program,
         folder,
         environment: environmentOf(app, settings, token.value, workspace),
-        limits: { timeoutMs: LONGEST_RUN_SECONDS * 1000, memoryBytes: SIZES[settings.size] * 2 ** 20, diskBytes: deps.diskBytes },
+        limits: { timeoutMs: LONGEST_RUN_SECONDS * 1000, memoryBytes: memoryOf(settings.size), diskBytes: deps.diskBytes },
         mask: createMask([...opened.values, token.value]),
         egress: egressOf(app),
         loopbackPorts: [deps.sqlPort()].filter((port) => port !== undefined),
@@ -148,7 +189,7 @@ export function createAppProgram(deps: AppProgramDeps) {
 
   function environmentOf(
     app: AppRow,
-    { secrets }: AppSettings,
+    { own, secrets }: AppSettings,
     token: string,
     workspace: number | undefined,
   ): Record<string, string> {
@@ -156,7 +197,7 @@ export function createAppProgram(deps: AppProgramDeps) {
     const port = deps.sqlPort()
     const branch = String(app.branch_id)
     return {
-      ...secrets,
+      ...(own !== 'image' && secrets), // a container reads them from a file
       KBC_PROJECTID: String(app.project_id),
       KBC_BRANCHID: branch,
       KBC_COMPONENTID: app.component_id,

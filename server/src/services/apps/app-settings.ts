@@ -3,7 +3,8 @@
 import { PlatformError } from '../../kit/errors.ts'
 
 export interface AppSettings {
-  /** Undefined: the component has a program of its own. */
+  /** Set when the component has a program; then there is neither `runtime` nor `code`. */
+  readonly own: OwnProgram | undefined
   readonly runtime: Runtime | undefined
   readonly code: AppCode | undefined
   readonly size: Size
@@ -15,6 +16,8 @@ export interface AppSettings {
   /** Whether a run has a workspace of its own: clients ask for it by a variable or by `runtime`. */
   readonly hasWorkspace: boolean
 }
+
+export type OwnProgram = 'command' | 'image'
 
 export type AppCode =
   | {
@@ -62,13 +65,15 @@ const NO_ADDRESS = 'parameters.dataApp.git.repository is missing: the address of
 const NO_SCRIPT =
   'parameters.script is missing: the code of the app, as a text or a list of lines, unless it is in a git repository (dataApp.git)'
 
-export function readAppSettings(configuration: string, hasOwnProgram: boolean): AppSettings {
+export function readAppSettings(configuration: string, own: OwnProgram | undefined): AppSettings {
   const { parameters, runtime: surroundings } = objectOf(JSON.parse(configuration), 'the configuration')
   const given = objectOf(parameters ?? {}, 'parameters')
   const dataApp = objectOf(given.dataApp ?? {}, 'parameters.dataApp')
   const secrets = secretsOf(dataApp.secrets)
-  const runtime = hasOwnProgram ? undefined : runtimeOf(given.type)
+  if (own === 'image') refuseLineBreaks(secrets)
+  const runtime = own ? undefined : runtimeOf(given.type)
   return {
+    own,
     runtime,
     code: runtime && codeOf(runtime, given.script, dataApp),
     size: sizeOf(given.size),
@@ -193,6 +198,15 @@ function secretsOf(value: unknown): Record<string, string> {
     return [plain, String(text)]
   })
   return Object.fromEntries(entries)
+}
+
+/** A container engine takes variables line by line. */
+function refuseLineBreaks(secrets: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(secrets))
+    if (/[\r\n\0]/.test(value))
+      throw invalid(
+        `parameters.dataApp.secrets.${name} has a line break, which a variable of an image cannot have: encode it, or let the app read it in config.json`,
+      )
 }
 
 const shown = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, 60)

@@ -58,6 +58,23 @@ await onBothDatabases('apps store', ({ db, inTransaction }) => {
     assert.deepEqual(await store.list(projectId, { ...filter, componentId: 'other' }), [])
   })
 
+  test('nothing of an app is found or changed by way of another project', async () => {
+    const [app, other] = [await stored(await newProjectRow(db)), await newProjectRow(db)]
+    const stranger = { ...app, project_id: other }
+    await inTransaction(async (trx) => {
+      await store.insertRun(trx, runOf(app, NOW))
+      await store.addLines(trx, app.id, [{ project_id: app.project_id, app_id: app.id, at: NOW, level: 'info', text: 'secret' }])
+      assert.equal(await store.update(trx, stranger, { generation: 2 }), undefined)
+      assert.equal(await store.setPassword(trx, stranger, 'cipher', 1), undefined)
+      await store.remove(trx, stranger)
+    })
+    assert.equal(await store.findOf(stranger), undefined)
+    assert.equal(await store.count(other), 0)
+    assert.deepEqual([await store.listRuns(stranger, 10), await store.tail(stranger, 10, undefined)], [[], []])
+    assert.deepEqual(await store.listOpenRuns(other, [app.id]), [])
+    assert.deepEqual({ ...(await store.find(app.project_id, app.id)) }, { ...app, last_start_at: NOW })
+  })
+
   test('lines and runs are bounded, and go with their app', async () => {
     const app = await stored(await newProjectRow(db))
     const line = (n: number) => ({ project_id: app.project_id, app_id: app.id, at: NOW + n, level: 'info', text: `line ${n}` })

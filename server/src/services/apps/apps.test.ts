@@ -2,16 +2,20 @@ import assert from 'node:assert/strict'
 import fs, { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { before, test } from 'node:test'
 import { packObjects } from 'isomorphic-git'
 import { openGitClient } from '../../../../tests/support/git-client.ts'
 import { startGitServer } from '../../../../tests/support/git-server.ts'
+import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { tableClient } from '../../../../tests/support/table-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 import { FLUSH, packet } from '../../engines/git/pkt-line.ts'
 import { withTables } from '../../engines/metadata-db/dialects.ts'
 import { findIsolation } from '../../engines/runner/isolation.ts'
+import { createRepositoriesStore } from './repositories.store.ts'
+import { sweepPacks } from './repositories.ts'
 
 interface App {
   readonly id: string
@@ -244,7 +248,7 @@ isolated('an app that fails is reported with its output, and tried again with pa
   const answer = await fetchApp(crashing)
   assert.equal(answer.status, 503, answer.text)
   assert.match(answer.text, /does not run/)
-  await until('several runs', async () => (await runsOf(crashing)).length >= 3)
+  await until('another run', async () => (await runsOf(crashing)).length >= 2)
   const [newest, ...older] = (await runsOf(crashing)).filter(({ state }) => state === 'failed')
   assert.match(newest?.reason ?? older[0]?.reason ?? '', /exit code 3\ncannot find my table/)
   assert.match(await logOf(crashing), /ERROR cannot find my table/)
@@ -476,14 +480,14 @@ isolated('an app runs the newest commit of the repository that the stack hosts, 
   assert.equal(await client.push({ ref: 'draft' }), undefined)
   await deploy(app, { restartIfRunning: true })
   assert.equal((await fetchApp(app)).text, 'first', 'another branch changes nothing')
-  const draftOf = async (password: string) => {
-    const git = { repository: url, branch: 'draft', username: 'any', '#password': password }
+  const draftOf = async (password: string, repository = url) => {
+    const git = { repository, branch: 'draft', username: 'any', '#password': password }
     const made = await call('POST', '', {
       json: { name: 'draft', type: 'python-js', config: { parameters: { dataApp: { git } } } },
     })
     return made.json<App>()
   }
-  const draft = await draftOf(secret)
+  const draft = await draftOf(secret, url.replace('127.0.0.1', 'another-name-of-the-stack.example.com'))
   await deploy(draft)
   assert.equal((await fetchApp(draft)).text, 'drafted')
   const refused = await call('PATCH', `/${(await draftOf('wrong')).id}`, { json: { desiredState: 'running' } })
@@ -537,6 +541,24 @@ test('a hosted repository is cloned and pushed to, forced too; its default branc
   )
   assert.deepEqual(pushed, [undefined, undefined, undefined], 'pushes at once wait for each other')
   for (const ref of branches) assert.equal((await client.clone({ ref })).commits.length, 1)
+})
+
+test('what an interrupted push or deletion has left of a repository is removed an hour later, and nothing else', async (t) => {
+  const hosted = await createHosted()
+  const client = await openGitClient(t, hosted.url, await secretFor(hosted))
+  await client.commit({ 'a.txt': '1' })
+  assert.equal(await client.push(), undefined)
+  const { store: objects } = stack.platform.objects
+  const left = [`data-app-repositories/${hosted.app.id}/left`, 'data-app-repositories/999999/left', 'data-app-others/left']
+  for (const key of left) await objects.put(key, Readable.from([Buffer.from('x')]))
+  const store = createRepositoriesStore(stack.platform.metadata.db)
+  const found = async () => (await Promise.all(left.map((key) => objects.head(key)))).map((object) => object !== undefined)
+  const sweep = (minutes: number) => sweepPacks({ store, objects, clock: { now: () => new Date(Date.now() + minutes * 60_000) } })
+  await sweep(55)
+  assert.deepEqual(await found(), [true, true, true], 'a push may still be under way')
+  await sweep(65)
+  assert.deepEqual(await found(), [false, false, true])
+  assert.equal((await client.clone()).commits.length, 1, 'what the repository names has stayed')
 })
 
 test('a credential opens its repository only, until it ends', async (t) => {
@@ -668,6 +690,25 @@ test('an app has a password for people who are not signed in, the same for all w
   const events = await stack.request('GET', '/v2/storage/events?limit=100')
   assert.ok(!events.text.includes(one!), 'it is shown nowhere else')
   assert.match(events.text, /Created the password of app/)
+})
+
+test('people of the project open an app without a link or a password; for others it is not there', async () => {
+  const app = await create(HELLO)
+  const admin = await newStackAdmin(stack)
+  const member = await newMember(stack, admin, { projectId: stack.projectId, role: 'viewer' })
+  const opened = await member.call('GET', `/data-apps/${app.id}/`)
+  assert.equal(opened.status, 302, opened.text)
+  const link = await stack.request('GET', opened.headers.get('location')!, { token: null })
+  assert.equal(link.status, 409, 'the link leads to the app, which is not deployed')
+  const { projectId } = await stack.newProject('Elsewhere')
+  const stranger = await newMember(stack, admin, { projectId, role: 'admin' })
+  assert.equal((await stranger.call('GET', `/data-apps/${app.id}/`)).status, 404)
+  await admin.ok('DELETE', `/manage/projects/${stack.projectId}/users/${(await member.ok<{ id: string }>('GET', '/account')).id}`)
+  assert.equal(
+    (await stack.request('GET', opened.headers.get('location')!, { token: null })).status,
+    404,
+    'it ends with the membership',
+  )
 })
 
 test('a password ends with the token that asked for it', async () => {

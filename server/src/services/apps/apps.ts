@@ -215,7 +215,7 @@ export function createApps(deps: AppsDeps) {
     if (!found) return undefined
     const runs = await store.listOpenRuns(row.project_id, [row.id])
     const settings = settingsOrNothing(row.component_id, found.configuration)
-    const type = settings?.runtime ?? declaredType(found.configuration, settings === undefined)
+    const type = settings?.runtime ?? settings?.own ?? declaredType(found.configuration)
     return { row, state: stateOf(row, runs, now()), name: found.name, latestVersion: found.version, type, settings }
   }
 
@@ -406,9 +406,8 @@ function configurationOf({ config, type }: AppRequest, id: string): string {
   return JSON.stringify({ ...config, parameters: { ...(type !== undefined && { type }), ...parameters, id } })
 }
 
-/** Of an app that cannot be read, or that has a program of its own. */
-function declaredType(configuration: string, isUnreadable: boolean): string {
-  if (!isUnreadable) return 'command'
+/** Of an app whose settings cannot be read. */
+function declaredType(configuration: string): string {
   const { parameters } = JSON.parse(configuration) as { parameters?: { type?: unknown } | null }
   return typeof parameters?.type === 'string' ? parameters.type : 'node'
 }

@@ -230,8 +230,8 @@ export function createInstances(deps: InstancesDeps) {
   async function untilReady(app: AppRow, opened: Promise<Dial>, end: Promise<void>, signal: AbortSignal): Promise<Dial> {
     let isOver = false
     void end.then(() => (isOver = true))
-    const giveUpAt = performance.now() + settings.startMs
     const dial = await Promise.race([opened, end.then(() => undefined)])
+    const giveUpAt = performance.now() + settings.startMs // fetching its code or its image is not its start
     while (dial && !isOver && !signal.aborted) {
       if (await deps.answers(dial, AbortSignal.any([signal, AbortSignal.timeout(settings.startMs)]))) return dial
       if (performance.now() > giveUpAt)

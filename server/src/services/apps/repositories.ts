@@ -263,19 +263,24 @@ export function createRepositories(deps: RepositoriesDeps) {
       const { objects: found } = await objects.list({ prefix: `${PREFIX}${app.id}/` })
       await objects.delete(found.map(({ key }) => key))
     },
+  }
+}
 
-    /** Removes what interrupted pushes and deletions have left. */
-    async sweep(): Promise<void> {
-      let after = ''
-      for (let more = true; more; ) {
-        const page = await objects.list({ prefix: PREFIX, after })
-        const named = await store.listPackKeys() // read after the objects: what is new is named by then, or young
-        const old = page.objects.filter(({ key, modifiedMs }) => !named.has(key) && modifiedMs < now() - KEPT_MS)
-        await objects.delete(old.map(({ key }) => key))
-        after = page.objects.at(-1)?.key ?? ''
-        more = page.more
-      }
-    },
+/** Removes what interrupted pushes and deletions have left. */
+export async function sweepPacks({
+  store,
+  objects,
+  clock,
+}: Pick<RepositoriesDeps, 'store' | 'objects' | 'clock'>): Promise<void> {
+  const youngFrom = clock.now().getTime() - KEPT_MS
+  let after = ''
+  for (let more = true; more; ) {
+    const page = await objects.list({ prefix: PREFIX, after })
+    const named = await store.listPackKeys() // read after the objects: what is new is named by then, or young
+    const left = page.objects.filter(({ key, modifiedMs }) => !named.has(key) && modifiedMs < youngFrom)
+    await objects.delete(left.map(({ key }) => key))
+    after = page.objects.at(-1)?.key ?? ''
+    more = page.more
   }
 }
 

@@ -1,6 +1,6 @@
 // One component or processor of a run: which program it is, what it knows of its surroundings, and the run itself.
 
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import type { Checkpoints } from '../../engines/runner/checkpoints.ts'
 import type { ContainerEngine } from '../../engines/runner/container-engine.ts'
@@ -10,6 +10,7 @@ import type { Mask } from '../../engines/runner/mask.ts'
 import type { Program } from '../../engines/runner/program.ts'
 import type { Runner, RunOutcome } from '../../engines/runner/runner.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { containerOf, imageName, imageSource } from '../../model/component-image.ts'
 import { featuresOf } from '../../model/features.ts'
 import type { ProjectInfo, RunnableComponent, RunScope } from '../../model/run-ports.ts'
 import type { ComponentLimits } from './limits.ts'
@@ -149,21 +150,15 @@ async function programOf(settings: ProgramSettings, run: ComponentRun): Promise<
 
 async function imageOf(settings: ProgramSettings, run: ComponentRun): Promise<{ program: Program; image: ImageRecord }> {
   const { component, limits } = run
-  const { definition } = component
-  const image = `${definition.type === 'quayio' ? 'quay.io/' : ''}${definition.uri}:${run.tag}`
+  const image = imageName(component, run.tag)
   const engine = await settings.findContainerEngine()
   if (!engine) throw new PlatformError('runner.noContainerEngine', { component: component.id, image })
-  const { username, server, '#password': password } = definition.repository ?? {}
-  const login = username && password ? { username, password, server: server ?? '' } : undefined
-  const digests = await engine.prepare(image, login, definition.digest)
-  const container = engine.container({
+  const digests = await engine.prepare(image, imageSource(component))
+  const container = await engine.container({
+    ...containerOf(component, run.folder),
     image,
-    name: `millrace-${basename(run.folder.root)}-${component.id.replace(/[^A-Za-z0-9]+/g, '-')}`,
-    folder: run.folder,
     memoryBytes: limits.memoryBytes,
     cpus: limits.cpus,
-    asRoot: component.features.includes('container-root-user'),
-    noSwap: component.features.includes('no-swap'),
   })
   const network = component.network === 'bridge' ? 'bridge' : 'none'
   return { program: { kind: 'image', container, network }, image: { id: image, digests } }

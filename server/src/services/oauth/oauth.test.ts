@@ -1,7 +1,9 @@
-// The broker against a real authorisation server: oidc-provider, in this process, over real sockets.
+// The broker against a real authorisation server: oidc-provider, in this process, over real sockets; and against one of OAuth 1.0a.
 
 import assert from 'node:assert/strict'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import test from 'node:test'
 import {
   type AuthorisationServer,
@@ -9,6 +11,7 @@ import {
   createBrowser,
   startAuthorisationServer,
 } from '../../../../tests/support/authorisation-server.ts'
+import { CONSUMER, startOauth1Server } from '../../../../tests/support/oauth1-server.ts'
 import { newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../../tests/support/shell-stack.ts'
 import type { TestScope } from '../../../../tests/support/test-stack.ts'
@@ -322,6 +325,18 @@ test('the person is sent to the public address, with PKCE, a client of their own
     response_type: 'code',
     scope: 'only this',
   })
+  await manage(stack, 'PATCH', `/oauth/manage/${setup.provider}`, { auth_url: `${server.url}/auth`, app_secret: 'not the one' })
+  assert.match((await authorise(setup)).text, /invalid_client/)
+  const ownClient = { appKey: CLIENT.id, appSecret: CLIENT.secret }
+  assert.equal((await authorise(setup, createBrowser(), ownClient)).status, 200, 'the code is exchanged with the own client')
+  assert.equal((await credentialsOf(setup)).appKey, CLIENT.id)
+  assert.equal(
+    (await stack.request('POST', `/oauth/credentials/${COMPONENT}/shop/refresh`)).status,
+    200,
+    'and so is a refresh token',
+  )
+
+  await manage(stack, 'PATCH', `/oauth/manage/${setup.provider}`, { auth_url: `${server.url}/%%tenant%%/auth` })
   for (const tenant of ['', 'a/b', 'evil.example.com#', 'a@b', 'a:1']) {
     const refused = await createBrowser().visit(startUrl(setup, { userData: JSON.stringify({ tenant }) }))
     assert.match(refused.text, /cannot be part of a host name/)
@@ -397,6 +412,27 @@ test('providers are managed with the manage token alone, and their secrets are n
     `Saved OAuth provider ${provider}.based by root`,
   ])
   assert.doesNotMatch(JSON.stringify(events), /canary/)
+})
+
+test('a file in the folder oauth-providers adds a provider or a client of one that is built in, and is read again', async () => {
+  const stack = await startProject()
+  const folder = join(stack.dataDir, 'oauth-providers')
+  const write = (name: string, text: string) => writeFile(join(folder, name), text)
+  const shown = (id: string) => stack.request('GET', `/oauth/providers/${id}`)
+  assert.equal((await shown('github')).json().hasClient, false)
+  assert.equal((await shown('of-a-file')).status, 404)
+  await mkdir(folder, { recursive: true })
+  await write('github.json', JSON.stringify({ id: 'github', app_key: 'k', app_secret: 'canary-of-a-file' }))
+  await write('other.json', JSON.stringify({ id: 'of-a-file', provider: 'google', friendly_name: 'First', scope: 'x' }))
+  await write('broken.json', '{')
+  const github = await shown('github')
+  assert.equal(github.json().hasClient, true)
+  assert.doesNotMatch(github.text, /canary/)
+  assert.equal((await shown('of-a-file')).json().name, 'First')
+  await write('other.json', JSON.stringify({ id: 'of-a-file', provider: 'google', friendly_name: 'Second', scope: 'x' }))
+  assert.equal((await shown('of-a-file')).json().name, 'Second')
+  await rm(folder, { recursive: true })
+  assert.equal((await shown('of-a-file')).status, 404)
 })
 
 test('credentials that were brought along are kept as ciphers, for their project and component alone', async () => {
@@ -499,4 +535,49 @@ test('a consent page that stays open too long is over, and a clock ahead of the 
   aheadMs += 56 * minute
   assert.equal((await runExtractor(setup, { id: 'shop', version: 3 })).status, 'success')
   assert.equal(exchanges(), before + 1, 'refreshed some minutes before its end')
+})
+
+test('a person authorises by OAuth 1.0a, and the extractor signs with what came of it', async (t) => {
+  const stack = await startProject()
+  const server = await startOauth1Server(t)
+  const added = await manage(stack, 'POST', '/oauth/manage', {
+    component_id: 'one',
+    friendly_name: 'One',
+    oauth_version: '1.0',
+    request_token_url: `${server}/request`,
+    auth_url: `${server}/authorize`,
+    token_url: `${server}/access`,
+    test_url: `${server}/list`,
+    app_key: CONSUMER.key,
+    app_secret: CONSUMER.secret,
+  })
+  assert.equal(added.status, 201, added.text)
+  const browser = createBrowser()
+  const query = new URLSearchParams({ token: stack.masterToken, provider: 'one', id: 'one', authorizedFor: 'ada' })
+  const begin = async () => {
+    const start = await browser.visit(`${stack.url}/oauth/authorize/${COMPONENT}?${query}`)
+    assert.equal(start.status, 302, start.text)
+    return browser.visit(start.location!)
+  }
+  const [callback] = (await begin()).location!.split('?')
+  const refused = await browser.visit(`${callback}?denied=request-token`)
+  assert.deepEqual([refused.status, /did not authorise: access_denied/.test(refused.text)], [400, true], refused.text)
+  const wrong = await browser.visit((await begin()).location!.replace('verifier=v1', 'verifier=v2'))
+  assert.equal(wrong.status, 400, wrong.text)
+  assert.equal((await stack.request('GET', `/oauth/credentials/${COMPONENT}`)).text, '[]', 'neither left anything behind')
+  const back = await begin()
+  assert.equal((await browser.visit(back.location!)).status, 200)
+  assert.match((await browser.visit(back.location!)).text, /is not under way/)
+  assert.equal((await stack.request('POST', `/oauth/credentials/${COMPONENT}/one/test`)).json().status, 'ok')
+  const config = await stack.configure(COMPONENT, {
+    authorization: { oauth_api: { id: 'one', version: 3 } },
+    parameters: {
+      api: { baseUrl: `${server}/`, authentication: { type: 'oauth10' } },
+      config: { outputBucket: 'one', jobs: [{ endpoint: 'list', dataType: 'list' }] },
+    },
+  })
+  const job = await stack.wait(
+    (await stack.request('POST', '/queue/jobs', { json: { component: COMPONENT, config } })).json<Job>(),
+  )
+  assert.equal(job.status, 'success', JSON.stringify(job.result))
 })

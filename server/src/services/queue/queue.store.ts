@@ -197,7 +197,8 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       return named! // inserted above
     },
 
-    find: async (projectId: number, id: number): Promise<JobRow | undefined> => (await jobAt(database, { projectId, id }))[0],
+    find: async (projectId: number, id: number, at: Db = database): Promise<JobRow | undefined> =>
+      (await jobAt(at, { projectId, id }))[0],
 
     findForUpdate: (trx: Trx, projectId: number, id: number): Promise<JobRow | undefined> =>
       tables(trx)

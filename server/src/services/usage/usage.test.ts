@@ -2,31 +2,27 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { prepareFile } from '../../../../tests/support/file-client.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
+import { type Job, type ShellStack, shellStack } from '../../../../tests/support/shell-stack.ts'
 import { type TableClient, tableClient } from '../../../../tests/support/table-client.ts'
-import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 import type { ProjectLimit } from '../../model/project-limits.ts'
 import type { UsageLine } from './usage-lines.ts'
 
-interface Job {
-  readonly id: number
-  readonly status: string
-  readonly isFinished: boolean
-  readonly result: { readonly message?: string }
-}
-
-let stack: TestStack
+let stack: ShellStack
 let client: TableClient
+/** The configuration whose runs copy the orders. */
+let copying: string
 let admin: Awaited<ReturnType<typeof newStackAdmin>>
 let stop: (() => Promise<void>) | undefined
 before(async () => {
-  stack = await startTestStack({ after: (work: () => Promise<void>) => (stop = work) } as never, {
+  stack = await shellStack({ after: (work: () => Promise<void>) => (stop = work) } as never, {
     sql: { memoryMb: 512, diskMb: 64 },
   })
   client = tableClient(stack)
   admin = await newStackAdmin(stack)
   await client.bucket('main')
   await client.bucket('result', 'out')
+  copying = await stack.configure('platform.sql-transformation', {})
 })
 test.after(() => stop?.())
 
@@ -42,23 +38,21 @@ async function usage(query = ''): Promise<UsageLine[]> {
   return answer.json<UsageLine[]>()
 }
 
-async function copyOrders(destination = 'out.c-result.copy'): Promise<Job> {
+async function copyOrders(): Promise<Job> {
   const configData = {
     parameters: { blocks: [{ name: 'b', codes: [{ name: 'c', script: ['create table copy as select * from orders'] }] }] },
     storage: {
       input: { tables: [{ source: 'in.c-main.orders', destination: 'orders' }] },
-      output: { tables: [{ source: 'copy', destination }] },
+      output: { tables: [{ source: 'copy', destination: 'out.c-result.copy' }] },
     },
   }
-  const started = await stack.request('POST', '/queue/jobs', {
-    json: { component: 'platform.sql-transformation', configData, mode: 'run' },
-  })
+  return stack.wait(await start('platform.sql-transformation', configData, copying))
+}
+
+async function start(component: string, configData: object, config?: string): Promise<Job> {
+  const started = await stack.request('POST', '/queue/jobs', { json: { component, configData, config, mode: 'run' } })
   assert.equal(started.status, 201, started.text)
-  const { id } = started.json<Job>()
-  return until(`job ${id} ends`, async () => {
-    const job = (await stack.request('GET', `/queue/jobs/${id}`)).json<Job>()
-    return job.isFinished && job
-  })
+  return started.json<Job>()
 }
 
 test('loads, jobs and queries are counted by day and component', async () => {
@@ -74,7 +68,13 @@ test('loads, jobs and queries are counted by day and component', async () => {
   const ofJob = byComponent.find(({ componentId }) => componentId?.includes('transformation'))!
   assert.deepEqual([outside.jobs, outside.rowsLoaded], [0, 3])
   assert.deepEqual([ofJob.jobs, ofJob.failedJobs, ofJob.rowsLoaded], [1, 0, 3])
-  assert.ok(ofJob.jobSeconds > 0 && ofJob.sqlSeconds > 0 && outside.bytesLoaded > 0)
+  assert.ok(ofJob.jobSeconds > 0 && ofJob.sqlSeconds > 0 && ofJob.bytesRead > 0 && outside.bytesLoaded > 0)
+  assert.equal(outside.bytesRead, 0)
+  await client.exported('in.c-main.orders')
+  const byConfiguration = await usage('?groupBy=configuration')
+  const lineOf = (id: string) => byConfiguration.find(({ configurationId }) => configurationId === id)!
+  assert.deepEqual([lineOf(copying).jobs, lineOf(copying).bytesRead], [1, ofJob.bytesRead])
+  assert.ok(lineOf('').bytesRead > 0, 'an export is counted')
 
   const [all] = await usage('?groupBy=')
   assert.deepEqual([all!.jobs, all!.rowsLoaded], [1, 6])
@@ -104,7 +104,7 @@ test('a limit of rows per day ends the job that exceeds it, and its table stays 
   await setLimit('storage.maxRowsPerDay', 7)
   const failed = await copyOrders()
   assert.equal(failed.status, 'error')
-  assert.match(failed.result.message!, /may have 7 rows loaded in a day \(UTC\); with this it would have 9/)
+  assert.match(failed.result.message, /may have 7 rows loaded in a day \(UTC\); with this it would have 9/)
   assert.equal((await client.detail('out.c-result.copy')).rowsCount, 3)
   assert.equal((await client.load('in.c-main.orders', 'id,city\n4,Plzen\n', { incremental: 1 })).status, 'success', '7 of 7')
   await assert.rejects(client.load('in.c-main.orders', 'id,city\n5,Plzen\n', { incremental: 1 }), /usage\.limitReached/)
@@ -112,16 +112,61 @@ test('a limit of rows per day ends the job that exceeds it, and its table stays 
   assert.equal((await copyOrders()).status, 'success')
 })
 
-test('a limit of bytes ends the job that exceeds it, and loads; both leave the table as it was', async () => {
+test('a limit of bytes refuses a load, which leaves the table as it was', async () => {
   const before = (await client.detail('in.c-main.orders')).rowsCount
   await setLimit('storage.maxBytes', 1)
-  const failed = await copyOrders('out.c-result.another')
-  assert.equal(failed.status, 'error')
-  assert.match(failed.result.message!, /may have 1 bytes in tables and files; with this it would have \d+/)
   await assert.rejects(client.load('in.c-main.orders', 'id,city\n6,Plzen\n', { incremental: 1 }), /usage\.limitReached/)
   assert.equal((await client.detail('in.c-main.orders')).rowsCount, before)
   await setLimit('storage.maxBytes', undefined)
-  assert.equal((await copyOrders('out.c-result.another')).status, 'success')
+})
+
+/** What a component leaves that writes these tables, and two files. */
+const leave = async (tables: readonly string[]): Promise<Job> => {
+  await stack.add(
+    'test.results',
+    `for t in ${tables.join(' ')}; do printf 'id\\n1\\n' > "$KBC_DATADIR/out/tables/$t"; done
+     for f in one two; do echo x > "$KBC_DATADIR/out/files/$f"; done`,
+  )
+  const output = { tables: tables.map((source) => ({ source, destination: `out.c-result.${source}` })) }
+  return stack.wait(await start('test.results', { storage: { output } }))
+}
+const isThere = async (table: string) => (await stack.request('GET', `/v2/storage/tables/out.c-result.${table}`)).status === 200
+
+test('what a job stores counts together: two tables that only fit alone, two files where one may be added', async () => {
+  await setLimit('storage.maxBytes', 1)
+  const tooMuch = await leave(['a'])
+  assert.equal(tooMuch.status, 'error')
+  const [, needed] = /may have 1 bytes in tables and files; with this it would have (\d+)/.exec(tooMuch.result.message)!
+  await setLimit('storage.maxBytes', Number(needed))
+  assert.match((await leave(['a', 'b'])).result.message, /bytes in tables and files/)
+  await setLimit('storage.maxBytes', undefined)
+
+  const files = async () => (await stack.request('GET', '/v2/storage/files')).json<object[]>().length
+  const before = await files()
+  await setLimit('storage.maxFiles', before + 1)
+  const failed = await leave(['a'])
+  assert.equal(failed.status, 'error')
+  assert.ok(
+    failed.result.message.includes(`may have ${before + 1} files; with this it would have ${before + 2}`),
+    failed.result.message,
+  )
+  assert.deepEqual([await isThere('a'), await isThere('b'), await files()], [false, false, before], 'nothing of it was stored')
+  await setLimit('storage.maxFiles', undefined)
+  assert.equal((await leave(['a'])).status, 'success')
+  assert.deepEqual([await isThere('a'), await files()], [true, before + 2])
+})
+
+test('a limit of jobs at once lets further jobs wait, and say so', async () => {
+  await stack.add('test.wait', 'while [ ! -e "$HOME/never" ]; do sleep 0.05; done')
+  await setLimit('components.jobsParallelism', 1)
+  const jobs = [await start('test.wait', {}), await start('test.wait', {})]
+  const reason = await until(
+    'the second says why it waits',
+    async () => (await stack.request('GET', jobs[1]!.url)).json<Job>().waitingReason,
+  )
+  assert.match(reason, /the project runs 1 jobs at once/)
+  for (const { id } of jobs) await stack.request('POST', `/queue/jobs/${id}/kill`)
+  await setLimit('components.jobsParallelism', undefined)
 })
 
 test('metrics of Prometheus have the usage of every project', async () => {

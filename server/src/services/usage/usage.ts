@@ -16,13 +16,14 @@ export interface UsageDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly recordEvent: RecordEvent
-  /** What is stored now. */
-  readonly tablesOf: (projectId: number) => Promise<{ readonly dataSizeBytes: number }>
-  readonly filesOf: (projectId: number) => Promise<{ readonly files: number; readonly bytes: number }>
+  /** What is stored, as the transaction `at` sees it: a job publishes several tables and files in one. */
+  readonly tablesOf: (projectId: number, at: Db) => Promise<{ readonly dataSizeBytes: number }>
+  readonly filesOf: (projectId: number, at: Db) => Promise<{ readonly files: number; readonly bytes: number }>
   readonly listProjectIds: () => Promise<readonly number[]>
   readonly findJob: (
     projectId: number,
     id: number,
+    at: Db,
   ) => Promise<{ readonly component_id: string; readonly configuration_id: string | null } | undefined>
 }
 
@@ -37,33 +38,34 @@ export function createUsage({ db, inTransaction, clock, recordEvent, tablesOf, f
   const store = createUsageStore(db)
   const today = (): string => dayOf(clock.now())
 
-  async function storedBy(projectId: number): Promise<{ readonly bytes: number; readonly files: number }> {
-    const [tables, { files, bytes }] = await Promise.all([tablesOf(projectId), filesOf(projectId)])
+  async function storedBy(projectId: number, at: Db): Promise<{ readonly bytes: number; readonly files: number }> {
+    const tables = await tablesOf(projectId, at)
+    const { files, bytes } = await filesOf(projectId, at)
     return { bytes: tables.dataSizeBytes + bytes, files }
   }
 
   /** Clients choose the run ids of their own calls; one that ends with the id of a job is that of the job. */
-  async function ownerOf(projectId: number, runId: string | null): Promise<UsageOwner> {
+  async function ownerOf(trx: Trx, projectId: number, runId: string | null): Promise<UsageOwner> {
     const jobId = Number(/(?:^|\.)(\d{1,15})$/.exec(runId ?? '')?.[1])
-    const job = jobId ? await findJob(projectId, jobId) : undefined
+    const job = jobId ? await findJob(projectId, jobId, trx) : undefined
     return job
       ? { projectId, componentId: job.component_id, configurationId: job.configuration_id ?? '' }
       : { projectId, ...NOBODY }
   }
 
   async function loaded(trx: Trx, { projectId, runId, rows, bytes, grownBytes }: LoadUsage): Promise<void> {
-    await store.add(trx, await ownerOf(projectId, runId), today(), { rows_in: rows, bytes_in: bytes })
+    await store.add(trx, await ownerOf(trx, projectId, runId), today(), { rows_in: rows, bytes_in: bytes })
     const limits = await store.limits(trx, projectId)
     if (limits.has('storage.maxRowsPerDay'))
       refuseAbove(limits, 'storage.maxRowsPerDay', await store.rowsOfDay(trx, projectId, today()))
     if (limits.has('storage.maxBytes') && grownBytes > 0)
-      refuseAbove(limits, 'storage.maxBytes', (await storedBy(projectId)).bytes + grownBytes)
+      refuseAbove(limits, 'storage.maxBytes', (await storedBy(projectId, trx)).bytes)
   }
 
   async function fileAdded(trx: Trx, projectId: number, bytes: number): Promise<void> {
     const limits = await store.limits(trx, projectId)
     if (!limits.has('storage.maxFiles') && !limits.has('storage.maxBytes')) return
-    const stored = await storedBy(projectId)
+    const stored = await storedBy(projectId, trx)
     refuseAbove(limits, 'storage.maxFiles', stored.files + 1)
     refuseAbove(limits, 'storage.maxBytes', stored.bytes + bytes)
   }
@@ -72,7 +74,7 @@ export function createUsage({ db, inTransaction, clock, recordEvent, tablesOf, f
     loaded,
     fileAdded,
     exported: async (trx, projectId, runId, bytes) =>
-      store.add(trx, await ownerOf(projectId, runId), today(), { bytes_out: bytes }),
+      store.add(trx, await ownerOf(trx, projectId, runId), today(), { bytes_out: bytes }),
   }
 
   /** Containers only wait for their jobs, and those are counted. */
@@ -93,12 +95,12 @@ export function createUsage({ db, inTransaction, clock, recordEvent, tablesOf, f
 
   /** A query that has ended, whatever its end. */
   const queryEnded = (projectId: number, runId: string | null, ms: number): Promise<void> =>
-    inTransaction(async (trx) => store.add(trx, await ownerOf(projectId, runId), today(), { sql_ms: ms }))
+    inTransaction(async (trx) => store.add(trx, await ownerOf(trx, projectId, runId), today(), { sql_ms: ms }))
 
   /** Adds what every project has stored since the last time; called every few minutes. */
   async function measureStorage(): Promise<void> {
     for (const projectId of await listProjectIds()) {
-      const { bytes } = await storedBy(projectId)
+      const { bytes } = await storedBy(projectId, db)
       const now = clock.now()
       await inTransaction(async (trx) => {
         const before = await store.takeMeasured(trx, projectId, now.getTime())

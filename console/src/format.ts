@@ -24,9 +24,19 @@ export function duration(seconds: number): string {
   const whole = Math.round(seconds)
   if (whole < 1 && seconds > 0) return 'under 1 s'
   if (whole < 60) return `${whole} s`
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
-  if (whole < 86_400) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`
-  return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`
+  if (whole < 3600) return inTwo(whole, [60, 'min'], [1, 's'])
+  if (whole < 86_400) return inTwo(whole, [3600, 'h'], [60, 'min'])
+  return inTwo(whole, [86_400, 'd'], [3600, 'h'])
+}
+
+/** "6 min", "15 min 41 s". */
+function inTwo(
+  seconds: number,
+  [large, ofLarge]: readonly [number, string],
+  [small, ofSmall]: readonly [number, string],
+): string {
+  const rest = Math.floor((seconds % large) / small)
+  return `${Math.floor(seconds / large)} ${ofLarge}${rest === 0 ? '' : ` ${rest} ${ofSmall}`}`
 }
 
 /** How long something took, whose whole seconds are known. */
@@ -38,8 +48,9 @@ const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' 
 const dayOfYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** The API writes +0000; dates need +00:00. */
-export const parseTime = (text: string): Date => new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'))
+/** The API writes +0000; dates need +00:00. Where it writes no zone (`2026-01-31 08:00:00`), the time is of UTC. */
+export const parseTime = (text: string): Date =>
+  new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2').replace(/^(\S+) ([\d:]+)$/, '$1T$2Z'))
 
 const dayNumber = (time: Date): number => Math.floor((time.getTime() - time.getTimezoneOffset() * 60_000) / 86_400_000)
 

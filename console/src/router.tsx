@@ -98,7 +98,7 @@ export const router = createRouter({
     route('/notifications', NotificationsScreen),
     route('/schedules', SchedulesScreen, 'view'),
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'since', 'by', 'cause', 'page'),
-    route('/jobs/$jobId', JobScreen, 'level', 'q', 'line'),
+    route('/jobs/$jobId', JobScreen, 'level', 'q', 'line', 'task'),
     route('/people', PeopleScreen),
     route('/account', AccountScreen),
     route('/projects', ProjectsScreen),

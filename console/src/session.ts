@@ -2,8 +2,9 @@
 // the stack that served this page, nowhere else.
 
 import { type Client, createClient, type Input, type OperationName } from '../../client/src/client.ts'
-import { type Account, ROUTES } from '../../client/src/operations.ts'
+import type { Account } from '../../client/src/operations.ts'
 import { observable } from './observable.ts'
+import { shownInput } from './shown-action.ts'
 
 const TOKEN = 'millrace.token'
 const PROJECT = 'millrace.project'
@@ -45,17 +46,13 @@ export interface Action {
 }
 
 const REMEMBERED_ACTIONS = 20
-/** Bodies of these hold what must not be shown again. */
-const PRIVATE = /^(account|signIn|encryption|vault|oauth|tokens|users|templates)\./
-/** A `#` value that is not encrypted yet, in JSON or in JSON within a text. */
-const CLEAR_SECRET = /\\?"#[^"]*"\s*:\s*\\?"(?!KBC::)/
 const done: Action[] = []
 
 export const actions = (): readonly Action[] => done
 
-function remember(operation: OperationName, input: Input<OperationName>): void {
-  const isSecret = PRIVATE.test(operation) || CLEAR_SECRET.test(JSON.stringify(input.body ?? null))
-  if (ROUTES[operation][0] === 'GET' || isSecret) return
+function remember(operation: OperationName, given: Input<OperationName>): void {
+  const input = shownInput(operation, given)
+  if (!input) return
   done.unshift({ key: (done[0]?.key ?? 0) + 1, operation, input, branch: branchId() })
   done.length = Math.min(done.length, REMEMBERED_ACTIONS)
 }
@@ -67,6 +64,10 @@ export const api: Client = {
   call: (operation, input = {}) => {
     remember(operation, input as never) // each with the input of its operation
     return client.call(operation, input)
+  },
+  open: (operation, input = {}) => {
+    remember(operation, input as never)
+    return client.open(operation, input)
   },
 }
 

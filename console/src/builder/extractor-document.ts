@@ -1,7 +1,6 @@
 // Where the builder's steps find their values in a configuration of the HTTP extractor, and what they say about them. Pure.
 
 import {
-  type Changes,
   editAll,
   isRecord,
   type Path,
@@ -17,7 +16,7 @@ import {
 export const API: Path = ['parameters', 'api']
 export const CONFIG: Path = ['parameters', 'config']
 export const LOGIN: Path = [...API, 'authentication']
-export const TOKEN_HEADER: Path = [...API, 'http', 'headers', 'Authorization']
+const HEADERS: Path = [...API, 'http', 'headers']
 export const jobPath = (index: number): Path => [...CONFIG, 'jobs', index]
 
 /** Where the pages of a job are described: its own scroller when there are several, else the one of the API. */
@@ -61,8 +60,77 @@ export function loginOf(document: unknown): string {
   const type = valueIn(document, [...LOGIN, 'type'])
   if (type === 'login' && valueIn(document, [...LOGIN, 'loginRequest', 'params', 'grant_type']) === 'client_credentials')
     return 'client'
-  if (typeof type === 'string') return type
-  return valueIn(document, TOKEN_HEADER) === undefined ? 'none' : 'header'
+  if (typeof type === 'string') return type === 'url.query' ? 'query' : type
+  return headerLoginOf(document) ? 'header' : 'none'
+}
+
+/** Where an expression refers to something, directly or inside a function: `{"attr": "#token"}`, `{"response": "token"}`. */
+function referenceIn(value: unknown, kind: 'attr' | 'response'): Path | undefined {
+  if (isRecord(value) && typeof value[kind] === 'string') return [kind]
+  const members: Iterable<readonly [string | number, unknown]> = Array.isArray(value)
+    ? value.entries()
+    : Object.entries(isRecord(value) ? value : {})
+  for (const [key, member] of members) {
+    const found = referenceIn(member, kind)
+    if (found) return [key, ...found]
+  }
+  return undefined
+}
+
+/** What is written before a token in the header that carries it: `Bearer `. Undefined where the header is made in another way. */
+export function prefixAt(document: unknown, header: Path): string | undefined {
+  const value = valueIn(document, header)
+  if (!isRecord(value)) return undefined
+  if (value.function === undefined) return ''
+  const args = value.function === 'concat' && Array.isArray(value.args) ? (value.args as readonly unknown[]) : []
+  return args.length === 2 && typeof args[0] === 'string' && isRecord(args[1]) && args[1].function === undefined
+    ? args[0]
+    : undefined
+}
+
+export function withPrefix(text: string, header: Path, prefix: string): string {
+  const before = prefixAt(parsed(text), header)
+  if (before === undefined || before === prefix) return text
+  const isJoined = valueIn(parsed(text), [...header, 'function']) !== undefined
+  return isJoined
+    ? setAt(text, [...header, 'args', 0], prefix)
+    : spliceAt(text, header, `{"function": "concat", "args": [${JSON.stringify(prefix)}, ${sliceAt(text, header)!}]}`)
+}
+
+/** The header that carries a token of the configuration, sent with every request. */
+export interface HeaderLogin {
+  readonly header: string
+  readonly path: Path
+  /** The name of the secret in it; undefined where the header holds the token itself. */
+  readonly attribute: string | undefined
+}
+
+export function headerLoginOf(document: unknown): HeaderLogin | undefined {
+  const headers = valueIn(document, HEADERS)
+  const tokens = Object.entries(isRecord(headers) ? headers : {}).map(([header, value]) => {
+    const found = referenceIn(value, 'attr')
+    return { header, path: [...HEADERS, header], attribute: found && textAt(value, found) }
+  })
+  return (
+    tokens.find(({ header }) => header.toLowerCase() === 'authorization') ??
+    tokens.find(({ attribute }) => attribute?.startsWith('#'))
+  )
+}
+
+/** Another name for the header; one that is taken is left alone. */
+export function withLoginHeader(text: string, name: string): string {
+  const found = headerLoginOf(parsed(text))
+  if (!found || name === '' || valueIn(parsed(text), [...HEADERS, name]) !== undefined) return text
+  return renameAt(text, found.path, name)
+}
+
+/** The attributes that hold user and password: each may be a secret or not. */
+export function basicNames(document: unknown): { readonly user: string; readonly password: string } {
+  const has = (name: string) => valueIn(document, [...CONFIG, name]) !== undefined
+  return {
+    user: has('#username') && !has('username') ? '#username' : 'username',
+    password: has('password') && !has('#password') ? 'password' : '#password',
+  }
 }
 
 const BEARER_OF_ACCOUNT = { Authorization: { function: 'concat', args: ['Bearer ', { authorization: 'data.access_token' }] } }
@@ -79,52 +147,66 @@ const CLIENT_CREDENTIALS = {
   expires: { response: 'expires_in', relative: true },
 }
 
-/** What choosing a login writes: values by path; undefined takes away. */
-function loginChanges(kind: string): Changes {
-  const without = [
-    [LOGIN, undefined],
-    [TOKEN_HEADER, undefined],
-  ] as const
-  if (kind === 'none') return without
-  if (kind === 'header')
-    return [
-      [LOGIN, undefined],
-      [TOKEN_HEADER, { function: 'concat', args: ['Bearer ', { attr: '#token' }] }],
-    ]
-  if (kind === 'client') return [...without, [LOGIN, CLIENT_CREDENTIALS]]
-  if (kind === 'query') return [...without, [LOGIN, { type: 'query', query: {} }]]
-  if (kind === 'oauth20') return [...without, [LOGIN, { type: 'oauth20', format: 'json', headers: BEARER_OF_ACCOUNT }]]
-  const login = { type: kind, loginRequest: { endpoint: '', method: 'POST', params: {} }, apiRequest: { headers: {} } }
-  return [...without, [LOGIN, kind.endsWith('login') ? login : { type: kind }]]
+/** A token for the refresh token of the account. */
+const ACCOUNT_LOGIN = {
+  type: 'oauth20.login',
+  loginRequest: {
+    endpoint: '',
+    method: 'FORM',
+    params: {
+      grant_type: 'refresh_token',
+      client_id: { consumer: 'client_id' },
+      client_secret: { consumer: 'client_secret' },
+      refresh_token: { user: 'refresh_token' },
+    },
+  },
+  apiRequest: { headers: { Authorization: { function: 'concat', args: ['Bearer ', { response: 'access_token' }] } } },
+}
+
+/** What choosing a login writes. */
+const LOGIN_STARTS: Readonly<Record<string, unknown>> = {
+  basic: { type: 'basic' },
+  login: { type: 'login', loginRequest: { endpoint: '', method: 'POST', params: {} }, apiRequest: { headers: {} } },
+  client: CLIENT_CREDENTIALS,
+  query: { type: 'query', query: {} },
+  oauth10: { type: 'oauth10' },
+  oauth20: { type: 'oauth20', format: 'json', headers: BEARER_OF_ACCOUNT },
+  'oauth20.login': ACCOUNT_LOGIN,
 }
 
 /** Another way to log in. The one that was saved comes back as it was. */
 export function withLogin(text: string, kind: string, saved: string): string {
-  if (loginOf(parsed(saved)) !== kind) return editAll(text, loginChanges(kind))
-  return [LOGIN, TOKEN_HEADER].reduce((current, path) => putAt(current, path, sliceAt(saved, path)), text)
+  const [now, before] = [parsed(text), parsed(saved)]
+  const old = loginOf(now) === 'header' || kind === 'none' ? headerLoginOf(now) : undefined
+  const open = old ? setAt(text, old.path, undefined) : text
+  if (loginOf(before) === kind)
+    return [LOGIN, ...(kind === 'header' ? [headerLoginOf(before)!.path] : [])].reduce(
+      (current, path) => putAt(current, path, sliceAt(saved, path)),
+      open,
+    )
+  const bearer = { function: 'concat', args: ['Bearer ', { attr: '#token' }] }
+  return editAll(open, [
+    [LOGIN, LOGIN_STARTS[kind]],
+    ...(kind === 'header' ? [[[...HEADERS, 'Authorization'], bearer] as const] : []),
+  ])
 }
 
 const API_HEADERS: Path = [...LOGIN, 'apiRequest', 'headers']
 const EXPIRES: Path = [...LOGIN, 'expires']
+export const apiHeader = (name: string): Path => [...API_HEADERS, name]
 
-/** Where an expression takes a value of the answer, directly or inside a function. */
-function responseIn(value: unknown): Path | undefined {
-  if (isRecord(value) && typeof value.response === 'string') return ['response']
-  const members: Iterable<readonly [string | number, unknown]> = Array.isArray(value)
-    ? value.entries()
-    : Object.entries(isRecord(value) ? value : {})
-  for (const [key, member] of members) {
-    const found = responseIn(member)
-    if (found) return [key, ...found]
-  }
-  return undefined
+interface TokenHeader {
+  readonly header: string
+  readonly answer: string
+  /** Where the name of the value in the answer stands. */
+  readonly path: Path
 }
 
 /** The header that carries the token of a login. */
-export function tokenHeaderOf(document: unknown): { readonly header: string; readonly answer: string; readonly path: Path } {
+export function tokenHeaderOf(document: unknown): TokenHeader {
   const headers = valueIn(document, API_HEADERS)
   for (const [header, source] of Object.entries(isRecord(headers) ? headers : {})) {
-    const found = responseIn(source)
+    const found = referenceIn(source, 'response')
     if (found) {
       const path = [...API_HEADERS, header, ...found]
       return { header, answer: textAt(document, path), path }
@@ -327,6 +409,7 @@ export function withSince(text: string, index: number, { name, format }: { name:
   return before?.format === format ? named : setAt(named, at(name), value)
 }
 
+const BASIC_NAMES = ['username', '#username', 'password', '#password']
 const SHOWN_API = ['baseUrl', 'name', 'authentication', 'pagination', 'http']
 /** Attributes of the login forms. */
 const SHOWN_CONFIG = [
@@ -346,8 +429,7 @@ export function keptPaths(document: unknown): readonly Path[] {
   const below = (path: Path, shown: readonly string[]) => {
     const value = valueIn(document, path)
     const attributes = JSON.stringify(valueIn(document, API) ?? {}) + JSON.stringify(valueIn(document, [...CONFIG, 'jobs']) ?? [])
-    const isAttribute = (name: string) =>
-      attributes.includes(`{"attr":${JSON.stringify(name)}}`) || ['username', '#password'].includes(name)
+    const isAttribute = (name: string) => attributes.includes(`{"attr":${JSON.stringify(name)}}`) || BASIC_NAMES.includes(name)
     return isRecord(value)
       ? Object.keys(value)
           .filter((name) => !shown.includes(name) && !isAttribute(name))

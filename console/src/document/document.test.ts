@@ -176,6 +176,16 @@ test('a schema finds the choice, the mistakes and the names it does not know', (
     ['"method" must be one of cursor, offset.'],
   )
   assert.deepEqual(unknownNames(wrong, schema, set), ['more'])
+  const named: Schema = {
+    oneOf: [
+      { title: 'Basic', properties: { type: { const: 'basic' } } },
+      { title: 'Query', properties: { type: { enum: ['query', 'url.query'] }, query: { type: 'object' } } },
+    ],
+  }
+  for (const type of ['query', 'url.query']) {
+    assert.equal(choiceFor({ type }, choicesOf(named, set))?.title, 'Query')
+    assert.deepEqual(problemsOf({ type, query: {} }, named, set), [])
+  }
   assert.equal(labelOf('maxRetries', {}), 'Max retries')
 })
 

@@ -18,11 +18,10 @@ export interface Draft {
   readonly isBehind: boolean
   readonly edit: (text: string) => void
   readonly discard: () => void
-  /** Goes on from a newer version, with this text. */
-  readonly rebase: (base: Saved, text: string) => void
 }
 
-interface Kept {
+/** A text and the version that it is to be saved over. */
+export interface Kept {
   readonly base: Saved
   readonly text: string
 }
@@ -75,7 +74,6 @@ export function useDrafts(name: string): DraftStore {
         isBehind: saved.version > base.version,
         edit: (next) => keep(key, isSameDocument(next, base.text) ? undefined : { base, text: next }),
         discard: () => keep(key, undefined),
-        rebase: (newBase, next) => keep(key, isSameDocument(next, newBase.text) ? undefined : { base: newBase, text: next }),
       }
     },
   }

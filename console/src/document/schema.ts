@@ -36,8 +36,21 @@ export function resolve(schema: Schema, set: SchemaSet): Schema {
   return isRecord(target) ? { ...resolve(target as Schema, set), ...own } : own
 }
 
-export const choicesOf = (schema: Schema, set: SchemaSet): readonly Schema[] =>
-  (schema.oneOf ?? schema.anyOf ?? []).map((choice) => resolve(choice, set))
+export function choicesOf(schema: Schema, set: SchemaSet): readonly Schema[] {
+  const choices = (schema.oneOf ?? schema.anyOf ?? []).map((choice) => resolve(choice, set))
+  const names = new Set(choices.flatMap(marksOf).map(([name]) => name))
+  return choices.map((choice) => withMarks(choice, names))
+}
+
+/** A kind with several names (`query`, `url.query`) lists them where its siblings have a constant: the first is written. */
+function withMarks(choice: Schema, names: ReadonlySet<string>): Schema {
+  const several = Object.entries(choice.properties ?? {}).filter(
+    ([name, { const: mark, enum: values }]) => names.has(name) && mark === undefined && values !== undefined,
+  )
+  if (several.length === 0) return choice
+  const marked = several.map(([name, property]) => [name, { ...property, const: property.enum![0] }] as const)
+  return { ...choice, properties: { ...choice.properties, ...Object.fromEntries(marked) } }
+}
 
 /** What tells one choice from the others: `{ type: 'login' }`. */
 export const marksOf = (choice: Schema): readonly (readonly [string, unknown])[] =>
@@ -53,10 +66,10 @@ const hasWhatItNeeds =
 
 export function choiceFor(value: unknown, choices: readonly Schema[]): Schema | undefined {
   const fitting = choices.filter((choice) => hasTypeOf(choice, value))
+  const isOf = ({ properties = {} }: Schema, name: string, mark: unknown) =>
+    isRecord(value) && (value[name] === mark || properties[name]?.enum?.includes(value[name]) === true)
   return (
-    fitting.find(
-      (choice) => isRecord(value) && marksOf(choice).length > 0 && marksOf(choice).every(([name, mark]) => value[name] === mark),
-    ) ??
+    fitting.find((choice) => marksOf(choice).length > 0 && marksOf(choice).every(([name, mark]) => isOf(choice, name, mark))) ??
     (fitting.every((choice) => marksOf(choice).length === 0) ? (fitting.find(hasWhatItNeeds(value)) ?? fitting[0]) : undefined)
   )
 }

@@ -66,7 +66,7 @@ export function EffectiveView({ draft, saved, rowName, schema, onOpen }: Effecti
         )}
         <span>
           <i className="g3" />
-          variable
+          vault or variable
         </span>
         <span>
           <i className="g4" />

@@ -31,6 +31,7 @@ import {
 } from '../document/schema.ts'
 import { HelpButton, Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Suggestions } from '../parts/suggestions.tsx'
 
 interface FormContext {
   readonly set: SchemaSet
@@ -563,13 +564,7 @@ function Loose({
         }}
         onBlur={() => setTyped(undefined)}
       />
-      {offered.length > 0 ? (
-        <datalist id={listId}>
-          {offered.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      ) : null}
+      {offered.length > 0 ? <Suggestions id={listId} values={offered} /> : null}
     </>
   )
 }

@@ -48,8 +48,13 @@ test('a condition is told with the names of tasks and phases', () => {
     ['orders', 'Orders'],
     ['extract', 'Extract'],
   ])
-  assert.equal(conditionText(conditions[0], names), 'status of Orders is success')
-  assert.equal(conditionText(conditions[3], names), 'for any task of Extract: status of each task is error')
+  assert.equal(conditionText(conditions[0], names), 'the status of Orders is success')
+  assert.equal(conditionText(conditions[1], names), 'the number of rows that Orders loaded is greater than 0')
+  assert.equal(
+    conditionText(conditions[2], names),
+    'the status of phase Extract is not error or mode contains full or the day of the week (1 is Monday) is 1',
+  )
+  assert.equal(conditionText(conditions[3], names), 'the status of any task of Extract is error')
 })
 
 test('constants are typed by how they look', () => {

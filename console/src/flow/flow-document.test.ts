@@ -56,14 +56,14 @@ test('a phase that is taken away leaves its neighbours joined, in both formats',
 test('conditions are sentences', () => {
   const status = { type: 'task', task: 'orders', value: 'status' }
   const is = { type: 'operator', operator: 'EQUALS', operands: [status, { type: 'const', value: 'success' }] }
-  assert.equal(conditionText(is), 'status of orders is success')
+  assert.equal(conditionText(is), 'the status of orders is success')
   assert.equal(
     conditionText({ type: 'operator', operator: 'OR', operands: [is, is] }),
-    'status of orders is success or status of orders is success',
+    'the status of orders is success or the status of orders is success',
   )
   assert.equal(
     conditionText({ type: 'operator', operator: 'ANY_TASKS_IN_PHASE', phase: 'a', operands: [is] }),
-    'for any task of a: status of orders is success',
+    'for any task of a: the status of orders is success',
   )
   assert.equal(conditionText(undefined), '')
 })

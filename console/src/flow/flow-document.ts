@@ -116,6 +116,20 @@ export type Names = ReadonlyMap<string, string>
 export const namesOf = ({ phases }: Flow): Names =>
   new Map(phases.flatMap(({ id, name, tasks }) => [[id, name] as const, ...tasks.map((task) => [task.id, task.name] as const)]))
 
+/** Where the result of a task has the number of rows that it loaded. */
+export const ROWS_LOADED = 'job.result.output.tables[0].importedRowsCount'
+/** What dates are compared by: letters of PHP, and what they are to people. */
+export const DATE_PARTS: Readonly<Record<string, string>> = {
+  N: 'the day of the week (1 is Monday)',
+  j: 'the day of the month',
+  G: 'the hour, UTC',
+}
+
+function ofTask(value: string, whose: string): string {
+  if (value === ROWS_LOADED) return `the number of rows that ${whose} loaded`
+  return value === '' || value === 'status' ? `the status of ${whose}` : `${value} of ${whose}`
+}
+
 /** A condition as a sentence. */
 export function conditionText(condition: unknown, names: Names = new Map()): string {
   if (condition === undefined || condition === null) return ''
@@ -128,15 +142,15 @@ export function conditionText(condition: unknown, names: Names = new Map()): str
     case 'constant':
       return typeof valueIn(condition, ['value']) === 'string' ? at('value') : JSON.stringify(valueIn(condition, ['value']))
     case 'task':
-      return `${at('value') || 'status'} of ${at('task') === '*' ? 'each task' : named('task')}`
+      return ofTask(at('value'), at('task') === '*' ? (names.get('*') ?? 'each task') : named('task'))
     case 'phase':
-      return `${at('value') || 'status'} of phase ${named('phase')}`
+      return ofTask(at('value'), `phase ${named('phase')}`)
     case 'variable':
       return at('value')
     case 'function':
       return at('function') === 'COUNT'
         ? `number of ${operands.map(told).join(', ')}`
-        : `today as ${operands.map(told).join(', ')}`
+        : (DATE_PARTS[told(operands[0])] ?? `today as ${operands.map(told).join(', ')}`)
     case 'array':
       return operands.map(told).join(', ')
     default:
@@ -148,9 +162,15 @@ function operatorText(operator: string, phase: string, operands: readonly unknow
   const told = (operand: unknown) => conditionText(operand, names)
   if (operator === 'AND' || operator === 'OR') return operands.map(told).join(operator === 'AND' ? ' and ' : ' or ')
   if (COMPARED[operator]) return `${told(operands[0])} ${COMPARED[operator]} ${told(operands[1])}`
-  if (operator === 'ALL_TASKS_IN_PHASE') return `for all tasks of ${phase}: ${operands.map(told).join()}`
-  if (operator === 'ANY_TASKS_IN_PHASE') return `for any task of ${phase}: ${operands.map(told).join()}`
-  if (operator === 'ANY_TASKS_IN_ANY_PHASE') return `for any task: ${operands.map(told).join()}`
+  const tasks = {
+    ALL_TASKS_IN_PHASE: `each task of ${phase}`,
+    ANY_TASKS_IN_PHASE: `any task of ${phase}`,
+    ANY_TASKS_IN_ANY_PHASE: 'any task',
+  }[operator]
+  if (tasks) {
+    const inner = operands.map((operand) => conditionText(operand, new Map([...names, ['*', tasks]]))).join()
+    return inner.includes(tasks) ? inner : `for ${tasks}: ${inner}`
+  }
   if (operator === 'CONTINUE_ON_FAILURE') return `only ${listAt(condition, 'tasks').map(text).join(', ')} failed`
   return JSON.stringify(condition)
 }

@@ -2,6 +2,7 @@
 
 import { useState } from 'react'
 import { Icon } from './icon.tsx'
+import { Suggestions } from './suggestions.tsx'
 
 export function TextList({
   id,
@@ -50,13 +51,7 @@ export function TextList({
           add(typed.trim())
         }}
       />
-      {open.length > 0 ? (
-        <datalist id={`${id}-list`}>
-          {open.map((one) => (
-            <option key={one} value={one} />
-          ))}
-        </datalist>
-      ) : null}
+      {open.length > 0 ? <Suggestions id={`${id}-list`} values={open} /> : null}
     </div>
   )
 }

@@ -56,10 +56,18 @@ export interface Walk {
   readonly recording?: string
 }
 
-/** What to fetch: the login only with 0 pages; `isPlan`: every job with its children. */
+/** What to fetch of every request and its children, and the most that the extractor allows (docs/extractor.md, builder actions). */
+const PLAN_LIMITS = [
+  { name: 'pages', otherwise: 2, most: 10, label: 'Pages of each request', words: ['', 'pages of each,'] },
+  { name: 'items', otherwise: 2, most: 20, label: 'Items with children', words: ['children of', 'items,'] },
+  { name: 'requests', otherwise: 30, most: 100, label: 'Requests in all', words: ['at most', 'requests'] },
+] as const
+type PlanLimits = Readonly<Record<(typeof PLAN_LIMITS)[number]['name'], number>>
+
+/** The login only with 0 pages; `plan`: every request with its children. */
 export interface WalkRequest {
   readonly pages: number
-  readonly isPlan?: boolean
+  readonly plan?: PlanLimits
 }
 
 /** An action of the extractor over a configuration that need not be saved. */
@@ -70,17 +78,18 @@ export const runAction = (action: string, configData: string): Promise<unknown> 
 export async function fetchWalk(
   effective: string,
   index: number,
-  { pages, isPlan = false }: WalkRequest,
+  { pages, plan }: WalkRequest,
   more: { readonly replay?: string | undefined; readonly record?: boolean } = {},
 ): Promise<Walk> {
   const values = {
     pages,
     job: index,
+    ...plan,
     ...(more.replay === undefined ? {} : { replay: more.replay }),
     ...(more.record ? { record: true } : {}),
   }
   const asked = Object.entries(values).reduce((text, [name, value]) => setAt(text, ['parameters', name], value), effective)
-  const walk = (await runAction(isPlan ? 'walkPlan' : 'walkPages', asked)) as Walk
+  const walk = (await runAction(plan ? 'walkPlan' : 'walkPages', asked)) as Walk
   return { ...walk, next: walk.next ?? {}, pages }
 }
 
@@ -116,21 +125,13 @@ export function LivePane({
         <button type="button" className="btn sm" disabled={walk.isPending} onClick={() => onFetch({ pages: 1 })}>
           1 page
         </button>
-        <button
-          type="button"
-          className="btn sm"
-          disabled={walk.isPending}
-          title="Every request with its children: 2 pages each, children of 2 items, at most 30 requests"
-          onClick={() => onFetch({ pages: 2, isPlan: true })}
-        >
-          Whole plan
-        </button>
         <button type="button" className="btn sm pri" disabled={walk.isPending} onClick={() => onFetch({ pages: 3 })}>
           <Icon name="play" size="sm" />
           <span>Fetch 3 pages</span>
           <kbd>Ctrl ↵</kbd>
         </button>
       </div>
+      <WholePlan isBusy={walk.isPending} onFetch={onFetch} />
       {above}
       {walk.isPending ? <p className="in mute">Asking the API …</p> : null}
       {walk.error ? <Problem error={walk.error} /> : null}
@@ -151,6 +152,42 @@ export function LivePane({
       {walk.data?.tables && walk.data.tables.length > 0 ? <RowsItBecomes tables={walk.data.tables} /> : null}
       {walk.data && !walk.data.tables ? <WhatFollows walk={walk.data} /> : null}
     </section>
+  )
+}
+
+/** A walk through everything that a run would ask for, within limits that are seen and can be changed. */
+function WholePlan({ isBusy, onFetch }: { isBusy: boolean; onFetch: (request: WalkRequest) => void }) {
+  const [limits, setLimits] = useState<PlanLimits>(
+    () => Object.fromEntries(PLAN_LIMITS.map(({ name, otherwise }) => [name, otherwise])) as unknown as PlanLimits,
+  )
+  const isAllowed = PLAN_LIMITS.every(({ name, most }) => limits[name] >= 1 && limits[name] <= most)
+  return (
+    <div className="row wrap xs soft plan">
+      <button
+        type="button"
+        className="btn sm"
+        disabled={isBusy || !isAllowed}
+        onClick={() => onFetch({ pages: limits.pages, plan: limits })}
+      >
+        Whole plan
+      </button>
+      {PLAN_LIMITS.map(({ name, most, label, words }) => (
+        <span key={name} className="row gap1 nowrap">
+          {words[0]}
+          <input
+            className="input sm tn"
+            type="number"
+            min={1}
+            max={most}
+            aria-label={label}
+            title={`1 to ${most}`}
+            value={limits[name] || ''}
+            onChange={(event) => setLimits({ ...limits, [name]: Math.floor(event.target.valueAsNumber) || 0 })}
+          />
+          {words[1]}
+        </span>
+      ))}
+    </div>
   )
 }
 

@@ -2,13 +2,16 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { type ReactNode, Suspense, useId, useState } from 'react'
+import { type ComponentProps, type ReactNode, Suspense, useId, useState } from 'react'
 import {
   API,
+  apiHeader,
+  basicNames,
   CONFIG,
   type Column,
   columnOf,
   expiryOf,
+  headerLoginOf,
   jobPath,
   type Kind,
   LOGIN,
@@ -18,6 +21,7 @@ import {
   PAGES,
   pagesPath,
   pictureOf,
+  prefixAt,
   SINCE_FORMATS,
   sinceOf,
   tableOf,
@@ -27,7 +31,9 @@ import {
   withColumns,
   withExpiry,
   withLogin,
+  withLoginHeader,
   withPages,
+  withPrefix,
   withSeveralPages,
   withSince,
   withToken,
@@ -54,6 +60,7 @@ import { Field } from '../parts/field.tsx'
 import { HelpButton, Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
+import { TextField } from '../parts/text-field.tsx'
 import { runAction, type Walk } from './builder-live.tsx'
 import type { OpenDocument } from './configuration-documents.ts'
 
@@ -151,33 +158,18 @@ function editBoth({ root, current }: Pick<StepProps, 'root' | 'current'>, ofRoot
   }
 }
 
-function Text({
+/** The text at one place of a document; an empty one takes it away. */
+const Text = ({
   owner,
   path,
-  label,
-  hint,
-  placeholder = '',
-}: {
-  owner: OpenDocument
-  path: Path
-  label: string
-  hint?: string
-  placeholder?: string
-}) {
-  return (
-    <Field label={label} hint={hint}>
-      {(id) => (
-        <input
-          className="input mono"
-          id={id}
-          placeholder={placeholder}
-          value={textAt(parsed(owner.draft.text), path)}
-          onChange={(event) => edit(owner, [[path, event.target.value === '' ? undefined : event.target.value]])}
-        />
-      )}
-    </Field>
-  )
-}
+  ...field
+}: Omit<ComponentProps<typeof TextField>, 'value' | 'onChange'> & { readonly owner: OpenDocument; readonly path: Path }) => (
+  <TextField
+    {...field}
+    value={textAt(parsed(owner.draft.text), path)}
+    onChange={(next) => edit(owner, [[path, next === '' ? undefined : next]])}
+  />
+)
 
 const Choose = ({
   owner,
@@ -360,11 +352,11 @@ function LoginStep(props: StepProps) {
       />
       {kind === 'basic' ? (
         <div className="f2">
-          <Text owner={root} path={[...CONFIG, 'username']} label="User" />
-          <SecretField owner={root} name="#password" label="Password" />
+          <Attribute owner={root} name={basicNames(document).user} label="User" />
+          <Attribute owner={root} name={basicNames(document).password} label="Password" />
         </div>
       ) : null}
-      {kind === 'header' ? <SecretField owner={root} name="#token" label="Token" /> : null}
+      {kind === 'header' ? <HeaderToken {...props} /> : null}
       {kind === 'client' ? (
         <div className="f2">
           <Text owner={root} path={[...LOGIN, 'loginRequest', 'endpoint']} label="Token address" placeholder="oauth/token" />
@@ -375,7 +367,7 @@ function LoginStep(props: StepProps) {
             placeholder="as the provider says"
           />
           <Text owner={root} path={[...CONFIG, 'clientId']} label="Client id" />
-          <SecretField owner={root} name="#clientSecret" label="Client secret" />
+          <Attribute owner={root} name="#clientSecret" label="Client secret" />
         </div>
       ) : null}
       {kind === 'login' || kind === 'oauth20.login' ? <LoginRequest {...props} /> : null}
@@ -433,19 +425,62 @@ function AccountOf({ root }: StepProps) {
   )
 }
 
-const SecretField = ({ owner, name, label }: { owner: OpenDocument; name: string; label: string }) => (
-  <Field label={label}>
-    {(id) => (
-      <SecretInput
-        id={id}
-        label={label}
-        name={name}
-        value={valueIn(parsed(owner.draft.text), [...CONFIG, name])}
-        onChange={(value) => edit(owner, [[[...CONFIG, name], value]])}
-      />
-    )}
+/** A value that the login takes by its name; one with # is encrypted. */
+const Attribute = ({ owner, name, label }: { owner: OpenDocument; name: string; label: string }) =>
+  name.startsWith('#') ? (
+    <Field label={label}>
+      {(id) => (
+        <SecretInput
+          id={id}
+          label={label}
+          name={name}
+          value={valueIn(parsed(owner.draft.text), [...CONFIG, name])}
+          onChange={(value) => edit(owner, [[[...CONFIG, name], value]])}
+        />
+      )}
+    </Field>
+  ) : (
+    <Text owner={owner} path={[...CONFIG, name]} label={label} />
+  )
+
+/** What is written before the token; a header that is made in another way is left to the JSON. */
+function Prefix({ root, header }: { root: OpenDocument; header: Path }) {
+  const prefix = prefixAt(parsed(root.draft.text), header)
+  if (prefix === undefined) return null
+  return (
+    <TextField
+      label="Before the token"
+      placeholder="nothing"
+      hint={prefix === '' ? 'The token is sent alone.' : `Sent as “${prefix}” and the token.`}
+      value={prefix}
+      onChange={(next) => root.draft.edit(withPrefix(root.draft.text, header, next))}
+    />
+  )
+}
+
+const HeaderName = ({ header, onDone }: { header: string; onDone: (name: string) => void }) => (
+  <Field label="Sent as the header">
+    {(id) => <NameInput key={header} id={id} placeholder="Authorization" value={header} onDone={onDone} />}
   </Field>
 )
+
+/** A token or key that stands in a header of every request. */
+function HeaderToken({ root }: StepProps) {
+  const found = headerLoginOf(parsed(root.draft.text))
+  if (!found) return null
+  const { header, path, attribute } = found
+  return (
+    <div className="f2">
+      {attribute === undefined ? (
+        <Text owner={root} path={path} label="Value of the header" hint="It is not encrypted here." />
+      ) : (
+        <Attribute owner={root} name={attribute} label="Token" />
+      )}
+      <HeaderName header={header} onDone={(name) => root.draft.edit(withLoginHeader(root.draft.text, name))} />
+      <Prefix root={root} header={path} />
+    </div>
+  )
+}
 
 function LoginRequest({ root }: StepProps) {
   const { text, edit: write } = root.draft
@@ -466,39 +501,21 @@ function LoginRequest({ root }: StepProps) {
       </div>
       <Params owner={root} secretOwner={root} path={[...LOGIN, 'loginRequest', 'params']} label="Sent with the login" />
       <div className="f2">
-        <Field label="Token in the answer">
-          {(id) => (
-            <input
-              className="input mono"
-              id={id}
-              placeholder="token"
-              value={answer}
-              onChange={(event) => write(withToken(text, event.target.value))}
-            />
-          )}
-        </Field>
-        <Field label="Sent as the header">
-          {(id) => (
-            <NameInput
-              key={header}
-              id={id}
-              placeholder="Authorization"
-              value={header}
-              onDone={(name) => write(withTokenHeader(text, name))}
-            />
-          )}
-        </Field>
-        <Field label="Log in again after the seconds at" hint={expiry ? expiryHint(expiry) : 'The login is made once for a run.'}>
-          {(id) => (
-            <input
-              className="input mono"
-              id={id}
-              placeholder="never"
-              value={expiry}
-              onChange={(event) => write(withExpiry(text, event.target.value))}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Token in the answer"
+          placeholder="token"
+          value={answer}
+          onChange={(next) => write(withToken(text, next))}
+        />
+        <HeaderName header={header} onDone={(name) => write(withTokenHeader(text, name))} />
+        {header ? <Prefix root={root} header={apiHeader(header)} /> : null}
+        <TextField
+          label="Log in again after the seconds at"
+          hint={expiry ? expiryHint(expiry) : 'The login is made once for a run.'}
+          placeholder="never"
+          value={expiry}
+          onChange={(next) => write(withExpiry(text, next))}
+        />
       </div>
     </>
   )

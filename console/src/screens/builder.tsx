@@ -29,11 +29,13 @@ import { ImportButton } from './builder-import.tsx'
 import { fetchWalk, LivePane, useWalk, type WalkRequest } from './builder-live.tsx'
 import { Playground } from './builder-playground.tsx'
 import { StepForm } from './builder-steps.tsx'
+import { useConflict } from './configuration-conflict.tsx'
 import { documentsOf, draftsName, ROOT, useLeaveGuard, useRun, useSave } from './configuration-documents.ts'
 import { EXTRACTOR } from './names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useSchemas } from './use-configuration.ts'
 
 const route = getRouteApi('/builder/$configurationId')
+const WHY = 'Changed in the builder'
 
 export function BuilderScreen() {
   const { configurationId } = route.useParams()
@@ -91,6 +93,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
   const current = documents.find(({ key }) => key === row) ?? root
   const schemas = useSchemas(place.componentId)
   const save = useSave(place, documents)
+  const conflict = useConflict({ loaded, documents, save, why: WHY })
   const run = useRun(place)
   const navigate = useNavigate()
   const index = Number(job)
@@ -112,7 +115,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
     if (error !== null) throw new Error(error)
     return recording
   }
-  useKey('Ctrl s', 'Save', () => (canSave ? save.mutate('Changed in the builder') : undefined))
+  useKey('Ctrl s', 'Save', () => (canSave ? save.mutate({ why: WHY }) : undefined))
   useKey('Ctrl Enter', 'Fetch 3 pages', () => ask({ pages: 3 }))
   const jobs = valueIn(document, ['parameters', 'config', 'jobs'])
   const jobCount = Array.isArray(jobs) ? jobs.length : 0
@@ -173,7 +176,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
             </label>
           ) : null}
           <span className="push xs mute">{changed.length > 0 ? 'not saved' : 'saved'}</span>
-          <button type="button" className="btn" disabled={!canSave} onClick={() => save.mutate('Changed in the builder')}>
+          <button type="button" className="btn" disabled={!canSave} onClick={() => save.mutate({ why: WHY })}>
             <span>Save</span>
             <kbd>Ctrl S</kbd>
           </button>
@@ -183,7 +186,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
             disabled={save.isPending || run.isPending}
             onClick={() =>
               changed.length > 0
-                ? save.mutate('Changed in the builder', { onSuccess: () => run.mutate(rowsToRun(current.key)) })
+                ? save.mutate({ why: WHY }, { onSuccess: () => run.mutate(rowsToRun(current.key)) })
                 : run.mutate(rowsToRun(current.key))
             }
           >
@@ -193,9 +196,11 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
         </div>
       }
     >
-      {save.error ? <Problem error={save.error} /> : null}
+      {conflict.note}
+      {conflict.screen}
+      {save.error && !conflict.screen ? <Problem error={save.error} /> : null}
       {run.error ? <Problem error={run.error} /> : null}
-      <div className="bd">
+      <div className="bd" hidden={conflict.screen !== null}>
         <nav aria-label="Steps">
           <div className="ph">
             <h2 className="h">Steps</h2>

@@ -106,20 +106,21 @@ function Catalogue({ filter, configured }: { filter: string; configured: readonl
               <span className="xs mute">
                 {usedBy(id) === 0 ? 'not used yet' : `used by ${plural(usedBy(id), 'configuration')}`}
               </span>
-              <span className="push" />
-              {documentationUrl ? (
-                <PageLink url={documentationUrl}>
-                  About <span className="vh">{name}</span>
-                </PageLink>
-              ) : null}
-              {hasRun && type !== 'processor' ? (
-                <button type="button" className="btn sm" onClick={() => setMade(id)}>
-                  <Icon name="plus" size="sm" />
-                  <span>
-                    Configure <span className="vh">{name}</span>
-                  </span>
-                </button>
-              ) : null}
+              <span className="row push">
+                {documentationUrl ? (
+                  <PageLink url={documentationUrl}>
+                    About <span className="vh">{name}</span>
+                  </PageLink>
+                ) : null}
+                {hasRun && type !== 'processor' ? (
+                  <button type="button" className="btn sm" onClick={() => setMade(id)}>
+                    <Icon name="plus" size="sm" />
+                    <span>
+                      Configure <span className="vh">{name}</span>
+                    </span>
+                  </button>
+                ) : null}
+              </span>
             </div>
           </li>
         ))}

@@ -1,12 +1,15 @@
 // Somebody saved meanwhile: what fits together is merged already, and one decision at a time is asked.
 
-import { useState } from 'react'
-import { type MergeStep, merged, mergeSteps } from '../document/changes.ts'
+import { type ReactNode, useState } from 'react'
+import { isSameDocument, type MergeStep, merged, mergeSteps } from '../document/changes.ts'
+import type { Kept } from '../document/draft.ts'
 import { parsed, pathText, pretty } from '../document/json-text.ts'
 import { moment, plural } from '../format.ts'
+import { CodeHelp } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
-import { type OpenDocument, ROOT } from './configuration-documents.ts'
+import { isVersionConflict, type OpenDocument, ROOT, type Save } from './configuration-documents.ts'
 import type { LoadedConfiguration } from './use-configuration.ts'
 
 interface Row {
@@ -15,14 +18,60 @@ interface Row {
   readonly step: MergeStep
 }
 
-export function Conflict({
+interface Editing {
+  readonly loaded: LoadedConfiguration
+  readonly documents: readonly OpenDocument[]
+  readonly save: Save
+  /** The description of the change that is to be saved. */
+  readonly why: string
+  readonly onSaved?: () => void
+}
+
+/** `screen`: in the place of the editor, while a save waits for decisions. `note`: above it, when somebody has saved meanwhile. */
+export function useConflict({ loaded, documents, save, why, onSaved }: Editing): {
+  readonly screen: ReactNode
+  readonly note: ReactNode
+} {
+  const [isDeciding, setDeciding] = useState(false)
+  if (!documents.some(({ draft }) => draft.isBehind)) return { screen: null, note: null }
+  const back = () => {
+    save.reset()
+    setDeciding(false)
+  }
+  const accept = (texts: ReadonlyMap<string, Kept>) => {
+    setDeciding(true) // also while it is being saved
+    const done = () => {
+      setDeciding(false)
+      onSaved?.()
+    }
+    save.mutate({ why, merged: texts }, { onSuccess: done })
+  }
+  if (isDeciding || isVersionConflict(save.error))
+    return { screen: <Conflict loaded={loaded} documents={documents} save={save} onBack={back} onSave={accept} />, note: null }
+  const { currentVersion, version } = loaded.configuration
+  const note = (
+    <div className="note warn banner" role="status">
+      <Icon name="st-warn" />
+      <span className="grow">
+        {currentVersion.creatorToken.description} saved version {version} while you were editing.
+      </span>
+      <button type="button" className="btn sm" onClick={() => setDeciding(true)}>
+        Put both together
+      </button>
+    </div>
+  )
+  return { screen: null, note }
+}
+
+function Conflict({
   loaded,
   documents,
+  save,
   onBack,
-}: {
-  loaded: LoadedConfiguration
-  documents: readonly OpenDocument[]
-  onBack: () => void
+  onSave,
+}: Pick<Editing, 'loaded' | 'documents' | 'save'> & {
+  readonly onBack: () => void
+  readonly onSave: (texts: ReadonlyMap<string, Kept>) => void
 }) {
   const [mine, setMine] = useState<ReadonlySet<string>>(new Set())
   const savedOf = (key: string) => (key === ROOT ? loaded.root : loaded.rows.get(key)!)
@@ -42,16 +91,19 @@ export function Conflict({
       else next.delete(id)
       return next
     })
-  const accept = () => {
-    for (const document of behind) {
-      const saved = savedOf(document.key)
-      const text = merged(saved.text, document.draft.text, stepsOf(document), ({ path }) =>
+  const texts = new Map(
+    behind.map((document) => {
+      const base = savedOf(document.key)
+      const text = merged(base.text, document.draft.text, stepsOf(document), ({ path }) =>
         mine.has(`${document.key} ${pathText(path)}`),
       )
-      document.draft.rebase(saved, pretty(text))
-    }
-    onBack()
-  }
+      return [document.key, { base, text: pretty(text) }]
+    }),
+  )
+  const saves = documents.filter(({ key, draft }) => {
+    const { base, text } = texts.get(key) ?? draft
+    return draft.isChanged && !isSameDocument(text, base.text)
+  })
   return (
     <div className="conflict stack4">
       <div className="row wrap top">
@@ -70,10 +122,13 @@ export function Conflict({
         <button type="button" className="btn ghost" onClick={onBack}>
           Back to editing
         </button>
-        <button type="button" className="btn pri" onClick={accept}>
-          Go on from version {loaded.configuration.version}
+        <button type="button" className="btn pri" disabled={save.isPending} onClick={() => onSave(texts)}>
+          {saves.length === 0
+            ? `Keep version ${loaded.configuration.version}`
+            : `Save as version ${loaded.configuration.version + saves.length}`}
         </button>
       </div>
+      {save.error && !isVersionConflict(save.error) ? <Problem error={save.error} /> : null}
       <div className="m3">
         <div className="hd">Before, version {behind[0]?.draft.base.version}</div>
         <div className="hd">
@@ -92,6 +147,11 @@ export function Conflict({
           />
         ))}
       </div>
+      {isVersionConflict(save.error) ? (
+        <p className="xs mute">
+          The server answered <CodeHelp code="storage.components.configurations.versionConflict" />: {save.error?.message}
+        </p>
+      ) : null}
     </div>
   )
 }

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { ApiError } from '../../../client/src/client.ts'
 import { isSameDocument } from '../document/changes.ts'
-import type { Draft, DraftStore } from '../document/draft.ts'
+import type { Draft, DraftStore, Kept } from '../document/draft.ts'
 import { api, branchName } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { type ConfigurationPlace, type LoadedConfiguration, readConfiguration } from './use-configuration.ts'
@@ -41,31 +41,41 @@ export function useLeaveGuard(hasChanges: boolean): void {
 export const isVersionConflict = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'storage.components.configurations.versionConflict'
 
-function saveOver(place: ConfigurationPlace, { key, draft }: OpenDocument, version: number, why: string): Promise<unknown> {
-  const body = { configuration: draft.text, ...(why ? { changeDescription: why } : {}) }
-  const headers = { 'if-match': `"${version}"` }
+function saveOver(place: ConfigurationPlace, key: string, { base, text }: Kept, why: string): Promise<unknown> {
+  const body = { configuration: text, ...(why ? { changeDescription: why } : {}) }
+  const headers = { 'if-match': `"${base.version}"` }
   return key === ROOT
     ? api.call('configurations.update', { path: place, body, headers })
     : api.call('rows.update', { path: { ...place, rowId: key }, body, headers })
 }
 
+export interface SaveRequest {
+  readonly why: string
+  /** By key: documents put together with a newer version, to be saved over that one. */
+  readonly merged?: ReadonlyMap<string, Kept>
+}
+
+export type Save = ReturnType<typeof useSave>
+
 /** Saves what changed, each only over the version it began from. */
 export function useSave(place: ConfigurationPlace, documents: readonly OpenDocument[]) {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: async (why: string) => {
+    mutationFn: async ({ why, merged }: SaveRequest) => {
       const done: Draft[] = []
       try {
-        for (const document of documents.filter((one) => one.draft.isChanged)) {
-          await saveOver(place, document, document.draft.base.version, why).catch(async (error: unknown) => {
-            if (!isVersionConflict(error)) throw error
-            const loaded = await readConfiguration(place)
-            const saved = document.key === ROOT ? loaded.root : loaded.rows.get(document.key)
-            // Whoever saved meanwhile changed nothing that this document says.
-            if (!saved || !isSameDocument(saved.text, document.draft.base.text)) throw error
-            await saveOver(place, document, saved.version, why)
-          })
-          done.push(document.draft)
+        for (const { key, draft } of documents.filter((one) => one.draft.isChanged)) {
+          const wanted: Kept = merged?.get(key) ?? draft
+          if (!isSameDocument(wanted.text, wanted.base.text))
+            await saveOver(place, key, wanted, why).catch(async (error: unknown) => {
+              if (!isVersionConflict(error)) throw error
+              const loaded = await readConfiguration(place)
+              const base = key === ROOT ? loaded.root : loaded.rows.get(key)
+              // Whoever saved meanwhile changed nothing that this document says.
+              if (!base || !isSameDocument(base.text, wanted.base.text)) throw error
+              await saveOver(place, key, { base, text: wanted.text }, why)
+            })
+          done.push(draft)
         }
       } finally {
         const loaded = await readConfiguration(place)
@@ -73,9 +83,10 @@ export function useSave(place: ConfigurationPlace, documents: readonly OpenDocum
         for (const draft of done) draft.discard()
       }
     },
-    onSuccess: () => {
+    onSuccess: (_, { merged }) => {
       const { configuration } = queries.getQueryData<LoadedConfiguration>(['configurations.get', 'exact', place])!
-      toast(`Saved as version ${configuration.version}.`)
+      const isKept = merged !== undefined && [...merged.values()].every(({ base, text }) => isSameDocument(base.text, text))
+      toast(isKept ? `Version ${configuration.version} is kept.` : `Saved as version ${configuration.version}.`)
     },
   })
 }

@@ -15,17 +15,8 @@ import { Lines, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useKey } from '../use-key.ts'
-import { Conflict } from './configuration-conflict.tsx'
-import {
-  documentsOf,
-  draftsName,
-  isVersionConflict,
-  type OpenDocument,
-  ROOT,
-  useLeaveGuard,
-  useRun,
-  useSave,
-} from './configuration-documents.ts'
+import { useConflict } from './configuration-conflict.tsx'
+import { documentsOf, draftsName, type OpenDocument, ROOT, useLeaveGuard, useRun, useSave } from './configuration-documents.ts'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 import { helpFor } from './field-help.ts'
@@ -52,21 +43,11 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
   const schema = current.key === ROOT ? schemas.root : schemas.row
   const save = useSave(place, documents)
   const run = useRun(place)
-  const [isDeciding, setDeciding] = useState(false)
+  const [why, setWhy] = useState('')
   const changed = documents.filter(({ draft }) => draft.isChanged)
   useLeaveGuard(changed.length > 0)
-  const isConflict = isVersionConflict(save.error) && documents.some(({ draft }) => draft.isBehind)
-  if (isConflict || (isDeciding && documents.some(({ draft }) => draft.isBehind)))
-    return (
-      <Conflict
-        loaded={loaded}
-        documents={documents}
-        onBack={() => {
-          save.reset()
-          setDeciding(false)
-        }}
-      />
-    )
+  const conflict = useConflict({ loaded, documents, save, why, onSaved: () => setWhy('') })
+  if (conflict.screen) return conflict.screen
   const isForm = view === 'form' && canShow(schema, current.draft.text)
   const show = (next: string) =>
     void navigate({ to: '.', search: ((before: object) => ({ ...before, tab: 'edit', view: next })) as never, replace: true })
@@ -74,18 +55,7 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
   const rowOf = (text: (document: OpenDocument) => string) => (current.key === ROOT ? undefined : text(current))
   return (
     <>
-      {documents.some(({ draft }) => draft.isBehind) ? (
-        <div className="note warn banner" role="status">
-          <Icon name="st-warn" />
-          <span className="grow">
-            {loaded.configuration.currentVersion.creatorToken.description} saved version {loaded.configuration.version} while you
-            were editing.
-          </span>
-          <button type="button" className="btn sm" onClick={() => setDeciding(true)}>
-            Put both together
-          </button>
-        </div>
-      ) : null}
+      {conflict.note}
       <div className="ed">
         <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
         <section aria-label={`${current.name} of the configuration`}>
@@ -135,19 +105,25 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
             saved={{ root: loaded.root.text, row: rowOf(({ key }) => loaded.rows.get(key)!.text) }}
             rowName={rowOf(({ name }) => name)}
             schema={schemas.root}
-            onOpen={(origin) => void navigate({ to: '.', search: searchOf(origin, row) as never })}
+            onOpen={(origin) =>
+              void (origin === 'vault'
+                ? navigate({ to: '/vault' })
+                : navigate({ to: '.', search: searchOf(origin, row) as never }))
+            }
           />
         </section>
       </div>
-      {save.error && !isConflict ? <Problem error={save.error} /> : null}
+      {save.error ? <Problem error={save.error} /> : null}
       {run.error ? <Problem error={run.error} /> : null}
       {changed.length > 0 ? (
         <SaveBar
           changed={changed}
           rowCount={loaded.configuration.rows.filter(({ isDisabled }) => !isDisabled).length}
           isBusy={save.isPending}
-          onSave={(why) => save.mutate(why)}
-          onSaveAndRun={(why) => save.mutate(why, { onSuccess: () => run.mutate(undefined) })}
+          why={why}
+          onWhy={setWhy}
+          onSave={() => save.mutate({ why }, { onSuccess: () => setWhy('') })}
+          onSaveAndRun={() => save.mutate({ why }, { onSuccess: () => run.mutate(undefined) })}
         />
       ) : null}
     </>
@@ -156,9 +132,7 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
 
 /** The address of what a value of the effective configuration comes from. */
 const searchOf = (origin: Origin, row: string | undefined) => (before: object) =>
-  origin === 'variable' || origin === 'vault'
-    ? { ...before, tab: 'variables' }
-    : { ...before, tab: 'edit', row: origin === 'row' ? row : undefined }
+  origin === 'variable' ? { ...before, tab: 'variables' } : { ...before, tab: 'edit', row: origin === 'row' ? row : undefined }
 
 function Validity({ text, schema, isPart }: { text: string; schema: Schema | undefined; isPart: boolean }) {
   const value = parsed(text)
@@ -225,16 +199,19 @@ function SaveBar({
   changed,
   rowCount,
   isBusy,
+  why,
+  onWhy,
   onSave,
   onSaveAndRun,
 }: {
   changed: readonly OpenDocument[]
   rowCount: number
   isBusy: boolean
-  onSave: (why: string) => void
-  onSaveAndRun: (why: string) => void
+  why: string
+  onWhy: (why: string) => void
+  onSave: () => void
+  onSaveAndRun: () => void
 }) {
-  const [why, setWhy] = useState('')
   const isReadable = changed.every(({ draft }) => parsed(draft.text) !== undefined)
   const counts = changed.map(({ name, draft }) => ({
     name,
@@ -245,7 +222,7 @@ function SaveBar({
     .join(', ')
   const touchesAll = changed.some(({ key }) => key === ROOT) && rowCount > 0
   const canSave = isReadable && !isBusy
-  useKey('Ctrl s', 'Save', () => (canSave ? onSave(why) : undefined))
+  useKey('Ctrl s', 'Save', () => (canSave ? onSave() : undefined))
   return (
     <section className="save" aria-label="Unsaved changes">
       <span className="st run">
@@ -258,17 +235,17 @@ function SaveBar({
         aria-label="Why this change"
         placeholder="Why this change"
         value={why}
-        onChange={(event) => setWhy(event.target.value)}
+        onChange={(event) => onWhy(event.target.value)}
       />
       <span className="push" />
       <button type="button" className="btn ghost" onClick={() => changed.map(({ draft }) => draft.discard())}>
         Discard
       </button>
-      <button type="button" className="btn" disabled={!canSave} onClick={() => onSave(why)}>
+      <button type="button" className="btn" disabled={!canSave} onClick={onSave}>
         <span>Save</span>
         <kbd>Ctrl S</kbd>
       </button>
-      <button type="button" className="btn pri" disabled={!canSave} onClick={() => onSaveAndRun(why)}>
+      <button type="button" className="btn pri" disabled={!canSave} onClick={onSaveAndRun}>
         <Icon name="play" />
         <span>Save and run</span>
       </button>

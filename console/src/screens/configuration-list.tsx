@@ -14,6 +14,7 @@ import { Scroll } from '../parts/scroll.tsx'
 import { useSelection } from '../parts/selection.ts'
 import { LastRuns } from '../parts/spark.tsx'
 import { Status } from '../parts/status.tsx'
+import { Suggestions } from '../parts/suggestions.tsx'
 import { api, branchName } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { type Component, FLOW_COMPONENTS } from './names.ts'
@@ -178,11 +179,7 @@ function MoveToFolder({
         value={folder}
         onChange={(event) => setFolder(event.target.value)}
       />
-      <datalist id="folders">
-        {folders.map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
+      <Suggestions id="folders" values={folders} />
       <button type="submit" className="btn sm" disabled={move.isPending}>
         Move
       </button>
@@ -248,7 +245,7 @@ export function ConfigurationList({ components, entries }: { components: readonl
           {names.map((folder) => (
             <tbody key={folder}>
               {names.length > 1 || folder !== '' ? (
-                <tr className="group">
+                <tr className="folder">
                   <td colSpan={8}>
                     <b>{folder || 'Not in a folder'}</b>
                   </td>

@@ -8,6 +8,7 @@ import { useLoad } from '../load.tsx'
 import { Field, type FieldProps } from '../parts/field.tsx'
 import { HelpAbout } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { TextField } from '../parts/text-field.tsx'
 import { TextList } from '../parts/text-list.tsx'
 import { bucketOf, tableNameOf } from '../table-id.ts'
 import type { OpenDocument } from './configuration-documents.ts'
@@ -308,37 +309,6 @@ function TablePicker({ value, tables, onChange }: { value: string; tables: reado
     </Field>
   )
 }
-
-interface TextFieldProps extends FieldProps {
-  readonly value: string
-  readonly placeholder?: string
-  readonly options?: readonly string[]
-  readonly onChange: (next: string) => void
-}
-
-const TextField = ({ value, placeholder, options = [], onChange, ...field }: TextFieldProps) => (
-  <Field {...field}>
-    {(id) => (
-      <>
-        <input
-          className="input mono"
-          id={id}
-          value={value}
-          placeholder={placeholder}
-          list={options.length > 0 ? `${id}-options` : undefined}
-          onChange={(event) => onChange(event.target.value)}
-        />
-        {options.length > 0 ? (
-          <datalist id={`${id}-options`}>
-            {options.map((one) => (
-              <option key={one} value={one} />
-            ))}
-          </datalist>
-        ) : null}
-      </>
-    )}
-  </Field>
-)
 
 interface ChoiceFieldProps extends FieldProps {
   readonly value: string

@@ -10,10 +10,8 @@ import {
   typedConstant,
   writeSentences,
 } from '../flow/condition.ts'
-import { conditionText, type Flow, namesOf } from '../flow/flow-document.ts'
+import { conditionText, DATE_PARTS, type Flow, namesOf, ROWS_LOADED } from '../flow/flow-document.ts'
 import { Icon } from '../parts/icon.tsx'
-
-const ROWS = 'job.result.output.tables[0].importedRowsCount'
 
 interface Choice {
   readonly key: string
@@ -27,7 +25,7 @@ function choicesOf(flow: Flow): readonly Choice[] {
   const tasks = flow.phases.flatMap((phase) => phase.tasks)
   const subjects: readonly (readonly [string, Subject])[] = [
     ...tasks.map(({ id, name }) => [`the status of ${name}`, { kind: 'task', id, value: 'status' }] as const),
-    ...tasks.map(({ id, name }) => [`the rows that ${name} loaded`, { kind: 'task', id, value: ROWS }] as const),
+    ...tasks.map(({ id, name }) => [`the number of rows that ${name} loaded`, { kind: 'task', id, value: ROWS_LOADED }] as const),
     ...flow.phases.map(({ id, name }) => [`the status of phase ${name}`, { kind: 'phase', id, value: 'status' }] as const),
     ...flow.phases.map(
       ({ id, name }) => [`the status of each task of ${name}`, { kind: 'allTasks', id, value: 'status' }] as const,
@@ -35,9 +33,7 @@ function choicesOf(flow: Flow): readonly Choice[] {
     ...flow.phases.map(
       ({ id, name }) => [`the status of any task of ${name}`, { kind: 'anyTask', id, value: 'status' }] as const,
     ),
-    ['the day of the week, 1 is Monday', { kind: 'date', id: 'N', value: '' }],
-    ['the day of the month', { kind: 'date', id: 'j', value: '' }],
-    ['the hour, UTC', { kind: 'date', id: 'G', value: '' }],
+    ...Object.entries(DATE_PARTS).map(([id, name]) => [name, { kind: 'date', id, value: '' }] as const),
     ['a variable', { kind: 'variable', id: '', value: '' }],
   ]
   return subjects.map(([name, subject]) => ({ key: keyOf(subject), name, subject }))
@@ -130,7 +126,7 @@ function SentenceEditor({
   const { subject, operator, value } = sentence
   const isStatus = subject.value === 'status'
   const key = subject.kind === 'variable' ? keyOf({ ...subject, id: '' }) : keyOf(subject)
-  const isOwnPath = subject.kind === 'task' && !isStatus && subject.value !== ROWS
+  const isOwnPath = subject.kind === 'task' && !isStatus && subject.value !== ROWS_LOADED
   const choose = (chosen: string) => {
     const next = choices.find((one) => one.key === chosen)
     if (!next) return

@@ -29,6 +29,7 @@ import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
 import { useKey } from '../use-key.ts'
+import { useConflict } from './configuration-conflict.tsx'
 import { documentsOf, draftsName, type OpenDocument, useLeaveGuard, useRun, useSave } from './configuration-documents.ts'
 import { ConditionEditor } from './flow-condition.tsx'
 import { FlowGraph } from './flow-graph.tsx'
@@ -37,6 +38,7 @@ import { useComponents, useNames } from './names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useRuns } from './use-configuration.ts'
 
 const route = getRouteApi('/flows/$componentId/$configurationId')
+const WHY = 'Flow changed'
 
 export function FlowScreen() {
   const place = route.useParams()
@@ -82,10 +84,11 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
   const problems = useProblems(place, draft.text)
   const save = useSave(place, documents)
   const run = useRun(place)
+  const conflict = useConflict({ loaded, documents, save, why: WHY })
   const nameOf = useNames()
   const [selected, setSelected] = useState<string>()
   const canSave = draft.isChanged && !save.isPending
-  useKey('Ctrl s', 'Save', () => (canSave ? save.mutate('Flow changed') : undefined))
+  useKey('Ctrl s', 'Save', () => (canSave ? save.mutate({ why: WHY }) : undefined))
   useKey('r', 'Run', () => run.mutate(undefined))
   const problemOf = (kind: 'phase' | 'task', index: number) =>
     problems.find(({ path }) => placeOfProblem(path)?.kind === kind && placeOfProblem(path)?.index === index)
@@ -113,7 +116,7 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
               Discard
             </button>
           ) : null}
-          <button type="button" className="btn" disabled={!canSave} onClick={() => save.mutate('Flow changed')}>
+          <button type="button" className="btn" disabled={!canSave} onClick={() => save.mutate({ why: WHY })}>
             <span>Save</span>
             <kbd>Ctrl S</kbd>
           </button>
@@ -122,7 +125,7 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
             className="btn pri"
             disabled={run.isPending || save.isPending}
             onClick={() =>
-              draft.isChanged ? save.mutate('Flow changed', { onSuccess: () => run.mutate(undefined) }) : run.mutate(undefined)
+              draft.isChanged ? save.mutate({ why: WHY }, { onSuccess: () => run.mutate(undefined) }) : run.mutate(undefined)
             }
           >
             <Icon name="play" />
@@ -131,9 +134,11 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
         </>
       }
     >
-      {save.error ? <Problem error={save.error} /> : null}
+      {conflict.note}
+      {conflict.screen}
+      {save.error && !conflict.screen ? <Problem error={save.error} /> : null}
       {run.error ? <Problem error={run.error} /> : null}
-      <div className="columns">
+      <div className="columns" hidden={conflict.screen !== null}>
         <div className="stack4">
           <section className="card" aria-labelledby="graph">
             <header>

@@ -10,6 +10,7 @@ import { ListTable } from '../parts/list-table.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Page } from '../shell/page.tsx'
 import { AssetGraph } from './asset-graph.tsx'
+import { type FailedResult, whyOf } from './failure.ts'
 import { isOver, messageOf, progressOf, runTime, secondsOf } from './jobs.tsx'
 import { SCHEDULER, useComponents, useNames } from './names.ts'
 import { LOOKED_AT, useTrouble } from './trouble.ts'
@@ -76,11 +77,7 @@ function sentenceOf(failing: readonly Job[], late: number, tables: number): stri
 }
 
 /** Failures of one kind about one thing are one cause, whatever their sentences say. */
-function causeOf(job: Job): string {
-  const text = (job.result as { error?: { cause?: { text?: string } | null } }).error?.cause?.text // described loosely
-  if (!text) return messageOf(job) ?? 'Unknown'
-  return job.cause?.subject ? `${text} (${job.cause.subject})` : text
-}
+const causeOf = (job: Job): string => (job.cause ? `${job.cause.kind} ${job.cause.subject}` : (messageOf(job) ?? 'Unknown'))
 
 const FirstSteps = () => (
   <section className="card" aria-label="First steps">
@@ -127,7 +124,7 @@ function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
             <div className="grow">
               <p className="md">
                 <b className="strong">{list.map((job) => nameOf(job.component, job.config)).join(', ')}</b>:{' '}
-                <span className="soft">{cause}</span>
+                <span className="soft">{whyOf(list[0]!.result as FailedResult)}</span>
               </p>
               <p className="xs mute">Failed {moment(list[0]!.endTime ?? list[0]!.createdTime)}.</p>
             </div>

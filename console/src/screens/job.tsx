@@ -14,7 +14,7 @@ import { api } from '../session.ts'
 import { type Crumb, Page } from '../shell/page.tsx'
 import { toast } from '../shell/toast.tsx'
 import { useKey } from '../use-key.ts'
-import type { FailedResult } from './failure.ts'
+import { type FailedResult, insideSentence, whyOf } from './failure.ts'
 import { flowResultOf, flowSentence } from './flow-result.ts'
 import { FlowRun } from './flow-run.tsx'
 import { CauseCard, usualText } from './job-cause.tsx'
@@ -49,7 +49,7 @@ export function JobScreen() {
       crumbs={
         data && flowResultOf(data)
           ? flowCrumbs(data, name)
-          : [{ name: 'Jobs', to: '/jobs' }, ...configurationCrumb(data, name), { name: jobId }]
+          : [{ name: 'Jobs', to: '/jobs' }, ...configurationCrumb(data, name), { name: `Job ${jobId}` }]
       }
       above={
         <>
@@ -83,10 +83,11 @@ function sentenceOf(job: Job, name: string, nameOfRow: NameOfRow): string {
   const seconds = secondsOf(job)
   const flow = flowResultOf(job)
   if (flow) return flowSentence(name, flow)
-  const cause = (job.result as Result).error?.cause
+  const result = job.result as Result // described loosely
+  const cause = result.error?.cause
   if (job.status === 'error' && cause) {
     const rowId = cause.where?.rowId ?? failedRowOf(job)
-    return `${name} failed${rowId ? ` on row ${nameOfRow(rowId)}` : ''}: ${insideSentence(cause.text)}`
+    return `${name} failed${rowId ? ` on row ${nameOfRow(rowId)}` : ''}: ${insideSentence(whyOf(result))}`
   }
   const isShort = (seconds ?? 0) < 1
   if (job.status === 'success') return `${name} succeeded ${isShort ? 'within a second' : `in ${duration(seconds ?? 0)}`}.`
@@ -101,9 +102,6 @@ function failedRowOf(job: Job): string | undefined {
   const failed = rowsOf(job).filter(({ status }) => status === 'error')
   return failed.length === 1 ? failed[0]!.rowId : undefined
 }
-
-/** "The API refused it (403)." as the end of another sentence: "the API refused it." The card below has the status. */
-const insideSentence = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1)}`.replace(/ \([^)]*\)\.$/, '.')
 
 /** What can be done about a job is done in its branch, so its screen is in that branch. */
 function useBranchOf(job: Job | undefined): Branch | undefined {
@@ -210,18 +208,38 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
   const result = job.result as Result // described loosely
   const isFlow = flowResultOf(job) !== undefined
   const good = useLastGood(job)
+  const against = good ? <AgainstLastGood job={job} good={good} /> : null
+  const facts = (
+    <>
+      <Measures job={job} />
+      <JobRecording job={job} isOver={isOver(job.status)} />
+    </>
+  )
+  if (isFlow)
+    return (
+      <FlowRun
+        key={job.id}
+        job={job}
+        below={<JobLog jobId={job.id} />}
+        beside={
+          <>
+            {against}
+            {facts}
+          </>
+        }
+      />
+    )
   return (
     <div className="columns">
       <div className="stack4">
-        {job.status === 'error' && !isFlow ? <CauseCard job={job} result={result} /> : null}
-        {isFlow ? <FlowRun job={job} /> : <JobTimeline job={job} nameOfRow={nameOfRow} />}
+        {job.status === 'error' ? <CauseCard job={job} result={result} /> : null}
+        <JobTimeline job={job} nameOfRow={nameOfRow} />
         <JobLog jobId={job.id} />
       </div>
       <div className="stack4">
-        {good ? <AgainstLastGood job={job} good={good} /> : null}
-        {isFlow ? null : <Results result={result} isOver={isOver(job.status)} />}
-        <Measures job={job} />
-        <JobRecording job={job} isOver={isOver(job.status)} />
+        {against}
+        <Results result={result} isOver={isOver(job.status)} />
+        {facts}
       </div>
     </div>
   )

@@ -55,12 +55,14 @@ function People({ projectId }: { projectId: number }) {
         isAdmin ? <CreateButton label="Invite">{(close) => <Invite projectId={projectId} onClose={close} />}</CreateButton> : null
       }
     >
-      <section className="card" aria-label="People">
-        <Loaded query={users} skeleton={<Lines />}>
-          {(list) => <Users users={list} projectId={projectId} isAdmin={isAdmin} ownId={person.account.id} />}
-        </Loaded>
-      </section>
-      {isAdmin ? <Invitations projectId={projectId} /> : null}
+      <div className="stack4">
+        <section className="card" aria-label="People">
+          <Loaded query={users} skeleton={<Lines />}>
+            {(list) => <Users users={list} projectId={projectId} isAdmin={isAdmin} ownId={person.account.id} />}
+          </Loaded>
+        </section>
+        {isAdmin ? <Invitations projectId={projectId} /> : null}
+      </div>
     </Page>
   )
 }
@@ -142,8 +144,9 @@ function Invitations({ projectId }: { projectId: number }) {
   if (list.length === 0) return null
   return (
     <section className="card" aria-label="Invitations">
-      <h2 className="h in">Invited</h2>
-
+      <header>
+        <h2>Invited</h2>
+      </header>
       {takeBack.error ? <Problem error={takeBack.error} /> : null}
       <ListTable label="Invitations" columns={['E-mail', 'Role', 'By', 'Ends', { hidden: 'Take back' }]}>
         {list.map(({ id, email, role, creator, expires }) => (

@@ -4,15 +4,15 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../client/src/client.ts'
 import type { Table } from '../../../client/src/operations.ts'
-import { count, fieldTime, moment, plural, zone } from '../format.ts'
+import { count, fieldTime, moment, plural } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Dialog, Drawer } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
-import { Label } from '../parts/guide.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Value } from '../parts/value.tsx'
+import { PastTime } from './past-time.tsx'
 
 const route = getRouteApi('/storage/$tableId')
 
@@ -299,19 +299,7 @@ function AsOf({ at, onChange }: { at: string | undefined; onChange: (at: string)
               setOpen(false)
             }}
           >
-            <div className="field">
-              <Label htmlFor="as-of">Time</Label>
-              <input
-                className="input"
-                id="as-of"
-                type="datetime-local"
-                step="1"
-                max={fieldTime(new Date())}
-                value={time}
-                onChange={(event) => setTime(event.target.value)}
-              />
-              <span className="hint">In {zone}. Empty: now. States are kept for some days.</span>
-            </div>
+            <PastTime label="Time" hint="Empty: now. States are kept for some days." value={time} onChange={setTime} />
             <button type="submit" className="btn pri">
               Show these rows
             </button>

@@ -43,7 +43,7 @@ function Users({ tableId }: { tableId: string }) {
                   </td>
                   <td>{what}</td>
                   <td className="id">{user.rowId}</td>
-                  <td>{user.lastJobId === null ? 'has not run yet' : <JobOf jobId={user.lastJobId} />}</td>
+                  <td>{user.lastJobId === null ? 'no successful run yet' : <JobOf jobId={user.lastJobId} />}</td>
                   <td className="nowrap">{user.lastTime === null ? '' : moment(user.lastTime)}</td>
                 </tr>
               ))}

@@ -4,12 +4,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Table } from '../../../client/src/operations.ts'
-import { bytes, count, fieldTime, moment, plural, zone } from '../format.ts'
+import { bytes, count, fieldTime, moment, plural } from '../format.ts'
 import { Teach } from '../listing.tsx'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Form } from '../parts/form.tsx'
-import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
@@ -17,6 +16,7 @@ import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 import { finishStorageJob } from '../storage-job.ts'
 import { bucketOf, tableNameOf } from '../table-id.ts'
+import { PastTime } from './past-time.tsx'
 
 interface Snapshot {
   readonly id: string
@@ -246,7 +246,7 @@ function RestoreActions({ table, from, suffix, onDone }: RestoreProps) {
 }
 
 const LISTED = 20
-const CHANGES_NOTHING = /Started$|Exported$|SnapshotCreated$|Created$|MetadataSet$/
+const CHANGES_NOTHING = /Started$|Exported$|SnapshotCreated$|Created$|MetadataSet$|Late$/
 
 interface TableEvent {
   readonly id: number
@@ -266,19 +266,12 @@ function TimeTravel({ table }: { table: Table }) {
         <h2 id="travel">Time travel</h2>
       </header>
       <div className="in stack4">
-        <div className="field">
-          <Label htmlFor="moment">The table as it was at</Label>
-          <input
-            className="input"
-            id="moment"
-            type="datetime-local"
-            step="1"
-            max={fieldTime(new Date())}
-            value={at}
-            onChange={(event) => setAt(event.target.value)}
-          />
-          <span className="hint">In {zone}. States are kept for some days, even when nobody made a snapshot.</span>
-        </div>
+        <PastTime
+          label="The table as it was at"
+          hint="States are kept for some days, even when nobody made a snapshot."
+          value={at}
+          onChange={setAt}
+        />
         <ul className="list moments">
           {changes.map(({ id, message, created }) => (
             <li key={id}>

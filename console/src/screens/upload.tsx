@@ -12,6 +12,7 @@ import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Scroll } from '../parts/scroll.tsx'
+import { Suggestions } from '../parts/suggestions.tsx'
 import { Value } from '../parts/value.tsx'
 import { api, branchId } from '../session.ts'
 import { curlOf } from '../shell/curl.tsx'
@@ -486,11 +487,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
           value={plan.bucket}
           onChange={(event) => onChange({ bucket: event.target.value })}
         />
-        <datalist id="buckets">
-          {(buckets.data ?? []).map(({ id }) => (
-            <option key={id} value={id} />
-          ))}
-        </datalist>
+        <Suggestions id="buckets" values={(buckets.data ?? []).map(({ id }) => id)} />
         <span className="hint">
           {(buckets.data ?? []).some(({ id }) => id === plan.bucket) ? 'An existing bucket.' : `Makes the bucket ${plan.bucket}.`}
         </span>

@@ -35,10 +35,13 @@ interface Command {
 function useCommands(isOpen: boolean): readonly Command[] {
   const cache = useQueryClient().getQueryCache()
   if (!isOpen) return []
-  return cache.findAll({ type: 'active', predicate: ({ queryKey }) => String(queryKey[0]) in ROUTES }).map(({ queryKey }) => {
-    const [operation, input] = queryKey as [OperationName, Input<OperationName>] // as useLoad makes them
-    return { operation, command: curlOf(operation, input), cli: cliOf(operation, input) }
-  })
+  return cache
+    .findAll({ type: 'active', predicate: ({ queryKey }) => String(queryKey[0]) in ROUTES })
+    .map(({ queryKey }) => {
+      const [operation, input] = queryKey as [OperationName, Input<OperationName>] // as useLoad makes them
+      return { operation, command: curlOf(operation, input), cli: cliOf(operation, input) }
+    })
+    .toReversed() // what the screen itself asked for comes before what every screen asks for
 }
 
 export function CurlButton() {

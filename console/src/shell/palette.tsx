@@ -139,13 +139,19 @@ function useEntries(query: string, found: readonly Found[], onClose: () => void)
     key: `${one.kind} ${one.id} ${index}`,
     icon: ICONS[one.kind] ?? ('info' as const),
     name: one.name,
-    note: `${one.kind} ${one.id}`,
+    note: noteOf(one),
     run: () => {
       const { to, search } = addressOf(one)
       go(to, search)
     },
   }))
   return [...results, ...matching]
+}
+
+/** What it is and where it belongs. */
+function noteOf({ kind, id, configurationId }: Found): string {
+  if (kind === 'content') return `inside configuration ${configurationId ?? id}`
+  return kind === 'row' && configurationId ? `row of ${configurationId}` : `${kind} ${id}`
 }
 
 /** The search by a word has no buckets; the one over all branches describes what it finds loosely. */

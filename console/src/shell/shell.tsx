@@ -5,9 +5,10 @@ import { useEffect, useState } from 'react'
 import { zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
-import { Icon, Logo } from '../parts/icon.tsx'
+import { Icon, type IconName, Logo } from '../parts/icon.tsx'
 import { useTrouble } from '../screens/trouble.ts'
 import { signOut, usePerson } from '../session.ts'
+import { findBinding } from '../use-key.ts'
 import { Keyboard } from './keyboard.tsx'
 import { Palette, usePalette } from './palette.tsx'
 import { DATA, OPERATED, type Place, STACK, WORK } from './places.ts'
@@ -128,6 +129,9 @@ function Places({ places, counts = {} }: { places: readonly Place[]; counts?: Re
   )
 }
 
+/** A disk fills slowly. */
+const DISK_AGAIN_MS = 60_000
+
 /** The only place for ambient facts. */
 function StatusLine() {
   const running = useRunning()
@@ -148,6 +152,7 @@ function StatusLine() {
       <span className="tn">
         {active} running, {jobs.length - active} waiting
       </span>
+      <Disk />
       <span className="push tn">
         {now.toLocaleString(undefined, {
           weekday: 'short',
@@ -160,10 +165,31 @@ function StatusLine() {
         })}{' '}
         {zone}
       </span>
-      <span className="row">
-        Keys <kbd>?</kbd>
-      </span>
+      <KeyButton keys="c" icon="code" text="This page as curl" />
+      <KeyButton keys="?" text="Keys" />
     </footer>
+  )
+}
+
+const KeyButton = ({ keys, icon, text }: { keys: string; icon?: IconName; text: string }) => (
+  <button type="button" className="row" onClick={() => findBinding(keys)?.run()}>
+    {icon ? <Icon name={icon} size="sm" /> : null}
+    {text} <kbd>{keys.toUpperCase()}</kbd>
+  </button>
+)
+
+/** For stack admins, who alone may know and can do something about it. */
+function Disk() {
+  const isAdmin = usePerson()?.account.isStackAdmin ?? false
+  const status = useLoad('operations.status', {}, { enabled: isAdmin, again: () => DISK_AGAIN_MS })
+  const facts = status.data?.checks.find(({ check }) => check === 'disk')?.facts
+  if (!facts) return null
+  const { freeBytes, totalBytes } = facts as { readonly freeBytes: number; readonly totalBytes: number } // described loosely
+  return (
+    <Link className="row tn" to="/operations">
+      <Icon name="disk" size="sm" />
+      Disk {Math.round(100 * (1 - freeBytes / totalBytes))} %
+    </Link>
   )
 }
 

@@ -1,13 +1,13 @@
-// One file up to the object store in parts, each read from the disk when it is sent: memory does not grow with the file. What is needed to
-// go on is kept by the browser until the upload is complete, so that it survives a reload.
+// One file up to the object store in parts. What is needed to go on is kept by the browser until the upload is complete, so that it survives
+// a reload.
 
 import { AwsClient } from 'aws4fetch'
 import type { File as StoredFile } from '../../../client/src/operations.ts'
 import { api } from '../session.ts'
+import { sendParts } from './send-parts.ts'
 
 const PART_BYTES = 8 << 20
 const MOST_PARTS = 9000
-const PARALLEL = 3
 const KEPT = 'millrace.upload'
 
 /** How far an upload has come. Name, size and time tell whether a file is the same. */
@@ -65,10 +65,13 @@ export async function uploadInParts(
   const begun = resumed ?? (await begin(file))
   if (!begun) return undefined
   const { pending, target, done } = begun
-  await sendParts(file, begun, signal, onSent)
+  const upload = `uploadId=${encodeURIComponent(pending.uploadId)}`
+  const sendPart = async (number: number, body: Blob) =>
+    (await send(target, 'PUT', `partNumber=${number}&${upload}`, { body, signal })).headers.get('etag') ?? ''
+  await sendParts(file, { partBytes: pending.partBytes, done }, sendPart, onSent)
   const parts = [...done].toSorted(([a], [b]) => a - b)
   const body = `<CompleteMultipartUpload>${parts.map(([number, etag]) => `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag></Part>`).join('')}</CompleteMultipartUpload>`
-  await send(target, 'POST', `uploadId=${encodeURIComponent(pending.uploadId)}`, { body, signal })
+  await send(target, 'POST', upload, { body, signal })
   forgetUpload()
   return pending.fileId
 }
@@ -116,31 +119,6 @@ async function resume(pending: Pending): Promise<Begun | undefined> {
     marker = text(list, 'IsTruncated') === 'true' ? text(list, 'NextPartNumberMarker') : ''
   }
   return { pending, target, done }
-}
-
-async function sendParts(
-  file: File,
-  { pending: { uploadId, partBytes, sizeBytes }, target, done }: Begun,
-  signal: AbortSignal,
-  onSent: (bytes: number) => void,
-): Promise<void> {
-  const lengthOf = (number: number) => Math.min(partBytes, sizeBytes - (number - 1) * partBytes)
-  const missing = Array.from({ length: Math.max(1, Math.ceil(sizeBytes / partBytes)) }, (_, index) => index + 1).filter(
-    (number) => !done.has(number),
-  )
-  let sent = [...done.keys()].reduce((sum, number) => sum + lengthOf(number), 0)
-  onSent(sent)
-  const worker = async () => {
-    for (let number = missing.shift(); number !== undefined; number = missing.shift()) {
-      const from = (number - 1) * partBytes
-      const body = file.slice(from, from + lengthOf(number))
-      const answer = await send(target, 'PUT', `partNumber=${number}&uploadId=${encodeURIComponent(uploadId)}`, { body, signal })
-      done.set(number, answer.headers.get('etag') ?? '')
-      sent += body.size
-      onSent(sent)
-    }
-  }
-  await Promise.all(Array.from({ length: PARALLEL }, worker))
 }
 
 async function send(target: Target, method: string, query: string, init: { body: Blob | string; signal: AbortSignal }) {

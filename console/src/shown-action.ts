@@ -1,0 +1,49 @@
+// An action as it may be shown again as a command: what is secret in it is left for the person to fill in.
+
+import type { Input, OperationName } from '../../client/src/client.ts'
+import { ROUTES } from '../../client/src/operations.ts'
+
+const LEFT_OUT = '...'
+/** Bodies of these hold passwords, keys and codes under many names, so none of their texts is shown. */
+const PRIVATE = /^(account|encryption|vault|oauth|users|templates)\./
+/** Who signs in has no token yet that a command could carry. */
+const WITHOUT_TOKEN = /^signIn\./
+/** Reads, but a person asked for it. */
+const DOWNLOADS: readonly OperationName[] = ['tables.download', 'files.content']
+/** A value of a `#` member that is not encrypted yet, in a configuration sent as text. */
+const SECRET_IN_TEXT = /("#(?:[^"\\]|\\.)*"\s*:\s*)"(?!KBC::)(?:[^"\\]|\\.)*"/g
+/** What is still readable after that: a list, an object, or a text within a text. */
+const STILL_THERE = /\\*"#[^"]*"\s*:\s*(?:[[{]|\\*"(?!KBC::|\.\.\.\\*"))/
+
+type Shown = Input<OperationName>
+
+/** Undefined for what is no action, and for what cannot be shown without a secret. */
+export function shownInput(operation: OperationName, { path, query, body }: Shown): Shown | undefined {
+  const isAction = ROUTES[operation][0] !== 'GET' || DOWNLOADS.includes(operation)
+  if (!isAction || WITHOUT_TOKEN.test(operation)) return undefined
+  const shown = PRIVATE.test(operation) ? withoutTexts(body) : withoutSecrets(body)
+  if (STILL_THERE.test(JSON.stringify(shown ?? null))) return undefined
+  return {
+    ...(path !== undefined && { path }),
+    ...(query !== undefined && { query }),
+    ...(shown !== undefined && { body: shown }),
+  } as Shown // the same members
+}
+
+function withoutTexts(value: unknown): unknown {
+  if (typeof value === 'string') return LEFT_OUT
+  return mapMembers(value, (one) => withoutTexts(one))
+}
+
+function withoutSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll(SECRET_IN_TEXT, `$1"${LEFT_OUT}"`)
+  return mapMembers(value, (one, name) =>
+    name.startsWith('#') && !(typeof one === 'string' && one.startsWith('KBC::')) ? LEFT_OUT : withoutSecrets(one),
+  )
+}
+
+function mapMembers(value: unknown, of: (one: unknown, name: string) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((one) => of(one, ''))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, of(one, name)]))
+}

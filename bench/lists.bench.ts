@@ -1,7 +1,7 @@
 // First pages of long lists, and the search by a word, in a project of 100,000 jobs, 10,000 tables, 10,000 configurations with 20,000 rows
 // and 10,000 files, on SQLite and on PostgreSQL. The ratio is the slowest median against 100 ms, on PostgreSQL against 150 ms.
 
-import { freshPostgres } from '../tests/support/on-both-databases.ts'
+import { freshPostgres } from '../tests/support/fresh-databases.ts'
 import { startTestStack, type TestStack } from '../tests/support/test-stack.ts'
 import { fillLargeProject, HTTP } from './large-project.ts'
 import { median, report } from './measure.ts'

@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { freshPostgres } from '../tests/support/on-both-databases.ts'
+import { freshPostgres } from '../tests/support/fresh-databases.ts'
 import { type Stack, startStackProcess } from '../tests/support/stack-process.ts'
 import { startS3 } from '../tests/support/start-s3.ts'
 import { until } from '../tests/support/until.ts'

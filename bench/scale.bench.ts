@@ -17,7 +17,7 @@ import { usualDuration } from '../server/src/services/queue/usual-duration.ts'
 import { createSchedulerStore } from '../server/src/services/scheduler/scheduler.store.ts'
 import { createStorageJobsStore } from '../server/src/services/storage-jobs/storage-jobs.store.ts'
 import { createTablesStore } from '../server/src/services/tables/tables.store.ts'
-import { freshPostgres, freshSqlite } from '../tests/support/on-both-databases.ts'
+import { freshPostgres, freshSqlite } from '../tests/support/fresh-databases.ts'
 import { report } from './measure.ts'
 
 const { values } = parseArgs({

@@ -153,7 +153,8 @@ test('there are no import cycles', () => {
   for (const { path } of everything) visit(path, [])
 })
 
-test('a command starts without the packages of the server: what only some commands need is loaded late', () => {
+/** The packages that a program loads when it starts, each with the file that imports it. */
+function packagesAtStart(program: string): string[] {
   const sources = new Map(everything.map((source) => [source.path, source]))
   const loaded = new Set<string>()
   const load = (path: string): void => {
@@ -161,11 +162,21 @@ test('a command starts without the packages of the server: what only some comman
     loaded.add(path)
     for (const to of sources.get(path)?.loads ?? []) load(to)
   }
-  load('cli/src/program.ts')
-  const packages = [...loaded].flatMap((path) => (sources.get(path)?.packages ?? []).map((name) => `${path}: ${name}`))
-  const heavy = packages.filter((line) => !/: (node:.*|commander|jsonc-parser)$/.test(line))
+  load(program)
   assert.ok(loaded.size > 20)
+  return [...loaded].flatMap((path) => (sources.get(path)?.packages ?? []).map((name) => `${path}: ${name}`))
+}
+
+test('a command starts without the packages of the server: what only some commands need is loaded late', () => {
+  const heavy = packagesAtStart('cli/src/program.ts').filter((line) => !/: (node:.*|commander|jsonc-parser)$/.test(line))
   assert.deepEqual(heavy, [])
+})
+
+test('the server starts without the packages that only some stacks need', () => {
+  const late = packagesAtStart('server/src/start/serve.ts').filter((line) =>
+    /: (@aws-sdk\/|@duckdb\/|@electric-sql\/|@peculiar\/|isomorphic-git|nodemailer)/.test(line),
+  )
+  assert.deepEqual(late, [])
 })
 
 test('every import of ours has a form that these tests see', () => {

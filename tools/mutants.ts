@@ -1,7 +1,8 @@
-// Looks for project filters that no test would miss: `node tools/mutants.ts [--list] [part of a path ...]`, a long run. In a copy of the
-// repository every filter can be turned off (tools/mutant-switch.ts). First the test of isolation and the tests of the modules run
-// with all filters, to see which of them each file reaches; then, with one filter off at a time, the files that reach it, the
-// quickest first, until one fails. The last line is `N caught, M survived`.
+// Looks for project filters that no test would miss: `node tools/mutants.ts [--list] [part of a path ...]`, a long run. Most are missed by
+// tests/project-filters.test.ts, which counts statements without a project: that is asked first. In a copy of the repository every other
+// filter can be turned off (tools/mutant-switch.ts). The test of isolation and the tests of the modules run with all filters, to see which
+// of them each file reaches; then, with one filter off at a time, the files that reach it, the quickest first, until one fails. The last
+// line is `N caught, M survived`.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -9,13 +10,17 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { SHARED_POSTGRES, startPostgres } from '../tests/support/postgres-server.ts'
+import { makeSqliteTemplate, startTestPostgres } from '../tests/support/fresh-databases.ts'
+import { MIGRATED_SQLITE } from '../tests/support/migrated-sqlite.ts'
+import { SHARED_POSTGRES } from '../tests/support/postgres-server.ts'
 import { moduleOf } from './test-files.ts'
 import type * as TestProcesses from './test-process.ts'
+import { tablesOfProjects, unscopedStatements } from './unscoped-statements.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SWITCH = fileURLToPath(new URL('./mutant-switch.ts', import.meta.url))
 const ISOLATION = 'tests/conformance/isolation.test.ts'
+const COUNTED = 'tests/project-filters.test.ts'
 
 /** What a filter looks like, and the same with a switch. */
 const FILTERS: readonly (readonly [RegExp, (filter: string, off: string) => string])[] = [
@@ -37,6 +42,8 @@ interface Mutant {
   readonly file: string
   readonly line: number
   readonly filter: string
+  /** The file without it. */
+  readonly mutated: string
 }
 
 const { values: options, positionals: words } = parseArgs({ allowPositionals: true, options: { list: { type: 'boolean' } } })
@@ -55,13 +62,18 @@ if (options.list) {
 const copy = copyRepository()
 process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => process.exit(1))
-const postgres = await startPostgres()
+const [postgres, sqlite] = await Promise.all([startTestPostgres(), makeSqliteTemplate()])
 const { shareTestProcess } = (await import(pathToFileURL(join(copy, 'tools/test-process.ts')).href)) as typeof TestProcesses
 const runners = Array.from({ length: availableParallelism() }, (_, n) => createRunner(join(copy, `reached-${n}`)))
 
+const tables = tablesOfProjects(sqlite.path)
+const counted = new Set(chosen.filter(isCounted))
+const uncounted = chosen.filter((mutant) => !counted.has(mutant))
+for (const { file, line, filter } of counted) console.log(`caught   ${file}:${line}  ${filter}  (${COUNTED})`)
+
 const candidates = [
   ISOLATION,
-  ...new Set(chosen.flatMap(({ file }) => globSync(`${moduleOf(file)}/**/*.test.ts`, { cwd: copy }))),
+  ...new Set(uncounted.flatMap(({ file }) => globSync(`${moduleOf(file)}/**/*.test.ts`, { cwd: copy }))),
 ]
 const reaching = new Map<number, { readonly file: string; readonly ms: number }[]>()
 await inParallel(candidates, async (file, runner) => {
@@ -71,7 +83,7 @@ await inParallel(candidates, async (file, runner) => {
   else for (const id of reached) getOrMake(reaching, id).push({ file, ms: performance.now() - begun })
 })
 let survived = 0
-await inParallel(chosen, async ({ id, file, line, filter }, runner) => {
+await inParallel(uncounted, async ({ id, file, line, filter }, runner) => {
   const files = getOrMake(reaching, id).toSorted((a, b) => a.ms - b.ms)
   let caughtBy: string | undefined
   for (const one of files) {
@@ -85,8 +97,15 @@ await inParallel(chosen, async ({ id, file, line, filter }, runner) => {
 })
 for (const runner of runners) await runner.end()
 await postgres.stop()
+await sqlite.remove()
 console.log(`${chosen.length - survived} caught, ${survived} survived`)
 process.exit(survived === 0 ? 0 : 1)
+
+/** Without the filter a statement of the file names no project. */
+function isCounted({ file, mutated }: Mutant): boolean {
+  const before = unscopedStatements(readFileSync(join(ROOT, file), 'utf8'), tables).length
+  return unscopedStatements(mutated, tables).length > before
+}
 
 /** Each filter of a file with a switch, in the order of their places. */
 function instrument(file: string): void {
@@ -99,7 +118,8 @@ function instrument(file: string): void {
     result += text.slice(done, index) + withSwitch(filter, `globalThis.isMutant(${mutants.length})`)
     done = index + filter.length
     const line = text.slice(0, index).split('\n').length
-    mutants.push({ id: mutants.length, file, line, filter: filter.replace(/\s+/g, ' ') })
+    const mutated = text.slice(0, index) + text.slice(index + filter.length)
+    mutants.push({ id: mutants.length, file, line, filter: filter.replace(/\s+/g, ' '), mutated })
   }
   if (found.length > 0) instrumented.set(file, result + text.slice(done))
 }
@@ -111,7 +131,12 @@ interface Runner {
 }
 
 function createRunner(reachedFile: string): Runner {
-  const env = { ...process.env, [SHARED_POSTGRES]: postgres.url, MILLRACE_MUTANTS_REACHED: reachedFile }
+  const env = {
+    ...process.env,
+    [SHARED_POSTGRES]: postgres.url,
+    [MIGRATED_SQLITE]: sqlite.path,
+    MILLRACE_MUTANTS_REACHED: reachedFile,
+  }
   const shared = shareTestProcess({ env, preload: SWITCH })
   return {
     run: async (file, mutant, usualMs) => {

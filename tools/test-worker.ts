@@ -17,14 +17,17 @@ export type WorkerMessage =
   | { readonly type: 'failed'; readonly name: string; readonly error: string }
   | { readonly type: 'ended'; readonly error: string | null }
 
-let runs = 0
+const runs = new Map<string, number>()
 
 if (process.argv[1] === import.meta.filename)
   process.on('message', (message) => {
     if (typeof message !== 'string') return // for tools/mutant-switch.ts
     // What a file starts ends with its suite: hooks outside of a test belong to the suite around them.
     void suite(message, async () => {
-      await import(`${pathToFileURL(message).href}?run=${runs++}`) // its tests, also when it has run here before
+      const before = runs.get(message) ?? 0
+      runs.set(message, before + 1)
+      // Its tests, also when it has run here before; without a query Node keeps the compiled code.
+      await import(`${pathToFileURL(message).href}${before === 0 ? '' : `?run=${before}`}`)
     })
   })
 

@@ -6,7 +6,9 @@ import { availableParallelism, constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { SHARED_POSTGRES, startPostgres } from '../tests/support/postgres-server.ts'
+import { makeSqliteTemplate, startTestPostgres } from '../tests/support/fresh-databases.ts'
+import { MIGRATED_SQLITE } from '../tests/support/migrated-sqlite.ts'
+import { SHARED_POSTGRES } from '../tests/support/postgres-server.ts'
 import { changedSince, concernedBy, type Durations, listTestFiles, shardOf, type TestFile } from './test-files.ts'
 import { type Outcome, shareTestProcess, startTestProcess, type TestProcess } from './test-process.ts'
 
@@ -60,8 +62,10 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
 // Every process that a test starts reads the same sources: what was compiled once is kept for the next one, and for the next run.
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, '.cache/compiled')
 if (options.long) process.env.MILLRACE_LONG = '1'
-const postgres = files.some(({ needsPostgres }) => needsPostgres) ? await startPostgres() : undefined
+const postgres = files.some(({ needsPostgres }) => needsPostgres) ? await startTestPostgres() : undefined
 if (postgres) process.env[SHARED_POSTGRES] = postgres.url
+const sqlite = files.some(({ kind }) => kind !== 'unit') ? await makeSqliteTemplate() : undefined
+if (sqlite) process.env[MIGRATED_SQLITE] = sqlite.path
 
 const started = performance.now()
 const queue = [...files]
@@ -76,6 +80,7 @@ await Promise.all(
 )
 await retryFailed(retries)
 await postgres?.stop()
+await sqlite?.remove()
 if (options.record) record()
 report()
 process.exit(endedBy ? 128 + constants.signals[endedBy] : failed().length > 0 ? 1 : 0)

@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCli } from '../../tests/support/run-cli.ts'
-import { startTestStack } from '../../tests/support/test-stack.ts'
+import { shareTestStack } from '../../tests/support/test-stack.ts'
 import { lineDiff } from './line-diff.ts'
 
 const C = 'keboola.ex-generic-v2'
 const CONFIGS = `/v2/storage/components/${C}/configs`
 
+const startProject = shareTestStack()
+
 async function start(t: TestContext) {
-  const stack = await startTestStack(t)
+  const stack = await startProject()
   const folder = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const run = async (args: readonly string[], { code = 0, input = '', env = {} } = {}) => {
@@ -144,8 +146,8 @@ test('a folder that cannot be read says which file', async (t) => {
 })
 
 test('secrets are encrypted from standard input, and the root key rotates beside a running stack', async (t) => {
-  const { run, request, dataDir } = await start(t)
-  const cipher = (await run(['encrypt', '--component', C, '--project', '1'], { input: 'canary-cli\n' })).out.trim()
+  const { run, request, dataDir, projectId } = await start(t)
+  const cipher = (await run(['encrypt', '--component', C, '--project', String(projectId)], { input: 'canary-cli\n' })).out.trim()
   assert.match(cipher, /^KBC::ProjectSecure::/)
   assert.match((await run(['encrypt', '--document'], { input: '{"#a":"b","c":1}' })).out, /^\{"#a":"KBC::Secure::[^"]+","c":1\}/)
   await request('POST', CONFIGS, { json: { name: 'a', configurationId: 'a', configuration: { '#s': cipher } } })

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import type { DryRunAnswer } from '../../server/src/model/dry-run.ts'
-import { freshPostgres } from '../support/on-both-databases.ts'
+import { migratedPostgres } from '../support/fresh-databases.ts'
 import { tableClient } from '../support/table-client.ts'
 import { type Answer, startTestStack, type TestStack } from '../support/test-stack.ts'
 
@@ -34,7 +34,7 @@ async function onSqlite(t: TestContext): Promise<{ stack: TestStack; dump: () =>
 }
 
 async function onPostgres(t: TestContext): Promise<{ stack: TestStack; dump: () => Promise<Dump> }> {
-  const database = await freshPostgres()
+  const database = await migratedPostgres()
   const { url } = database.location as { url: string } // of PostgreSQL
   const stack = await startTestStack(t, { databaseUrl: url })
   t.after(database.remove)

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { type EventStream, openEventStream } from '../support/event-stream.ts'
-import { freshPostgres } from '../support/on-both-databases.ts'
+import { migratedPostgres } from '../support/fresh-databases.ts'
 import { startTestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
 async function onPostgres(t: TestContext) {
-  const database = await freshPostgres()
+  const database = await migratedPostgres()
   const { url } = database.location as { url: string } // of PostgreSQL
   const stack = await startTestStack(t, { databaseUrl: url, databaseConnections: 3 })
   t.after(database.remove)

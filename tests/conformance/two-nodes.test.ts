@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
-import { freshPostgres } from '../support/on-both-databases.ts'
+import { migratedPostgres } from '../support/fresh-databases.ts'
 import { newStackAdmin } from '../support/person-client.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { startStackProcess } from '../support/stack-process.ts'
@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 type Roles = readonly ('api' | 'worker' | 'scheduler')[]
 
 async function startNodes(t: TestContext) {
-  const database = await freshPostgres()
+  const database = await migratedPostgres()
   const s3 = await startS3()
   const ends: (() => unknown)[] = []
   // What nodes need ends after them. Hooks of a test run in the order in which they were given.

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import test from 'node:test'
+import { type Job, shareShellStack } from '../support/shell-stack.ts'
 import { until } from '../support/until.ts'
 
 interface FlowResult {
@@ -24,9 +24,12 @@ interface FlowResult {
   }[]
 }
 
+const startProject = shareShellStack({ worker: { egressAllow: ['127.0.0.1'] } })
+
 /** Tasks write their name to a file, so that order and number of their runs can be seen. */
-export async function flowStack(t: TestContext, options: Parameters<typeof shellStack>[1] = {}) {
-  const stack = await shellStack(t, options)
+async function flowStack() {
+  const project = await startProject()
+  const stack = { ...project, dataDir: mkdtempSync(join(project.dataDir, 'test-')) }
   const log = join(stack.dataDir, 'order.txt')
   writeFileSync(log, '')
   const parameter = (name: string) => `$(sed -n 's/.*"${name}":"\\([^"]*\\)".*/\\1/p' "$KBC_DATADIR/config.json")`
@@ -70,8 +73,8 @@ export async function flowStack(t: TestContext, options: Parameters<typeof shell
 const phase = (id: string | number, ...dependsOn: (string | number)[]) => ({ id, name: `phase ${id}`, dependsOn })
 const statuses = ({ tasks }: FlowResult) => Object.fromEntries(tasks.map(({ id, status }) => [id, status]))
 
-test('an orchestration runs its phases in the order of their dependencies and tells of every task', async (t) => {
-  const { run, job, ran, resultOf, request } = await flowStack(t)
+test('an orchestration runs its phases in the order of their dependencies and tells of every task', async () => {
+  const { run, job, ran, resultOf, request } = await flowStack()
   const flow = await run('keboola.orchestrator', {
     phases: [phase(2, 1), phase(1), phase('3', 2)],
     tasks: [
@@ -105,8 +108,8 @@ test('an orchestration runs its phases in the order of their dependencies and te
   assert.equal(first.results[0]!.jobId, child.id)
 })
 
-test('a failed task stops what follows; one that may fail makes a warning', async (t) => {
-  const { run, job, ran, resultOf } = await flowStack(t)
+test('a failed task stops what follows; one that may fail makes a warning', async () => {
+  const { run, job, ran, resultOf } = await flowStack()
   const configuration = (continueOnFailure: boolean) => ({
     phases: [phase('a'), phase('b', 'a')],
     tasks: [
@@ -125,8 +128,8 @@ test('a failed task stops what follows; one that may fail makes a warning', asyn
   assert.deepEqual(statuses(resultOf(tolerated)), { bad: 'warning', good: 'success', after: 'success' })
 })
 
-test('a running flow shows how far it is, and a kill ends its jobs and then itself', async (t) => {
-  const { start, job, request, get, ended, hasStarted, resultOf } = await flowStack(t)
+test('a running flow shows how far it is, and a kill ends its jobs and then itself', async () => {
+  const { start, job, request, get, ended, hasStarted, resultOf } = await flowStack()
   const flow = await start('platform.orchestrator', {
     phases: [phase(1), phase(2, 1), phase(3, 2)],
     tasks: [
@@ -151,8 +154,8 @@ test('a running flow shows how far it is, and a kill ends its jobs and then itse
   assert.equal(child.status, 'terminated')
 })
 
-test('a flow follows conditions over results, tries again, and hands its variables to its jobs', async (t) => {
-  const { run, job, ran, resultOf, add, dataDir, request, configure } = await flowStack(t)
+test('a flow follows conditions over results, tries again, and hands its variables to its jobs', async () => {
+  const { run, job, ran, resultOf, add, dataDir, request, configure } = await flowStack()
   await add(
     'test.twice',
     `echo twice >> ${dataDir}/order.txt; [ -e ${dataDir}/again ] && exit 0; touch ${dataDir}/again; echo "busy now" >&2; exit 1`,
@@ -254,8 +257,8 @@ test('a flow follows conditions over results, tries again, and hands its variabl
   )
 })
 
-test('chosen tasks run alone; a run again goes on from what failed and keeps the rest', async (t) => {
-  const { run, job, ran, resultOf, ended, request, configure, runConfig, add, dataDir } = await flowStack(t)
+test('chosen tasks run alone; a run again goes on from what failed and keeps the rest', async () => {
+  const { run, job, ran, resultOf, ended, request, configure, runConfig, add, dataDir } = await flowStack()
   await add('test.mended', `echo mended >> ${dataDir}/order.txt; [ -e ${dataDir}/mended ]`)
   const configuration = {
     phases: [phase('a'), phase('b', 'a')],
@@ -295,8 +298,8 @@ test('chosen tasks run alone; a run again goes on from what failed and keeps the
   await run('platform.orchestrator', configuration)
 })
 
-test('a flow in a flow works, with its variables; one that contains itself is refused', async (t) => {
-  const { run, job, ran, configure, request } = await flowStack(t)
+test('a flow in a flow works, with its variables; one that contains itself is refused', async () => {
+  const { run, job, ran, configure, request } = await flowStack()
   const inner = await configure('platform.flow', {
     phases: [{ id: 'a', name: 'a' }],
     tasks: [{ id: 'x', name: 'x', phase: 'a', task: job('inner') }],
@@ -327,8 +330,8 @@ test('a flow in a flow works, with its variables; one that contains itself is re
   assert.match(changed.json<{ error: string }>().error, /contains itself: flow .* > orchestrator .* > flow /)
 })
 
-test('a task that runs too long is ended; a task whose configuration is gone fails with a sentence', async (t) => {
-  const { run, job, resultOf, add, configure, request, start, hasStarted, ended, go } = await flowStack(t)
+test('a task that runs too long is ended; a task whose configuration is gone fails with a sentence', async () => {
+  const { run, job, resultOf, add, configure, request, start, hasStarted, ended, go } = await flowStack()
   await add('test.forever', 'sleep 600')
   const limited = await run('platform.orchestrator', {
     phases: [phase(1)],
@@ -359,8 +362,8 @@ test('a task that runs too long is ended; a task whose configuration is gone fai
   assert.match(resultOf(end).tasks[1]!.results[0]!.result.message!, new RegExp(`${gone}.*not found`))
 })
 
-test('no more tasks of a flow run at once than its parallelism says', async (t) => {
-  const { run, add, dataDir } = await flowStack(t)
+test('no more tasks of a flow run at once than its parallelism says', async () => {
+  const { run, add, dataDir } = await flowStack()
   await add('test.alone', `mkdir ${dataDir}/alone || exit 1; sleep 0.2; rmdir ${dataDir}/alone`)
   const tasks = Array.from({ length: 4 }, (_, id) => ({
     id,
@@ -372,8 +375,8 @@ test('no more tasks of a flow run at once than its parallelism says', async (t) 
   assert.equal(flow.status, 'success', JSON.stringify(flow.result))
 })
 
-test('a flow with mistakes is refused when it is saved, with all of them; what is only missing is told as a warning', async (t) => {
-  const { request, job } = await flowStack(t)
+test('a flow with mistakes is refused when it is saved, with all of them; what is only missing is told as a warning', async () => {
+  const { request, job } = await flowStack()
   const save = (configuration: unknown) =>
     request('POST', '/v2/storage/components/keboola.flow/configs', { json: { name: 'f', configuration } })
   const bad = await save({
@@ -406,16 +409,16 @@ test('a flow with mistakes is refused when it is saved, with all of them; what i
   assert.deepEqual(problems.map(({ path }) => path).sort(), ['phases[1]', 'phases[1]', 'tasks[0].task.configId'])
 })
 
-test('a flow without phases is refused when it is run', async (t) => {
-  const { request, configure } = await flowStack(t)
+test('a flow without phases is refused when it is run', async () => {
+  const { request, configure } = await flowStack()
   const config = await configure('platform.flow', {})
   const answer = await request('POST', '/queue/jobs', { json: { component: 'platform.flow', config } })
   assert.equal(answer.status, 400)
   assert.match(answer.json<{ error: string }>().error, /It has no phase/)
 })
 
-test('a schedule starts a flow', async (t) => {
-  const { request, configure, job, platform, ran } = await flowStack(t)
+test('a schedule starts a flow', async () => {
+  const { request, configure, job, platform, ran } = await flowStack()
   const flow = await configure('keboola.orchestrator', {
     phases: [phase(1)],
     tasks: [{ id: 1, name: 'x', phase: 1, task: job('scheduled') }],
@@ -429,8 +432,8 @@ test('a schedule starts a flow', async (t) => {
   await until('the task of the flow ran', () => ran().includes('scheduled'))
 })
 
-test('secrets in the configuration of a task are stored encrypted and reach its component in clear', async (t) => {
-  const { run, add, dataDir, request } = await flowStack(t)
+test('secrets in the configuration of a task are stored encrypted and reach its component in clear', async () => {
+  const { run, add, dataDir, request } = await flowStack()
   await add('test.secret', `grep -c "open-sesame-1" "$KBC_DATADIR/config.json" >> ${dataDir}/order.txt`)
   const flow = await run('platform.orchestrator', {
     phases: [phase(1)],
@@ -464,7 +467,7 @@ test('a task of type notification sends its message once', async (t) => {
   await once(receiver.listen(0, '127.0.0.1'), 'listening')
   t.after(() => receiver.close())
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
-  const { run } = await flowStack(t, { worker: { egressAllow: ['127.0.0.1'] } })
+  const { run } = await flowStack()
   const flow = await run('platform.flow', {
     phases: [{ id: 'a', name: 'a' }],
     tasks: [
@@ -482,8 +485,8 @@ test('a task of type notification sends its message once', async (t) => {
   assert.match(received[0]!, /All is well/)
 })
 
-test('a run again names a run of the same flow; the data folder of a flow is refused', async (t) => {
-  const { run, job, request, configure } = await flowStack(t)
+test('a run again names a run of the same flow; the data folder of a flow is refused', async () => {
+  const { run, job, request, configure } = await flowStack()
   const configuration = { phases: [phase(1)], tasks: [{ id: 1, name: 'x', phase: 1, task: job('x') }] }
   const first = await run('platform.orchestrator', configuration)
   const other = await run('platform.orchestrator', configuration, { previousJobId: first.id })
@@ -495,8 +498,8 @@ test('a run again names a run of the same flow; the data folder of a flow is ref
   assert.match(input.text, /a flow has no data folder/)
 })
 
-test('a table that is imported starts a flow', async (t) => {
-  const { request, configure, job, platform, ran } = await flowStack(t)
+test('a table that is imported starts a flow', async () => {
+  const { request, configure, job, platform, ran } = await flowStack()
   const flow = await configure('keboola.flow', {
     phases: [{ id: 1 }],
     tasks: [{ id: 1, name: 'x', phase: 1, task: job('triggered') }],

@@ -1,6 +1,9 @@
 // Jobs over HTTP only: tables in, tables out, processors, state, what is refused.
 
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test from 'node:test'
 import { type Job, type ShellStack, shareShellStack, shellStack } from '../support/shell-stack.ts'
 
@@ -308,7 +311,11 @@ test('wrong inputs and outputs end the job with a sentence', async () => {
 })
 
 test('an image without a container engine, and what a component may not do, end the job with a sentence', async (t) => {
-  const stack = await shellStack(t, { worker: { jobs: 4, path: '/nowhere', egressAllow: [] } })
+  const path = mkdtempSync(join(tmpdir(), 'millrace-path-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  let aheadMs = 0
+  const clock = { now: () => new Date(Date.now() + aheadMs) }
+  const stack = await shellStack(t, { worker: { jobs: 4, path, egressAllow: [] }, clock })
   await stack.add('test.image', 'true', { definition: { type: 'dockerhub', uri: 'acme/ex', tag: '3' } })
   await stack.add('test.hungry', `exec ${process.execPath} -e 'const a=[];setInterval(()=>a.push(Buffer.alloc(8e6,1)),5)'`, {
     memory: '128m',
@@ -319,4 +326,24 @@ test('an image without a container engine, and what a component may not do, end 
   assert.match(await failed('test.image'), /is an image \(acme\/ex:3\), and this stack has neither docker nor podman/)
   assert.match(await failed('test.hungry'), /ran out of memory: more than 128 MB/)
   assert.match(await failed('test.endless'), /exceeded the timeout of 1 seconds/)
+
+  await stack.add('test.app', '', { definition: { type: 'quayio', uri: 'acme/app', tag: '2' } }, { type: 'data-app' })
+  const deploy = async (secrets: object) => {
+    const json = { name: 'x', componentId: 'test.app', config: { parameters: { dataApp: { secrets } } } }
+    const { id, type } = (await stack.request('POST', '/data-science/apps', { json })).json<{ id: string; type: string }>()
+    assert.equal(type, 'image')
+    return stack.request('PATCH', `/data-science/apps/${id}`, { json: { desiredState: 'running' } })
+  }
+  const refused = await deploy({ CITY: 'Praha' })
+  assert.equal(refused.status, 422, refused.text)
+  assert.match(
+    refused.text,
+    /an image \(quay\.io\/acme\/app:2, of the component test\.app\), and this node has neither docker nor podman/,
+  )
+  const broken = await deploy({ '#KEY': 'two\nlines' })
+  assert.equal(broken.status, 400, broken.text)
+  assert.match(broken.text, /secrets\.KEY has a line break/)
+  writeFileSync(join(path, 'docker'), '#!/bin/sh\n', { mode: 0o755 })
+  aheadMs = 60_000 // whether there is an engine is not asked each time
+  assert.match((await deploy({})).text, /images run isolated only, and this node cannot isolate them: MILLRACE_ISOLATION is off/)
 })

@@ -15,7 +15,7 @@ import { compare, copyOf, nothing, upload, write } from './promised-content.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const WRITERS = 4
-const FLIPS = process.env.MILLRACE_LONG ? 200 : 12
+const FLIPS = process.env.MILLRACE_LONG ? 200 : 6
 
 async function emptyFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-backup-'))

@@ -7,7 +7,7 @@ import { type EventStream, openEventStream } from '../support/event-stream.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 50 : 3
+const KILLS = process.env.MILLRACE_LONG ? 50 : 2
 const CONFIGS = '/v2/storage/components/platform.ex-http/configs'
 
 test(`${KILLS} kills: every acknowledged change is told once`, async (t) => {

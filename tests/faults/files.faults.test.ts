@@ -20,7 +20,7 @@ import { type FileAnswer, s3ClientFor } from '../support/file-client.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 3
+const ROUNDS = process.env.MILLRACE_LONG ? 100 : 2
 const Bucket = 'millrace'
 const PART_BYTES = 5 * 1024 * 1024
 

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freshPostgres } from '../support/on-both-databases.ts'
+import { migratedPostgres } from '../support/fresh-databases.ts'
 import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 4
+const ROUNDS = process.env.MILLRACE_LONG ? 100 : 2
 const PHASES = 3
 const TASKS_PER_PHASE = 2
 const FLOWS_AT_ONCE = 2
@@ -175,7 +175,7 @@ test(`${ROUNDS} kills of the stack: every task of a flow runs once or is reporte
 })
 
 test(`${ROUNDS} kills of one of two workers on PostgreSQL: the same`, async (t) => {
-  const database = await freshPostgres()
+  const database = await migratedPostgres()
   t.after(database.remove)
   const s3 = await startS3()
   t.after(s3.close)

@@ -9,7 +9,7 @@ import { icebergReader, type Loaded } from '../support/iceberg-reader.ts'
 import { icebergWriter } from '../support/iceberg-writer.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 100 : 3
+const KILLS = process.env.MILLRACE_LONG ? 100 : 2
 const TABLE = '/iceberg/v1/1/namespaces/in.c-main/tables/t'
 
 test(`${KILLS} kills between the bytes and the answer of a commit leave it published once or not at all`, async (t) => {

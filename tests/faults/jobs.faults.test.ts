@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 100 : 3
+const KILLS = process.env.MILLRACE_LONG ? 100 : 2
 const COUNTERS = 3
 
 const COUNT = `

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
 import { startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 50 : 4
+const KILLS = process.env.MILLRACE_LONG ? 50 : 2
 const DAY_PART_MS = 7_200_000
 
 interface Job {

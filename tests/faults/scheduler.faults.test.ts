@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freshPostgres } from '../support/on-both-databases.ts'
+import { migratedPostgres } from '../support/fresh-databases.ts'
 import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 3
+const ROUNDS = process.env.MILLRACE_LONG ? 100 : 2
 const NODE_ROUNDS = process.env.MILLRACE_LONG ? 20 : 1
 /** Enough that firing takes a while, and a kill or another node can come in between. */
 const SCHEDULES = 25
@@ -149,11 +149,11 @@ test(`${ROUNDS} kills around the due second: exactly one run per due minute`, as
 })
 
 test('two nodes that share PostgreSQL and S3 run each due minute once', async (t) => {
-  const database = await freshPostgres()
+  const database = await migratedPostgres()
   const s3 = await startS3()
   t.after(() => s3.close())
   const env = {
-    MILLRACE_DATABASE_URL: (database.location as { url: string }).url, // freshPostgres answers a url
+    MILLRACE_DATABASE_URL: (database.location as { url: string }).url, // migratedPostgres answers a url
     MILLRACE_S3_ENDPOINT: s3.endpoint,
     MILLRACE_S3_REGION: REGION,
     MILLRACE_S3_BUCKET: BUCKET,

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const RUNS = process.env.MILLRACE_LONG ? 1_000 : 40
+const RUNS = process.env.MILLRACE_LONG ? 1_000 : 30
 const IDLE_LIMIT_MB = 300
 
 interface Process {

@@ -11,7 +11,7 @@ import { type Stack, type StackOptions, startStackProcess } from '../support/sta
 
 export type { Stack } from '../support/stack-process.ts'
 
-const PROBE = new URL('../support/event-loop-probe.ts', import.meta.url).href
+const PROBE = new URL('../support/event-loop-probe.mjs', import.meta.url).href
 
 export async function startStack(t: Pick<TestContext, 'after'>, options: StackOptions = {}): Promise<Stack> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-event-loop-'))
@@ -25,23 +25,21 @@ export async function startStack(t: Pick<TestContext, 'after'>, options: StackOp
   t.after(async () => {
     const lines = readFileSync(file, 'utf8').trim().split('\n')
     await rm(folder, { recursive: true })
-    assertNotHeld(...heldWhileServing(lines, readyAt))
+    assertNotHeld(heldWhileServing(lines, readyAt))
   })
   return stack
 }
 
-/** The longest hold, and the bound. What a start itself takes does not count. */
-function heldWhileServing(lines: readonly string[], readyAt: readonly number[]): [number, number] {
+/** The longest hold. What a start itself takes does not count. */
+function heldWhileServing(lines: readonly string[], readyAt: readonly number[]): number {
   let starts = 0
-  let [held, bound] = [0, 0]
+  let held = 0
   for (const line of lines) {
     const [time, ms] = line.split(' ')
-    if (time === 'bound') {
-      starts++
-      bound = Math.max(bound, Number(ms))
-    } else if (Number(time) > (readyAt[starts - 1] ?? Number.POSITIVE_INFINITY)) held = Math.max(held, Number(ms))
+    if (time === 'start') starts++
+    else if (Number(time) > (readyAt[starts - 1] ?? Number.POSITIVE_INFINITY)) held = Math.max(held, Number(ms))
   }
-  return [held, bound]
+  return held
 }
 
 /**

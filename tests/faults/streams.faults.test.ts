@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 50 : 4
+const KILLS = process.env.MILLRACE_LONG ? 50 : 2
 const CLIENTS = 8
 const SOURCES = '/stream/v1/branches/default/sources'
 const COLUMNS = ['client', 'n'].map((name) => ({ type: 'path', name, path: name, rawString: true }))

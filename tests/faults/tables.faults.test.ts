@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../support/until.ts'
 import { assertQuickRestarts, type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 200 : 3
+const KILLS = process.env.MILLRACE_LONG ? 200 : 2
 const FILES = 6
 /** A preview shows the whole table. */
 const ROWS = 1_000

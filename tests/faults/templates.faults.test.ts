@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 40 : 4
+const ROUNDS = process.env.MILLRACE_LONG ? 40 : 2
 const USE = '/templates/v1/repositories/millrace/templates/shop-pipeline/default/use'
 const BODY = {
   name: 'Shop',

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { until } from '../support/until.ts'
 import { assertQuickRestarts, type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 50 : 3
+const KILLS = process.env.MILLRACE_LONG ? 50 : 2
 const CLIENTS = 4
 
 interface Acknowledged {

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { freshPostgres } from '../support/on-both-databases.ts'
+import { migratedPostgres } from '../support/fresh-databases.ts'
 import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
@@ -36,7 +36,7 @@ function dataFolder(t: TestContext): string {
 }
 
 test(`a worker dies during ${JOBS} jobs on two workers; every job ends once and is published at most once`, async (t) => {
-  const database = await freshPostgres()
+  const database = await migratedPostgres()
   t.after(database.remove)
   const s3 = await startS3()
   t.after(s3.close)

@@ -7,7 +7,7 @@ import { request as httpRequest } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { watchEventLoop } from '../support/event-loop.ts'
-import { freshPostgres } from '../support/on-both-databases.ts'
+import { migratedPostgres } from '../support/fresh-databases.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
@@ -222,7 +222,7 @@ const safePath = (path: string): string =>
 
 for (const [title, make] of [
   ['SQLite', undefined],
-  ['PostgreSQL', freshPostgres],
+  ['PostgreSQL', migratedPostgres],
 ] as const)
   test(`no request of any kind gives a 5xx or a hang, on ${title}`, async (t) => {
     const database = await make?.()

@@ -1,4 +1,4 @@
-// How long the event loop of a process was held: of this one, for stacks that run in it, or of one that loads event-loop-probe.ts.
+// How long the event loop of a process was held: of this one, for stacks that run in it, or of one that loads event-loop-probe.mjs.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -33,56 +33,37 @@ export async function longestHold(work: () => Promise<void>): Promise<Hold> {
 /** Fails the test when something holds the event loop of this process from here to the end of the test. */
 export function watchEventLoop(t: TestContext): void {
   const end = watchHolds()
-  t.after(() => {
-    const { heldMs, boundMs } = end()
-    assertNotHeld(heldMs, boundMs)
-  })
+  t.after(() => assertWithinBound(end()))
 }
 
-/** Programs on the same core make a processor slower for a while: who has held the loop too long is measured by the speed of that moment. */
+/** For the event loop of another process. */
+export const assertNotHeld = (heldMs: number): void =>
+  assertWithinBound({ heldMs, boundMs: heldMs < BOUND_MS ? BOUND_MS : boundNow() })
+
+export function assertWithinBound({ heldMs, boundMs }: Hold): void {
+  const sentence = `the event loop was held for ${Math.round(heldMs)} ms; the bound is ${Math.round(boundMs)} ms`
+  assert.ok(heldMs < boundMs, sentence)
+}
+
 function watchHolds(): () => Hold {
   let heldMs = 0
-  let boundMs = holdBoundMs()
-  const stop = watchTurns((ms) => {
-    if (ms > boundMs) boundMs = Math.max(boundMs, BOUND_MS * slownessNow())
+  let boundMs = BOUND_MS
+  let before = threadMs()
+  const timer = setInterval(() => {
+    const ms = threadMs() - before
+    if (ms > boundMs) boundMs = Math.max(boundMs, boundNow())
     heldMs = Math.max(heldMs, ms)
-  })
+    before = threadMs()
+  }, LOOK_MS)
+  timer.unref()
   return () => {
-    stop()
+    clearInterval(timer)
     return { heldMs, boundMs }
   }
 }
 
-export function assertNotHeld(heldMs: number, boundMs: number): void {
-  assert.ok(heldMs < boundMs, `the event loop was held for ${Math.round(heldMs)} ms; the bound is ${Math.round(boundMs)} ms`)
-}
-
-/** Calls `onTurn` with the processor time between every two turns of the event loop that it sees; answers how to stop. */
-export function watchTurns(onTurn: (ms: number) => void): () => void {
-  let before = threadMs()
-  const timer = setInterval(() => {
-    const now = threadMs()
-    onTurn(now - before)
-    before = threadMs()
-  }, LOOK_MS)
-  timer.unref()
-  return () => clearInterval(timer)
-}
-
-/** The bound on this machine. */
-export function holdBoundMs(): number {
-  return BOUND_MS * slowness()
-}
-
-let known: number | undefined
-
-/** Of this processor when it is left alone, measured once. */
-function slowness(): number {
-  known ??= Math.max(1, Math.min(...spins(20)) / REFERENCE_SPIN_MS)
-  return known
-}
-
-const slownessNow = (): number => (medianOf(spins(5)) ?? 0) / REFERENCE_SPIN_MS
+/** Programs on the same core make a processor slower for a while: who has held the loop too long is measured by the speed of that moment. */
+const boundNow = (): number => BOUND_MS * Math.max(1, (medianOf(spins(9)) ?? 0) / REFERENCE_SPIN_MS)
 
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage()

@@ -3,9 +3,11 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import { bundleOf } from '../../server/src/bundle.ts'
 import { childEnvironment } from './child-environment.ts'
 
-const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
+/** What main.ts would load, without asking every time whether the bundle is as new as the sources. */
+const PROGRAM = fileURLToPath(bundleOf('cli') ?? new URL('../../cli/src/main.ts', import.meta.url))
 
 export interface CliResult {
   readonly code: number | null
@@ -25,7 +27,7 @@ export async function runCli(
   env: Readonly<Record<string, string>>,
   { input = '', cwd }: CliOptions = {},
 ): Promise<CliResult> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...childEnvironment(), ...env }, ...(cwd && { cwd }) })
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...childEnvironment(), ...env }, ...(cwd && { cwd }) })
   child.stdin.end(input)
   const exit = new Promise<number | null>((resolve) => child.on('exit', resolve))
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])

@@ -5,7 +5,7 @@
 //     await stack.kill()                  // SIGKILL, no farewell
 //     const { readyMs } = await stack.start()
 //
-// It ends with the test `t`, and with the test process however that ends (tests/support/leash.ts).
+// It ends with the test `t`, and with the test process however that ends (tests/support/leash.mjs).
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -16,11 +16,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { bundleOf } from '../../server/src/bundle.ts'
+import { METADATA_FILE } from '../../server/src/wiring/data-files.ts'
 import { childEnvironment } from './child-environment.ts'
+import { placeMigratedSqlite } from './migrated-sqlite.ts'
 import { until } from './until.ts'
 
-const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
-const LEASH = fileURLToPath(new URL('./leash.ts', import.meta.url))
+/** What main.ts would load, without asking at every start whether the bundle is as new as the sources. */
+const PROGRAM = fileURLToPath(bundleOf('serve') ?? new URL('../../server/src/main.ts', import.meta.url))
+const LEASH = fileURLToPath(new URL('./leash.mjs', import.meta.url))
 
 export interface Answer {
   readonly status: number
@@ -59,6 +63,7 @@ export interface StackOptions {
 
 export async function startStackProcess(t: Pick<TestContext, 'after'>, options: StackOptions = {}): Promise<Stack> {
   const dataDir = options.existing?.dataDir ?? (await mkdtemp(join(tmpdir(), 'millrace-stack-')))
+  if (!options.existing && !options.env?.MILLRACE_DATABASE_URL) await placeMigratedSqlite(join(dataDir, METADATA_FILE))
   const masterToken = options.existing?.masterToken ?? `1-1-${randomBytes(24).toString('hex')}`
   const env = {
     ...childEnvironment(),
@@ -79,7 +84,7 @@ export async function startStackProcess(t: Pick<TestContext, 'after'>, options: 
     if (child?.exitCode === null) throw new Error('The stack is already running.')
     const begun = performance.now()
     const log = openSync(logFile, 'w')
-    const started = spawn(process.execPath, [LEASH, process.execPath, MAIN], {
+    const started = spawn(process.execPath, [LEASH, process.execPath, PROGRAM], {
       env: { ...env, ...envNow },
       cwd: dataDir,
       detached: true,

@@ -1,13 +1,18 @@
 // A whole stack in this process, on its own data folder and its own port, for tests that speak HTTP.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { defined } from '../../server/src/kit/defined.ts'
 import { createLog, type LogLevel } from '../../server/src/kit/log.ts'
 import { createSecrets } from '../../server/src/kit/secrets.ts'
+import { METADATA_FILE } from '../../server/src/wiring/data-files.ts'
 import { createPlatform, type Platform, type PlatformOptions } from '../../server/src/wiring/platform.ts'
+import { placeMigratedSqlite } from './migrated-sqlite.ts'
+
+const PROGRAMS = fileURLToPath(new URL('../../.cache/programs', import.meta.url))
 
 export interface Answer {
   readonly status: number
@@ -66,6 +71,8 @@ export function shareTestStack(options: Partial<PlatformOptions> = {}): () => Pr
 
 export async function startTestStack(t: TestScope, options: Partial<PlatformOptions> = {}): Promise<TestStack> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'millrace-test-')))
+  if (options.dataDir === undefined && options.databaseUrl === undefined) await placeMigratedSqlite(join(dataDir, METADATA_FILE))
+  if (options.dataDir === undefined) await shareCompiledPrograms(dataDir)
   const platform = await createPlatform({
     version: '0.0.0-test',
     region: 'us-east-1',
@@ -103,6 +110,12 @@ export async function startTestStack(t: TestScope, options: Partial<PlatformOpti
       return { projectId: other.project.id, masterToken: other.master.value }
     },
   }
+}
+
+/** The compiled code of built-in components, which each stack would make anew. */
+async function shareCompiledPrograms(dataDir: string): Promise<void> {
+  await Promise.all([mkdir(join(dataDir, 'cache')), mkdir(PROGRAMS, { recursive: true })])
+  await symlink(PROGRAMS, join(dataDir, 'cache', 'programs'))
 }
 
 /** One request; `path` is relative to `url` unless it is a whole address. */

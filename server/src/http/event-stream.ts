@@ -8,4 +8,5 @@ export const asksForEvents = (req: FastifyRequest): boolean => String(req.header
 export function beginEvents(reply: FastifyReply): void {
   reply.hijack()
   reply.raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+  reply.raw.flushHeaders() // else they wait for the first event, and the client for its connection
 }

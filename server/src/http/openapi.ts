@@ -40,12 +40,15 @@ export interface Parameter {
 /** Collects every route registered after it. One that is not fully described is refused, so that no stack starts with it. */
 export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
   const routes: DocumentedRoute[] = []
+  const ids = new Set<string>()
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
       if (method === 'HEAD' || method === 'OPTIONS' || !METHODS.has(method)) continue
       const described = describe(method, route)
-      const missing = missingFrom(described, routes)
+      const id = idOf(described)
+      const missing = [...missingFrom(described), ...(ids.has(id) ? ['operation name of its own'] : [])]
       if (missing.length > 0) throw new Error(`The route ${method} ${route.url} has no ${missing.join(', no ')}.`)
+      ids.add(id)
       routes.push(described)
     }
   })
@@ -70,12 +73,11 @@ const describe = (method: string, { url, config = {}, schema }: RouteOptions): D
 })
 
 /** What the document would have to leave out of a route. */
-function missingFrom(route: DocumentedRoute, others: readonly DocumentedRoute[]): string[] {
+function missingFrom(route: DocumentedRoute): string[] {
   const { params, response } = route.schema
   const known = propertiesOf(params)
   return [
     ...(route.operation ? [] : ['operation name']),
-    ...(others.some((other) => idOf(other) === idOf(route)) ? ['operation name of its own'] : []),
     ...(route.summary ? [] : ['summary']),
     ...(Object.keys(response ?? {}).some((status) => /^([23]|501)/.test(status)) ? [] : ['response schema']),
     ...(route.isStream && !route.form && !route.consumes ? ['form'] : []),

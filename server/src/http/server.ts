@@ -309,7 +309,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
 const endsWithSlash = (url: string): boolean => url.split('?', 1)[0]?.endsWith('/') ?? false
 
 interface DeclaredRoute {
-  readonly pattern: RegExp
+  readonly url: string
   readonly methods: readonly string[]
   readonly withoutId: ErrorCode | undefined
 }
@@ -318,12 +318,20 @@ interface DeclaredRoute {
 function collectRoutes(app: FastifyInstance): (path: string) => DeclaredRoute[] {
   const routes: DeclaredRoute[] = []
   app.addHook('onRoute', ({ url, method, config }) => {
-    const source = url
-      .split('/')
-      .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
-    routes.push({ pattern: new RegExp(`^${source.join('/')}$`), methods: [method].flat(), withoutId: config?.withoutId })
+    routes.push({ url, methods: [method].flat(), withoutId: config?.withoutId })
   })
-  return (path) => routes.filter(({ pattern }) => pattern.test(path))
+  let patterns: RegExp[] | undefined // of no use to most starts
+  return (path) => {
+    patterns ??= routes.map(({ url }) => patternOf(url))
+    return routes.filter((_, n) => patterns![n]!.test(path))
+  }
+}
+
+function patternOf(url: string): RegExp {
+  const parts = url
+    .split('/')
+    .map((part) => (part.startsWith(':') ? '[^/]+' : part === '*' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
+  return new RegExp(`^${parts.join('/')}$`)
 }
 
 /** The router has no way to report a bad query, so the failure travels as the query until a hook can answer it. */

@@ -8,7 +8,7 @@ import { type BackupFolder, createBackupFolder } from '../engines/backup-folder/
 import { type BackupSource, bucketSource, folderSource } from '../engines/backup-folder/backup-source.ts'
 import type { BackupObjects } from '../engines/backup-folder/bucket-objects.ts'
 import { keepNewest } from '../engines/backup-folder/retention.ts'
-import { openS3ObjectStore } from '../engines/object-store/s3-object-store.ts'
+import { openExternalStore } from '../engines/object-store/external-s3.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { BackupBucket, BackupPlan } from './config.ts'
 
@@ -71,7 +71,7 @@ async function withBucket<T>(
   if (!bucket) throw new PlatformError('backup.noBucket')
   const cacheDir = await mkdtemp(join(tmpdir(), 'millrace-cache-'))
   try {
-    const store = await openS3ObjectStore({ ...bucket, cacheDir })
+    const store = await openExternalStore({ ...bucket, cacheDir })
     return await work(store, bucket.prefix).finally(() => store.close())
   } finally {
     await rm(cacheDir, { recursive: true, force: true })

@@ -10,8 +10,8 @@ import type { BackupManifest } from '../engines/backup-folder/manifest.ts'
 import { type RestoreProgress, restoreBackup } from '../engines/backup-folder/restore-backup.ts'
 import type { Verified } from '../engines/backup-folder/verify-backup.ts'
 import { type MetadataDb, openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
+import { openExternalStore } from '../engines/object-store/external-s3.ts'
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
-import { openS3ObjectStore } from '../engines/object-store/s3-object-store.ts'
 import { systemClock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { readStored } from '../kit/stored-json.ts'
@@ -112,7 +112,7 @@ export async function withTargets<T>({ database, s3 }: Config, work: (targets: T
   try {
     await metadata?.reach({ waitMs: 0 })
     const { external, region, bucket } = s3
-    const store = external && (await openS3ObjectStore({ ...external, region, bucket, cacheDir }))
+    const store = external && (await openExternalStore({ ...external, region, bucket, cacheDir }))
     return await work({ metadata, store }).finally(() => store?.close())
   } finally {
     await metadata?.close()

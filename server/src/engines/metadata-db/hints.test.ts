@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { freshPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { until } from '../../../../tests/support/until.ts'
 import { createPostgresHints } from './hints.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { freshPostgres, freshSqlite } from '../../../../tests/support/on-both-databases.ts'
+import { freshPostgres, freshSqlite } from '../../../../tests/support/fresh-databases.ts'
 import { idColumn } from './dialects.ts'
 import { openMetadataDb } from './metadata-db.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'

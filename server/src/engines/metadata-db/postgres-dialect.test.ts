@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { freshPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { openMetadataDb } from './metadata-db.ts'
 
 test('a connection that is lost inside a transaction fails that transaction and nothing else', async (t) => {

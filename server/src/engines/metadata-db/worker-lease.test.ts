@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import test from 'node:test'
 import { sql } from 'kysely'
-import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { freshPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { openMetadataDb } from './metadata-db.ts'
 import { holdWorkerLease } from './worker-lease.ts'
 

@@ -11,7 +11,10 @@ export interface ExternalObjects {
 }
 
 export async function openExternalS3(options: S3ObjectStoreOptions & StsAccessOptions): Promise<ExternalObjects> {
-  const { openS3ObjectStore } = await import('./s3-object-store.ts')
   const { createStsAccess } = await import('./sts-access.ts')
-  return { store: await openS3ObjectStore(options), access: createStsAccess(options) }
+  return { store: await openExternalStore(options), access: createStsAccess(options) }
 }
+
+/** Without a way to give others access to it: for backups. */
+export const openExternalStore = async (options: S3ObjectStoreOptions): Promise<ObjectStore> =>
+  (await import('./s3-object-store.ts')).openS3ObjectStore(options)

@@ -1,7 +1,8 @@
 // A process with a PostgreSQL in memory (PGlite). It holds the definitions of tables and no rows, and answers what clients ask of
 // PostgreSQL's own catalogue. Every question runs in a transaction of its own that is rolled back: it leaves nothing to the next one.
 
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
+import { openCatalogDatabase } from './catalog-database.ts'
 import type { FromCatalog, Question, ToCatalog } from './catalogs.ts'
 
 process.on('disconnect', () => process.exit())
@@ -10,7 +11,7 @@ process.on('disconnect', () => process.exit())
 const MAX_RSS = 1_500 << 20
 setInterval(() => process.memoryUsage.rss() > MAX_RSS && process.exit(9), 500).unref()
 
-const database = PGlite.create('memory://')
+const database = openCatalogDatabase()
 let last: Promise<void> = Promise.resolve()
 
 process.on('message', (message: ToCatalog) => {

@@ -3,6 +3,7 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { compileCacheVariable } from '../../kit/compile-cache.ts'
 import { doubleQuoted } from '../../kit/double-quoted.ts'
 import { singleQuoted } from '../../kit/single-quoted.ts'
 import { formatOf, frame, int16, int32, reader } from './messages.ts'
@@ -111,10 +112,11 @@ function startCatalog(idleMs: number): CatalogProcess {
   const child: ChildProcess = fork(WORKER_FILE, {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { TZ: 'UTC' }, // nothing of the server's, which may hold secrets
+    // Nothing of the server's, which may hold secrets.
+    env: { TZ: 'UTC', ...compileCacheVariable() },
   })
   const waiting = new Map<number, (answer: FromCatalog) => void>()
-  const defined = new Map<string, CatalogTable>()
+  const known = new Map<string, CatalogTable>()
   let named = ''
   let isGone = false
   let number = 0
@@ -162,12 +164,12 @@ function startCatalog(idleMs: number): CatalogProcess {
   /** What has to change for the catalogue to show these tables; from then on it counts as done, since messages keep their order. */
   function changesFor(tables: readonly CatalogTable[], database: string): string {
     const wanted = new Map(tables.map((table) => [qualified(table), table]))
-    const gone = [...defined].filter(([name, { version }]) => wanted.get(name)?.version !== version)
-    const added = [...wanted].filter(([name, { version }]) => defined.get(name)?.version !== version)
+    const gone = [...known].filter(([name, { version }]) => wanted.get(name)?.version !== version)
+    const added = [...wanted].filter(([name, { version }]) => known.get(name)?.version !== version)
     const schemas = new Set(tables.map(({ schema }) => schema))
     const emptied = new Set(gone.map(([, { schema }]) => schema).filter((schema) => !schemas.has(schema)))
-    for (const [name] of gone) defined.delete(name)
-    for (const [name, table] of added) defined.set(name, table)
+    for (const [name] of gone) known.delete(name)
+    for (const [name, table] of added) known.set(name, table)
     const isRenamed = named !== database
     named = database
     return [

@@ -7,6 +7,7 @@ import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { compileCacheVariable } from '../../kit/compile-cache.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { FromWorker, ToWorker } from './protocol.ts'
 
@@ -54,7 +55,13 @@ export class WorkerProcess {
       execArgv: [`--max-old-space-size=${Math.max(128, Math.floor(memoryMb / 4))}`],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // Nothing of the server's environment, which may hold secrets.
-      env: { UV_THREADPOOL_SIZE: '4', MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '1048576', TZ: 'UTC' },
+      env: {
+        UV_THREADPOOL_SIZE: '4',
+        MALLOC_ARENA_MAX: '2',
+        MALLOC_TRIM_THRESHOLD_: '1048576',
+        TZ: 'UTC',
+        ...compileCacheVariable(),
+      },
     })
     this.#child.on('message', (message: FromWorker) => this.#listener(message))
     this.gone = new Promise((resolve) => {

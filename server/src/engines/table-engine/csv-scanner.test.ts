@@ -18,12 +18,13 @@ function scan(bytes: Uint8Array, chunk: number, columns: number, skipLines = 0):
   return scanner.end() ?? scanner.result()
 }
 
-/** RFC 4180 read one character at a time: rows, or null where the text is none. */
-function parse(text: string): string[][] | null {
+/** RFC 4180 read one character at a time: rows, or null where the text is none. `quotedBlanks` gets the rows that are `""` alone. */
+function parse(text: string, quotedBlanks: string[][] = []): string[][] | null {
   const rows: string[][] = []
   let at = 0
   while (at < text.length) {
     const row: string[] = []
+    const isQuoted = text[at] === '"'
     for (;;) {
       let value = ''
       if (text[at] === '"') {
@@ -43,6 +44,7 @@ function parse(text: string): string[][] | null {
       at++
     }
     rows.push(row)
+    if (isQuoted && row.length === 1 && row[0] === '') quotedBlanks.push(row)
     if (text[at] === '\r' && text[++at] !== '\n') return null
     at++
   }
@@ -54,7 +56,8 @@ const csvLike = fc.string({ unit: fc.constantFrom('"', '"', ',', ',', '\n', '\r\
 test(`the scanner and a plain parser agree on what is valid, at any chunk size (${ROUNDS} texts)`, () => {
   fc.assert(
     fc.property(csvLike, fc.integer({ min: 1, max: 9 }), (text, chunk) => {
-      const rows = parse(text)
+      const quotedBlanks: string[][] = []
+      const rows = parse(text, quotedBlanks)
       const columns = rows?.[0]?.length ?? 1
       const found = scan(Buffer.from(text), chunk, columns)
       const whole = scan(Buffer.from(text), 1 << 20, columns)
@@ -64,12 +67,13 @@ test(`the scanner and a plain parser agree on what is valid, at any chunk size (
       const isBlank = (row: string[]) => row.length === 1 && row[0] === ''
       const last = columns === 1 ? rows.length : rows.findLastIndex((row) => !isBlank(row)) + 1
       const ragged = rows.slice(0, last).some((row) => row.length !== columns)
-      const quotedBlank = /(^|\n)""(\r?\n|$)/.test(text) // an empty value in quotes is no blank line
-      if (ragged || (quotedBlank && columns > 1)) return assert.ok('kind' in found, `accepted ${JSON.stringify(text)}`)
+      // An empty value in quotes is no blank line.
+      if (ragged || (quotedBlanks.length > 0 && columns > 1))
+        return assert.ok('kind' in found, `accepted ${JSON.stringify(text)}`)
       assert.ok(!('kind' in found), `refused ${JSON.stringify(text)}`)
       assert.equal(found.rows, last)
     }),
-    { numRuns: ROUNDS },
+    { numRuns: ROUNDS, examples: [['"\r\n""\n",', 1]] },
   )
 })
 

@@ -7,10 +7,9 @@
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { rm } from 'node:fs'
-import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { defined } from '../../kit/defined.ts'
+import { compileCacheVariable } from '../../kit/compile-cache.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { RunOptions } from './table-engine.ts'
 import type { FromWorker, JobKind, Jobs, ToWorker, WorkerError, WorkerJob } from './worker-protocol.ts'
@@ -202,7 +201,7 @@ export class WorkerPool {
         MALLOC_ARENA_MAX: '2',
         MALLOC_TRIM_THRESHOLD_: '1048576',
         TZ: 'UTC',
-        ...defined({ NODE_COMPILE_CACHE: getCompileCacheDir() }), // two thirds of what a start costs otherwise
+        ...compileCacheVariable(),
       },
     })
     const worker: Worker = { child, settle: undefined, idleTimer: undefined }

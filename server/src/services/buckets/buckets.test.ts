@@ -203,6 +203,34 @@ test('a shared bucket is linked by another project: its tables are there, curren
   assert.deepEqual((await guest('GET', 'shared-buckets')).json(), [])
 })
 
+test('buckets of one id that several projects share and link are told apart', async () => {
+  const [first, second] = [await startProject(), await startProject()]
+  const [one, two] = [await startProject(), await startProject()]
+  for (const [giver, id] of [
+    [first, 1],
+    [second, 2],
+  ] as const) {
+    const { bucket, create, succeed } = tableClient(giver)
+    await bucket()
+    await create('in.c-main', 't', `id\n${id}\n`)
+    const json = { targetProjectIds: [one.projectId, two.projectId] }
+    await succeed(await giver.request('POST', '/v2/storage/buckets/in.c-main/share-to-projects', { json }))
+  }
+  const link = { sourceProjectId: second.projectId, sourceBucketId: 'in.c-main', name: 'link', stage: 'in' }
+  for (const taker of [one, two]) {
+    assert.equal((await taker.request('POST', '/v2/storage/buckets', { json: link })).status, 201)
+    assert.equal((await taker.request('GET', '/v2/storage/tables/in.c-link.t/data-preview')).text, '"id"\n"2"\n')
+  }
+  await tableClient(one).bucket('own')
+  const alias = { sourceTable: 'in.c-link.t', name: 'alias' }
+  assert.equal((await one.request('POST', '/v2/storage/buckets/in.c-own/table-aliases', { json: alias })).status, 201)
+  assert.equal((await one.request('DELETE', '/v2/storage/buckets/in.c-link')).json().code, 'storage.buckets.linkInUse')
+
+  assert.equal((await second.request('DELETE', `/v2/storage/buckets/in.c-main/links/${two.projectId}`)).status, 204)
+  assert.equal((await two.request('GET', '/v2/storage/buckets/in.c-link')).status, 404)
+  assert.equal((await one.request('GET', '/v2/storage/buckets/in.c-link')).status, 200)
+})
+
 test('in a branch reading falls through to the default branch, and what is written there stays there', async () => {
   const stack = await startProject()
   const { bucket, create, finish, upload, succeed } = tableClient(stack)

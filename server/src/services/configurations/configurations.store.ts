@@ -31,7 +31,7 @@ export interface Revision {
   readonly rowsRevision: number
 }
 
-const headsWithContent = (db: Db) =>
+const headsWithContent = (db: Db, projectId: number) =>
   tables(db)
     .selectFrom('configuration')
     .innerJoin('configuration_version as content', (join) =>
@@ -39,10 +39,10 @@ const headsWithContent = (db: Db) =>
     )
     .selectAll('configuration')
     .select('content.content')
+    .where('configuration.project_id', '=', projectId)
 
 const configurationAt = statement((db, address: Address) =>
-  headsWithContent(db)
-    .where('configuration.project_id', '=', address.projectId)
+  headsWithContent(db, address.projectId)
     .where('configuration.branch_id', '=', address.branchId)
     .where('configuration.component_id', '=', address.componentId)
     .where('configuration.configuration_id', '=', address.configurationId),
@@ -179,10 +179,7 @@ export async function listConfigurations(
   ownerIds: readonly number[],
 ): Promise<readonly ConfigurationRecord[]> {
   if (ownerIds.length === 0) return []
-  const rows = await headsWithContent(db)
-    .where('configuration.project_id', '=', projectId)
-    .where('configuration.id', 'in', ownerIds)
-    .execute()
+  const rows = await headsWithContent(db, projectId).where('configuration.id', 'in', ownerIds).execute()
   return rows.map(recordOf)
 }
 
@@ -208,10 +205,9 @@ export async function listPlaces(db: Db, projectId: number, componentIds: readon
 
 /** Configurations and rows of a branch whose text has a mapping or tasks. */
 export async function listLinkingTexts(db: Db, projectId: number, branchId: number) {
-  const heads = await headsWithContent(db)
+  const heads = await headsWithContent(db, projectId)
     .clearSelect()
     .select(['configuration.component_id', 'configuration.configuration_id', 'content.content'])
-    .where('configuration.project_id', '=', projectId)
     .where('configuration.branch_id', '=', branchId)
     .where('configuration.is_deleted', '=', 0)
     .where((e) => e.or([e('content.content', 'like', '%"storage"%'), e('content.content', 'like', '%"tasks"%')]))

@@ -327,8 +327,8 @@ export function createFilesStore(database: Db) {
       return Number(row?.bytes ?? 0)
     },
 
-    async usageOfProject(projectId: number): Promise<{ readonly files: number; readonly bytes: number }> {
-      const row = await db
+    async usageOfProject(projectId: number, at: Db = database): Promise<{ readonly files: number; readonly bytes: number }> {
+      const row = await withTables<Tables>(at)
         .selectFrom('file')
         .select((e) => [e.fn.countAll<number>().as('files'), e.fn.sum<number | string | null>('size_bytes').as('bytes')])
         .where('project_id', '=', projectId)

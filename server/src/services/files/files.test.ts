@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand } from '@aws-sdk/client-s3'
 import { type FileAnswer, openFile, prepareFile, s3ClientFor, uploadClient } from '../../../../tests/support/file-client.ts'
-import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { BUCKET, startS3 } from '../../../../tests/support/start-s3.ts'
 import { shareTestStack, startTestStack } from '../../../../tests/support/test-stack.ts'
 
@@ -364,7 +364,7 @@ test('with an external S3 the way is the same', async (t) => {
 })
 
 test('the same holds on PostgreSQL', async (t) => {
-  const { location, remove } = await freshPostgres()
+  const { location, remove } = await migratedPostgres()
   const stack = await startTestStack(t, { databaseUrl: 'url' in location ? location.url : undefined })
   t.after(remove) // after the stack is closed: hooks run in this order
   const file = await prepareFile(stack, { name: 'nul\0 žluť.csv', tags: ['b', 'a', 'nul\0'], sizeBytes: 5 * 1024 ** 4 })

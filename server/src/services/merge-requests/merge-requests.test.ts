@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { type Answer, type RequestOptions, startTestStack } from '../../../../tests/support/test-stack.ts'
+import { test } from 'node:test'
+import {
+  type Answer,
+  type RequestOptions,
+  shareTestStack,
+  startTestStack,
+  type TestStack,
+} from '../../../../tests/support/test-stack.ts'
 import { move } from './merge-request-states.ts'
 
 const CONFIGS = 'components/keboola.ex-generic-v2/configs'
@@ -17,8 +23,10 @@ interface MergeRequest {
   externalId: string | null
 }
 
-async function start(t: TestContext, options: Parameters<typeof startTestStack>[1] = {}) {
-  const stack = await startTestStack(t, options)
+const startProject = shareTestStack()
+
+async function start(project?: TestStack) {
+  const stack = project ?? (await startProject())
   const ok = async (method: string, path: string, options?: RequestOptions): Promise<Answer> => {
     const answer = await stack.request(method, `/v2/storage/${path}`, options)
     assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`)
@@ -58,8 +66,8 @@ async function start(t: TestContext, options: Parameters<typeof startTestStack>[
   return { ...stack, ok, refused, finished, branch, main, inBranch, open, approve, lastJob, read }
 }
 
-test('reviewers are people who may approve', async (t) => {
-  const { ok, refused, open, branch, main } = await start(t)
+test('reviewers are people who may approve', async () => {
+  const { ok, refused, open, branch, main } = await start()
   const { id: reader } = (await ok('POST', 'tokens', { json: { description: 'reads' } })).json<{ id: string }>()
   const json = { branchFromId: branch, branchIntoId: main, title: 'T' }
   for (const stranger of [987_654, Number(reader)]) {
@@ -70,8 +78,8 @@ test('reviewers are people who may approve', async (t) => {
   await refused('PUT', `merge-request/${id}`, { json: { reviewerIds: [987_654] } }, 422, 'mergeRequest.unknownReviewer')
 })
 
-test('a merge request is reviewed, approved and merged', async (t) => {
-  const { ok, refused, finished, open } = await start(t)
+test('a merge request is reviewed, approved and merged', async () => {
+  const { ok, refused, finished, open } = await start()
   const { id, state } = await open()
   assert.equal(state, 'development')
   await refused('PUT', `merge-request/${id}/approve`, { json: {} }, 422, 'mergeRequest.wrongState')
@@ -100,8 +108,8 @@ test('a merge request is reviewed, approved and merged', async (t) => {
   assert.equal((await ok('GET', 'merge-request')).json<unknown[]>().length, 1)
 })
 
-test('conflicts are listed and keep an approved request from merging', async (t) => {
-  const { ok, refused, open } = await start(t)
+test('conflicts are listed and keep an approved request from merging', async () => {
+  const { ok, refused, open } = await start()
   const { id } = await open()
   await ok('PUT', `${CONFIGS}/c`, { json: { configuration: { a: 'main' } } })
   await ok('PUT', `merge-request/${id}/request-review`, { json: {} })
@@ -112,8 +120,8 @@ test('conflicts are listed and keep an approved request from merging', async (t)
   assert.deepEqual((await ok('GET', `${CONFIGS}/c`)).json().configuration, { a: 'main' })
 })
 
-test('wrong branches, unknown requests, other projects and small tokens are refused', async (t) => {
-  const { ok, refused, open, branch, main, newProject } = await start(t)
+test('wrong branches, unknown requests, other projects and small tokens are refused', async () => {
+  const { ok, refused, open, branch, main, newProject } = await start()
   const { id } = await open()
   await refused(
     'POST',
@@ -147,8 +155,8 @@ test('wrong branches, unknown requests, other projects and small tokens are refu
   await refused('PUT', `merge-request/${id}/request-review`, { token, json: {} }, 403, 'accessDenied')
 })
 
-test('with autoMergeStrategy immediately the approval merges, unless there are conflicts', async (t) => {
-  const { ok, open, approve, lastJob, read } = await start(t)
+test('with autoMergeStrategy immediately the approval merges, unless there are conflicts', async () => {
+  const { ok, open, approve, lastJob, read } = await start()
   const { id } = await open({ autoMergeStrategy: 'immediately' })
   assert.equal((await approve(id)).state, 'in_merge')
   assert.equal((await lastJob()).status, 'success')
@@ -156,8 +164,8 @@ test('with autoMergeStrategy immediately the approval merges, unless there are c
   assert.deepEqual((await ok('GET', `${CONFIGS}/c`)).json().configuration, { a: 2 })
 })
 
-test('an approved request with conflicts waits; it merges when they are gone and somebody says immediately', async (t) => {
-  const { ok, inBranch, open, approve, lastJob, read } = await start(t)
+test('an approved request with conflicts waits; it merges when they are gone and somebody says immediately', async () => {
+  const { ok, inBranch, open, approve, lastJob, read } = await start()
   await ok('PUT', `${CONFIGS}/c`, { json: { configuration: { a: 'main' } } })
   const { id } = await open({ autoMergeStrategy: 'immediately' })
   assert.equal((await approve(id)).state, 'approved')
@@ -170,7 +178,9 @@ test('an approved request with conflicts waits; it merges when they are gone and
 
 test('a scheduled merge happens at its time and not before, whoever looks how often', async (t) => {
   let now = new Date('2026-05-01T10:00:00Z')
-  const { ok, refused, platform, open, approve, lastJob, read } = await start(t, { clock: { now: () => now } })
+  const { ok, refused, platform, open, approve, lastJob, read } = await start(
+    await startTestStack(t, { clock: { now: () => now } }),
+  )
   const scheduled = { autoMergeStrategy: 'scheduled', autoMergeAt: '2026-05-01T14:00:00+0200' }
   const { id } = await open(scheduled)
   for (const autoMergeAt of [null, 'tomorrow', '2026-99-01'])
@@ -187,8 +197,8 @@ test('a scheduled merge happens at its time and not before, whoever looks how of
   assert.deepEqual((await ok('GET', `${CONFIGS}/c`)).json().version, 2, 'merged once')
 })
 
-test('a scheduled merge that finds a conflict gives the request back, says why, and does not try for ever', async (t) => {
-  const { ok, platform, open, approve, lastJob, read } = await start(t)
+test('a scheduled merge that finds a conflict gives the request back, says why, and does not try for ever', async () => {
+  const { ok, platform, open, approve, lastJob, read } = await start()
   const { id } = await open({ autoMergeStrategy: 'scheduled', autoMergeAt: '2020-01-01T00:00:00Z', externalId: 'x' })
   await ok('PUT', `${CONFIGS}/c`, { json: { configuration: { a: 'main' } } })
   await approve(id)
@@ -203,8 +213,8 @@ test('a scheduled merge that finds a conflict gives the request back, says why, 
   assert.deepEqual([cleared.json<MergeRequest>().externalId, cleared.json<MergeRequest>().autoMergeAt], [null, null])
 })
 
-test('a request ends with its branch', async (t) => {
-  const { ok, refused, finished, open, approve, read, branch } = await start(t)
+test('a request ends with its branch', async () => {
+  const { ok, refused, finished, open, approve, read, branch } = await start()
   const { id } = await open()
   await approve(id)
   assert.equal((await finished(await ok('DELETE', `dev-branches/${branch}`))).status, 'success')

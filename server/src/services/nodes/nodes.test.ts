@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { frozenProxy } from '../../../../tests/support/frozen-proxy.ts'
-import { freshPostgres, onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
+import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { runCli } from '../../../../tests/support/run-cli.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
@@ -70,7 +71,7 @@ test('a stack admin sees the nodes, and so does whoever owns the machine; nobody
 })
 
 test('a node stops although its database answers nothing any more, and says nothing', async (t) => {
-  const database = await freshPostgres()
+  const database = await migratedPostgres()
   const way = await frozenProxy((database.location as { url: string }).url) // of PostgreSQL
   t.after(way.close)
   t.after(database.remove)

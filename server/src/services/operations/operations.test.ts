@@ -89,6 +89,7 @@ test('a stack admin reads status and audit of the whole stack, and nobody else d
   const [made] = await audit(`projectId=${stack.projectId}&what=storage.bucket&objectId=in.c-audited`)
   assert.deepEqual([made?.event, made?.projectId], ['storage.bucketCreated', stack.projectId])
   assert.match(String(made?.who.description), /Master token/)
+  assert.equal((await audit(`projectId=${stack.projectId + 1000}&objectId=in.c-audited`)).length, 0, 'of another project')
   assert.equal((await audit('what=storage.bucket&until=-1%20hour')).length, 0)
   assert.ok((await audit('who=master%20TOKEN&since=-1%20hour')).some(({ id }) => id === made?.id))
   assert.equal((await audit('who=nobody-of-this-name')).length, 0)

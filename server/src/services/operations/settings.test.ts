@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { newBrowser, newMember, newStackAdmin, type PersonClient } from '../../../../tests/support/person-client.ts'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
@@ -117,7 +117,7 @@ test('a change outlives a restart, and what another version stored does no harm'
 })
 
 test('every node sees a change', async (t) => {
-  const database = await freshPostgres()
+  const database = await migratedPostgres()
   const { url: databaseUrl } = database.location as { url: string } // of PostgreSQL
   const options = { settings, worker, databaseUrl, databaseConnections: 4, encryptionKeys: [new Uint8Array(32)] }
   const one = await startTestStack(t, options)

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { freshPostgres, freshSqlite } from '../../../../tests/support/on-both-databases.ts'
+import { freshSqlite, migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { createLog } from '../../kit/log.ts'
 import { createSecrets } from '../../kit/secrets.ts'
 import { NO_ORIGIN } from '../../model/event.ts'
@@ -17,7 +17,7 @@ const PASSWORD = 'correct horse battery staple'
 
 for (const [title, fresh] of [
   ['SQLite', freshSqlite],
-  ['PostgreSQL', freshPostgres],
+  ['PostgreSQL', migratedPostgres],
 ] as const)
   describe(`people on ${title}`, () => {
     const open = async (t: { after(end: () => unknown): unknown }): Promise<Core> => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -217,9 +217,11 @@ test('each project has the MLflow server of its own when the address says so', a
 })
 
 test('without a registered server each project has one of the stack, with a store of its own, which ends with the stack; one that cannot start says why', async (t) => {
+  let now = Date.now()
   const stack = await startTestStack(t, {
     servers: { mlflowPython: STAND_IN },
     worker: { path: `${dirname(process.execPath)}:/usr/bin:/bin` },
+    clock: { now: () => new Date(now) },
   })
   const other = await stack.newProject()
   const logged = async (token: string, json?: object) => {
@@ -245,8 +247,16 @@ test('without a registered server each project has one of the stack, with a stor
   assert.equal(failed.status, 503)
   assert.match(String(failed.json().error), /could not be started: .* ended with exit code 3 .*the store is of a newer version/)
 
+  const admin = await newStackAdmin(stack)
+  await admin.ok('DELETE', `/manage/projects/${other.projectId}?days=2`)
+  now += 2 * 86_400_000 + 1
+  await stack.platform.projectsLoop.tick()
+  assert.equal(await processesWith(theirs.store), 0, 'the server of a removed project has ended')
+  await assert.rejects(stat(dirname(theirs.store)), { code: 'ENOENT' })
+  await stat(mine.store)
+
   await stack.platform.close()
-  assert.deepEqual([await processesWith(mine.store), await processesWith(theirs.store)], [0, 0])
+  assert.equal(await processesWith(mine.store), 0)
 })
 
 const STAND_IN = fileURLToPath(new URL('../../../../tests/support/mlflow-stand-in.ts', import.meta.url))

@@ -30,7 +30,7 @@ const LOOKED_AT = 26 * 60
 const LOOK_EVERY = 3 * 60
 
 const LONG = Boolean(process.env.MILLRACE_LONG)
-const SAMPLED = 6
+const SAMPLED = 2
 /** In every sample: zones with changes of an hour, of half an hour and of a day, and shapes with several runs inside of one. */
 const TELLING_ZONES = ['Europe/Prague', 'America/New_York', 'Australia/Lord_Howe', 'Pacific/Apia']
 const TELLING_SHAPES = ['7,37 * * * *', '*/15 0-3 * * *']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import type { Found } from './search.ts'
@@ -40,7 +40,7 @@ async function fill({ request }: TestStack): Promise<void> {
 
 for (const database of ['SQLite', 'PostgreSQL'])
   test(`everything is found by a word, with the rights of the token, on ${database}`, async (t) => {
-    const fresh = database === 'PostgreSQL' ? await freshPostgres() : undefined
+    const fresh = database === 'PostgreSQL' ? await migratedPostgres() : undefined
     const stack = await startTestStack(t, fresh && { databaseUrl: (fresh.location as { url: string }).url })
     if (fresh) t.after(fresh.remove)
     await fill(stack)

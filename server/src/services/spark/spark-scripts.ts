@@ -62,6 +62,7 @@ const NOT_EXECUTABLE = 126
 
 export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
   const { settings, namespace, tables, issueToken, revokeToken } = deps
+  const packagesFolder = settings.conf['spark.jars.ivy'] ?? deps.packagesFolder
 
   async function run(request: SparkRun, signal: AbortSignal): Promise<SparkRunEnd> {
     const { url } = settings
@@ -151,7 +152,7 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
         command: [settings.python, join(deps.driverFolder, 'driver.py'), ...words],
         folder: deps.driverFolder,
         readable: readableOf(settings),
-        writable: [deps.packagesFolder],
+        writable: [packagesFolder],
       },
       folder,
       environment: environmentOf(folder),
@@ -175,7 +176,7 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
     const own = settings.conf['spark.driver.extraJavaOptions']
     return {
       'spark.driver.memory': `${Math.max(512, Math.floor((limits.memoryBytes * HEAP_SHARE) / 2 ** 20))}m`,
-      'spark.jars.ivy': deps.packagesFolder,
+      'spark.jars.ivy': packagesFolder,
       'spark.sql.warehouse.dir': `file:${join(folder.tmp, 'warehouse')}`,
       ...settings.conf,
       'spark.driver.extraJavaOptions': own ? `${log} ${own}` : log,

@@ -45,6 +45,14 @@ test('a project runs its share at once, the next waits for its turn, and others 
   await Promise.all(runs)
 })
 
+test('a long line of one project keeps no other from waiting', async () => {
+  const slots = createActionSlots({ most: () => 2, mostPerProject: () => 2, waitMs: 60_000 })
+  const tasks = [1, 1, 1, 1, 2].map((project) => ({ project, ...task() }))
+  const runs = tasks.map(({ project, work }) => slots.run(project, never, work))
+  for (const { end } of tasks) end()
+  await Promise.all(runs)
+})
+
 test('who waits too long is told which limit it was, and a long line is not joined', async () => {
   const slots = createActionSlots({ most: () => 3, mostPerProject: () => 2, waitMs: 10 })
   const held = [1, 1, 2].map((project) => {

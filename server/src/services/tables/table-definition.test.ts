@@ -1,9 +1,9 @@
 // Typed tables: what the definition says, in results and records, and how it is changed.
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
-import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack } from '../../../../tests/support/test-stack.ts'
 
 interface Defined extends TableAnswer {
   readonly definition: { readonly columns: { readonly name: string; readonly definition: Record<string, unknown> }[] }
@@ -17,8 +17,10 @@ const COLUMNS = [
   { name: 'note', definition: { type: 'VARCHAR', length: '20' } },
 ]
 
-async function typedTable(t: TestContext) {
-  const stack = await startTestStack(t)
+const startProject = shareTestStack()
+
+async function typedTable() {
+  const stack = await startProject()
   const client = tableClient(stack)
   await client.bucket()
   const define = (name: string, columns: readonly object[], more: object = {}) =>
@@ -29,8 +31,8 @@ async function typedTable(t: TestContext) {
   return { stack, ...client, detailOf: client.detail, define, made: made.results as unknown as Defined, detail, put }
 }
 
-test('the results of a definition show the types as they were written, like the record of the table', async (t) => {
-  const { made, detail, stack, succeed, load } = await typedTable(t)
+test('the results of a definition show the types as they were written, like the record of the table', async () => {
+  const { made, detail, stack, succeed, load } = await typedTable()
   const table = await detail()
   assert.deepEqual(made.definition, table.definition)
   assert.deepEqual(
@@ -56,8 +58,8 @@ test('the results of a definition show the types as they were written, like the 
   assert.equal((copy.results as unknown as Defined).columnMetadata.price?.length, 5)
 })
 
-test('length, nullable, default and description of a column are changed; what the rows do not allow is refused', async (t) => {
-  const { detail, put, succeed, finish, load, rows } = await typedTable(t)
+test('length, nullable, default and description of a column are changed; what the rows do not allow is refused', async () => {
+  const { detail, put, succeed, finish, load, rows } = await typedTable()
   await load('in.c-main.t', 'id,price,note\n1,12345678.25,x\n2,,\n')
   await succeed(
     await put('columns/price/definition', { length: '12,2', default: '1.5', nullable: true, description: 'what it costs' }),
@@ -95,8 +97,8 @@ test('length, nullable, default and description of a column are changed; what th
   }
 })
 
-test('a definition is changed as a whole: name, description and columns together or not at all', async (t) => {
-  const { detail, put, succeed, finish, create, stack } = await typedTable(t)
+test('a definition is changed as a whole: name, description and columns together or not at all', async () => {
+  const { detail, put, succeed, finish, create, stack } = await typedTable()
   const columns = [
     { name: 'price', definition: { length: '14,2' } },
     { name: 'note', definition: { nullable: false, default: '-' }, description: 'remarks' },
@@ -121,8 +123,8 @@ test('a definition is changed as a whole: name, description and columns together
   assert.equal((await finish(await plain({ description: 'a number' }))).status, 'success')
 })
 
-test('a default that is not of its type fails the job; rows always carry their load time', async (t) => {
-  const { define, finish, stack } = await typedTable(t)
+test('a default that is not of its type fails the job; rows always carry their load time', async () => {
+  const { define, finish, stack } = await typedTable()
   const failed = await finish(await define('bad', [{ name: 'n', definition: { type: 'INTEGER', default: 'CURRENT_DATE' } }]))
   assert.equal(failed.error?.code, 'storage.tables.invalidDefaultValueForType')
   assert.match(failed.error?.message ?? '', /"CURRENT_DATE".*"n".*INTEGER/)
@@ -139,8 +141,8 @@ test('a default that is not of its type fails the job; rows always carry their l
   assert.equal((await finish(await define('same', COLUMNS, { timestampType: 'MANAGED', clustering: null }))).status, 'success')
 })
 
-test('a column gets another type: counted before, refused or emptied where values do not fit, with what the records say', async (t) => {
-  const { stack, create, detail, put, succeed, finish, load, rows } = await typedTable(t)
+test('a column gets another type: counted before, refused or emptied where values do not fit, with what the records say', async () => {
+  const { stack, create, detail, put, succeed, finish, load, rows } = await typedTable()
   await load('in.c-main.t', 'id,price,note\n1,12.00,7\n2,2.50,\n3,,x\n')
   const trial = async (column: string, json: object) => {
     const answer = await put(`columns/${column}/type?dryRun=1`, json)
@@ -192,8 +194,8 @@ test('a column gets another type: counted before, refused or emptied where value
   assert.equal((await plain({})).status, 400)
 })
 
-test('what is loaded while the type of a column changes is neither lost nor left with the old type', async (t) => {
-  const { stack, create, succeed, load, detailOf, rows } = await typedTable(t)
+test('what is loaded while the type of a column changes is neither lost nor left with the old type', async () => {
+  const { stack, create, succeed, load, detailOf, rows } = await typedTable()
   const line = (i: number) => `${i},${i * 2}\n`
   await create('in.c-main', 'busy', `id,v\n${Array.from({ length: 50_000 }, (_row, i) => line(i)).join('')}`, {
     primaryKey: ['id'],

@@ -4,14 +4,16 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readdir, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { tableClient } from '../../../../tests/support/table-client.ts'
-import { startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 
-async function stackWithPeople(t: TestContext) {
-  const stack = await startTestStack(t)
+const startProject = shareTestStack()
+
+async function stackWithPeople() {
+  const stack = await startProject()
   const client = tableClient(stack)
   await client.bucket()
   await client.create('in.c-main', 'people', 'id,name,note\n1,"Ada ""A"", x",\n2,Jiří,b\n3,"two\nlines",c\n')
@@ -19,8 +21,8 @@ async function stackWithPeople(t: TestContext) {
   return { stack, ...client, get }
 }
 
-test('CSV has a header and every value in quotes, under the name of the table', async (t) => {
-  const { get } = await stackWithPeople(t)
+test('CSV has a header and every value in quotes, under the name of the table', async () => {
+  const { get } = await stackWithPeople()
   const answer = await get()
   assert.equal(answer.status, 200, answer.text)
   assert.equal(answer.text, '"id","name","note"\n"1","Ada ""A"", x",""\n"2","Jiří","b"\n"3","two\nlines","c"\n')
@@ -31,8 +33,8 @@ test('CSV has a header and every value in quotes, under the name of the table', 
   assert.equal((await get('?whereColumn=id&whereValues=9')).text, '"id","name","note"\n', 'no rows, but a header')
 })
 
-test('JSON lines of an untyped table hold strings; of a typed one numbers, booleans and nulls', async (t) => {
-  const { stack, get, succeed, load } = await stackWithPeople(t)
+test('JSON lines of an untyped table hold strings; of a typed one numbers, booleans and nulls', async () => {
+  const { stack, get, succeed, load } = await stackWithPeople()
   const answer = await get('?format=jsonl')
   assert.equal(answer.headers.get('content-type'), 'application/x-ndjson')
   assert.equal(answer.headers.get('content-disposition'), 'attachment; filename="in.c-main.people.jsonl"')
@@ -71,8 +73,8 @@ test('JSON lines of an untyped table hold strings; of a typed one numbers, boole
   assert.deepEqual(others, { integer: null, numeric: null, float: null, boolean: null, date: null, timestamp: null })
 })
 
-test('Parquet is one file that another engine reads', async (t) => {
-  const { stack } = await stackWithPeople(t)
+test('Parquet is one file that another engine reads', async () => {
+  const { stack } = await stackWithPeople()
   const path =
     '/v2/storage/tables/in.c-main.people/data?format=parquet&columns=id,name&orderBy[0][column]=id&orderBy[0][order]=DESC'
   const response = await fetch(new URL(path, stack.url), { headers: { 'X-StorageApi-Token': stack.masterToken } })
@@ -90,8 +92,8 @@ test('Parquet is one file that another engine reads', async (t) => {
   ])
 })
 
-test('filters, columns, times, order and limit are those of the preview; what is wrong is refused', async (t) => {
-  const { get } = await stackWithPeople(t)
+test('filters, columns, times, order and limit are those of the preview; what is wrong is refused', async () => {
+  const { get } = await stackWithPeople()
   const ids = async (query: string) => (await get(`?columns=id&${query}`)).text.replaceAll('"', '').trim().split('\n').slice(1)
   assert.deepEqual(await ids('whereFilters[0][column]=id&whereFilters[0][operator]=gt&whereFilters[0][values][0]=1'), ['2', '3'])
   assert.deepEqual(await ids('orderBy[0][column]=id&orderBy[0][order]=DESC&limit=2'), ['3', '2'])
@@ -110,8 +112,8 @@ test('filters, columns, times, order and limit are those of the preview; what is
   }
 })
 
-test('an alias gives out what it shows, and a token only what it may read', async (t) => {
-  const { stack, bucket, get } = await stackWithPeople(t)
+test('an alias gives out what it shows, and a token only what it may read', async () => {
+  const { stack, bucket, get } = await stackWithPeople()
   await bucket('open')
   const json = {
     sourceTable: 'in.c-main.people',
@@ -132,8 +134,8 @@ test('an alias gives out what it shows, and a token only what it may read', asyn
   assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.ghost/data')).status, 404)
 })
 
-test('a client that leaves in the middle leaves no file behind, and nothing is left after one that stays', async (t) => {
-  const { stack, create } = await stackWithPeople(t)
+test('a client that leaves in the middle leaves no file behind, and nothing is left after one that stays', async () => {
+  const { stack, create } = await stackWithPeople()
   const row = () => `${randomBytes(6000).toString('hex')}\n`
   await create('in.c-main', 'large', `value\n${Array.from({ length: 1500 }, row).join('')}`)
   const path = new URL('/v2/storage/tables/in.c-main.large/data', stack.url)
@@ -152,8 +154,8 @@ test('a client that leaves in the middle leaves no file behind, and nothing is l
   assert.deepEqual(await downloadsIn(stack.dataDir), [])
 })
 
-test('a preview says whether there are more rows', async (t) => {
-  const { stack } = await stackWithPeople(t)
+test('a preview says whether there are more rows', async () => {
+  const { stack } = await stackWithPeople()
   const cut = async (query: string) => {
     const answer = await stack.request('GET', `/v2/storage/tables/in.c-main.people/data-preview?${query}`)
     return [answer.headers.get('x-millrace-truncated'), answer.text.split('\n').length]
@@ -163,8 +165,8 @@ test('a preview says whether there are more rows', async (t) => {
   assert.equal((await cut('limit=1&format=json'))[0], 'true')
 })
 
-test('an export job writes JSON lines in slices or as one file, packed or not', async (t) => {
-  const { exported } = await stackWithPeople(t)
+test('an export job writes JSON lines in slices or as one file, packed or not', async () => {
+  const { exported } = await stackWithPeople()
   for (const gzip of [false, true])
     assert.deepEqual(
       linesOf(await exported('in.c-main.people', { fileType: 'jsonl', gzip, columns: ['id'] })),

@@ -285,8 +285,8 @@ export function createTablesStore(database: Db) {
       return Number(row?.bytes ?? 0)
     },
 
-    async usageOfProject(projectId: number) {
-      const [row] = await usageOf(database, { projectId })
+    async usageOfProject(projectId: number, at: Db = database) {
+      const [row] = await usageOf(at, { projectId })
       return { rowsCount: Number(row?.rows ?? 0), dataSizeBytes: Number(row?.bytes ?? 0) }
     },
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { prepareFile } from '../../../../tests/support/file-client.ts'
-import { freshPostgres } from '../../../../tests/support/on-both-databases.ts'
+import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { type JobAnswer, type TableAnswer, tableClient } from '../../../../tests/support/table-client.ts'
 import { shareTestStack, startTestStack } from '../../../../tests/support/test-stack.ts'
 import { NO_ORIGIN } from '../../model/event.ts'
@@ -808,7 +808,7 @@ test('the statistics of a run count its loads, exports and files, those of its c
 })
 
 test('all of it on PostgreSQL: loads, keys, aliases, snapshots, swaps, links, deletion', async (t) => {
-  const { location, remove } = await freshPostgres()
+  const { location, remove } = await migratedPostgres()
   const stack = await startTestStack(t, 'url' in location ? { databaseUrl: location.url } : {})
   t.after(remove) // after the stack is closed: hooks run in this order
   const { bucket, create, load, rows, succeed, detail, exported } = tableClient(stack)

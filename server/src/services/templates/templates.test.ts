@@ -147,6 +147,75 @@ test('inputs are checked step by step, and nothing is made of wrong ones', async
   assert.equal(await configurationCount(stack), 0)
 })
 
+test('what was chosen decides which steps are needed, which inputs are asked for, and what is made', async () => {
+  const stack = await startProject()
+  await stack.add('test.noop', 'true')
+  const input = (id: string, more: object = {}) => ({ id, name: id, type: 'string', kind: 'input', required: false, ...more })
+  const step = (id: string, ...inputs: object[]) => ({ id, name: id, inputs })
+  const group = (required: string, ...steps: object[]) => ({ id: required, description: required, required, steps })
+  const chosen = (is: string) => ({ input: 'kind', is })
+  const part = (id: string, more: object = {}) => ({ id, componentId: 'test.noop', name: id, configuration: {}, ...more })
+  write('choices', '1', {
+    stepGroups: [
+      group(
+        'exactlyOne',
+        step('api', input('kind', { default: 'plain' }), input('key', { required: true, showIf: chosen('login') })),
+        step('file'),
+      ),
+      group('atLeastOne', step('daily'), step('hourly')),
+    ],
+    configurations: [
+      part('always', {
+        configuration: {
+          mode: {
+            $if: { any: [{ input: 'kind', in: ['plain', 'login'] }, { step: 'nobody' }] },
+            $then: { $text: ['by ', { $input: 'kind' }] },
+            $else: 'by file',
+          },
+          key: { $if: chosen('login'), $then: { $input: 'key' } },
+          of: { $instance: 'name' },
+        },
+        rows: [
+          { id: 'r', name: 'r', when: { all: [{ step: 'daily' }, { not: { step: 'hourly' } }] }, configuration: {} },
+          { id: 's', name: 's', configuration: {} },
+        ],
+      }),
+      part('of-files', { when: { step: 'file' } }),
+    ],
+  })
+  const send = (way: string, steps: readonly object[]) =>
+    stack.request('POST', `${OWN}/choices/default/${way}`, { json: { name: 'Chosen', steps } })
+  const api = (...inputs: object[]) => ({ id: 'api', inputs })
+  for (const [steps, sentence] of [
+    [[{ id: 'daily' }], /Exactly one step must be filled in/],
+    [[api(), { id: 'file' }, { id: 'daily' }], /Exactly one step must be filled in/],
+    [[{ id: 'file' }], /At least one step must be filled in/],
+    [[api({ id: 'kind', value: 'login' }), { id: 'daily' }], /"id":"key","visible":true,"error":"A value is needed/],
+  ] as const) {
+    const answer = await send('validate', steps)
+    assert.equal(answer.json().valid, false, answer.text)
+    assert.match(answer.text, sentence)
+  }
+  type Planned = { name: string; configuration: object; rows: { id: string }[] }
+  const made = async (...steps: object[]) => {
+    const answer = await send('preview', steps)
+    assert.equal(answer.status, 202, answer.text)
+    const { configurations } = answer.json<{ outputs: { configurations: Planned[] } }>().outputs
+    return configurations.map(({ name, configuration, rows }) => [name, configuration, rows.map(({ id }) => id).join()])
+  }
+  assert.deepEqual(await made(api(), { id: 'daily' }), [['always', { mode: 'by plain', of: 'Chosen' }, 'r,s']])
+  const login = api({ id: 'kind', value: 'login' }, { id: 'key', value: 'k' })
+  assert.deepEqual(await made(login, { id: 'daily' }, { id: 'hourly' }), [
+    ['always', { mode: 'by login', key: 'k', of: 'Chosen' }, 's'],
+  ])
+  assert.deepEqual(await made({ id: 'file' }, { id: 'hourly' }), [
+    ['always', { mode: 'by file', of: 'Chosen' }, 's'],
+    ['of-files', {}, ''],
+  ])
+  write('choices', '1', { configurations: [part('one', { when: { execute: 'rm -rf /' } })] })
+  assert.match((await send('preview', [])).text, /is not a condition/)
+})
+
 test('an unknown component, a flow inside itself and a target that is missing leave nothing behind', async () => {
   const stack = await startProject()
   await stack.add('test.noop', 'true')

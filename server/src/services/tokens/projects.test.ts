@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { freshPostgres, freshSqlite } from '../../../../tests/support/on-both-databases.ts'
+import { freshSqlite, migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { rowsOfProject } from '../../../../tests/support/project-traces.ts'
 import { type Job, shellStack } from '../../../../tests/support/shell-stack.ts'
@@ -88,7 +88,7 @@ test('in a paused project nothing starts and nothing changes, and it is read', a
 
 for (const [title, fresh] of [
   ['SQLite', freshSqlite],
-  ['PostgreSQL', freshPostgres],
+  ['PostgreSQL', migratedPostgres],
 ] as const)
   test(`a deleted project can be brought back, and is gone after its grace time (${title})`, { timeout: 120_000 }, async (t) => {
     const { location, remove } = await fresh()

@@ -1,4 +1,4 @@
-// `node leash.ts program args...` runs a program that cannot outlive whoever holds the other end of stdin:
+// `node leash.mjs program args...` runs a program that cannot outlive whoever holds the other end of stdin:
 // when the pipe closes, by the end of a test or its kill -9, the program and its process group are killed.
 // Lines on stdin: `kill` sends SIGKILL to the program alone, `term` SIGTERM. Output passes through; the exit code is the program's.
 
@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
 const [program, ...args] = process.argv.slice(2)
-const child = spawn(program!, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
+const child = spawn(program, args, { detached: true, stdio: ['ignore', 'inherit', 'inherit'] })
 child.on('error', (error) => {
   process.stderr.write(`${error.message}\n`)
   process.exit(127)
@@ -19,11 +19,11 @@ child.on('exit', (code, signal) => {
 createInterface({ input: process.stdin })
   .on('line', (line) => child.kill(line === 'kill' ? 'SIGKILL' : 'SIGTERM'))
   .on('close', killGroup)
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, killGroup)
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, killGroup)
 
-function killGroup(): void {
+function killGroup() {
   try {
-    process.kill(-child.pid!, 'SIGKILL')
+    process.kill(-child.pid, 'SIGKILL')
   } catch {
     // nobody is left
   }

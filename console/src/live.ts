@@ -27,10 +27,19 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'billing.usage',
     'stream.aggregateSources', // with what each table has loaded
   ],
-  configuration: ['components.list', 'configurations.get', 'configurations.versions', 'rows.effective'],
+  configuration: [
+    'components.list',
+    'configurations.get',
+    'configurations.versions',
+    'rows.effective',
+    'lineage.graph',
+    'lineage.usedBy',
+  ],
   schedule: ['scheduler.list', 'scheduler.next'],
   file: ['files.list'],
 }
+/** A stream begins with what changes from now on: of these, what was loaded before it may be old already. */
+const ANY_CONCERNED = Object.values(CONCERNED).flat()
 /** Changes come in bursts and are answered together. */
 const TOGETHER_MS = 300
 
@@ -46,13 +55,16 @@ export function useLiveChanges(): void {
     const old = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | undefined
     const refresh = () => {
-      timer = undefined
       const names = [...old]
       old.clear()
-      for (const name of names) void queries.invalidateQueries({ queryKey: [name] })
+      for (const name of names)
+        if (queries.isFetching({ queryKey: [name] }) > 0)
+          old.add(name) // the answer on its way may be from before the change
+        else void queries.invalidateQueries({ queryKey: [name] })
+      timer = old.size > 0 ? setTimeout(refresh, TOGETHER_MS) : undefined
     }
     const onEvent = ({ event }: { event: string }): boolean => {
-      for (const name of CONCERNED[event] ?? []) old.add(name)
+      for (const name of event === 'open' ? ANY_CONCERNED : (CONCERNED[event] ?? [])) old.add(name)
       if (event === 'reset') void queries.invalidateQueries()
       if (old.size > 0) timer ??= setTimeout(refresh, TOGETHER_MS)
       return true

@@ -10,8 +10,11 @@ export interface Binding {
 
 export const bindings = new Set<Binding>()
 
+/** A field keeps the focus for a moment after its dialog was closed: nobody types into what is not shown. */
 export const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
+  target.checkVisibility()
 
 /** While the component is there, the key does this. */
 export function useKey(keys: string, does: string, run: () => void): void {

@@ -6,25 +6,31 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreens, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreensOn, signedIn, startBrowser } from '../support/browser.ts'
 import { shellStack } from '../support/shell-stack.ts'
 
 const EXTRACTOR = '/v2/storage/components/keboola.ex-generic-v2/configs'
 const MB = 1 << 20
 /** A million takes most of a minute: that belongs to the long run. */
-const LOG_LINES = process.env.MILLRACE_LONG ? 1_000_000 : 200_000
+const LOG_LINES = process.env.MILLRACE_LONG ? 1_000_000 : 100_000
 
 test('work in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await shellStack(t)
+  const opened = await signedIn(browser, stack, '/upload') // one page for all journeys: nobody loads the console anew for each
+  const { page, go, mayComplainOf, nothingWrong } = opened
   const folder = await mkdtemp(join(tmpdir(), 'millrace-work-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
 
-  await t.test('bad lines are marked before a load, and types are suggested', async () => {
-    const { page, complaints } = await signedIn(browser, stack, '/upload')
+  const lookAtRows = async () => {
     await page.getByLabel('Rows to load').fill('id;name;price\n1;Tea;3.50\n2;Milk;one;too many\n')
     await page.getByRole('button', { name: 'Look at these rows' }).click()
     await page.getByText('Line 3').waitFor()
+  }
+
+  await t.test('bad lines are marked before a load, and types are suggested', async () => {
+    await go('/upload')
+    await lookAtRows()
     await page.getByText('2;Milk;one;too many').waitFor()
     assert.equal(await page.getByLabel('Delimiter').inputValue(), ';')
     assert.ok(await page.getByRole('button', { name: 'Make the table' }).isDisabled())
@@ -41,12 +47,11 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
     await page.getByRole('link', { name: /^Schema/ }).click()
     assert.match(await page.getByRole('row', { name: /^price/ }).innerText(), /FLOAT|DOUBLE/)
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('a dropped file is read without a header, and one in another encoding is refused', async () => {
-    const { page, complaints } = await signedIn(browser, stack, '/upload')
+    await go('/upload')
     await page.getByText('Drop a CSV file here').waitFor()
     const dropped = await page.evaluateHandle(
       "(() => { const all = new DataTransfer(); all.items.add(new File(['id,name\\n1,Tea\\n'], 'dropped.csv')); return all })()",
@@ -59,12 +64,12 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     const buffer = Buffer.from('\ufeffid,name\n1,Čaj\n', 'utf16le')
     await page.setInputFiles('input[type=file]', { name: 'wide.csv', mimeType: 'text/csv', buffer })
     await page.getByRole('heading', { name: /^The file is written in utf-?16.*Save it as UTF-8\.$/i }).waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    await page.getByRole('button', { name: 'Another file' }).click()
+    nothingWrong()
   })
 
   await t.test('an address inside the network is refused with a sentence', async () => {
-    const { page } = await signedIn(browser, stack, '/upload')
+    await go('/upload')
     const address = page.getByLabel('Address of the file')
     await address.fill('http://169.254.169.254/latest/meta-data')
     await page.getByRole('button', { name: 'Fetch the file' }).click()
@@ -72,14 +77,14 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
       .getByRole('alert')
       .getByText(/169\.254\.169\.254:80 is not allowed.*MILLRACE_EGRESS_ALLOW/)
       .waitFor()
-    await page.context().close()
+    mayComplainOf(/status of 400 .*\/import\/fetch-file/)
   })
 
   await t.test('an upload is paused, and goes on after a reload where it stopped', async () => {
     const path = join(folder, 'large.csv')
     const line = `${'x'.repeat(98)}\n`
-    await writeFile(path, `id\n${line.repeat(Math.ceil((20 * MB) / line.length))}`)
-    const { page } = await signedIn(browser, stack, '/upload')
+    await writeFile(path, `id\n${line.repeat(Math.ceil((10 * MB) / line.length))}`)
+    await go('/upload')
     const parts: string[] = []
     const isPart = (url: URL) => url.searchParams.has('partNumber')
     // The first part arrives, the others wait until the page is gone.
@@ -89,12 +94,12 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     })
     await page.setInputFiles('input[type=file]', path)
     await page.getByRole('button', { name: 'Make the table' }).click()
-    await page.getByText(/^8\.4 MB of 21 MB, [\d.]+ [kM]?B\/s, .+ left$/).waitFor()
+    await page.getByText(/^8\.4 MB of 10\.5 MB, [\d.]+ [kM]?B\/s, .+ left$/).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
-    await page.getByText(/^Paused at 8\.4 MB of 21 MB/).waitFor()
+    await page.getByText(/^Paused at 8\.4 MB of 10\.5 MB/).waitFor()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.reload()
-    await page.getByText(/An upload of large\.csv, 21 MB, is not complete/).waitFor()
+    await page.getByText(/An upload of large\.csv, 10\.5 MB, is not complete/).waitFor()
     page.on('request', (request) => {
       const number = new URL(request.url()).searchParams.get('partNumber')
       if (request.method() === 'PUT' && number) parts.push(number)
@@ -102,8 +107,8 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.setInputFiles('input[type=file]', path)
     await page.getByRole('button', { name: 'Go on' }).click()
     await page.getByRole('heading', { name: /^[\d,]+ rows, last loaded/ }).waitFor()
-    assert.deepEqual(parts.toSorted(), ['2', '3'], 'the first part was not sent again')
-    await page.context().close()
+    assert.deepEqual(parts, ['2'], 'the first part was not sent again')
+    mayComplainOf(/ERR_(ABORTED|FAILED)/) // ended by the pause
   })
 
   await t.test('a failed job shows what changed since the last good run, and is repaired and rerun', async () => {
@@ -130,18 +135,16 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     })
     await post(`${EXTRACTOR}/shop/rows`, { rowId: 'orders', name: 'orders', configuration: orders({ limit: 20 }) })
     const run = () => post('/queue/jobs', { component: 'keboola.ex-generic-v2', config: 'shop', mode: 'run' })
-    const { page, complaints } = await signedIn(browser, stack, `/jobs/${(await run()).id}`)
+    await go(`/jobs/${(await run()).id}`)
     await page.getByRole('heading', { name: /^Shop succeeded/ }).waitFor()
     await page.getByText('20 rows written').waitFor()
     const changed = { configuration: orders({ limit: 20, bad: 'yes' }) }
     assert.equal((await stack.request('PUT', `${EXTRACTOR}/shop/rows/orders`, { json: changed })).status, 200)
     const failed = (await run()).id
-    await page.goto(`${stack.url}/console/jobs/${failed}`)
-    await page
-      .getByRole('heading', {
-        name: 'Shop failed on row orders: the configuration has a value that cannot be used, or lacks one.',
-      })
-      .waitFor()
+    await go(`/jobs/${failed}`)
+    const why =
+      /^Shop failed on row orders: data array in 'orders\.\[\]\.\S+' contains incompatible types 'object' and 'scalar'\.$/
+    await page.getByRole('heading', { name: why }).waitFor()
     const against = page.getByRole('region', { name: 'Against the last good run' })
     await against.getByText('orders.parameters.config.jobs.0.params.bad').waitFor()
     await page.getByText(/^It went well with version/).waitFor()
@@ -150,14 +153,14 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('button', { name: 'Record another run' }).click()
     await page.getByRole('link', { name: 'Replay it offline' }).click()
     await page.getByText('Offline: answers of the recorded run').waitFor()
-    await page.goto(`${stack.url}/console/jobs/${failed}`)
+    await go(`/jobs/${failed}`)
     await page.getByLabel('Level').selectOption('errors')
     await page.getByText(/^1 of \d+ lines$/).waitFor()
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download the log' }).click()
     const saved = await readFile((await (await download).path())!, 'utf8')
     assert.match(saved, /^\d{4}-.*Z info Running component .*\n(.*\n)*.* error .*incompatible types/)
-    await page.goto(`${stack.url}/console/jobs?status=error`)
+    await go('/jobs?status=error')
     await page.getByLabel('Since').selectOption('the last hour')
     await page.getByLabel('Cause').selectOption({ index: 1 })
     await page.waitForURL(/since=-1\+hour.*cause=/)
@@ -165,18 +168,16 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByLabel(`Select job ${failed}`).check()
     await page.getByRole('button', { name: 'Run 1 job again' }).click()
     await page.getByText('1 job started again.').waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('a job that waits is ended from its page', async () => {
     const json = { component: 'keboola.ex-generic-v2', config: 'shop', mode: 'run', delay: 3600 }
     const made = await stack.request('POST', '/queue/jobs', { json })
-    const { page, complaints } = await signedIn(browser, stack, `/jobs/${made.json<{ id: string }>().id}`)
+    await go(`/jobs/${made.json<{ id: string }>().id}`)
     await page.getByRole('button', { name: 'End this job' }).click()
     await page.getByRole('heading', { name: /^Shop: (cancelled|terminated)\.$/ }).waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   /** Waits in its second row until a file is there, once for more lines and once for the end of its log. */
@@ -200,7 +201,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
   await t.test('a running job is followed, read above its end, seen on the start page, and ended', async () => {
     await configure('test.slow', 'slow', 'Slow one', ['quick', 'slow'])
     const id = await start('test.slow', 'slow')
-    const { page, complaints } = await signedIn(browser, stack, `/jobs/${id}`)
+    await go(`/jobs/${id}`)
     await page.getByRole('heading', { name: /^Slow one has (just started|been running for .+)\.$/ }).waitFor()
     const log = page.getByRole('region', { name: 'Lines of the log' })
     await log.getByText('early 80', { exact: true }).waitFor()
@@ -225,8 +226,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('button', { name: 'End this job' }).click()
     await page.getByRole('heading', { name: 'Slow one: terminated.' }).waitFor()
     await page.getByRole('button', { name: 'Run again' }).waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('only the row that failed is run again, and a line of its log is linked to', async () => {
@@ -236,10 +236,8 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
       `[ "$KBC_CONFIGROWID" = good ] || [ -e ${repaired} ] || { echo 'the price is missing' >&2; exit 1; }; echo "read $KBC_CONFIGROWID"`,
     )
     await configure('test.rows', 'two', 'Two rows', ['good', 'bad'])
-    const { page, complaints } = await signedIn(browser, stack, `/jobs/${await start('test.rows', 'two')}`)
-    await page
-      .getByRole('heading', { name: 'Two rows failed on row bad: the component ended with an error of its own words.' })
-      .waitFor()
+    await go(`/jobs/${await start('test.rows', 'two')}`)
+    await page.getByRole('heading', { name: 'Two rows failed on row bad: the price is missing.' }).waitFor()
     const log = page.getByRole('region', { name: 'Lines of the log' })
     const line = log.locator('.log-line').filter({ hasText: 'the price is missing' }).first()
     await line.getByRole('button').click()
@@ -252,16 +250,16 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('heading', { name: /^Two rows succeeded/ }).waitFor()
     await log.getByText('read bad').waitFor()
     assert.equal(await log.getByText('read good').count(), 0, 'the row that went well is not run again')
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('a long log stays usable, and a line has an address', async (t) => {
     const [job] = (await stack.request('GET', '/queue/search/jobs?limit=1')).json<{ id: string }[]>()
-    const { page } = await signedIn(browser, stack, '/')
     await page.addInitScript(writeLog(job!.id))
+    await page.reload()
     const open = async (count: number, more = '') => {
-      await page.goto(`${stack.url}/console/jobs/${job!.id}?lines=${count}${more}`)
+      await go('/')
+      await go(`/jobs/${job!.id}?lines=${count}${more}`)
       await page.getByText(`${linesText(count)} lines`).waitFor()
     }
     await open(2000)
@@ -281,11 +279,11 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByText(`1 of ${linesText(LOG_LINES)} lines`).waitFor()
     await log.getByRole('button').first().click()
     await page.waitForURL(/line=(%22)?77777/)
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('a schedule is built by choosing, and shown as a week', async () => {
-    const { page, complaints } = await signedIn(browser, stack, '/schedules')
+    await go('/schedules')
     await page.getByRole('heading', { name: 'Nothing runs by itself.' }).waitFor()
     await page.keyboard.press('n')
     await page.getByLabel('How often').selectOption('on days of the week')
@@ -301,8 +299,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'As a week' }).click()
     await page.getByRole('region', { name: 'Runs by day and hour' }).getByText(':15 Shop').first().waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('a schedule says how its runs went, which were left out and why, and where the clock is changed', async () => {
@@ -327,7 +324,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
       const { nextExecutionTime } = (await listed()).find(({ configurationId }) => configurationId === 'march')!
       await stack.platform.schedulerLoop.tick(new Date(nextExecutionTime))
     }
-    const { page, complaints } = await signedIn(browser, stack, '/schedules')
+    await go('/schedules')
     const row = page.getByRole('row', { name: /Slow one/ })
     await row.getByText('Running').waitFor()
     await row.getByText('Skipped').waitFor()
@@ -348,16 +345,19 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await other.getByText('never').waitFor()
     await other.getByRole('button', { name: 'Resume' }).click() // from now on: its coming runs passed with those of March
     await other.getByText(/, in \d+ (h|d|min|s)$/).waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('a query is completed, drawn and kept as a table and as a transformation', async () => {
-    const { page, complaints } = await signedIn(browser, stack, '/sql')
+    await go('/sql')
     await page.getByRole('button', { name: /in\.c-main\.pasted/ }).click()
     const editor = page.getByLabel('SQL', { exact: true })
+    let queries = 0
+    page.on('request', (request) => (queries += request.url().endsWith('/v2/storage/query') ? 1 : 0))
     await editor.press('Control+Enter')
     await page.getByRole('heading', { name: /^2 rows in/ }).waitFor()
+    assert.equal(queries, 1, 'the key runs the query once')
+    await page.getByRole('cell', { name: 'Milk' }).waitFor()
     await page.getByRole('button', { name: 'Chart' }).click()
     await page.getByRole('list', { name: 'price by name' }).getByText('Tea').waitFor()
     await page.getByRole('button', { name: 'Save as a transformation' }).click()
@@ -368,41 +368,46 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('button', { name: /^Run/ }).click()
     await page.getByRole('heading', { name: /^Copy of goods succeeded/ }).waitFor()
     await page.getByText('2 rows written').waitFor()
-    await page.goto(`${stack.url}/console/sql`)
+    await go('/sql')
     await editor.press('Control+Enter')
     await page.getByRole('button', { name: 'Save as a table' }).click()
     await page.getByLabel('Table', { exact: true }).fill('out.c-main.kept')
     await page.getByRole('button', { name: 'Make the table' }).click()
     await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
-    await page.goto(`${stack.url}/console/sql`)
+    await go('/sql')
     await page.getByLabel('Earlier queries').selectOption({ index: 1 })
     await page.locator('.cm-content').getByText('pasted').waitFor()
+    await editor.fill('select nothing from "in.c-main"."pasted"')
+    await editor.press('Control+Enter')
+    await page
+      .getByRole('alert')
+      .getByText(/line 1/)
+      .waitFor()
+    mayComplainOf(/status of 400 .*\/storage\/query/)
     await editor.fill('select na')
     await editor.press('Control+Space')
     await page.getByRole('listbox').getByRole('option', { name: 'natural' }).first().waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('the guides are read inside the console, and an error leads to its place', async () => {
-    const { page, complaints } = await signedIn(browser, stack, '/help')
+    await go('/help')
     await page.getByRole('region', { name: 'Guides' }).getByRole('link', { name: 'try Millrace' }).click()
     await page.getByRole('heading', { level: 1, name: /walk/i }).waitFor()
-    await page.goto(`${stack.url}/console/help?guide=errors&at=configuration.invalid`)
+    await go('/help?guide=errors&at=configuration.invalid')
     await page.locator('.target').getByText('Correct the named member of the configuration.').waitFor()
-    assert.deepEqual(complaints, [])
-    await page.context().close()
+    nothingWrong()
   })
 
   await t.test('no screen has serious accessibility findings or scrolls sideways', async () => {
     const jobs = (await stack.request('GET', '/queue/search/jobs?limit=10&status[]=error')).json<{ id: string }[]>()
-    await checkScreens(browser, stack, [
+    await checkScreensOn(opened, [
       `/jobs/${jobs.at(-1)!.id}`,
       '/jobs',
       '/schedules',
       '/schedules?view=week',
       '/sql',
-      '/upload',
+      { path: '/upload', open: lookAtRows },
       '/help?guide=walkthrough',
     ])
   })

@@ -1,4 +1,4 @@
-// Whether apps of Streamlit and notebooks work in a browser, through the links of the stack. `npm run test:apps`, not part of `npm test`: it needs
+// Whether apps of Python, Streamlit and notebooks work in a browser, through the links of the stack. `npm run test:apps`, not part of `npm test`: it needs
 // Python 3 and, the first time, its package index. What is missing is said, and the tests fail. MILLRACE_APP_PACKAGES names another folder
 // for the packages.
 
@@ -77,18 +77,33 @@ async function opened(t: TestContext, type: string, script: unknown) {
   const deployed = await stack.request('PATCH', at, { json: { desiredState: 'running' } })
   assert.equal(deployed.status, 200, deployed.text)
   const { url } = (await stack.request('POST', `${at}/links`)).json<{ url: string }>()
-  const { page, complaints } = await openPage(browser)
+  const { page, nothingWrong } = await openPage(browser)
   await page.goto(url)
-  return { page, complaints, log: async () => (await stack.request('GET', `${at}/logs/tail`)).text }
+  return { page, nothingWrong, log: async () => (await stack.request('GET', `${at}/logs/tail`)).text }
 }
 
 test('an app of Streamlit shows a table and answers a person, by its websocket', async (t) => {
-  const { page, complaints } = await opened(t, 'streamlit', STREAMLIT)
+  const { page, nothingWrong } = await opened(t, 'streamlit', STREAMLIT)
   await page.getByText('Orders of Praha').waitFor()
   await page.getByLabel('Your name').fill('Ada')
   await page.getByRole('button', { name: 'Greet' }).click()
   await page.getByText('Hello Ada').waitFor()
-  assert.deepEqual(complaints, [])
+  nothingWrong()
+})
+
+const PLAIN = `${QUERY}
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(('Orders of ' + city).encode())
+HTTPServer(('127.0.0.1', int(os.environ['PORT'])), Page).serve_forever()
+`
+
+test('an app of plain Python shows a table', async (t) => {
+  const { page } = await opened(t, 'python', PLAIN)
+  await page.getByText('Orders of Praha').waitFor()
 })
 
 test('a notebook is run when its app starts, and shown with what its cells said', async (t) => {

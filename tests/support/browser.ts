@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import chromium from '@sparticuz/chromium'
 import { type Browser, chromium as launcher, type Page } from 'playwright-core'
+import { chromiumPath } from './chromium-path.ts'
 import type { TestStack } from './test-stack.ts'
 
 /** Its own list runs everything in one process, which hangs when a second context is opened. */
@@ -14,6 +14,8 @@ const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 /** For one step on a very busy machine: a test may become slow, not red. */
 const STEP_MS = 90_000
 const WIDTHS = [1440, 1024, 390] as const
+const HEIGHT = 900
+type Theme = 'light' | 'dark'
 /** What 1440 by 900 px are when everything is shown at 200 % (WCAG 2.2, 1.4.4). */
 const ZOOMED = { width: 720, height: 450 }
 /** A folder that gets a picture of every screen; CI keeps it. */
@@ -22,21 +24,23 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export interface OpenPage {
   readonly page: Page
-  /** What the browser complained about: errors of scripts, blocked requests. */
-  readonly complaints: readonly string[]
+  /** From now on the browser may complain of this: it says so when it likes, also after the screen has shown the answer. */
+  readonly mayComplainOf: (expected: RegExp) => void
+  /** At the end of a journey: the browser complained of nothing else, such as errors of scripts and refused requests. */
+  readonly nothingWrong: () => void
+  /** Opens another screen as a link does. Loading the console anew costs ten times as much. */
+  readonly go: (path: string) => Promise<void>
 }
 
 export async function startBrowser(t: TestContext): Promise<Browser> {
-  const browser = await launcher.launch({ executablePath: await chromium.executablePath(), args: ARGUMENTS, headless: true })
+  const browser = await launcher.launch({ executablePath: await chromiumPath(), args: ARGUMENTS, headless: true })
   t.after(() => browser.close())
   return browser
 }
 
-export async function openPage(browser: Browser, options: { width?: number; theme?: 'light' | 'dark' } = {}): Promise<OpenPage> {
-  const { width = 1440, theme = 'light' } = options
+export async function openPage(browser: Browser, options: { width?: number } = {}): Promise<OpenPage> {
   const context = await browser.newContext({
-    viewport: { width, height: 900 },
-    colorScheme: theme,
+    viewport: { width: options.width ?? WIDTHS[0], height: HEIGHT },
     reducedMotion: 'reduce', // every step would wait until a transition ends
     timezoneId: 'Europe/Prague',
   })
@@ -44,9 +48,34 @@ export async function openPage(browser: Browser, options: { width?: number; them
   page.setDefaultTimeout(STEP_MS)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
-  page.on('console', (message) => (message.type() === 'error' ? complaints.push(message.text()) : undefined))
-  return { page, complaints }
+  page.on('console', (message) =>
+    message.type() === 'error' ? complaints.push(`${message.text()} ${message.location().url}`) : undefined,
+  )
+  const expected: RegExp[] = []
+  const nothingWrong = () => {
+    const unexpected = complaints.splice(0).filter((complaint) => !expected.some((pattern) => pattern.test(complaint)))
+    assert.deepEqual(unexpected, [])
+  }
+  return {
+    page,
+    mayComplainOf: (pattern) => void expected.push(pattern),
+    nothingWrong,
+    go: (path) => page.evaluate(moveTo(path)),
+  }
 }
+
+/** A script of the page: the console's router follows the address, and is waited for. */
+const moveTo = (path: string): string => `(async () => {
+  const router = self.__TSR_ROUTER__
+  history.pushState({}, '', ${JSON.stringify(`/console${path}`)})
+  const isThere = () =>
+    router.state.status === 'idle' && router.state.resolvedLocation?.pathname === router.latestLocation.pathname
+  const end = Date.now() + ${STEP_MS}
+  do {
+    if (Date.now() > end) throw new Error('The console did not come to ' + location.pathname)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  } while (!isThere())
+})()`
 
 export async function signedIn(
   browser: Browser,
@@ -63,50 +92,67 @@ export async function signedIn(
 /** An address; with what has to be opened on it, such as a drawer. */
 export type Screen = string | { readonly path: string; readonly open: (page: Page) => Promise<unknown> }
 
-/** Every screen in both themes without serious findings of axe, and at three widths and at 200 % without scrolling sideways. */
-export async function checkScreens(
-  browser: Browser,
-  stack: Pick<TestStack, 'url' | 'masterToken'>,
-  screens: readonly Screen[],
-): Promise<void> {
-  const { page } = await signedIn(browser, stack, '/')
+export async function checkScreensOn(opened: OpenPage, screens: readonly Screen[]): Promise<void> {
+  const { page, go } = opened
   for (const one of screens) {
     const screen = typeof one === 'string' ? one : one.path
-    await page.emulateMedia({ colorScheme: 'light' })
-    await page.goto(`${stack.url}/console${screen}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.locator('.skel').first().waitFor({ state: 'detached' })
-    if (typeof one !== 'string') await one.open(page)
-    for (const theme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme: theme })
-      await page.locator(`html[data-theme=${theme}]`).waitFor({ state: 'attached' })
-      assert.deepEqual(await findingsOn(page, theme), [], `${screen} ${theme}`)
-      for (const width of PICTURES || theme === 'light' ? WIDTHS : []) {
-        await page.setViewportSize({ width, height: 900 })
-        if (PICTURES)
-          await page.screenshot({
-            path: join(PICTURES, `${typeof one === 'string' ? '' : 'open'}${screen.replace(/\W+/g, '-')}-${width}-${theme}.png`),
-          })
-        assert.ok(await fitsWidth(page), `${screen} at ${width} px`)
-      }
-      await page.setViewportSize(ZOOMED)
-      assert.ok(await fitsWidth(page), `${screen} at 200 %`)
-      await page.setViewportSize({ width: WIDTHS[0], height: 900 })
+    await go(screen)
+    if (typeof one === 'string') await checkScreen(opened, screen)
+    else {
+      await settled(page)
+      await one.open(page)
+      await checkScreen(opened, `open${screen}`)
+      await page.reload() // what was opened is gone
     }
   }
-  await page.context().close()
+}
+
+async function settled(page: Page): Promise<void> {
+  await page.locator('h1:not(:has(.skel))').waitFor()
+  await page.locator('.skel').first().waitFor({ state: 'detached' })
+}
+
+/** What is shown, in both themes without serious findings of axe, and at three widths and at 200 % without scrolling sideways. */
+export async function checkScreen({ page }: OpenPage, screen: string): Promise<void> {
+  await settled(page)
+  assert.deepEqual(await findingsOn(page, 'light'), [], `${screen} light`)
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHT })
+    if (PICTURES) await takePictures(page, `${screen.replace(/\W+/g, '-')}-${width}`)
+    assert.ok(await fitsWidth(page), `${screen} at ${width} px`)
+  }
+  await page.setViewportSize(ZOOMED)
+  assert.ok(await fitsWidth(page), `${screen} at 200 %`)
+  await page.setViewportSize({ width: WIDTHS[0], height: HEIGHT })
+  await showIn(page, 'dark')
+  assert.deepEqual(await findingsOn(page, 'dark'), [], `${screen} dark`)
+  await showIn(page, 'light')
+}
+
+async function showIn(page: Page, theme: Theme): Promise<void> {
+  await page.emulateMedia({ colorScheme: theme })
+  await page.locator(`html[data-theme=${theme}]`).waitFor({ state: 'attached' })
+}
+
+async function takePictures(page: Page, name: string): Promise<void> {
+  for (const theme of ['dark', 'light'] as const) {
+    await showIn(page, theme)
+    await page.screenshot({ path: join(PICTURES!, `${name}-${theme}.png`) })
+  }
 }
 
 const fitsWidth = (page: Page): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
 
 /** Serious and critical findings of axe, as readable lines. */
-async function findingsOn(page: Page, theme: 'light' | 'dark'): Promise<readonly string[]> {
-  if (theme === 'light') await page.evaluate(AXE)
-  const { violations } = await page.evaluate<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>(
-    // Only colours differ between the themes.
-    theme === 'light' ? 'axe.run()' : "axe.run({ runOnly: ['color-contrast'] })",
-  )
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+async function findingsOn(page: Page, theme: Theme): Promise<readonly string[]> {
+  if (!(await page.evaluate<boolean>("'axe' in self"))) await page.evaluate(AXE)
+  return page.evaluate<string[]>(theme === 'light' ? findings('rules') : findings("['color-contrast']")) // only colours differ between the themes
 }
+
+/** A script of the page. Rules whose findings would not be serious are not asked; what is well is not described. */
+const findings = (rules: string): string => `(async () => {
+  const rules = axe._audit.rules.flatMap(({ id, impact, enabled }) =>
+    enabled && (impact === 'serious' || impact === 'critical') ? [id] : [])
+  const { violations } = await axe.run({ runOnly: ${rules}, resultTypes: ['violations'], preload: false })
+  return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' | '))
+})()`

@@ -148,11 +148,11 @@ function complete(context: CompletionContext, schema: Schema | undefined): Compl
   const quoted = (name: string) => JSON.stringify(name)
   const from = word?.from ?? context.pos
   const end = text[context.pos] === '"' ? context.pos + 1 : context.pos
+  const range = { from, to: end, ...(word ? { validFor: /^"[^"]*"?$/ } : {}) } // the list stays while the name is typed
   if (location.isAtPropertyKey) {
     const members = [place, ...choicesOf(place, set)].flatMap((one) => Object.entries(one.properties ?? {}))
     return {
-      from,
-      to: end,
+      ...range,
       options: [...new Map(members)].map(([name, member]) => ({
         label: quoted(name),
         apply: `${quoted(name)}: `,
@@ -168,7 +168,7 @@ function complete(context: CompletionContext, schema: Schema | undefined): Compl
       .map(([, mark]) => mark),
     ...(place.type === 'boolean' ? [true, false] : []),
   ]
-  return values.length === 0 ? null : { from, to: end, options: values.map((value) => ({ label: JSON.stringify(value) })) }
+  return values.length === 0 ? null : { ...range, options: values.map((value) => ({ label: JSON.stringify(value) })) }
 }
 
 function schemaAt(schema: Schema, path: Path, document: unknown): Schema | undefined {

@@ -34,7 +34,7 @@ const AGAIN_MS = 1000
 
 /** No live change tells when a program answers, says something or has ended. */
 const startsOrStops = (apps: readonly DataApp[]): number | false =>
-  apps.some(({ state, desiredState }) => state === 'starting' || (desiredState === 'stopped' && state === 'running'))
+  apps.some(({ state, desiredState }) => (desiredState === 'running' ? state !== 'running' : state === 'stopping'))
     ? AGAIN_MS
     : false
 

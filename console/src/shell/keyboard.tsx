@@ -3,7 +3,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { Drawer } from '../parts/drawer.tsx'
-import { bindings, findBinding, isTyping } from '../use-key.ts'
+import { bindings, findBinding, isTyping, useKey } from '../use-key.ts'
 
 const PLACES: readonly (readonly [string, string, string])[] = [
   ['h', 'Home', '/'],
@@ -22,8 +22,10 @@ export function Keyboard() {
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
   const isAfterG = useRef(false)
+  useKey('?', 'These keys', () => setOpen(true))
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented) return // an editor has done it
       const withControl = event.ctrlKey || event.metaKey
       const name = `${withControl ? 'Ctrl ' : ''}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`
       if (event.altKey || (!withControl && (isTyping(event.composedPath()[0] ?? null) || document.querySelector('dialog[open]'))))
@@ -31,7 +33,6 @@ export function Keyboard() {
       const place = isAfterG.current ? PLACES.find(([key]) => key === name) : undefined
       isAfterG.current = name === 'g'
       if (place) return void navigate({ to: place[2] })
-      if (name === '?') return setOpen(true)
       const found = findBinding(name)
       if (!found) return
       event.preventDefault()
@@ -48,13 +49,7 @@ function KeysSheet({ onClose }: { onClose: () => void }) {
   return (
     <Drawer title="Keys" onClose={onClose}>
       <KeyList title="On this screen" rows={here.map(({ keys, does }) => [keys, does])} />
-      <KeyList
-        title="Everywhere"
-        rows={[
-          ['?', 'These keys'],
-          ['Escape', 'Close the top layer'],
-        ]}
-      />
+      <KeyList title="Everywhere" rows={[['Escape', 'Close the top layer']]} />
       <KeyList title="Go to" rows={PLACES.map(([key, name]) => [`g ${key}`, name])} />
     </Drawer>
   )

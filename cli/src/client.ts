@@ -12,6 +12,8 @@ export interface ClientRequest {
   readonly json?: unknown
   /** A body that is JSON text already and must be sent as it is. */
   readonly jsonText?: string
+  /** Bytes, or a form, which says itself what it is. */
+  readonly content?: Blob | FormData
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -53,7 +55,7 @@ export function clientOf(url: string, token: string) {
   async function send(
     method: string,
     path: string,
-    { query = {}, json, jsonText, headers: more }: ClientRequest = {},
+    { query = {}, json, jsonText, content, headers: more }: ClientRequest = {},
   ): Promise<Response> {
     const address = new URL(path, `${url}/`)
     const body = jsonText ?? (json === undefined ? undefined : JSON.stringify(json))
@@ -61,7 +63,7 @@ export function clientOf(url: string, token: string) {
     const response = await fetch(address, {
       method,
       headers: { ...headers, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...more },
-      ...defined({ body }),
+      ...defined({ body: body ?? content }),
     }).catch((cause: unknown) => {
       throw new UserError(`No answer from ${address.origin}: ${reasonOf(cause)}. Does the stack run? Start it with npm start.`)
     })

@@ -43,6 +43,13 @@ export interface Action {
   readonly operation: OperationName
   readonly input: Input<OperationName>
   readonly branch: string | undefined
+  readonly file?: SentFile
+}
+
+/** The bytes of an action, which a command reads from a file: as the body, or as a part of a form with other fields. */
+export interface SentFile {
+  readonly name: string
+  readonly fields?: readonly (readonly [name: string, value: string])[]
 }
 
 const REMEMBERED_ACTIONS = 20
@@ -50,12 +57,16 @@ const done: Action[] = []
 
 export const actions = (): readonly Action[] => done
 
-function remember(operation: OperationName, given: Input<OperationName>): void {
+function remember(operation: OperationName, given: Input<OperationName>, file?: SentFile): void {
   const input = shownInput(operation, given)
   if (!input) return
-  done.unshift({ key: (done[0]?.key ?? 0) + 1, operation, input, branch: branchId() })
+  done.unshift({ key: (done[0]?.key ?? 0) + 1, operation, input, branch: branchId(), ...(file && { file }) })
   done.length = Math.min(done.length, REMEMBERED_ACTIONS)
 }
+
+/** What is sent without the client, because it has bytes. */
+export const rememberSent = <O extends OperationName>(operation: O, input: Input<O>, file: SentFile): void =>
+  remember(operation, input as never, file) // with the input of its operation
 
 const client = createClient({ url: '', headers: sessionHeaders, branch: branchId })
 

@@ -8,6 +8,8 @@ const LEFT_OUT = '...'
 const PRIVATE = /^(account|encryption|vault|oauth|users|templates)\./
 /** Who signs in has no token yet that a command could carry. */
 const WITHOUT_TOKEN = /^signIn\./
+/** The upload is shown as a whole. */
+const PART_OF_UPLOAD: OperationName = 'files.prepare'
 /** Reads, but a person asked for it. */
 const DOWNLOADS: readonly OperationName[] = ['tables.download', 'files.content']
 /** A value of a `#` member that is not encrypted yet, in a configuration sent as text. */
@@ -17,12 +19,12 @@ const STILL_THERE = /\\*"#[^"]*"\s*:\s*(?:[[{]|\\*"(?!KBC::|\.\.\.\\*"))/
 
 type Shown = Input<OperationName>
 
-/** Undefined for what is no action, and for what cannot be shown without a secret. */
+/** Undefined for what is no action. */
 export function shownInput(operation: OperationName, { path, query, body }: Shown): Shown | undefined {
   const isAction = ROUTES[operation][0] !== 'GET' || DOWNLOADS.includes(operation)
-  if (!isAction || WITHOUT_TOKEN.test(operation)) return undefined
-  const shown = PRIVATE.test(operation) ? withoutTexts(body) : withoutSecrets(body)
-  if (STILL_THERE.test(JSON.stringify(shown ?? null))) return undefined
+  if (!isAction || WITHOUT_TOKEN.test(operation) || operation === PART_OF_UPLOAD) return undefined
+  const open = withoutSecrets(body)
+  const shown = PRIVATE.test(operation) || STILL_THERE.test(JSON.stringify(open ?? null)) ? withoutTexts(body) : open
   return {
     ...(path !== undefined && { path }),
     ...(query !== undefined && { query }),

@@ -7,8 +7,9 @@ import { moment } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
-import { api, branchId, sessionHeaders } from '../session.ts'
+import { api, rememberSent, sessionHeaders } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
+import { uploadFields, uploadForm } from '../upload/upload-form.ts'
 import { RECORDING_TAG } from './names.ts'
 
 export interface Fixture {
@@ -20,14 +21,12 @@ export interface Fixture {
 const tagOf = (configurationId: string): string => `configuration-${configurationId}`
 
 async function keep(configurationId: string, text: string): Promise<void> {
-  const form = new FormData()
-  form.append('name', `fixture-${configurationId}.jsonl`)
-  form.append('isPermanent', '1')
-  for (const tag of [RECORDING_TAG, tagOf(configurationId)]) form.append('tags[]', tag)
-  const branch = branchId()
-  if (branch !== undefined) form.append('branchId', branch)
-  form.append('data', new Blob([text]), `fixture-${configurationId}.jsonl`)
-  const response = await fetch('/import/upload-file', { method: 'POST', headers: sessionHeaders(), body: form })
+  const name = `fixture-${configurationId}.jsonl`
+  const tags = [RECORDING_TAG, tagOf(configurationId)].map((tag) => ['tags[]', tag] as const)
+  const fields = uploadFields(name, [['isPermanent', '1'], ...tags])
+  rememberSent('import.uploadFile', {}, { name, fields })
+  const body = uploadForm(fields, new Blob([text]), name)
+  const response = await fetch('/import/upload-file', { method: 'POST', headers: sessionHeaders(), body })
   if (!response.ok) throw new ApiError(response.status, (await response.json().catch(() => undefined)) as never)
 }
 

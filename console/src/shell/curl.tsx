@@ -7,23 +7,38 @@ import { ROUTES } from '../../../client/src/operations.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { actions, branchId } from '../session.ts'
+import { actions, branchId, type SentFile } from '../session.ts'
 import { useKey } from '../use-key.ts'
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-export function curlOf<O extends OperationName>(operation: O, input: Input<O>, branch = branchId()): string {
+export function curlOf<O extends OperationName>(
+  operation: O,
+  input: Input<O>,
+  branch = branchId(),
+  file: SentFile | undefined = undefined,
+): string {
   const { method, address, body } = requestOf(operation, input, branch)
   const parts = ['curl --fail-with-body', '-H "X-StorageApi-Token: $MILLRACE_TOKEN"']
   if (method !== 'GET') parts.push(`-X ${method}`)
+  if (file?.fields)
+    parts.push(...[...file.fields, ['data', `@${file.name}`]].map(([name, value]) => `-F ${quote(`${name}=${value}`)}`))
+  else if (file) parts.push("-H 'Content-Type: application/octet-stream'", `--data-binary ${quote(`@${file.name}`)}`)
   if (body !== undefined) parts.push(`--json ${quote(body)}`)
   return [...parts, quote(`${location.origin}${address}`)].join(' \\\n  ')
 }
 
 /** The same with the command line of Millrace. */
-export function cliOf<O extends OperationName>(operation: O, input: Input<O>, branch = branchId()): string {
+export function cliOf<O extends OperationName>(
+  operation: O,
+  input: Input<O>,
+  branch = branchId(),
+  file: SentFile | undefined = undefined,
+): string {
   const { method, address, body } = requestOf(operation, input, branch)
-  return `npx millrace api ${method} ${quote(address)}${body === undefined ? '' : ` --data ${quote(body)}`}`
+  const fields = (file?.fields ?? []).map(([name, value]) => ` --field ${quote(`${name}=${value}`)}`).join('')
+  const sent = file ? ` --file ${quote(file.name)}${fields}` : body === undefined ? '' : ` --data ${quote(body)}`
+  return `npx millrace api ${method} ${quote(address)}${sent}`
 }
 
 interface Command {
@@ -79,8 +94,8 @@ export function CurlButton() {
             <CommandText key={one.command} operation={one.operation} text={isCli ? one.cli : one.command} />
           ))}
           {done.length > 0 ? <h3 className="h">What you did in this tab, the newest first</h3> : null}
-          {done.map(({ key, operation, input, branch }) => (
-            <CommandText key={key} operation={operation} text={(isCli ? cliOf : curlOf)(operation, input, branch)} />
+          {done.map(({ key, operation, input, branch, file }) => (
+            <CommandText key={key} operation={operation} text={(isCli ? cliOf : curlOf)(operation, input, branch, file)} />
           ))}
         </Drawer>
       ) : null}

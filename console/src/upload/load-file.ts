@@ -2,9 +2,10 @@
 
 import { ApiError, type Input, type OperationName } from '../../../client/src/client.ts'
 import type { SniffedFile, File as StoredFile } from '../../../client/src/operations.ts'
-import { api, branchId, sessionHeaders } from '../session.ts'
+import { api, rememberSent, sessionHeaders } from '../session.ts'
 import { finishStorageJob } from '../storage-job.ts'
 import { uploadInParts } from './multipart.ts'
+import { uploadFields, uploadForm } from './upload-form.ts'
 
 export interface Plan {
   readonly bucket: string
@@ -84,8 +85,14 @@ export async function runLoad(load: FileLoad, signal: AbortSignal, onSent: (byte
   return intoTable ?? `${plan.bucket}.${plan.table}`
 }
 
-const upload = async (file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<number> =>
-  (await uploadInParts(file, signal, onSent)) ?? (await sendWhole(file, signal, onSent))
+async function upload(file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<number> {
+  const fields = uploadFields(file.name)
+  rememberSent('import.uploadFile', {}, { name: file.name, fields }) // in parts or whole, it comes to the same
+  return (
+    (await uploadInParts(file, signal, onSent)) ??
+    (await sendWhole(uploadForm(fields, file, file.name), file.size, signal, onSent))
+  )
+}
 
 async function ensureBucket(id: string): Promise<void> {
   const buckets = await api.call('buckets.list', { query: {} })
@@ -95,18 +102,13 @@ async function ensureBucket(id: string): Promise<void> {
 }
 
 /** Through the stack itself, where the object store cannot be reached. XMLHttpRequest, because it alone says how much has been sent. */
-const sendWhole = (file: File, signal: AbortSignal, onSent: (bytes: number) => void): Promise<number> =>
+const sendWhole = (form: FormData, size: number, signal: AbortSignal, onSent: (bytes: number) => void): Promise<number> =>
   new Promise((resolve, reject) => {
-    const form = new FormData()
-    form.append('name', file.name)
-    const branch = branchId()
-    if (branch !== undefined) form.append('branchId', branch)
-    form.append('data', file, file.name)
     const request = new XMLHttpRequest()
     request.open('POST', '/import/upload-file')
     for (const [name, value] of Object.entries(sessionHeaders())) request.setRequestHeader(name, value)
     request.responseType = 'json'
-    request.upload.onprogress = (event) => onSent(Math.min(event.loaded, file.size))
+    request.upload.onprogress = (event) => onSent(Math.min(event.loaded, size))
     request.onerror = () => reject(new TypeError('The connection was lost.'))
     request.onabort = () => reject(new DOMException('Paused.', 'AbortError'))
     request.onload = () => {

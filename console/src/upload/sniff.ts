@@ -2,7 +2,7 @@
 
 import { ApiError, requestOf } from '../../../client/src/client.ts'
 import type { SniffedFile } from '../../../client/src/operations.ts'
-import { api, branchId, sessionHeaders } from '../session.ts'
+import { api, branchId, rememberSent, sessionHeaders } from '../session.ts'
 import type { Source } from './load-file.ts'
 
 const HEAD_BYTES = 1 << 20
@@ -17,8 +17,9 @@ export interface Hints {
 export const sniff = ({ from }: Source, hints: Hints): Promise<SniffedFile> =>
   from instanceof File ? sniffBytes(from, hints) : api.call('files.sniff', { path: { id: String(from.fileId) }, query: hints })
 
-async function sniffBytes(file: Blob, hints: Hints): Promise<SniffedFile> {
+async function sniffBytes(file: File, hints: Hints): Promise<SniffedFile> {
   const query = { ...hints, isWhole: file.size <= HEAD_BYTES }
+  rememberSent('files.sniffBody', { query }, { name: file.name })
   const response = await fetch(requestOf('files.sniffBody', { query }, branchId()).address, {
     method: 'POST',
     headers: { ...sessionHeaders(), 'content-type': 'application/octet-stream' },

@@ -3,22 +3,20 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { medianOf } from '../../server/src/kit/median.ts'
+import { threadMs, watchLoop } from './loop-watch.mjs'
 
 /** What a user sends may hold the loop no longer than this on the machine the spin below was measured on. */
 const BOUND_MS = 200
 /** Processor time of one spin there. */
 const REFERENCE_SPIN_MS = 10
-const LOOK_MS = 5
+const WORTH_NOTING_MS = 10
 
 export interface Hold {
   readonly heldMs: number
   readonly boundMs: number
 }
 
-/**
- * The most processor time of this thread between two turns of its event loop, and the bound for it. Processor time, because other
- * programs on the machine must not decide a test; the bound grows with how slow the processor is.
- */
+/** The most processor time of this thread between two turns of its event loop, and the bound, which grows with how slow the processor is. */
 export async function longestHold(work: () => Promise<void>): Promise<Hold> {
   const end = watchHolds()
   try {
@@ -48,27 +46,18 @@ export function assertWithinBound({ heldMs, boundMs }: Hold): void {
 function watchHolds(): () => Hold {
   let heldMs = 0
   let boundMs = BOUND_MS
-  let before = threadMs()
-  const timer = setInterval(() => {
-    const ms = threadMs() - before
+  const end = watchLoop((ms) => {
     if (ms > boundMs) boundMs = Math.max(boundMs, boundNow())
     heldMs = Math.max(heldMs, ms)
-    before = threadMs()
-  }, LOOK_MS)
-  timer.unref()
+  }, WORTH_NOTING_MS)
   return () => {
-    clearInterval(timer)
+    end()
     return { heldMs, boundMs }
   }
 }
 
 /** Programs on the same core make a processor slower for a while: who has held the loop too long is measured by the speed of that moment. */
 const boundNow = (): number => BOUND_MS * Math.max(1, (medianOf(spins(9)) ?? 0) / REFERENCE_SPIN_MS)
-
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
 
 /** Processor times of some equal pieces of work. */
 const spins = (count: number): number[] =>

@@ -1,0 +1,2 @@
+export function watchLoop(onHold: (heldMs: number) => void, worthNotingMs: number): () => void
+export function threadMs(): number

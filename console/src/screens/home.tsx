@@ -1,5 +1,6 @@
 // Home: is the data right and fresh. What failed and what is late first, then the graph, what runs, what comes, how much came.
 
+import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Job, JudgedFreshness } from '../../../client/src/operations.ts'
 import { count, duration, hourAndMinute, moment, plural, until, zone } from '../format.ts'
@@ -7,11 +8,15 @@ import { useSeconds } from '../live.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ListTable } from '../parts/list-table.tsx'
+import { Problem } from '../parts/problem.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
+import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
+import { toast } from '../shell/toast.tsx'
 import { AssetGraph } from './asset-graph.tsx'
 import { type FailedResult, whyOf } from './failure.ts'
 import { isOver, messageOf, progressOf, runTime, secondsOf } from './jobs.tsx'
+import { lateBecauseOf } from './late-tables.ts'
 import { SCHEDULER, useComponents, useNames } from './names.ts'
 import { LOOKED_AT, useTrouble } from './trouble.ts'
 import { Volume } from './volume.tsx'
@@ -24,6 +29,8 @@ export function HomeScreen() {
   const { failing, late } = useTrouble()
   const isEmpty = tables.data?.length === 0 && jobs.data?.length === 0
   const isHealthy = failing.length + late.length === 0
+  const explained = new Set(lateBecauseOf(new Set(failing.map(({ id }) => id)), late))
+  const unexplained = late.filter((table) => !explained.has(table))
   const running = (jobs.data ?? []).filter((job) => !isOver(job.status))
   return (
     <Page
@@ -42,8 +49,8 @@ export function HomeScreen() {
       <div className="stack4">
         <div className="columns">
           <div className="stack4">
-            <NeedsYou jobs={failing} />
-            <Late tables={late} />
+            <NeedsYou jobs={failing} late={late} />
+            <Late tables={unexplained} />
             {isHealthy ? <Changed /> : null}
           </div>
           <div className="stack4">
@@ -104,8 +111,7 @@ const FirstSteps = () => (
   </section>
 )
 
-function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
-  const nameOf = useNames()
+function NeedsYou({ jobs, late }: { jobs: readonly Job[]; late: readonly JudgedFreshness[] }) {
   if (jobs.length === 0) return null
   const byCause = [...Map.groupBy(jobs, causeOf)]
   return (
@@ -119,22 +125,56 @@ function NeedsYou({ jobs }: { jobs: readonly Job[] }) {
       </header>
       <ul className="list trouble">
         {byCause.map(([cause, list]) => (
-          <li key={cause}>
-            <StatusIcon status="error" />
-            <div className="grow">
-              <p className="md">
-                <b className="strong">{list.map((job) => nameOf(job.component, job.config)).join(', ')}</b>:{' '}
-                <span className="soft">{whyOf(list[0]!.result as FailedResult)}</span>
-              </p>
-              <p className="xs mute">Failed {moment(list[0]!.endTime ?? list[0]!.createdTime)}.</p>
-            </div>
-            <Link className="btn pri" to="/jobs/$jobId" params={{ jobId: list[0]!.id }}>
-              See cause
-            </Link>
-          </li>
+          <Cause key={cause} jobs={list} late={lateBecauseOf(new Set(list.map(({ id }) => id)), late)} />
         ))}
       </ul>
     </section>
+  )
+}
+
+/** What failed for one reason, with the tables that are late because of it. */
+function Cause({ jobs, late }: { jobs: readonly Job[]; late: readonly JudgedFreshness[] }) {
+  const nameOf = useNames()
+  const newest = jobs[0]!
+  const rerun = useMutation({
+    mutationFn: async () => {
+      for (const { id } of jobs) await api.call('queue.rerun', { path: { id } })
+    },
+    onSuccess: () => toast(`${plural(jobs.length, 'job')} started again.`),
+  })
+  return (
+    <li>
+      <StatusIcon status="error" />
+      <div className="grow stack2">
+        <div>
+          <p className="md">
+            <b className="strong">{jobs.map((job) => nameOf(job.component, job.config)).join(', ')}</b>:{' '}
+            <span className="soft">{whyOf(newest.result as FailedResult)}</span>
+          </p>
+          <p className="xs mute">Failed {moment(newest.endTime ?? newest.createdTime)}.</p>
+        </div>
+        {late.length > 0 ? (
+          <div className="row wrap">
+            {late.slice(0, SHOWN).map(({ tableId, lateByMs }) => (
+              <Link key={tableId} className="chip" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
+                <StatusIcon status="late" />
+                {tableId}, {duration(lateByMs / 1000)}
+              </Link>
+            ))}
+          </div>
+        ) : null}
+        {rerun.error ? <Problem error={rerun.error} /> : null}
+      </div>
+      <div className="row wrap">
+        <Link className="btn pri" to="/jobs/$jobId" params={{ jobId: newest.id }}>
+          See cause
+        </Link>
+        <button type="button" className="btn" disabled={rerun.isPending} onClick={() => rerun.mutate()}>
+          <Icon name="rerun" />
+          <span>Run again</span>
+        </button>
+      </div>
+    </li>
   )
 }
 

@@ -147,8 +147,8 @@ function SinkItem({ sink: { name, table, statistics } }: { sink: Sink }) {
   return (
     <li>
       <Icon name="table" />
-      <div className="grow">
-        <div className="row wrap">
+      <div className="grow row wrap">
+        <div>
           {table ? (
             <Link className="clip" to="/storage/$tableId" params={{ tableId: table.tableId }}>
               {table.tableId}
@@ -156,10 +156,10 @@ function SinkItem({ sink: { name, table, statistics } }: { sink: Sink }) {
           ) : (
             name
           )}
-          <span className="push xs">{statistics ? loadedText(statistics) : null}</span>
+          <div className="mute xs clip">{(table?.mapping?.columns ?? []).map((column) => column.name).join(', ')}</div>
+          {statistics?.lastError ? <div className="xs err">{statistics.lastError}</div> : null}
         </div>
-        <div className="mute xs clip">{(table?.mapping?.columns ?? []).map((column) => column.name).join(', ')}</div>
-        {statistics?.lastError ? <div className="xs err">{statistics.lastError}</div> : null}
+        <span className="push xs">{statistics ? loadedText(statistics) : null}</span>
       </div>
     </li>
   )

@@ -161,6 +161,7 @@ function Cause({ jobs, late }: { jobs: readonly Job[]; late: readonly JudgedFres
                 {tableId}, {duration(lateByMs / 1000)}
               </Link>
             ))}
+            {late.length > SHOWN ? <span className="xs mute">and {count(late.length - SHOWN)} more</span> : null}
           </div>
         ) : null}
         {rerun.error ? <Problem error={rerun.error} /> : null}

@@ -14,6 +14,7 @@ import { Scroll } from '../parts/scroll.tsx'
 import { Status, StatusIcon } from '../parts/status.tsx'
 import { Value } from '../parts/value.tsx'
 import { api } from '../session.ts'
+import { shellQuoted } from '../shell/curl.tsx'
 
 interface SentRequest {
   readonly method: string
@@ -246,9 +247,9 @@ const Masked = ({ text }: { text: string }) =>
 
 const curlOf = ({ method, url, headers, body }: SentRequest): string =>
   [
-    `curl -X ${method} '${url}'`,
-    ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
-    ...(body === null ? [] : [`--data-raw '${body.replaceAll("'", "'\\''")}'`]),
+    `curl -X ${method} ${shellQuoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
+    ...(body === null ? [] : [`--data-raw ${shellQuoted(body)}`]),
   ].join(' \\\n  ')
 
 function Exchange({ step, document, index }: { step: WalkStep; document: unknown; index: number }) {

@@ -7,6 +7,7 @@ import { type Flow, type FlowTask, namesOf, readFlow } from '../flow/flow-docume
 import { duration, plural, took } from '../format.ts'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { OpenConfiguration } from '../parts/open-configuration.tsx'
 import { LastRuns } from '../parts/spark.tsx'
 import { Status } from '../parts/status.tsx'
 import { Timeline } from '../parts/timeline.tsx'
@@ -170,15 +171,7 @@ function TaskFacts({ jobId, condition }: { jobId: string; condition: string }) {
         <Link className="btn" to="/jobs/$jobId" params={{ jobId }}>
           Open job {jobId}
         </Link>
-        {job.config ? (
-          <Link
-            className="btn"
-            to="/components/$componentId/$configurationId"
-            params={{ componentId: job.component, configurationId: job.config }}
-          >
-            Open the configuration
-          </Link>
-        ) : null}
+        {job.config ? <OpenConfiguration componentId={job.component} configurationId={job.config} /> : null}
       </div>
     </>
   )

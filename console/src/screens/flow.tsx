@@ -25,6 +25,7 @@ import { Teach } from '../listing.tsx'
 import { Lines, Loaded } from '../load.tsx'
 import { Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { OpenConfiguration } from '../parts/open-configuration.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { Page } from '../shell/page.tsx'
@@ -420,15 +421,7 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
         Runs; otherwise it is left out
       </label>
       <div className="row">
-        {task.configId ? (
-          <Link
-            className="btn sm"
-            to="/components/$componentId/$configurationId"
-            params={{ componentId: task.componentId, configurationId: task.configId }}
-          >
-            Open the configuration
-          </Link>
-        ) : null}
+        {task.configId ? <OpenConfiguration componentId={task.componentId} configurationId={task.configId} isSmall /> : null}
         <button
           type="button"
           className="btn sm ghost"

@@ -5,6 +5,7 @@ import type { Job } from '../../../client/src/operations.ts'
 import { duration, moment, plural } from '../format.ts'
 import { CodeHelp } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { OpenConfiguration } from '../parts/open-configuration.tsx'
 import type { FailedResult } from './failure.ts'
 import { Repair } from './job-repair.tsx'
 import { SuggestedRepair } from './job-suggestion.tsx'
@@ -79,9 +80,7 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
         {job.config && cause?.where ? <Repair job={job} cause={cause} /> : null}
         {job.config ? (
           <div className="row wrap">
-            <Link className="btn" to="/components/$componentId/$configurationId" params={place} search={row ? { row } : {}}>
-              Open the configuration
-            </Link>
+            <OpenConfiguration componentId={job.component} configurationId={job.config} row={row} />
             {job.component === 'keboola.ex-generic-v2' ? (
               <Link
                 className="btn"

@@ -16,7 +16,7 @@ import { saveAs } from '../parts/save-as.ts'
 import { Scroll } from '../parts/scroll.tsx'
 import { Value } from '../parts/value.tsx'
 import { api } from '../session.ts'
-import { curlOf } from '../shell/curl.tsx'
+import { curlOf, shellQuoted } from '../shell/curl.tsx'
 import { Page } from '../shell/page.tsx'
 import { bucketOf, tableNameOf } from '../table-id.ts'
 import { useKey } from '../use-key.ts'
@@ -114,8 +114,6 @@ function namesOf(tables: readonly Table[]): SqlNames {
     ]),
   )
 }
-
-const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 const sentenceOf = ({ rows, seconds }: SqlResult): string =>
   `${rows.length === SHOWN_ROWS ? `The first ${count(rows.length)} rows` : rows.length === 1 ? 'One row' : `${count(rows.length)} rows`} in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds)}.`

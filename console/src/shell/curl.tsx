@@ -10,35 +10,25 @@ import { Icon } from '../parts/icon.tsx'
 import { actions, branchId, type SentFile } from '../session.ts'
 import { useKey } from '../use-key.ts'
 
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-export function curlOf<O extends OperationName>(
-  operation: O,
-  input: Input<O>,
-  branch = branchId(),
-  file: SentFile | undefined = undefined,
-): string {
+export function curlOf<O extends OperationName>(operation: O, input: Input<O>, branch = branchId(), file?: SentFile): string {
   const { method, address, body } = requestOf(operation, input, branch)
   const parts = ['curl --fail-with-body', '-H "X-StorageApi-Token: $MILLRACE_TOKEN"']
   if (method !== 'GET') parts.push(`-X ${method}`)
   if (file?.fields)
-    parts.push(...[...file.fields, ['data', `@${file.name}`]].map(([name, value]) => `-F ${quote(`${name}=${value}`)}`))
-  else if (file) parts.push("-H 'Content-Type: application/octet-stream'", `--data-binary ${quote(`@${file.name}`)}`)
-  if (body !== undefined) parts.push(`--json ${quote(body)}`)
-  return [...parts, quote(`${location.origin}${address}`)].join(' \\\n  ')
+    parts.push(...[...file.fields, ['data', `@${file.name}`]].map(([name, value]) => `-F ${shellQuoted(`${name}=${value}`)}`))
+  else if (file) parts.push("-H 'Content-Type: application/octet-stream'", `--data-binary ${shellQuoted(`@${file.name}`)}`)
+  if (body !== undefined) parts.push(`--json ${shellQuoted(body)}`)
+  return [...parts, shellQuoted(`${location.origin}${address}`)].join(' \\\n  ')
 }
 
 /** The same with the command line of Millrace. */
-export function cliOf<O extends OperationName>(
-  operation: O,
-  input: Input<O>,
-  branch = branchId(),
-  file: SentFile | undefined = undefined,
-): string {
+export function cliOf<O extends OperationName>(operation: O, input: Input<O>, branch = branchId(), file?: SentFile): string {
   const { method, address, body } = requestOf(operation, input, branch)
-  const fields = (file?.fields ?? []).map(([name, value]) => ` --field ${quote(`${name}=${value}`)}`).join('')
-  const sent = file ? ` --file ${quote(file.name)}${fields}` : body === undefined ? '' : ` --data ${quote(body)}`
-  return `npx millrace api ${method} ${quote(address)}${sent}`
+  const fields = (file?.fields ?? []).map(([name, value]) => ` --field ${shellQuoted(`${name}=${value}`)}`).join('')
+  const sent = file ? ` --file ${shellQuoted(file.name)}${fields}` : body === undefined ? '' : ` --data ${shellQuoted(body)}`
+  return `npx millrace api ${method} ${shellQuoted(address)}${sent}`
 }
 
 interface Command {

@@ -9,7 +9,15 @@ import { loadSession, signOut } from './session.ts'
 
 /** Which answers a change makes old. */
 const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
-  job: ['queue.search', 'queue.searchGrouped', 'queue.get', 'lineage.freshness', 'lineage.freshnessOfTable', 'lineage.usedBy'],
+  job: [
+    'queue.search',
+    'queue.searchGrouped',
+    'queue.get',
+    'lineage.freshness',
+    'lineage.freshnessOfTable',
+    'lineage.usedBy',
+    'billing.usage',
+  ],
   flow: ['queue.search', 'queue.get'],
   table: [
     'tables.list',

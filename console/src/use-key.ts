@@ -1,6 +1,6 @@
 // Single keys do what buttons do. The keyboard (shell/keyboard.tsx) listens; components say what a key does while they are there.
 
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 
 export interface Binding {
   readonly keys: string
@@ -16,11 +16,11 @@ export const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   target.checkVisibility()
 
-/** While the component is there, the key does this. */
+/** While the component is there, the key does this: as soon as it is seen, hence the layout effect. */
 export function useKey(keys: string, does: string, run: () => void): void {
   const latest = useRef(run)
   latest.current = run
-  useEffect(() => {
+  useLayoutEffect(() => {
     const binding: Binding = { keys, does, run: () => latest.current() }
     bindings.add(binding)
     return () => void bindings.delete(binding)

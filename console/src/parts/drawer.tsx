@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from './icon.tsx'
 
-/** Opens the native dialog element: the browser keeps the focus inside. It gives it back on Escape only, so all other ways do it here. */
+/** Opens the native dialog element: the browser keeps the focus inside. When the dialog goes, the focus goes back where it was. */
 export function useModal(onClose: () => void) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -15,7 +15,13 @@ export function useModal(onClose: () => void) {
       if (isLost && before instanceof HTMLElement) before.focus()
     }
   }, [])
-  return { ref, onClose, onClick: (event: React.MouseEvent) => (event.target === ref.current ? onClose() : undefined) }
+  const ifOfDialog = (event: React.SyntheticEvent) => {
+    if (event.target !== ref.current) return // a field of a file says that it was cancelled, too
+    event.preventDefault()
+    onClose()
+  }
+  // Escape: by itself, the browser hides the dialog first and says so later, and what is opened in between would be closed again.
+  return { ref, onClose, onCancel: ifOfDialog, onClick: ifOfDialog }
 }
 
 interface LayerProps {

@@ -53,7 +53,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const isSearch = query.length > 0 && !query.startsWith('>')
   const found = useLoad('search.everything', { query: { text: query, limit: 8 } }, { enabled: isSearch })
   const buckets = useLoad('globalSearch.search', { query: { query, types: 'bucket', limit: 8 } }, { enabled: isSearch })
-  const entries = useEntries(query, [...(found.data?.items ?? []), ...bucketsIn(buckets.data?.items ?? [])], onClose)
+  const all = useEntries(query, [...(found.data?.items ?? []), ...bucketsIn(buckets.data?.items ?? [])], onClose)
+  // Nothing is shown in part: an answer that comes later would push away what somebody is about to click.
+  const isSearching = text.trim() !== query || (isSearch && (found.isPending || buckets.isPending))
+  const entries = isSearching ? [] : all
   const move = (step: number) => setSelected((entries.length + selected + step) % Math.max(entries.length, 1))
   const onKeyDown = (event: React.KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -101,7 +104,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
             <span className="mute xs clip push">{entry.note}</span>
           </div>
         ))}
-        {entries.length === 0 ? <p className="in mute">Nothing is called “{query}”.</p> : null}
+        {isSearching ? <p className="in mute">Searching ...</p> : null}
+        {entries.length === 0 && !isSearching ? <p className="in mute">Nothing is called “{query}”.</p> : null}
       </div>
     </dialog>
   )

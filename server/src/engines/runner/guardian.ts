@@ -26,7 +26,7 @@ export const gated = (argv: readonly string[], fileBlocks: number, cpuSeconds: n
 ]
 
 // What is watched is one line each: group, folder, mark, command to undo. No forks while the server lives; `TAB` stands for itself.
-const SCRIPT = String.raw`
+const SCRIPT = `
 trap '' INT TERM HUP
 newline='
 '

@@ -25,8 +25,8 @@ const { problem } = await findIsolation(settings('auto'))
 const isolated = (name: string, work: (t: TestContext) => Promise<void>) => problem === undefined && test(name, work)
 
 /** A stack's folder with a secret in it, a component's own folder below it, and a runner. */
-function rig(t: TestContext) {
-  const home = mkdtempSync(join(tmpdir(), 'millrace-isolation-'))
+function rig(t: TestContext, place = tmpdir()) {
+  const home = mkdtempSync(join(place, 'millrace-isolation-'))
   const own = join(home, 'components/own')
   mkdirSync(own, { recursive: true })
   writeFileSync(join(own, 'program.sh'), 'echo from its own folder')
@@ -230,3 +230,12 @@ isolated(
     assert.deepEqual(canary.hits, ['GET /'])
   },
 )
+
+isolated('a component has its folder and scratch space where the stack keeps its data in shared memory', async (t) => {
+  const { shell } = rig(t, '/dev/shm')
+  const { outcome, said } = await shell(
+    'cd "$KBC_DATADIR" && echo one > out/files/a && cp out/files/a /dev/shm/b && cat /dev/shm/b; ls /dev/shm',
+  )
+  assert.equal(outcome.exitCode, 0, said)
+  assert.match(said, /^one$/m)
+})

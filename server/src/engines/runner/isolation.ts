@@ -60,6 +60,7 @@ const NAMES_OF_HOSTS = ['hosts', 'resolv.conf', 'host.conf']
 /** Those of a Java are named after its version. */
 const ETC_FOLDERS = ['ssl', 'pki', 'ca-certificates', 'alternatives', ...javaFolders()]
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom']
+const SHARED_MEMORY = '/dev/shm'
 const SCRATCH = 'mode=1777,nosuid,nodev,size=64m'
 const PROBE_MS = 20_000
 
@@ -141,7 +142,7 @@ function viewScript(settings: IsolationSettings, view: View): string {
     `mkdir -p ${shellQuoted(view.place)}`,
     `mount -t tmpfs -o mode=755,nosuid,nodev,size=64m view ${shellQuoted(view.place)}`,
     `cd ${shellQuoted(view.place)}`,
-    'mkdir -m 1777 tmp',
+    `mkdir -p -m 1777 tmp .${SHARED_MEMORY}`,
     `mkdir -p dev etc .millrace .old ${folders.map(shellQuoted).join(' ')}`,
     ...files.map((target) => `: > ${shellQuoted(target)}`),
     ...(links.length > 0 ? [`ln -s ${links.map(shellQuoted).join(' ')} .`] : []),
@@ -185,12 +186,16 @@ function contentsOf(
   // Links of the root folder (`/bin` to `usr/bin`) stay links.
   const [links, folders] = [system.filter(isLink), system.filter((path) => !isLink(path))]
   const network = ownNetwork(view)
+  const readable = readableOf(settings, view)
   return {
     links: links.map((path) => readlinkSync(path)),
     mounts: [
-      { source: 'shm', target: '/dev/shm', type: 'tmpfs', options: SCRATCH },
+      // Not where the stack keeps its data in memory: it would cover the folders of the run.
+      ...([...readable, ...view.writable].some((path) => isBelow(path, SHARED_MEMORY))
+        ? []
+        : [{ source: 'shm', target: SHARED_MEMORY, type: 'tmpfs', options: SCRATCH }]),
       ...DEVICES.map((name) => file(`/dev/${name}`, `/dev/${name}`)),
-      ...[...folders, ...existing('/etc', ETC_FOLDERS), ...readableOf(settings, view)].map(readOnly),
+      ...[...folders, ...existing('/etc', ETC_FOLDERS), ...readable].map(readOnly),
       ...view.writable.map((path) => ({ source: path, target: path, options: 'bind,nosuid,nodev' })),
       { source: 'proc', target: '/proc', type: 'proc', options: 'nosuid,nodev,noexec' },
       ...(network

@@ -8,8 +8,8 @@ import { build, type Plugin } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OUTPUT = join(ROOT, 'dist')
-/** Packages of very many files; the others are loaded from where they are installed. */
-const BUNDLED_PACKAGES = [/^typebox/, 'kysely', 'yaml', 'semver', '@fastify/type-provider-typebox', 'find-my-way']
+/** Loaded from where they are installed: native code, and what starts threads from files beside itself. */
+const INSTALLED_PACKAGES = ['@duckdb/node-api', 'pino', 'pg-native', 'pg-cloudflare']
 
 const sources = new Set([join(ROOT, 'package-lock.json')])
 
@@ -28,7 +28,7 @@ await build({
   configFile: false,
   logLevel: 'warn',
   plugins: [keepPlaces],
-  ssr: { noExternal: BUNDLED_PACKAGES },
+  ssr: { noExternal: true, external: INSTALLED_PACKAGES },
   build: {
     ssr: true,
     outDir: OUTPUT,

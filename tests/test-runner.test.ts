@@ -125,7 +125,7 @@ test('a few failed files run again when asked, and are named as unstable', async
       test('passes never', () => { throw new Error('every time') })`,
   })
   symlinkSync(SUPPORT, join(root, 'tests/support'))
-  for (const name of ['test.ts', 'test-files.ts', 'test-process.ts', 'test-worker.ts'])
+  for (const name of ['test.ts', 'memory-folder.ts', 'test-files.ts', 'test-process.ts', 'test-worker.ts'])
     cpSync(join(TOOLS, name), join(root, 'tools', name))
   const runs = async (...options: string[]) => {
     rmSync(join(root, 'ran'), { force: true })

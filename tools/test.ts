@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { makeSqliteTemplate, startTestPostgres } from '../tests/support/fresh-databases.ts'
 import { MIGRATED_SQLITE } from '../tests/support/migrated-sqlite.ts'
 import { SHARED_POSTGRES } from '../tests/support/postgres-server.ts'
+import { makeMemoryFolder } from './memory-folder.ts'
 import { changedSince, concernedBy, type Durations, listTestFiles, shardOf, type TestFile } from './test-files.ts'
 import { type Outcome, shareTestProcess, startTestProcess, type TestProcess } from './test-process.ts'
 
@@ -16,6 +17,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DURATIONS = join(ROOT, 'tests/durations.json')
 /** A file that hangs is ended and counts as failed. */
 const FILE_LIMIT_MS = { short: 8 * 60_000, long: 60 * 60_000 }
+/** What is printed of a failure at once; all of it comes at the end. */
+const BRIEF = { lines: 4, characters: 300 }
 const KINDS = ['unit', 'api', 'faults']
 
 const { values: options, positionals: words } = parseArgs({
@@ -62,6 +65,9 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
 // Every process that a test starts reads the same sources: what was compiled once is kept for the next one, and for the next run.
 process.env.NODE_COMPILE_CACHE ??= join(ROOT, '.cache/compiled')
 if (options.long) process.env.MILLRACE_LONG = '1'
+const memory = process.env.TMPDIR || options.long ? undefined : makeMemoryFolder() // long tests make large files
+if (memory) process.env.TMPDIR = memory.path
+process.on('exit', () => memory?.remove())
 const postgres = files.some(({ needsPostgres }) => needsPostgres) ? await startTestPostgres() : undefined
 if (postgres) process.env[SHARED_POSTGRES] = postgres.url
 const sqlite = files.some(({ kind }) => kind !== 'unit') ? await makeSqliteTemplate() : undefined
@@ -121,6 +127,7 @@ async function runFile(testProcess: TestProcess, file: string): Promise<Result> 
   clearTimeout(timer)
   const ms = performance.now() - begun
   console.log(`${outcome.failures.length > 0 ? 'FAIL' : 'ok  '} ${file} ${(ms / 1000).toFixed(1)} s`)
+  for (const { name, error } of outcome.failures) console.log(indent(`${name}\n${indent(briefly(error))}`))
   return { ...outcome, file, ms }
 }
 
@@ -167,6 +174,11 @@ function record(): void {
   const present = new Set(listTestFiles(ROOT, {}).map(({ path }) => path))
   const kept = [...seconds].filter(([file, time]) => time > 1 && present.has(file)).sort(([a], [b]) => a.localeCompare(b))
   writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`)
+}
+
+function briefly(error: string): string {
+  const lines = error.split('\n', BRIEF.lines)
+  return lines.map((line) => line.slice(0, BRIEF.characters)).join('\n')
 }
 
 function indent(text: string): string {

@@ -62,6 +62,7 @@ import * as statesByProject from './0980-states-by-project.ts'
 import * as runTables from './0985-run-tables.ts'
 import * as tokenLastUse from './0990-token-last-use.ts'
 import * as appRepositories from './1000-app-repositories.ts'
+import * as changesById from './1100-changes-by-id.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -133,4 +134,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0985-run-tables', up: runTables.up },
   { name: '0990-token-last-use', up: tokenLastUse.up },
   { name: '1000-app-repositories', up: appRepositories.up },
+  { name: '1100-changes-by-id', up: changesById.up },
 ]

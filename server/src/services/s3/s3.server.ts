@@ -114,7 +114,7 @@ function fail(message: IncomingMessage, response: ServerResponse, error: S3Error
     return
   }
   const document = message.method === 'HEAD' ? '' : errorDocument(error, message.url?.split('?')[0] ?? '/', requestId)
-  const extra = error.extras['Region'] ? { 'x-amz-bucket-region': error.extras['Region'] } : {}
+  const extra = error.extras.Region ? { 'x-amz-bucket-region': error.extras.Region } : {}
   // Many clients send their whole body before they read the answer, and a connection closed under them would take it away. So what is
   // still coming is thrown away for a moment. Who asked before sending (Expect) sends nothing now.
   const asked = message.headers.expect !== undefined

@@ -8,7 +8,7 @@ import { build, type Plugin } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const OUTPUT = join(ROOT, 'dist')
-/** Loaded from where they are installed: native code, and what starts threads from files beside itself. */
+/** Loaded from where they are installed: native code, what starts threads from files beside itself, and what `pg` takes if it is there. */
 const INSTALLED_PACKAGES = ['@duckdb/node-api', 'pino', 'pg-native', 'pg-cloudflare']
 
 const sources = new Set([join(ROOT, 'package-lock.json')])

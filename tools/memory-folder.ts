@@ -1,5 +1,6 @@
-// A folder for the files of tests in a file system that is in memory. Stacks under test sync their files thousands of times, which took a
-// quarter of the whole run on a disk. No test cuts the power: what a killed process has written stays here as it does in the cache of a disk.
+// A folder for the files of tests in a file system that is in memory. Stacks under test sync their files thousands of times: nine test
+// files took 133 s on a disk and 97 s in memory. No test cuts the power: what a killed process has written stays here as it does in the
+// cache of a disk.
 
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'

@@ -107,10 +107,36 @@ test('SIGTERM ends the files that run, and the last line still says what was don
   await until('its process is gone', () => marked().length === 0)
 })
 
+/** A repository with the runner and these test files. */
+function repositoryWithRunner(t: TestContext, files: Readonly<Record<string, string>>) {
+  const root = repository(t, { 'package.json': '{"type":"module"}', 'tests/durations.json': '{}', ...files })
+  symlinkSync(SUPPORT, join(root, 'tests/support'))
+  for (const name of ['test.ts', 'memory-folder.ts', 'test-files.ts', 'test-process.ts', 'test-worker.ts'])
+    cpSync(join(TOOLS, name), join(root, 'tools', name))
+  const run = async (...options: string[]) => {
+    const runner = spawn(process.execPath, ['tools/test.ts', ...options], { cwd: root, env: ENVIRONMENT })
+    const [said, [code]] = await Promise.all([text(runner.stdout), once(runner, 'exit')])
+    return { code, said, lastLine: said.trimEnd().split('\n').at(-1) }
+  }
+  return { root, run }
+}
+
+test('a file without tests fails, and one that ends its process says in which test', async (t) => {
+  const { run } = repositoryWithRunner(t, {
+    'tests/empty.test.ts': 'export {}',
+    'tests/ends.test.ts': `
+      import { test } from 'node:test'
+      test('the first', () => {})
+      test('the second', (_, done) => setTimeout(process.exit, 100, 7))`,
+  })
+  const { code, said, lastLine } = await run()
+  assert.deepEqual({ code, lastLine }, { code: 1, lastLine: '1 passed, 2 failed' })
+  assert.match(said, /empty\.test\.ts.*\n.*the file as a whole\n.*No test ran in it\./)
+  assert.match(said, /its process ended with 7; the last test that began was "the second"/)
+})
+
 test('a few failed files run again when asked, and are named as unstable', async (t) => {
-  const root = repository(t, {
-    'package.json': '{"type":"module"}',
-    'tests/durations.json': '{}',
+  const { root, run } = repositoryWithRunner(t, {
     'tests/by-chance.test.ts': `
       import { existsSync, writeFileSync } from 'node:fs'
       import { test } from 'node:test'
@@ -124,14 +150,10 @@ test('a few failed files run again when asked, and are named as unstable', async
       import { test } from 'node:test'
       test('passes never', () => { throw new Error('every time') })`,
   })
-  symlinkSync(SUPPORT, join(root, 'tests/support'))
-  for (const name of ['test.ts', 'memory-folder.ts', 'test-files.ts', 'test-process.ts', 'test-worker.ts'])
-    cpSync(join(TOOLS, name), join(root, 'tools', name))
   const runs = async (...options: string[]) => {
     rmSync(join(root, 'ran'), { force: true })
-    const runner = spawn(process.execPath, ['tools/test.ts', ...options], { cwd: root, env: ENVIRONMENT })
-    const [said, [code]] = await Promise.all([text(runner.stdout), once(runner, 'exit')])
-    return { code, lastLine: said.trimEnd().split('\n').at(-1), isUnstable: /UNSTABLE.*the first time/s.test(said) }
+    const { code, said, lastLine } = await run(...options)
+    return { code, lastLine, isUnstable: /UNSTABLE.*the first time/s.test(said) }
   }
   assert.deepEqual(await runs('by-chance'), { code: 1, lastLine: '1 passed, 1 failed', isUnstable: false })
   assert.deepEqual(await runs('--retry', '1', 'by-chance'), { code: 0, lastLine: '2 passed, 0 failed', isUnstable: true })

@@ -55,20 +55,24 @@ export function startTestProcess({ env = process.env, preload }: TestProcessOpti
     const failures: Failure[] = []
     const skipped: string[] = []
     let passed = 0
+    let last = ''
     const stop = () => child.kill('SIGTERM')
     const fileFailed = (error: string) => failures.push({ name: 'the file as a whole', error })
     const ended = Promise.withResolvers<void>()
     const hear = (message: WorkerMessage) => {
-      if (message.type === 'passed') passed++
+      if (message.type === 'begun') last = message.name
+      else if (message.type === 'passed') passed++
       else if (message.type === 'skipped') skipped.push(message.name)
       else if (message.type === 'failed') failures.push(message)
       else {
         if (message.error !== null) fileFailed(message.error)
+        else if (passed + skipped.length + failures.length === 0) fileFailed('No test ran in it.')
         ended.resolve()
       }
     }
     const lose = () => {
-      fileFailed(signal.aborted ? String(signal.reason) : `its process ended with ${child.exitCode ?? child.signalCode}`)
+      const reason = signal.aborted ? String(signal.reason) : `its process ended with ${child.exitCode ?? child.signalCode}`
+      fileFailed(last === '' ? reason : `${reason}; the last test that began was "${last}"`)
       ended.resolve()
     }
     child.on('message', hear).once('exit', lose)

@@ -12,6 +12,7 @@ import { pathToFileURL } from 'node:url'
 
 /** What is reported about a file; `ended` comes last. */
 export type WorkerMessage =
+  | { readonly type: 'begun'; readonly name: string }
   | { readonly type: 'passed' }
   | { readonly type: 'skipped'; readonly name: string }
   | { readonly type: 'failed'; readonly name: string; readonly error: string }
@@ -41,6 +42,7 @@ export default new Transform({
 })
 
 function report({ type, data }: TestEvent): void {
+  if (type === 'test:dequeue' && data.nesting > 0) send({ type: 'begun', name: data.name })
   if (type !== 'test:pass' && type !== 'test:fail') return
   const error = type === 'test:fail' && !isConsequence(data.details.error) ? explain(data.details.error) : null
   if (data.nesting === 0) send({ type: 'ended', error })

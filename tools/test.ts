@@ -80,7 +80,7 @@ await Promise.all(
   Array.from({ length: 2 * availableParallelism() }, async () => {
     const shared = shareTestProcess()
     for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift())
-      results.set(file.path, file.kind === 'faults' ? await runAlone(file.path) : await runFile(await shared.next(), file.path))
+      results.set(file.path, await runFile(await shared.next(), file.path))
     await shared.end()
   }),
 )

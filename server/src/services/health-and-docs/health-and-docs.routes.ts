@@ -71,6 +71,8 @@ export const elsewhereRoutes: FastifyPluginAsync = async (app) => {
 }
 
 export function pagesRoutes({ version, routes, component }: PagesDeps): FastifyPluginAsyncTypebox {
+  const openApiAt = keptByAddress((baseUrl) => JSON.stringify(openApiDocument(routes, version, baseUrl)))
+  const docsPageAt = keptByAddress((baseUrl) => docsPage(routes, baseUrl))
   const componentOf = (id: string): ComponentDescription => {
     const found = component(id)
     if (!found) throw new PlatformError('storage.components.notFound', { id: id.slice(0, 130) })
@@ -97,14 +99,27 @@ export function pagesRoutes({ version, routes, component }: PagesDeps): FastifyP
     )
 
     app.get('/openapi.json', page('operations.openapi', 'This API as OpenAPI 3.1', 'application/json'), async (req, reply) =>
-      reply.type('application/json').send(JSON.stringify(openApiDocument(routes, version, req.baseUrl))),
+      reply.type('application/json').send(openApiAt(req.baseUrl)),
     )
 
     app.get('/docs', page('operations.docs', 'This API as a page'), async (req, reply) =>
-      reply.type('text/html; charset=utf-8').header('content-security-policy', DOCS_POLICY).send(docsPage(routes, req.baseUrl)),
+      reply.type('text/html; charset=utf-8').header('content-security-policy', DOCS_POLICY).send(docsPageAt(req.baseUrl)),
     )
   }
 }
+
+/** What takes a tenth of a second to write, for the last few addresses of the stack that were asked for. Anybody may ask. */
+function keptByAddress(write: (baseUrl: string) => string): (baseUrl: string) => string {
+  const kept = new Map<string, string>()
+  return (baseUrl) => {
+    const text = kept.get(baseUrl) ?? write(baseUrl)
+    kept.set(baseUrl, text)
+    if (kept.size > KEPT_ADDRESSES) kept.delete(kept.keys().next().value!) // not empty: it has just grown
+    return text
+  }
+}
+
+const KEPT_ADDRESSES = 4
 
 const OfComponent = Type.Object({ componentId: ComponentId })
 

@@ -50,6 +50,7 @@ async function staticFile(path: string): Promise<StaticFile> {
     return packed.length < bytes.length ? packed : undefined
   }
   let packed: Promise<Buffer | undefined> | undefined
+  let etag: string | undefined
   return {
     type: TYPES[extname(path)] ?? 'application/octet-stream',
     bytes,
@@ -57,6 +58,9 @@ async function staticFile(path: string): Promise<StaticFile> {
       packed ??= pack()
       return packed
     },
-    etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
+    get etag() {
+      etag ??= `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+      return etag
+    },
   }
 }

@@ -20,7 +20,9 @@ export function factsOf(plan: FlowPlan, { visits, variables }: FlowState, jobs: 
         taskId,
         phaseId,
         status: end.status,
-        job: job ? jobRecord(job) : { status: end.status, result: { message: end.message } },
+        get job() {
+          return job ? jobRecord(job) : { status: end.status, result: { message: end.message } } // few conditions ask for it
+        },
       })
     }
   }

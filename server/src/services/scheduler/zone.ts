@@ -17,6 +17,8 @@ export interface Zone {
 
 const YEAR_MS = 366 * 86_400_000
 const PROBE_MS = 12 * 3_600_000
+/** Zones whose clocks are never changed. */
+const FIXED = /^(UTC|GMT|Etc\/.+|[+-]\d\d:\d\d)$/
 
 export class UnknownZone extends Error {}
 
@@ -43,7 +45,8 @@ function openZone(name: string, format: Intl.DateTimeFormat): Zone {
   function span(index: number) {
     let known = spans.get(index)
     if (!known) {
-      known = { offset: read(index * YEAR_MS), transitions: findTransitions(read, index * YEAR_MS, (index + 1) * YEAR_MS) }
+      const [from, to] = [index * YEAR_MS, (index + 1) * YEAR_MS]
+      known = { offset: read(from), transitions: FIXED.test(name) ? [] : findTransitions(read, from, to) }
       spans.set(index, known)
     }
     return known

@@ -13,6 +13,8 @@ import { PROCESSORS } from './src/registry.ts'
 type Tree = Record<string, string | Buffer | object>
 
 const MAIN = fileURLToPath(new URL('./src/main.ts', import.meta.url))
+/** Where compiled code is kept; the platform gives its programs such a folder too. */
+const COMPILED = process.env.NODE_COMPILE_CACHE
 
 /** Runs a processor as the platform does, limited to its folder, and answers what is in `out`. */
 function run(t: TestContext, processor: string, parameters: unknown, input: Tree) {
@@ -25,9 +27,14 @@ function run(t: TestContext, processor: string, parameters: unknown, input: Tree
     const bytes = typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content)
     writeFileSync(join(data, 'in', path), bytes)
   }
-  const flags = ['--permission', `--allow-fs-read=${dirname(MAIN)}/*`, `--allow-fs-read=${data}/*`, `--allow-fs-write=${data}/*`]
+  const writable = [data, ...(COMPILED === undefined ? [] : [COMPILED])]
+  const flags = [
+    '--permission',
+    ...[dirname(MAIN), ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
+    ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
+  ]
   const { status, stderr } = spawnSync(process.execPath, [...flags, MAIN, processor], {
-    env: { KBC_DATADIR: `${data}/` },
+    env: { KBC_DATADIR: `${data}/`, ...(COMPILED !== undefined && { NODE_COMPILE_CACHE: COMPILED }) },
     encoding: 'utf8',
   })
   return { status, stderr: stderr.trim(), out: readTree(join(data, 'out')) }

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { anyText } from '../support/any-text.ts'
 import { watchEventLoop } from '../support/event-loop.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
@@ -41,7 +42,7 @@ interface Wild {
 }
 
 const hostile = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  anyText(40),
   fc.constantFrom(
     '',
     '0',

@@ -126,6 +126,7 @@ export async function startStackProcess(t: Pick<TestContext, 'after'>, options: 
       method,
       headers: {
         'x-storageapi-token': masterToken,
+        'accept-encoding': 'identity',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },

@@ -11,6 +11,7 @@ import { createSecrets } from '../../server/src/kit/secrets.ts'
 import { METADATA_FILE } from '../../server/src/wiring/data-files.ts'
 import { createPlatform, type Platform, type PlatformOptions } from '../../server/src/wiring/platform.ts'
 import { placeMigratedSqlite } from './migrated-sqlite.ts'
+import { TEST_PASSWORD_COST } from './password-cost.ts'
 
 const PROGRAMS = fileURLToPath(new URL('../../.cache/programs', import.meta.url))
 
@@ -84,7 +85,7 @@ export async function startTestStack(t: TestScope, options: Partial<PlatformOpti
       secrets: createSecrets(),
       write: (line) => process.stdout.write(line),
     }),
-    passwordCost: { N: 2 ** 10, r: 8, p: 1 },
+    passwordCost: TEST_PASSWORD_COST,
     ...options,
     // Most tests touch no table: the process for it is started by the first that does.
     tables: { warmWorkers: 0, ...options.tables },
@@ -122,6 +123,7 @@ async function shareCompiledPrograms(dataDir: string): Promise<void> {
 export async function send(url: string, method: string, path: string, options: RequestOptions): Promise<Answer> {
   const headers = new Headers(options.headers)
   if (options.token) headers.set('X-StorageApi-Token', options.token)
+  if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity') // tests of compression say so
   let body = options.body
   if (options.json !== undefined) {
     body = JSON.stringify(options.json)

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const LIMIT_MS = 240_000
 /** Asking costs processor time that the answer may be waiting for: the longer it takes, the less often. */
-const PAUSE_MS = { shortest: 10, longest: 50, ofTheWait: 0.1 }
+const PAUSE_MS = { shortest: 10, longest: 150, ofTheWait: 0.1 }
 
 /**
  * Asks until the answer is neither false nor missing, and returns it. An attempt that fails counts as "not yet" and is reported

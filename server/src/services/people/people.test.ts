@@ -7,10 +7,13 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { freshSqlite, migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
+import { placeMigratedSqlite } from '../../../../tests/support/migrated-sqlite.ts'
+import { TEST_PASSWORD_COST } from '../../../../tests/support/password-cost.ts'
 import { createLog } from '../../kit/log.ts'
 import { createSecrets } from '../../kit/secrets.ts'
 import { NO_ORIGIN } from '../../model/event.ts'
 import { type Core, openCore } from '../../wiring/core.ts'
+import { METADATA_FILE } from '../../wiring/data-files.ts'
 import { personOf } from './people.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -24,7 +27,13 @@ for (const [title, fresh] of [
       const { location, remove } = await fresh()
       const dataDir = await mkdtemp(join(tmpdir(), 'millrace-people-'))
       const log = createLog({ level: 'silent', secrets: createSecrets() })
-      const core = await openCore({ dataDir, log, ...('url' in location && { databaseUrl: location.url }) })
+      if ('path' in location) await placeMigratedSqlite(join(dataDir, METADATA_FILE))
+      const core = await openCore({
+        dataDir,
+        log,
+        passwordCost: TEST_PASSWORD_COST,
+        ...('url' in location && { databaseUrl: location.url }),
+      })
       t.after(async () => {
         await core.metadata.close()
         await remove()

@@ -169,6 +169,15 @@ for (const { name, options, base, service } of MODES) {
   })
 }
 
+test('the API document names the address it was asked for by, whoever asked before', async (t) => {
+  const stack = await startTestStack(t)
+  const names = Array.from({ length: 6 }, (_, n) => `http://name-${n}.test`)
+  for (const name of [...names, ...names, names[5]!]) {
+    const { body } = await call(stack, `${name}/openapi.json`, undefined, { method: 'GET' })
+    assert.deepEqual(body.servers, [{ url: name }])
+  }
+})
+
 test('a token of another stack is refused everywhere with 401 and the words Invalid access token', async (t) => {
   const stack = await startTestStack(t)
   const other = await startTestStack(t)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
-import { checkScreensOn, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreensOn, replaceText, signedIn, startBrowser } from '../support/browser.ts'
 import { openGitClient } from '../support/git-client.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { startTestStack } from '../support/test-stack.ts'
@@ -47,7 +47,7 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await mark.getByText('In branch Larger pages').waitFor()
     assert.equal(new URL(page.url()).searchParams.get('branch'), branch)
     await page.getByRole('button', { name: 'JSON' }).click()
-    await page.getByLabel('Configuration as JSON').fill('{"parameters":{"size":2}}')
+    await replaceText(page.getByLabel('Configuration as JSON'), '{"parameters":{"size":2}}')
     await page.getByRole('button', { name: /^Save Ctrl/ }).click()
     await page.getByText(/^Saved as version/).waitFor()
     assert.match((await ok('GET', `${CONFIGS}/shop`)).text, /"size":\s*1/)

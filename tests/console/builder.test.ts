@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkScreensOn, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreensOn, replaceText, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 /** The login-and-cursor extractor of the sample shop. */
@@ -351,7 +351,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'cache', exact: true }).click() // what no step shows is named
     const json = page.getByLabel('Address as JSON')
     await json.getByText('60', { exact: true }).waitFor()
-    await json.fill('{"parameters":{"cache":{"ttl":90}}}')
+    await replaceText(json, '{"parameters":{"cache":{"ttl":90}}}')
     await page.getByRole('button', { name: 'Form', exact: true }).click()
     await page.getByLabel('Base address').waitFor()
 

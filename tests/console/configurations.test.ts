@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startAuthorisationServer } from '../support/authorisation-server.ts'
-import { checkScreensOn, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreensOn, replaceText, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
@@ -169,10 +169,10 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     const json = page.getByLabel('Configuration as JSON')
     await json.waitFor()
     assert.doesNotMatch(await json.innerText(), /KBC::/)
-    await json.fill('{"parameters":{"api":{"baseUrl":"https://a.example/","pagination":{"method":"other"}}}}')
+    await replaceText(json, '{"parameters":{"api":{"baseUrl":"https://a.example/","pagination":{"method":"other"}}}}')
     await page.getByTitle(/"method" must be one of cursor, offset/).waitFor()
     await page.locator('.cm-lintRange-error').first().waitFor() // marked in the text too
-    await json.fill('')
+    await replaceText(json, '')
     await page.keyboard.type('{"parameters": {"api": {"ba')
     await page.getByRole('option', { name: '"baseUrl"' }).click() // from the schema of the component; Enter is not taken at once
     await json.getByText('"baseUrl"').waitFor()

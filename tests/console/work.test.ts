@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkScreensOn, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreensOn, replaceText, signedIn, startBrowser } from '../support/browser.ts'
 import { shellStack } from '../support/shell-stack.ts'
 
 const EXTRACTOR = '/v2/storage/components/keboola.ex-generic-v2/configs'
@@ -377,14 +377,14 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await go('/sql')
     await page.getByLabel('Earlier queries').selectOption({ index: 1 })
     await page.locator('.cm-content').getByText('pasted').waitFor()
-    await editor.fill('select nothing from "in.c-main"."pasted"')
+    await replaceText(editor, 'select nothing from "in.c-main"."pasted"')
     await editor.press('Control+Enter')
     await page
       .getByRole('alert')
       .getByText(/line 1/)
       .waitFor()
     mayComplainOf(/status of 400 .*\/storage\/query/)
-    await editor.fill('select na')
+    await replaceText(editor, 'select na')
     await editor.press('Control+Space')
     await page.getByRole('listbox').getByRole('option', { name: 'natural' }).first().waitFor()
     nothingWrong()

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Browser, chromium as launcher, type Page } from 'playwright-core'
+import { type Browser, type Locator, chromium as launcher, type Page } from 'playwright-core'
 import { chromiumPath } from './chromium-path.ts'
 import type { TestStack } from './test-stack.ts'
 
@@ -87,6 +87,16 @@ export async function signedIn(
   await opened.page.addInitScript(`sessionStorage.setItem('millrace.token', '${stack.masterToken}')`)
   await opened.page.goto(`${stack.url}/console${path}`)
   return opened
+}
+
+/**
+ * Puts a text into a code editor in the place of what it holds, with the keys of a person. `fill` selects and inserts in two steps, and
+ * an editor that has just got the focus may set its own selection in between: the text then stood inside the old one.
+ */
+export async function replaceText(editor: Locator, text: string): Promise<void> {
+  await editor.press('Control+a')
+  await editor.press('Delete')
+  await editor.page().keyboard.insertText(text)
 }
 
 /** An address; with what has to be opened on it, such as a drawer. */

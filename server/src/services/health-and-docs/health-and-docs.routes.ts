@@ -113,7 +113,8 @@ function keptByAddress(write: (baseUrl: string) => string): (baseUrl: string) =>
   const kept = new Map<string, string>()
   return (baseUrl) => {
     const text = kept.get(baseUrl) ?? write(baseUrl)
-    kept.set(baseUrl, text)
+    kept.delete(baseUrl)
+    kept.set(baseUrl, text) // as the last one
     if (kept.size > KEPT_ADDRESSES) kept.delete(kept.keys().next().value!) // not empty: it has just grown
     return text
   }

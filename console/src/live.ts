@@ -42,6 +42,7 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'rows.effective',
     'lineage.graph',
     'lineage.usedBy',
+    'scheduler.list', // a schedule stops with what it runs, and goes on with it
   ],
   schedule: ['scheduler.list', 'scheduler.next'],
   file: ['files.list'],

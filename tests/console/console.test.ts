@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import pg from 'pg'
-import { checkScreen, checkScreensOn, openPage, startBrowser } from '../support/browser.ts'
+import { checkScreen, checkScreensOn, openPage, replaceText, startBrowser } from '../support/browser.ts'
 import { childEnvironment } from '../support/child-environment.ts'
 import { runCli } from '../support/run-cli.ts'
 import { startTestStack } from '../support/test-stack.ts'
@@ -262,7 +262,8 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     await page.keyboard.type('r') // a key that runs it, unless somebody types
     await page.getByText('This is not JSON yet').waitFor()
     assert.equal(new URL(page.url()).pathname, new URL(configuration).pathname)
-    await json.fill(
+    await replaceText(
+      json,
       JSON.stringify({
         parameters: {
           api: { baseUrl: 'http://127.0.0.1:9/' },
@@ -434,11 +435,19 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     await page.keyboard.press('g')
     await page.keyboard.press('s')
     await page.waitForURL(/\/console\/storage$/)
+    await page.getByRole('heading', { name: /^1 table in/ }).waitFor()
   })
 
   await t.test('a schedule is paused and resumed', async () => {
     await go('/schedules')
     const row = page.getByRole('row', { name: /Shop API/ })
+    await row.getByText(/^tomorrow|^today/).waitFor()
+    const configurations = '/v2/storage/components/platform.ex-http/configs'
+    const [shop] = (await stack.request('GET', configurations)).json<{ id: string }[]>()
+    const target = `${configurations}/${shop!.id}`
+    await stack.request('DELETE', target)
+    await page.getByText(/was deleted/).waitFor() // what it runs is gone
+    await stack.request('POST', `${target}/restore`)
     await row.getByText(/^tomorrow|^today/).waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await row.getByText('never').waitFor()

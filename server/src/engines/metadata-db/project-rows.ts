@@ -9,6 +9,8 @@ const GOES_LAST = 'iceberg_manifest'
 
 export async function deleteRowsOfProject(trx: Trx, projectId: number): Promise<void> {
   const tables = await tablesOfProjects(trx)
+  // Whoever writes something for the project holds its row: their work is waited for and goes too, and nobody begins any more.
+  if (dialectOf(trx) === 'postgres') await sql`select 1 from project where id = ${projectId} for update`.execute(trx)
   for (const table of [...tables.filter((name) => name !== GOES_LAST), GOES_LAST])
     await sql`delete from ${sql.table(table)} where project_id = ${projectId}`.execute(trx)
   await sql`delete from project where id = ${projectId}`.execute(trx)

@@ -320,8 +320,13 @@ await onBothDatabases('storage jobs', (metadata) => {
     assert.equal(job.results, 7)
     assert.deepEqual(order, ['queued', 'inline'])
 
-    const orphan = here.runInline(requester, { operationName: work }, () => new Promise(() => {}))
+    const began = gate()
+    const orphan = here.runInline(requester, { operationName: work }, () => {
+      began.open()
+      return new Promise(() => {})
+    })
     await here.tick()
+    await began.opened // its lease is from before the time goes on
     advance(60_000)
     await elsewhere.tick()
     assert.equal((await orphan).error?.code, 'storage.jobs.workerLost')

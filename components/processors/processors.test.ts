@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { crc32, deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
+import { childEnvironment } from '../../tests/support/child-environment.ts'
 import { formatter, readRecords } from './src/csv.ts'
 import { PROCESSORS } from './src/registry.ts'
 
@@ -14,7 +15,7 @@ type Tree = Record<string, string | Buffer | object>
 
 const MAIN = fileURLToPath(new URL('./src/main.ts', import.meta.url))
 /** Where compiled code is kept; the platform gives its programs such a folder too. */
-const COMPILED = process.env.NODE_COMPILE_CACHE
+const { NODE_COMPILE_CACHE: COMPILED } = childEnvironment()
 
 /** Runs a processor as the platform does, limited to its folder, and answers what is in `out`. */
 function run(t: TestContext, processor: string, parameters: unknown, input: Tree) {
@@ -34,7 +35,7 @@ function run(t: TestContext, processor: string, parameters: unknown, input: Tree
     ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
   ]
   const { status, stderr } = spawnSync(process.execPath, [...flags, MAIN, processor], {
-    env: { KBC_DATADIR: `${data}/`, ...(COMPILED !== undefined && { NODE_COMPILE_CACHE: COMPILED }) },
+    env: { ...childEnvironment(), KBC_DATADIR: `${data}/` },
     encoding: 'utf8',
   })
   return { status, stderr: stderr.trim(), out: readTree(join(data, 'out')) }

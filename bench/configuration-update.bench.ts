@@ -1,5 +1,5 @@
 // A durable update of a configuration through the API, against the same rows in the same tables by prepared statements of node:sqlite: it
-// reads the head, writes version, head, words of the search, event and change, in one synced transaction. `slimRatio` compares with a
+// reads the head, writes version, head, event and change, in one synced transaction. `slimRatio` compares with a
 // transaction of three short rows, as the first releases wrote them.
 
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -55,10 +55,9 @@ function sameRows() {
     withoutId(last('event', 'id')),
     withoutId(last('change', 'id')),
   ]
-  const words = last('configuration_words', 'owner_id')
-  const insertInto = (table: string, row: Row, more = '') => {
+  const insertInto = (table: string, row: Row) => {
     const names = Object.keys(row)
-    return db.prepare(`insert into ${table} (${names.join()}) values (${names.map((name) => `$${name}`).join()}) ${more}`)
+    return db.prepare(`insert into ${table} (${names.join()}) values (${names.map((name) => `$${name}`).join()})`)
   }
   const readHead = db.prepare(`select * from configuration join configuration_version content
     on content.owner_id = configuration.id and content.version = configuration.content_version
@@ -66,13 +65,7 @@ function sameRows() {
   const insertVersion = insertInto('configuration_version', version)
   const updateHead =
     db.prepare(`update configuration set version = ?, content_version = ?, change_description = ?, version_identifier = ?,
-    revision = revision + 1, changed_at = ? where id = ?`)
-  const key = 'project_id, branch_id, is_row, owner_id, row_id'
-  const putWords = insertInto(
-    'configuration_words',
-    words,
-    `on conflict (${key}) do update set label = excluded.label, words = excluded.words`,
-  )
+    revision = revision + 1, changed_at = ?, words_stale = 1 where id = ?`)
   const [insertEvent, insertChange] = [insertInto('event', event), insertInto('change', change)]
 
   return () =>
@@ -81,7 +74,6 @@ function sameRows() {
       const now = Date.now()
       insertVersion.run({ ...version, version: next, content_version: next, content: text, created_at: now })
       updateHead.run(next, next, 'Configuration updated', randomUUID(), now, version.owner_id!)
-      putWords.run({ ...words, words: text })
       insertEvent.run({ ...event, uuid: randomUUID(), created_at: now })
       insertChange.run({ ...change, version: next, created_at: now })
     })

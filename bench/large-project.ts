@@ -50,6 +50,7 @@ export async function fillLargeProject({ request, platform }: TestStack): Promis
   await platform.metadata.inTransaction(async (trx) => {
     await sql`delete from configuration_words`.execute(trx)
     await fillConfigurationWords(trx)
+    await sql`update configuration set words_stale = 0`.execute(trx)
   })
   await ok('/v2/storage/files/prepare', { name: 'export.csv' })
   await multiply(db, 'file', 9_999, (i) => ({

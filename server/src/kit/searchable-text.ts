@@ -5,11 +5,15 @@ import { visitScalars } from './json-text.ts'
 /** PostgreSQL holds neither NUL nor half a surrogate pair in a text. */
 export const searchable = (text: string): string => text.toWellFormed().replaceAll('\0', '').toLowerCase()
 
+/** A name or a value that begins with #, written out or as JSON may escape it. */
+const SECRET_NAME = /"(#|\\u0023)/
+
 /** The names and values of a JSON text, each on a line of its own and once, without what stands under a name with #. */
 export function searchableLines(json: string): string {
   const lines = new Set<string>()
+  const mayHoldSecrets = SECRET_NAME.test(json)
   visitScalars(json, (scalar) => {
-    if (scalar.path().some((part) => typeof part === 'string' && part.startsWith('#'))) return
+    if (mayHoldSecrets && scalar.path().some((part) => typeof part === 'string' && part.startsWith('#'))) return
     if (scalar.name !== undefined) lines.add(oneLine(scalar.name))
     lines.add(searchable(json.slice(scalar.start, scalar.end)))
   })

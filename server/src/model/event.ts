@@ -70,26 +70,38 @@ export function eventOf<N extends EventName>(name: N, params: EventParams<N>, de
   const definition: EventDefinition = EVENTS[name]
   const given = params as Readonly<Record<string, unknown>> // named by the definition
   const own: Record<string, unknown> = {}
-  for (const param of PARAM_NAMES.get(definition) ?? []) if (given[param] !== undefined) own[param] = given[param]
+  const prepared = PREPARED.get(definition)!
+  for (const param of prepared.params) if (given[param] !== undefined) own[param] = given[param]
   return {
     ...details,
     event: name,
     objectType: definition.objectType,
     ...(definition.type && { type: definition.type }),
     params: own,
-    message: definition.message.replace(/\{([\w.]+)\}/g, (_, path: string) =>
-      String(valueAt(own, path) ?? valueAt(details, path) ?? ''),
-    ),
+    message: sentence(prepared.message, own, details),
   }
 }
 
-/** Without their question marks, taken off once: an event is recorded with every change. */
-const PARAM_NAMES: ReadonlyMap<EventDefinition, readonly string[]> = new Map(
+interface PreparedDefinition {
+  /** Without their question marks. */
+  readonly params: readonly string[]
+  /** Text and paths of values in turns, the first is text. */
+  readonly message: readonly string[]
+}
+
+/** Taken apart once: an event is recorded with every change. */
+const PREPARED: ReadonlyMap<EventDefinition, PreparedDefinition> = new Map(
   Object.values<EventDefinition>(EVENTS).map((definition) => [
     definition,
-    definition.params.map((param) => param.replace('?', '')),
+    { params: definition.params.map((param) => param.replace('?', '')), message: definition.message.split(/\{([\w.]+)\}/) },
   ]),
 )
+
+function sentence(parts: readonly string[], params: object, details: object): string {
+  let text = ''
+  for (const [i, part] of parts.entries()) text += i % 2 === 0 ? part : (valueAt(params, part) ?? valueAt(details, part) ?? '')
+  return text
+}
 
 const valueAt = (from: object, path: string): unknown =>
   path

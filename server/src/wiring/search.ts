@@ -18,13 +18,13 @@ import type { TableModules } from './tables.ts'
 /** The search by a word, for people who type. */
 export function registerWordSearch(
   app: FastifyInstance,
-  { metadata: { db }, tokens }: Core,
+  { metadata, tokens }: Core,
   { components }: ConfigurationModules,
   { parts }: TableModules,
   others: { readonly file: Source; readonly schedule: Source },
 ): void {
   const tables = createTableSearch(parts)
-  const configurations = createConfigurationSearch(db, components)
+  const configurations = createConfigurationSearch(metadata, components)
   app.register(
     searchRoutes(
       createSearch({
@@ -33,7 +33,7 @@ export function registerWordSearch(
         configuration: configurations.configurations,
         row: configurations.rows,
         content: configurations.contents,
-        job: createJobFinder(db, components.canonicalId),
+        job: createJobFinder(metadata.db, components.canonicalId),
         person: createPeopleFinder(tokens.people),
         ...others,
       }),

@@ -3,7 +3,7 @@
 //  (2) reads outside a transaction run on a connection of their own and never wait for the writer (WAL);
 //  (3) a transaction reads through the writer, so it sees what it wrote.
 
-import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import {
   type CompiledQuery,
   type ConnectionProvider,
@@ -21,9 +21,8 @@ import {
   SqliteQueryCompiler,
   Transaction,
 } from 'kysely'
+import { bindable, changesSchema, createStatements, type Statements } from './sqlite-statements.ts'
 import { openSqliteWriter, type SqliteWriter, type WriterTransaction } from './sqlite-writer.ts'
-
-const STATEMENTS_KEPT = 500
 
 /** LIKE as PostgreSQL has it: with upper and lower case told apart. */
 const READER_SESSION = 'pragma busy_timeout = 10000; pragma case_sensitive_like = on;'
@@ -54,7 +53,7 @@ export interface Sqlite<Tables> {
 export function openSqlite<Tables>(path: string): Sqlite<Tables> {
   const writer = openSqliteWriter(path)
   const reader = openSqliteReader(path)
-  const engine = { path, writer, reader, prepareWrite: statementCache(writer.db), prepareRead: statementCache(reader) }
+  const engine = { path, writer, reader, writes: createStatements(writer.db), reads: createStatements(reader) }
   const driver = new NodeSqliteDriver(engine)
   const dialect: Dialect = {
     createAdapter: () => new MillraceSqliteAdapter(),
@@ -171,13 +170,8 @@ interface Engine {
   readonly path: string
   readonly writer: SqliteWriter
   readonly reader: DatabaseSync
-  readonly prepareWrite: (sql: string) => Prepared
-  readonly prepareRead: (sql: string) => Prepared
-}
-
-interface Prepared {
-  readonly statement: StatementSync
-  readonly returnsRows: boolean
+  readonly writes: Statements
+  readonly reads: Statements
 }
 
 /** What Kysely calls a connection: no more than the right to use the reader, and from begin() on the writer. */
@@ -205,19 +199,26 @@ class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const { prepareRead, prepareWrite, writer } = this.#engine
-    if (this.#transaction) return run<R>(prepareWrite(query.sql), query.parameters)
-    if (isRead(query)) return run<R>(prepareRead(query.sql), query.parameters)
-    if (RAW_SETTING.test(query.sql)) return writer.outsideTransaction(() => run<R>(prepareWrite(query.sql), query.parameters))
+    const { reads, writer } = this.#engine
+    if (this.#transaction) return this.#write<R>(query)
+    if (isRead(query)) return reads.run<R>(query.sql, query.parameters)
+    if (RAW_SETTING.test(query.sql)) return writer.outsideTransaction(() => this.#write<R>(query))
     const transaction = await writer.begin()
     let result: QueryResult<R>
     try {
-      result = run<R>(prepareWrite(query.sql), query.parameters)
+      result = this.#write<R>(query)
     } catch (error) {
       transaction.rollback()
       throw error
     }
     await transaction.commit()
+    return result
+  }
+
+  #write<R>({ sql, parameters }: CompiledQuery): QueryResult<R> {
+    const { reads, writes } = this.#engine
+    const result = writes.run<R>(sql, parameters)
+    if (changesSchema(sql)) for (const statements of [reads, writes]) statements.clear()
     return result
   }
 
@@ -240,30 +241,7 @@ class SqliteConnection implements DatabaseConnection {
   }
 }
 
-function run<R>({ statement, returnsRows }: Prepared, parameters: readonly unknown[]): QueryResult<R> {
-  if (returnsRows) return { rows: statement.all(...bindable(parameters)) as R[] }
-  const { changes, lastInsertRowid } = statement.run(...bindable(parameters))
-  return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
-}
-
-/** node:sqlite refuses what it cannot bind (undefined, Date, boolean) with a TypeError; stores bind numbers, texts, null and bytes. */
-const bindable = (parameters: readonly unknown[]) => parameters as Parameters<StatementSync['run']>
-
 const RAW_READ = /^\s*(select|explain)\b/i
 const RAW_SETTING = /^\s*(pragma|vacuum|attach|detach)\b/i
 const isRead = ({ query, sql }: CompiledQuery): boolean =>
   query.kind === 'SelectQueryNode' || (query.kind === 'RawNode' && RAW_READ.test(sql))
-
-/** The last statements used, prepared. A statement is never held across an await, so sharing one is safe. */
-function statementCache(db: DatabaseSync): (sql: string) => Prepared {
-  const kept = new Map<string, Prepared>()
-  return (sql) => {
-    const found = kept.get(sql)
-    if (found) return found
-    const statement = db.prepare(sql)
-    const prepared = { statement, returnsRows: statement.columns().length > 0 }
-    if (kept.size >= STATEMENTS_KEPT) kept.delete(kept.keys().next().value!)
-    kept.set(sql, prepared)
-    return prepared
-  }
-}

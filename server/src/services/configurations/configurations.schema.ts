@@ -34,6 +34,8 @@ export type ConfigurationTable = Stamped & {
   changer_token_id: number
   changer_token_description: string
   base_version: number | null
+  /** 1: changed since its words were written (words.store.ts). */
+  words_stale: number
 }
 
 export type VersionTable = Stamped & {

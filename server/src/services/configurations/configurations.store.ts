@@ -15,7 +15,6 @@ import {
   type VersionTable,
 } from './configurations.schema.ts'
 import type { Address, ConfigurationRecord, VersionRecord } from './records.ts'
-import { saveConfigurationWords } from './words.store.ts'
 
 export interface ListFilter {
   readonly projectId: number
@@ -260,7 +259,6 @@ export async function insertConfiguration(trx: Db, record: NewConfiguration): Pr
     .returning('id')
     .executeTakeFirst()
   if (!made) throw new PlatformError('configurationAlreadyExists', { id: record.configurationId })
-  await saveConfigurationWords(trx, { ...record, ownerId: made.id })
   return made.id
 }
 
@@ -383,6 +381,7 @@ const headColumns = (record: NewConfiguration) => ({
   changer_token_id: record.changed.tokenId,
   changer_token_description: record.changed.tokenDescription,
   base_version: record.baseVersion,
+  words_stale: 1,
 })
 
 const recordOf = (row: Selectable<ConfigurationTable> & { content: string | null }): ConfigurationRecord => ({

@@ -1,11 +1,12 @@
 // Configurations and rows by a part of their name, or of what stands in them. What is read is small letters without secrets: words.store.ts.
 
-import type { Db } from '../../engines/metadata-db/dialects.ts'
 import { containsSmall } from '../../engines/metadata-db/like.ts'
+import type { MetadataDb } from '../../engines/metadata-db/metadata-db.ts'
 import { searchable } from '../../kit/searchable-text.ts'
 import type { Scope } from '../../model/scope.ts'
 import { type ComponentLookup, mayUse } from './access.ts'
 import { tables } from './configurations.schema.ts'
+import { refreshWords } from './words.store.ts'
 
 /** Of what SQL finds, some is left out: components that the token may not use. */
 const SPARE = 4
@@ -17,7 +18,9 @@ interface Row {
   readonly name: string
 }
 
-export function createConfigurationSearch(db: Db, components: ComponentLookup) {
+export function createConfigurationSearch(metadata: MetadataDb, components: ComponentLookup) {
+  const { db } = metadata
+
   /** Words first, then what belongs to those that were found: SQLite joins a cross join in the order it is written. */
   const entries = ({ actor, branch }: Scope, isRow: 0 | 1, column: 'label' | 'words', text: string, limit: number) =>
     tables(db)
@@ -37,6 +40,7 @@ export function createConfigurationSearch(db: Db, components: ComponentLookup) {
   async function find(scope: Scope, isRow: 0 | 1, column: 'label' | 'words', given: string, limit: number): Promise<Row[]> {
     const text = searchable(given)
     if (text === '' || text.includes('\n')) return [] // names and values stand on a line each
+    if (!isRow) await refreshWords(metadata, scope.actor.projectId, scope.branch.id)
     const found = entries(scope, isRow, column, text, limit)
     const rows = isRow
       ? await found

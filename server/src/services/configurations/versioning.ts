@@ -7,7 +7,6 @@ import { insertVersion, updateConfiguration } from './configurations.store.ts'
 import type { RowInput } from './input.ts'
 import type { ConfigurationRecord, Content, RowRecord, Stamp } from './records.ts'
 import { insertRowVersion, saveRow } from './rows.store.ts'
-import { saveConfigurationWords } from './words.store.ts'
 
 export interface Change {
   readonly stamp: Stamp
@@ -74,7 +73,6 @@ export async function saveVersion(
   }
   await insertVersion(trx, after)
   await updateConfiguration(trx, after)
-  if (after.name !== before.name || after.configuration !== before.configuration) await saveConfigurationWords(trx, after)
   return after
 }
 

@@ -1,10 +1,13 @@
-// What configurations and rows are found by, written with every change of them (spec storage 2.12).
+// What configurations and rows are found by (spec storage 2.12). The words of a row are written with every change of it. Those of a
+// configuration are written by the next search: a change only says that they are stale, because changes are many and searches are few.
 
-import type { Insertable } from 'kysely'
-import type { Db } from '../../engines/metadata-db/dialects.ts'
+import { type Insertable, sql } from 'kysely'
+import { type Db, lockRows } from '../../engines/metadata-db/dialects.ts'
+import type { MetadataDb } from '../../engines/metadata-db/metadata-db.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { searchable, searchableLines } from '../../kit/searchable-text.ts'
 import { tables, type WordsTable } from './configurations.schema.ts'
+import { listConfigurations } from './configurations.store.ts'
 import type { ConfigurationRecord, RowRecord } from './records.ts'
 
 export type Owner = Pick<ConfigurationRecord, 'projectId' | 'branchId' | 'ownerId'>
@@ -19,11 +22,6 @@ const putWords = statement((db, row: Insertable<WordsTable>) =>
         .doUpdateSet({ label: row.label, words: row.words }),
     ),
 )
-
-export const saveConfigurationWords = (
-  trx: Db,
-  record: Owner & Pick<ConfigurationRecord, 'configurationId' | 'name' | 'configuration'>,
-) => save(trx, record, '', `${record.name}\n${record.configurationId}`, record.configuration)
 
 export const saveRowWords = (trx: Db, owner: Owner, row: Pick<RowRecord, 'id' | 'name' | 'configuration'>) =>
   save(trx, owner, row.id, `${row.name}\n${row.id}`, row.configuration)
@@ -46,5 +44,51 @@ export async function deleteRowWords(trx: Db, projectId: number, ownerId: number
     .where('owner_id', '=', ownerId)
     .where('is_row', '=', 1)
     .where('row_id', 'in', rowIds)
+    .execute()
+}
+
+const AT_ONCE = 50
+
+/**
+ * Writes the words of every configuration of the branch that has changed since they were written. Each of them once: whoever goes on
+ * changing configurations does not keep a search from ending.
+ */
+export async function refreshWords(
+  { db, inTransaction }: Pick<MetadataDb, 'db' | 'inTransaction'>,
+  projectId: number,
+  branchId: number,
+): Promise<void> {
+  for (let last = 0; ; ) {
+    const stale = await listStale(db, { projectId, branchId, after: last })
+    if (stale.length === 0) return
+    const ids = stale.map(({ id }) => id)
+    await inTransaction((trx) => writeWords(trx, projectId, ids))
+    last = ids.at(-1)!
+  }
+}
+
+const listStale = statement((db, { projectId, branchId, after }: { projectId: number; branchId: number; after: number }) =>
+  tables(db)
+    .selectFrom('configuration')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('branch_id', '=', branchId)
+    .where('words_stale', '=', sql.lit(1)) // written out, or SQLite does not take the index for it
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(AT_ONCE),
+)
+
+/** The heads are held first: words of an older version would otherwise be written over those of a newer one, and stay. */
+async function writeWords(trx: Db, projectId: number, ids: readonly number[]): Promise<void> {
+  const heads = tables(trx).selectFrom('configuration').select('id').where('project_id', '=', projectId).where('id', 'in', ids)
+  await heads.orderBy('id').$call(lockRows(trx)).execute()
+  for (const record of await listConfigurations(trx, projectId, ids))
+    await save(trx, record, '', `${record.name}\n${record.configurationId}`, record.configuration)
+  await tables(trx)
+    .updateTable('configuration')
+    .set({ words_stale: 0 })
+    .where('project_id', '=', projectId)
+    .where('id', 'in', ids)
     .execute()
 }

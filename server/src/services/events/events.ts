@@ -104,14 +104,14 @@ export function createEvents({ db, inTransaction, clock, onRecorded = [], onLost
       object_id: event.objectId ?? null,
       object_name: event.objectName ?? null,
       object_type: event.objectType ?? null,
-      params: JSON.stringify(event.params ?? {}),
-      results: JSON.stringify(event.results ?? {}),
-      performance: JSON.stringify(event.performance ?? {}),
+      params: jsonOr('{}', event.params),
+      results: jsonOr('{}', event.results),
+      performance: jsonOr('{}', event.performance),
       context: JSON.stringify({ remoteAddr: origin.remoteAddress, userAgent: origin.userAgent }),
       token_id: source.tokenId,
       token_description: source.tokenDescription,
       branch_id: event.branchId ?? null,
-      attachments: JSON.stringify(event.attachments ?? []),
+      attachments: jsonOr('[]', event.attachments),
       created_at: now.getTime(),
     }
   }
@@ -284,6 +284,9 @@ function checkWord(word: string, refuse: (reason: string) => PlatformError): voi
   if (word.startsWith('/')) throw refuse('a word begins with a slash. Put it in quotes.')
   if (word.startsWith('*')) throw refuse('a word begins with *. Put it in quotes, or begin with letters.')
 }
+
+/** An event seldom has more than params: no need to write the same empty text each time. */
+const jsonOr = (empty: '{}' | '[]', value: object | undefined): string => (value === undefined ? empty : JSON.stringify(value))
 
 /** RFC 9562 section 5.7: 48 bits of milliseconds, the version, then the chance of a version 4 uuid, whose variant is the same. */
 function uuidV7(at: Date): string {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
 import type { Found } from './search.ts'
 
 const HTTP = 'keboola.ex-generic-v2'
@@ -78,6 +80,8 @@ for (const database of ['SQLite', 'PostgreSQL'])
     const limited = await stack.request('POST', '/v2/storage/tokens', { json: { description: 'limited' } })
     assert.deepEqual(await shown('text=o', limited.json<{ token: string }>().token), ['schedule 1'])
     await sameAsScan(stack)
+    await foundWhileOthersWrite(stack)
+    if (fresh) await searchWaitsForChange(stack)
     for (const query of ['', 'text=', 'text=x&kinds[]=nonsense', 'text=x&limit=101'])
       assert.equal((await stack.request('GET', `/v2/storage/search?${query}`)).status, 400, query)
   })
@@ -96,7 +100,7 @@ const content = fc.dictionary(
 const step = fc.record({
   on: fc.integer({ min: 0, max: 3 }),
   row: fc.option(fc.integer({ min: 0, max: 2 })),
-  what: fc.constantFrom('save', 'save', 'save', 'rename', 'delete', 'rollback', 'restore'),
+  what: fc.constantFrom('save', 'save', 'save', 'rename', 'delete', 'rollback', 'restore', 'search'),
   name: word,
   content,
 })
@@ -125,6 +129,7 @@ async function sameAsScan(stack: TestStack): Promise<void> {
         if (what === 'delete') await call('DELETE', `${below}/${id}`)
         if (what === 'rollback') await call('POST', `${below}/${id}/versions/1/rollback`)
         if (what === 'restore') await call('POST', `/c-${on}/restore`)
+        if (what === 'search') await stack.request('GET', '/v2/storage/search?text=x', { token })
       }
       const listed = (await call('GET', '?include=rows')).json<Listed[]>()
       for (const text of ['zür', 'order', 'a%', '_', "'", 'été', '.5', 'back\\\\s', ' ', 'name', 'endp', 'c-1', 'r-', '"', '#']) {
@@ -156,4 +161,49 @@ function namesAndValues(value: unknown, name?: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => namesAndValues(item, name))
   if (typeof value !== 'object' || value === null) return [...(name === undefined ? [] : [name]), JSON.stringify(value)]
   return Object.entries(value).flatMap(([key, item]) => (key.startsWith('#') ? [] : namesAndValues(item, key)))
+}
+
+/** A search writes down what changed since the last one: more than one batch of it, and beside other searches and further changes. */
+async function foundWhileOthersWrite(stack: TestStack): Promise<void> {
+  const { masterToken: token } = await stack.newProject()
+  const call = async (method: string, path: string, json: object) =>
+    assert.ok(
+      (await stack.request(method, `/v2/storage/components/${HTTP}/configs${path}`, { token, json })).status < 300,
+      `${method} ${path}`,
+    )
+  const found = async (text: string) =>
+    (await stack.request('GET', `/v2/storage/search?limit=100&kinds[]=content&text=${text}`, { token }))
+      .json<Found>()
+      .items.map(({ id }) => id)
+      .sort()
+  const ids = Array.from({ length: 60 }, (_, i) => `c-${i}`)
+  await Promise.all(
+    ids.map((id, i) => call('POST', '', { name: id, configurationId: id, configuration: { at: i === 59 ? 'late' : 'early' } })),
+  )
+  assert.deepEqual(await found('late'), ['c-59'])
+  const busy = ids.slice(0, 5)
+  for (let round = 1; round <= 10; round++) {
+    const changes = busy.map((id) => call('PUT', `/${id}`, { configuration: { at: `round-${round}.` } }))
+    await Promise.all([...changes, found('round'), found('round'), found('round')])
+    assert.deepEqual(await found(`round-${round}.`), busy)
+    assert.deepEqual(await found(`round-${round - 1}.`), [])
+  }
+}
+
+/** On PostgreSQL, where a search and a change may look at the same configuration at once. */
+async function searchWaitsForChange(stack: TestStack): Promise<void> {
+  const { db, inTransaction } = stack.platform.metadata
+  const { projectId, masterToken: token } = await stack.newProject()
+  await stack.request('POST', `/v2/storage/components/${HTTP}/configs`, { token, json: { name: 'Before' } })
+  const found = async (text: string) =>
+    (await stack.request('GET', `/v2/storage/search?kinds[]=configuration&text=${text}`, { token })).json<Found>().items.length
+  const waiting = sql<{ count: string }>`select count(*) as count from pg_stat_activity where wait_event_type = 'Lock'`
+  const search = await inTransaction(async (trx) => {
+    await sql`update configuration set name = 'After', words_stale = 1 where project_id = ${projectId}`.execute(trx)
+    const begun = found('before')
+    await until('the search waits', async () => Number((await waiting.execute(db)).rows[0]!.count) > 0)
+    return { begun }
+  })
+  await search.begun
+  assert.deepEqual([await found('before'), await found('after')], [0, 1])
 }

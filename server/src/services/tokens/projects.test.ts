@@ -108,6 +108,7 @@ for (const [title, fresh] of [
       token,
     })
     await stack.request('POST', '/vault/variables', { json: { key: 'k', value: 'v' }, token })
+    await stack.request('GET', '/v2/storage/search?text=c', { token }) // which writes the words of the configuration
     const filled = Object.keys(await rowsOfProject(stack.platform.metadata.db, projectId))
     for (const table of ['project', 'token', 'data_table', 'configuration', 'event', 'vault_variable', 'configuration_words'])
       assert.ok(

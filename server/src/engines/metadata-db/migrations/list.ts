@@ -63,6 +63,7 @@ import * as runTables from './0985-run-tables.ts'
 import * as tokenLastUse from './0990-token-last-use.ts'
 import * as appRepositories from './1000-app-repositories.ts'
 import * as changesById from './1100-changes-by-id.ts'
+import * as staleWords from './1110-stale-words.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -135,4 +136,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0990-token-last-use', up: tokenLastUse.up },
   { name: '1000-app-repositories', up: appRepositories.up },
   { name: '1100-changes-by-id', up: changesById.up },
+  { name: '1110-stale-words', up: staleWords.up },
 ]

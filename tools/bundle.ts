@@ -1,5 +1,5 @@
-// Bundles the server and the millrace command into dist/: a few files load in a fraction of the time that their 2,000 modules take. Run by
-// tools/setup.mjs when a source has changed; both programs use the bundle as long as it is as new as the sources (server/src/bundle.ts).
+// Bundles the programs that start often into dist/: a few files load in a fraction of the time that their 2,000 modules take. Run by
+// tools/setup.mjs when a source has changed; a bundle is used as long as it is as new as the sources (server/src/engines/runner/bundle.ts).
 
 import { statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -7,45 +7,67 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const OUTPUT = join(ROOT, 'dist')
-/** Loaded from where they are installed: native code, what starts threads from files beside itself, and what `pg` takes if it is there. */
-const INSTALLED_PACKAGES = ['@duckdb/node-api', 'pino', 'pg-native', 'pg-cloudflare']
 
-const sources = new Set([join(ROOT, 'package-lock.json')])
-
-/** Modules look for workers, data files and documents beside themselves: in the bundle they keep the address of their source. */
-const keepPlaces: Plugin = {
-  name: 'keep-places',
-  transform(code, id) {
-    if (!id.startsWith(ROOT) || id.includes('node_modules')) return
-    sources.add(id)
-    return { code: code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)), map: null }
-  },
+/** `installed`: packages that are loaded from where they are installed, because of native code or of threads they start from their files. */
+interface Bundle {
+  readonly folder: string
+  readonly programs: Readonly<Record<string, string>>
+  readonly installed: readonly string[]
 }
 
-await build({
-  root: ROOT,
-  configFile: false,
-  logLevel: 'warn',
-  plugins: [keepPlaces],
-  ssr: { noExternal: true, external: INSTALLED_PACKAGES },
-  build: {
-    ssr: true,
-    outDir: OUTPUT,
-    emptyOutDir: true,
-    target: 'node24',
-    minify: false,
-    sourcemap: true,
-    rolldownOptions: {
-      input: { serve: join(ROOT, 'server/src/start/serve.ts'), cli: join(ROOT, 'cli/src/program.ts') },
-      output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
-    },
+const BUNDLES: readonly Bundle[] = [
+  {
+    folder: 'dist',
+    programs: { serve: 'server/src/start/serve.ts', cli: 'cli/src/program.ts' },
+    installed: ['@duckdb/node-api', 'pino', 'pg-native', 'pg-cloudflare'], // the last two are what `pg` takes if it is there
   },
-})
-writeFileSync(
-  join(OUTPUT, 'sources.json'),
-  JSON.stringify(Object.fromEntries([...sources].map((path) => [relative(ROOT, path), stateOf(path)]))),
-)
+  {
+    folder: 'dist/http-extractor',
+    programs: { program: 'components/http-extractor/src/program.ts' },
+    installed: ['ssh2'],
+  },
+]
+
+for (const bundle of BUNDLES) await makeBundle(bundle)
+
+async function makeBundle({ folder, programs, installed }: Bundle): Promise<void> {
+  const sources = new Set([join(ROOT, 'package-lock.json')])
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    plugins: [keepPlaces(sources)],
+    ssr: { noExternal: true, external: [...installed] },
+    build: {
+      ssr: true,
+      outDir: join(ROOT, folder),
+      emptyOutDir: true,
+      target: 'node24',
+      minify: false,
+      sourcemap: true,
+      rolldownOptions: {
+        input: Object.fromEntries(Object.entries(programs).map(([name, path]) => [name, join(ROOT, path)])),
+        output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
+      },
+    },
+  })
+  writeFileSync(
+    join(ROOT, folder, 'sources.json'),
+    JSON.stringify(Object.fromEntries([...sources].map((path) => [relative(ROOT, path), stateOf(path)]))),
+  )
+}
+
+/** Modules look for workers, data files and documents beside themselves: in the bundle they keep the address of their source. */
+function keepPlaces(sources: Set<string>): Plugin {
+  return {
+    name: 'keep-places',
+    transform(code, id) {
+      if (!id.startsWith(ROOT) || id.includes('node_modules')) return
+      sources.add(id)
+      return { code: code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)), map: null }
+    },
+  }
+}
 
 /** Compared with the file as it is now. */
 function stateOf(path: string): string {

@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
 const STAMP = join(MODULES, '.millrace-setup')
 const CONSOLE_STAMP = join(ROOT, 'console', 'dist', '.fingerprint')
-const BUNDLE_SOURCES = join(ROOT, 'dist', 'sources.json')
+const BUNDLES = [join(ROOT, 'dist'), join(ROOT, 'dist', 'http-extractor')]
 const BUNDLED_NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 
 if (!isInstalled()) {
@@ -124,12 +124,15 @@ function buildConsole() {
   writeFileSync(CONSOLE_STAMP, consoleFingerprint())
 }
 
-/** Whether no source has changed since, as server/src/bundle.ts asks, too. */
+/** Whether no source has changed since, as server/src/engines/runner/bundle.ts asks, too. */
 function isBundled() {
-  if (!existsSync(BUNDLE_SOURCES)) return false
-  return Object.entries(JSON.parse(readFileSync(BUNDLE_SOURCES, 'utf8'))).every(([path, state]) => {
-    const source = lstatSync(join(ROOT, path), { throwIfNoEntry: false })
-    return state === `${source?.size} ${source?.mtimeMs}`
+  return BUNDLES.every((folder) => {
+    const list = join(folder, 'sources.json')
+    if (!existsSync(list)) return false
+    return Object.entries(JSON.parse(readFileSync(list, 'utf8'))).every(([path, state]) => {
+      const source = lstatSync(join(ROOT, path), { throwIfNoEntry: false })
+      return state === `${source?.size} ${source?.mtimeMs}`
+    })
   })
 }
 

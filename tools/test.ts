@@ -17,6 +17,8 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const DURATIONS = join(ROOT, 'tests/durations.json')
 /** A file that hangs is ended and counts as failed. */
 const FILE_LIMIT_MS = { short: 8 * 60_000, long: 60 * 60_000 }
+/** Tests wait for processes, timers and the disk about half of their time; with two files per core, a seventh of the cores' time was left. */
+const FILES_PER_CORE = 2.5
 /** What is printed of a failure at once; all of it comes at the end. */
 const BRIEF = { lines: 4, characters: 300 }
 const KINDS = ['unit', 'api', 'faults']
@@ -75,9 +77,8 @@ if (sqlite) process.env[MIGRATED_SQLITE] = sqlite.path
 
 const started = performance.now()
 const queue = [...files]
-// Tests wait for processes, timers and the disk about half of their time, so two files per core keep the cores busy.
 await Promise.all(
-  Array.from({ length: 2 * availableParallelism() }, async () => {
+  Array.from({ length: Math.ceil(FILES_PER_CORE * availableParallelism()) }, async () => {
     const shared = shareTestProcess()
     for (let file = queue.shift(); file !== undefined && !interrupted.signal.aborted; file = queue.shift())
       results.set(file.path, await runFile(await shared.next(), file.path))

@@ -3,7 +3,7 @@
 
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { bundleOf } from './bundle.ts'
+import { bundleOf } from './engines/runner/bundle.ts'
 
 enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/millrace', import.meta.url)))
 const bundle = bundleOf('serve')

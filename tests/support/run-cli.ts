@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { bundleOf } from '../../server/src/bundle.ts'
+import { bundleOf } from '../../server/src/engines/runner/bundle.ts'
 import { childEnvironment } from './child-environment.ts'
 
 /** What main.ts would load, without asking every time whether the bundle is as new as the sources. */

@@ -6,10 +6,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { childEnvironment } from '../../../tests/support/child-environment.ts'
+import { EXTRACTOR_PROGRAM, EXTRACTOR_SOURCE } from '../../../tests/support/extractor-program.ts'
 import { json, serve } from './harness.ts'
-
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
 interface Run {
   readonly code: number | null
@@ -17,9 +16,15 @@ interface Run {
   readonly stderr: string
 }
 
-function start(dataDir: string, args: readonly string[] = [], env: Record<string, string> = {}): Promise<Run> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH ?? '', KBC_DATADIR: dataDir, ...env },
+interface StartOptions {
+  readonly args?: readonly string[]
+  readonly env?: Record<string, string>
+  readonly program?: string
+}
+
+function start(dataDir: string, { args = [], env = {}, program = EXTRACTOR_PROGRAM }: StartOptions = {}): Promise<Run> {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...childEnvironment(), KBC_DATADIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stdout = ''
@@ -75,7 +80,7 @@ test('what the user cannot fix ends with 2', async (t) => {
   assert.equal((await start(dataFolder(t, '{'))).code, 2)
   const dir = dataFolder(t, { api: { baseUrl: 'http://127.0.0.1:1/' }, config: { jobs: [{ endpoint: 'x' }] } })
   assert.equal(
-    (await start(dir, [], { MILLRACE_EGRESS_POLICY: '{"mode":"offf"}' })).code,
+    (await start(dir, { env: { MILLRACE_EGRESS_POLICY: '{"mode":"offf"}' } })).code,
     2,
     'a broken policy must not open the network',
   )
@@ -84,15 +89,17 @@ test('what the user cannot fix ends with 2', async (t) => {
 test('the egress policy of the environment is enforced', async (t) => {
   const { url, seen, port } = await serve(t, (_q, r) => json(r, [{ id: 1 }]))
   const dir = dataFolder(t, { api: { baseUrl: url }, config: { jobs: [{ endpoint: 'x' }] } })
-  const refused = await start(dir, [], { MILLRACE_EGRESS_POLICY: '{"mode":"guarded","allow":[]}' })
+  const refused = await start(dir, { env: { MILLRACE_EGRESS_POLICY: '{"mode":"guarded","allow":[]}' } })
   assert.equal(refused.code, 1)
   assert.match(
     refused.stderr,
     /The connection to 127\.0\.0\.1:\d+ is not allowed: it is an address of (this machine|the loopback interface)|it is an address of this machine/,
   )
   assert.deepEqual(seen, [])
-  const allowed = await start(dir, [], {
-    MILLRACE_EGRESS_POLICY: JSON.stringify({ mode: 'guarded', allow: [`127.0.0.1:${port}`] }),
+  const allowed = await start(dir, {
+    env: {
+      MILLRACE_EGRESS_POLICY: JSON.stringify({ mode: 'guarded', allow: [`127.0.0.1:${port}`] }),
+    },
   })
   assert.equal(allowed.code, 0, allowed.stdout)
   assert.match(
@@ -176,8 +183,11 @@ test('a recorded run can be replayed without a network, and no secret is in the 
   assert.ok(tables.includes('tok'), 'data itself is not changed')
 
   const again = dataFolder(t, { parameters: { ...config.parameters, config: { ...config.parameters.config, record: false } } })
-  const replayed = await start(again, ['--replay', join(dir, 'out', 'files', 'http-exchanges.jsonl')], {
-    MILLRACE_EGRESS_POLICY: '{"mode":"guarded","allow":[]}',
+  const replayed = await start(again, {
+    args: ['--replay', join(dir, 'out', 'files', 'http-exchanges.jsonl')],
+    env: {
+      MILLRACE_EGRESS_POLICY: '{"mode":"guarded","allow":[]}',
+    },
   })
   assert.equal(replayed.code, 0, replayed.stdout)
   assert.equal(readFileSync(join(again, 'out', 'tables', 'x'), 'utf8').split('\n').length, tables.split('\n').length)
@@ -191,7 +201,7 @@ test('a replay leaves the archive as it is, whatever characters it holds, also w
   const recorded = readFileSync(archive, 'utf8')
   const tables = readFileSync(join(dir, 'out', 'tables', 'x'), 'utf8')
   rmSync(join(dir, 'out', 'tables'), { recursive: true })
-  const replayed = await start(dir, ['--replay', archive])
+  const replayed = await start(dir, { args: ['--replay', archive] })
   assert.equal(replayed.code, 0, replayed.stdout)
   assert.equal(readFileSync(archive, 'utf8'), recorded)
   assert.equal(readFileSync(join(dir, 'out', 'tables', 'x'), 'utf8'), tables)
@@ -212,7 +222,10 @@ test('a run that is killed leaves no tables', async (t) => {
   })
   const { url } = await serve(t, (q, r) => (q.url === '/x?page=1' ? json(r, [{ id: 1 }]) : asked()))
   const dir = dataFolder(t, { api: { baseUrl: url, pagination: { method: 'pagenum' } }, config: { jobs: [{ endpoint: 'x' }] } })
-  const child = spawn(process.execPath, [MAIN], { env: { PATH: process.env.PATH ?? '', KBC_DATADIR: dir }, stdio: 'ignore' })
+  const child = spawn(process.execPath, [EXTRACTOR_PROGRAM], {
+    env: { ...childEnvironment(), KBC_DATADIR: dir },
+    stdio: 'ignore',
+  })
   const ended = new Promise((done) => child.on('close', done))
   await secondPage
   child.kill('SIGKILL')
@@ -408,8 +421,10 @@ test('evaluate gives the value of an expression', async (t) => {
   assert.match((await action(t, 'evaluate', { expression: { attr: 'b' }, config: { a: 'x' } })).stderr, /attr 'b' not found/)
 })
 
-test('--schema prints the schema of the configuration', async (t) => {
-  const { stdout, code } = await start(dataFolder(t, undefined), ['--schema'])
-  assert.equal(code, 0)
-  assert.deepEqual(Object.keys(JSON.parse(stdout).properties), ['api', 'config', 'iterations', 'sshProxy', 'aws', 'cache'])
+test('--schema prints the schema of the configuration, from the bundle and from the sources', async (t) => {
+  for (const program of [EXTRACTOR_PROGRAM, EXTRACTOR_SOURCE]) {
+    const { stdout, code } = await start(dataFolder(t, undefined), { args: ['--schema'], program })
+    assert.equal(code, 0)
+    assert.deepEqual(Object.keys(JSON.parse(stdout).properties), ['api', 'config', 'iterations', 'sshProxy', 'aws', 'cache'])
+  }
 })

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { EXTRACTOR_PROGRAM } from '../../../tests/support/extractor-program.ts'
 import { extract, json, serve } from './harness.ts'
 
 const PAGES = 4
@@ -190,8 +190,6 @@ test('without a folder the run says that it cannot be continued, and runs', asyn
   assert.match(log, /config\.resume has no effect here/)
 })
 
-const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
-
 test('a program that is killed in the middle of a page is continued', async (t) => {
   const whole = await startShop(t, () => false)
   const expected = await extract(configuration(whole.url))
@@ -208,7 +206,7 @@ test('a program that is killed in the middle of a page is continued', async (t) 
     mkdirSync(join(dataDir, 'in'), { recursive: true })
     writeFileSync(join(dataDir, 'config.json'), JSON.stringify(configuration(api.url, {}, 5)))
     const env = { ...process.env, KBC_DATADIR: dataDir, MILLRACE_CHECKPOINT_DIR: checkpointDir }
-    const child = spawn(process.execPath, [PROGRAM], { env, stdio: 'ignore' })
+    const child = spawn(process.execPath, [EXTRACTOR_PROGRAM], { env, stdio: 'ignore' })
     return { dataDir, child, ended: once(child, 'exit') }
   }
   const first = start('first')

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
+import { componentBundle } from '../engines/runner/bundle.ts'
 import { createCheckpoints } from '../engines/runner/checkpoints.ts'
 import { createEngineFinder } from '../engines/runner/container-engine.ts'
 import { createIsolation, type IsolationSettings } from '../engines/runner/isolation.ts'
@@ -194,6 +195,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
       runner,
       findContainerEngine,
       builtinFolder: join(REPOSITORY, 'components'),
+      componentBundle,
       readable: [join(REPOSITORY, 'node_modules'), join(REPOSITORY, 'contract')],
       folders: worker.folders,
       commandFolder: configurations.sharedComponents.folderOf,

@@ -22,6 +22,8 @@ export interface ProgramSettings {
   readonly findContainerEngine: () => Promise<ContainerEngine | undefined>
   /** Where built-in programs are; `readable` is what else they have to read (packages). */
   readonly builtinFolder: string
+  /** What starts faster than the program in this folder, as long as it is the same. */
+  readonly componentBundle: (folder: string) => string | undefined
   readonly readable: readonly string[]
   /** Folders of the machine that the operator has named, for components with the features `read-folders` and `write-folders`. */
   readonly folders: NamedFolders
@@ -121,8 +123,9 @@ function hostAndPort(address: string): string {
 async function programOf(settings: ProgramSettings, run: ComponentRun): Promise<{ program: Program; image: ImageRecord }> {
   const { definition, id } = run.component
   if (definition.type === 'builtin') {
-    const entry = join(settings.builtinFolder, definition.uri)
-    const own = join(settings.builtinFolder, definition.uri.split('/')[0] ?? '')
+    const [folder = ''] = definition.uri.split('/')
+    const own = join(settings.builtinFolder, folder)
+    const entry = settings.componentBundle(folder) ?? join(settings.builtinFolder, definition.uri)
     return {
       program: {
         kind: 'node',

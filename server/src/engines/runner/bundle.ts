@@ -1,0 +1,37 @@
+// The address of a program's bundle in dist/, as long as it is as new as the sources it was made of (tools/bundle.ts).
+
+import { readFileSync, statSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const REPOSITORY = new URL('../../../../', import.meta.url)
+
+/** Where each bundle is, with the list of its sources beside it. */
+const PLACES = {
+  serve: { folder: 'dist/', file: 'serve.js' },
+  cli: { folder: 'dist/', file: 'cli.js' },
+  'http-extractor': { folder: 'dist/http-extractor/', file: 'program.js' },
+} as const
+
+/** Undefined: load the sources. */
+export function bundleOf(program: keyof typeof PLACES): string | undefined {
+  const { folder, file } = PLACES[program]
+  return isAsNewAsItsSources(folder) ? new URL(folder + file, REPOSITORY).href : undefined
+}
+
+/** The file to start for a built-in component, by its folder. Asked for every run: who edits a component need not start the server again. */
+export function componentBundle(folder: string): string | undefined {
+  const bundle = folder === 'http-extractor' ? bundleOf(folder) : undefined
+  return bundle && fileURLToPath(bundle)
+}
+
+function isAsNewAsItsSources(folder: string): boolean {
+  try {
+    const sources = JSON.parse(readFileSync(new URL(`${folder}sources.json`, REPOSITORY), 'utf8')) as Record<string, string> // by tools/bundle.ts
+    return Object.entries(sources).every(([path, state]) => {
+      const { size, mtimeMs } = statSync(new URL(path, REPOSITORY))
+      return state === `${size} ${mtimeMs}`
+    })
+  } catch {
+    return false // there is no bundle, or a source is gone
+  }
+}

@@ -17,7 +17,8 @@ test('a start loads the bundle, and the sources when one of them has changed or 
   write('package.json', '{"type":"module"}')
   write('server/src/start/serve.ts', "console.log('sources')")
   write('dist/serve.js', "console.log('bundle')")
-  for (const file of ['main.ts', 'bundle.ts']) cpSync(new URL(`../${file}`, import.meta.url), join(root, 'server/src', file))
+  for (const file of ['main.ts', 'engines/runner/bundle.ts'])
+    cpSync(new URL(`../${file}`, import.meta.url), join(root, 'server/src', file))
   const start = () => execFileSync(process.execPath, [join(root, 'server/src/main.ts')], { encoding: 'utf8' }).trim()
 
   assert.equal(start(), 'sources', 'nobody knows what the bundle was made of')

@@ -62,8 +62,8 @@ export const RETIRE_SHARE = 0.5
 /** A link keeps the bytes of an object that may be deleted meanwhile, so that it goes when nobody has read it for so long. */
 const LINK_MS = 60_000
 
-/** A cancelled statement that has not ended by then takes its process with it. */
-const CANCEL_MS = 5_000
+/** A cancelled statement that has not ended by then takes its process with it. On a busy machine DuckDB may need seconds to notice. */
+const CANCEL_MS = 30_000
 
 interface Bound {
   readonly schema: string

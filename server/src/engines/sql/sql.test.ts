@@ -194,6 +194,17 @@ test('a statement that takes too long is stopped, and one can be cancelled', asy
   assert.deepEqual(await rowsOf(other, 'SELECT 1'), [[1]])
 })
 
+test('rows that nobody reads are given up whenever the reader leaves', async () => {
+  await using session = await sql.open()
+  for (let round = 0; round < 60; round++) {
+    const { cancel } = await session.query('SELECT i FROM range(100000000) t(i)')
+    const readyAt = performance.now()
+    while (performance.now() - readyAt < round / 4); // before, while and after the process has sent what it may send unread
+    await cancel()
+  }
+  assert.deepEqual(await rowsOf(session, 'SELECT 1'), [[1]])
+})
+
 test('a killed process fails its statement, and the next session gets another', async () => {
   await using session = await sql.open()
   const before = sql.engine.workerPids()

@@ -334,7 +334,7 @@ async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY):
   credits = BATCHES_AHEAD
   let rows = 0
   for await (const batch of batchesOf(result, limit)) {
-    if (credits === 0)
+    if (credits === 0 && !interrupting)
       await new Promise<void>((resolve) => {
         onCredit = resolve
       })

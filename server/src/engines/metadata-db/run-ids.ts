@@ -7,5 +7,6 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 export const belowRun = (runId: string): RawBuilder<SqlBool> =>
   sql<SqlBool>`(run_id >= ${`${runId}.`} and run_id < ${`${runId}/`})`
 
-/** Rows of a run and of everything below it. */
-export const ofRun = (runId: string): RawBuilder<SqlBool> => sql<SqlBool>`(run_id = ${runId} or ${belowRun(runId)})`
+/** Rows of a run and of everything below it: within one range, or SQLite reads every row of the project in the order it is asked for. */
+export const ofRun = (runId: string): RawBuilder<SqlBool> =>
+  sql<SqlBool>`(run_id >= ${runId} and run_id < ${`${runId}/`} and (run_id = ${runId} or run_id >= ${`${runId}.`}))`

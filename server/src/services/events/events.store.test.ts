@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
-import { withTables } from '../../engines/metadata-db/dialects.ts'
+import { dialectOf, withTables } from '../../engines/metadata-db/dialects.ts'
+import { ofRun } from '../../engines/metadata-db/run-ids.ts'
 import { createEventsStore, type NewEventRow } from './events.store.ts'
 
 await onBothDatabases('events store', ({ db, inTransaction }) => {
@@ -50,9 +52,21 @@ await onBothDatabases('events store', ({ db, inTransaction }) => {
 
   test('a run id finds the run and its children, not its neighbours', async () => {
     const project = await newProject()
-    for (const run_id of ['1', '1.2', '1.2.3', '12', '11.1', null]) await add(project, { run_id })
+    for (const run_id of ['1', '1.2', '1.2.3', '12', '11.1', '1-2', null]) await add(project, { run_id })
     const found = await store.list(project, { ...ALL, runId: '1' })
     assert.deepEqual(found.map((row) => row.run_id).sort(), ['1', '1.2', '1.2.3'])
+  })
+
+  test('events of a run are found without reading those of every other', async () => {
+    const project = await newProject()
+    for (let i = 0; i < 20; i++) await add(project)
+    await add(project, { run_id: '5' })
+    if (dialectOf(db) === 'postgres') return // decides by how many rows there are
+    const { rows } = await sql<{
+      detail: string
+    }>`explain query plan select * from event where project_id = ${project} and ${ofRun('5')}
+      order by id desc limit 100`.execute(db)
+    assert.match(rows[0]!.detail, /USING INDEX event_by_run/)
   })
 
   test('words are searched without regard to case, and their wildcards mean themselves', async () => {

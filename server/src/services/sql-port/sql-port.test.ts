@@ -311,7 +311,8 @@ test('a client that leaves in the middle frees its session', async (t) => {
 test('what a statement failed with has its SQLSTATE and its place', async (t) => {
   const db = await connect(t)
   for (const [sql, code, message] of [
-    ['SELECT *\nFROM "in.c-main".nothing', '42P01', /nothing"? does not exist/],
+    // Of a schema that no test reads: DuckDB's sentence for one that was read names the table alone.
+    ['SELECT *\nFROM "in.c-other".nothing', '42P01', /in\.c-other\.nothing.*does not exist/],
     ['SELECT nothing FROM orders', '42703', /"nothing" not found/],
     ['SELECT 1 +', '42601', /syntax error/],
     ['SELECT nothing(1)', '42883', /nothing/],

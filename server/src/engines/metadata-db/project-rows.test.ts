@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
+import { untilSomebodyWaits } from '../../../../tests/support/lock-waits.ts'
 import { newProjectRow } from '../../../../tests/support/project-row.ts'
-import { until } from '../../../../tests/support/until.ts'
 import { openMetadataDb } from './metadata-db.ts'
 import { deleteRowsOfProject } from './project-rows.ts'
 
@@ -15,16 +15,12 @@ test('what another transaction is just writing for a project goes with the proje
     await database.remove()
   })
   const projectId = await newProjectRow(metadata.db)
-  const isWaiting = async () => {
-    const waiting = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-    return (await waiting.execute(metadata.db)).rows.length > 0
-  }
   let deleting: Promise<void> | undefined
   await metadata.inTransaction(async (trx) => {
     await sql`insert into branch (project_id, name, description, is_default, created_at)
       values (${projectId}, 'b', '', 1, 0)`.execute(trx)
     deleting = metadata.inTransaction((other) => deleteRowsOfProject(other, projectId))
-    await until('the deletion waits for what is being written', isWaiting)
+    await untilSomebodyWaits(metadata.db, 'the deletion waits for what is being written')
   })
   await deleting
   const { rows } = await sql`select 1 from project where id = ${projectId}`.execute(metadata.db)

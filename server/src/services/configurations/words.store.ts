@@ -79,16 +79,20 @@ const listStale = statement((db, { projectId, branchId, after }: { projectId: nu
     .limit(AT_ONCE),
 )
 
-/** The heads are held first: words of an older version would otherwise be written over those of a newer one, and stay. */
+/**
+ * The heads are held first: words of an older version would otherwise be written over those of a newer one, and stay. What another
+ * search has written meanwhile is left out; one search asks for names and for contents side by side.
+ */
 async function writeWords(trx: Db, projectId: number, ids: readonly number[]): Promise<void> {
   const heads = tables(trx).selectFrom('configuration').select('id').where('project_id', '=', projectId).where('id', 'in', ids)
-  await heads.orderBy('id').$call(lockRows(trx)).execute()
-  for (const record of await listConfigurations(trx, projectId, ids))
+  const stale = (await heads.where('words_stale', '=', 1).orderBy('id').$call(lockRows(trx)).execute()).map(({ id }) => id)
+  if (stale.length === 0) return
+  for (const record of await listConfigurations(trx, projectId, stale))
     await save(trx, record, '', `${record.name}\n${record.configurationId}`, record.configuration)
   await tables(trx)
     .updateTable('configuration')
     .set({ words_stale: 0 })
     .where('project_id', '=', projectId)
-    .where('id', 'in', ids)
+    .where('id', 'in', stale)
     .execute()
 }

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
+import { untilSomebodyWaits } from '../../../../tests/support/lock-waits.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
-import { until } from '../../../../tests/support/until.ts'
 import type { Found } from './search.ts'
 
 const HTTP = 'keboola.ex-generic-v2'
@@ -197,11 +197,10 @@ async function searchWaitsForChange(stack: TestStack): Promise<void> {
   await stack.request('POST', `/v2/storage/components/${HTTP}/configs`, { token, json: { name: 'Before' } })
   const found = async (text: string) =>
     (await stack.request('GET', `/v2/storage/search?kinds[]=configuration&text=${text}`, { token })).json<Found>().items.length
-  const waiting = sql<{ count: string }>`select count(*) as count from pg_stat_activity where wait_event_type = 'Lock'`
   const search = await inTransaction(async (trx) => {
     await sql`update configuration set name = 'After', words_stale = 1 where project_id = ${projectId}`.execute(trx)
     const begun = found('before')
-    await until('the search waits', async () => Number((await waiting.execute(db)).rows[0]!.count) > 0)
+    await untilSomebodyWaits(db, 'the search waits')
     return { begun }
   })
   await search.begun

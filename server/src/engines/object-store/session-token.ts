@@ -1,7 +1,7 @@
 // Stateless temporary credentials: the session token says what it allows and until when, and a MAC says that we said so.
 // The secret key is derived from the token, so checking a request needs nothing but the server's secret.
 
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { AccessScope, Grant } from './object-access.ts'
 import type { SigningCredentials } from './presign.ts'
 
@@ -59,19 +59,19 @@ const scopeOfVersion1 = ([, , , action, key, isPrefix, demandEncryption]: Sealed
 
 export function createSessionTokens(serverSecret: Uint8Array): SessionTokens {
   const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', serverSecret, '', `millrace object store: ${purpose}`, 32))
-  const macKey = derive('session token')
-  const secretKey = derive('session secret')
-  const sharedKey = derive('shared access')
+  const macKey = createSecretKey(derive('session token'))
+  const secretKey = createSecretKey(derive('session secret'))
+  const sharedKey = createSecretKey(derive('shared access'))
 
-  const macOf = (payload: string, key: Uint8Array) => createHmac('sha256', key).update(payload).digest()
-  function sealed(accessKeyId: string, scope: AccessScope, expiresMs: number, key: Uint8Array): string {
+  const macOf = (payload: string, key: KeyObject) => createHmac('sha256', key).update(payload).digest()
+  function sealed(accessKeyId: string, scope: AccessScope, expiresMs: number, key: KeyObject): string {
     const grants = scope.grants.map(({ action, key: objectKey, isPrefix }) => [action, objectKey, isPrefix])
     const fields = [2, accessKeyId, expiresMs, scope.demandEncryption, grants]
     const payload = Buffer.from(JSON.stringify(fields)).toString('base64')
     return `${payload}.${macOf(payload, key).toString('base64')}`
   }
 
-  function openSealed(token: string, key: Uint8Array): Omit<Session, 'secretAccessKey'> | undefined {
+  function openSealed(token: string, key: KeyObject): Omit<Session, 'secretAccessKey'> | undefined {
     const [payload = '', mac = ''] = token.split('.')
     const given = Buffer.from(mac, 'base64')
     const expected = macOf(payload, key)

@@ -9,11 +9,12 @@ export function factsOf(plan: FlowPlan, { visits, variables }: FlowState, jobs: 
   const tasks = new Map<string, TaskView>()
   const phases = new Map<string, string>()
   const limits = new Map(plan.phases.flatMap((phase) => phase.tasks.map((task) => [task.id, task.timeLimitMs])))
-  for (const { phaseId, status, tasks: runs } of visits) {
-    if (status !== null) phases.set(phaseId, status)
-    for (const { taskId, steps } of runs) {
+  for (const { phaseId, status, tasks: runs } of visits.toReversed()) {
+    // From the newest visit back: a loop has many, and only the last end of a task or a phase counts.
+    if (status !== null && !phases.has(phaseId)) phases.set(phaseId, status)
+    for (const { taskId, steps } of runs.toReversed()) {
       const step = steps.at(-1)
-      const end = step && endOfStep(step, jobs, limits.get(taskId) ?? null)
+      const end = step && !tasks.has(taskId) ? endOfStep(step, jobs, limits.get(taskId) ?? null) : undefined
       if (!step || !end) continue
       const job = jobs.get(step.kind === 'job' ? step.jobId : (step.end.jobId ?? 0))
       tasks.set(taskId, {
@@ -26,7 +27,7 @@ export function factsOf(plan: FlowPlan, { visits, variables }: FlowState, jobs: 
       })
     }
   }
-  return { tasks: [...tasks.values()], phases, variables, now: new Date(now) }
+  return { tasks: [...tasks.values()].reverse(), phases, variables, now: new Date(now) }
 }
 
 /** In the names of the job record (spec platform 2.3). */

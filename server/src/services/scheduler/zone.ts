@@ -89,9 +89,8 @@ function clockOf(name: string): Intl.DateTimeFormat {
 
 function offsetReader(format: Intl.DateTimeFormat): (instant: number) => number {
   return (instant) => {
-    const part: Record<string, number> = {}
-    for (const { type, value } of format.formatToParts(instant)) part[type] = Number(value)
-    const local = Date.UTC(part.year!, part.month! - 1, part.day!, part.hour!, part.minute!, part.second!)
+    const [month, day, year, hour, minute, second] = format.format(instant).match(/\d+/g)!.map(Number) // 3/29/2026, 02:00:00
+    const local = Date.UTC(year!, month! - 1, day, hour, minute, second)
     return local - Math.floor(instant / 1000) * 1000
   }
 }

@@ -6,7 +6,6 @@ import { availableParallelism, constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { makeSqliteTemplate, startTestPostgres } from '../tests/support/fresh-databases.ts'
 import { MIGRATED_SQLITE } from '../tests/support/migrated-sqlite.ts'
 import { SHARED_POSTGRES } from '../tests/support/postgres-server.ts'
 import { makeMemoryFolder } from './memory-folder.ts'
@@ -70,9 +69,13 @@ if (options.long) process.env.MILLRACE_LONG = '1'
 const memory = process.env.TMPDIR || options.long ? undefined : makeMemoryFolder() // long tests make large files
 if (memory) process.env.TMPDIR = memory.path
 process.on('exit', () => memory?.remove())
-const postgres = files.some(({ needsPostgres }) => needsPostgres) ? await startTestPostgres() : undefined
+const needsPostgres = files.some((file) => file.needsPostgres)
+const needsStack = files.some(({ kind }) => kind !== 'unit')
+// What opens databases is loaded only when one is needed: unit tests begin sooner without it.
+const databases = needsPostgres || needsStack ? await import('../tests/support/fresh-databases.ts') : undefined
+const postgres = needsPostgres ? await databases?.startTestPostgres() : undefined
 if (postgres) process.env[SHARED_POSTGRES] = postgres.url
-const sqlite = files.some(({ kind }) => kind !== 'unit') ? await makeSqliteTemplate() : undefined
+const sqlite = needsStack ? await databases?.makeSqliteTemplate() : undefined
 if (sqlite) process.env[MIGRATED_SQLITE] = sqlite.path
 
 const started = performance.now()

@@ -3,7 +3,7 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Checkpoint, type KeptAnswers, openCheckpoint } from './checkpoint/checkpoint.ts'
+import { type Checkpoint, type CheckpointOptions, type KeptAnswers, openCheckpoint } from './checkpoint/checkpoint.ts'
 import type { Configuration } from './configuration/configuration.ts'
 import { at, flagAt } from './configuration/read.ts'
 import { checkKeys } from './configuration/unknown-keys.ts'
@@ -37,6 +37,7 @@ export interface RunDeps {
   readonly openWire: (plan: RunPlan) => Promise<Wire>
   /** A folder that outlives a failed run of this configuration; undefined when there is none. */
   readonly checkpointDir?: string | undefined
+  readonly hashCost?: CheckpointOptions['hashCost']
 }
 
 export async function run(configuration: Configuration, deps: RunDeps): Promise<void> {
@@ -100,7 +101,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
 
 /** config.resume: what an earlier run of the same configuration with the same state has received is not asked for again. */
 function checkpointOf(configuration: Configuration, state: State, deps: RunDeps): Checkpoint | undefined {
-  const { checkpointDir: folder, log, now } = deps
+  const { checkpointDir: folder, log, now, hashCost } = deps
   if (!configuration.runs.some((config) => flagAt(at(config, 'resume'), 'config.resume'))) return undefined
   if (folder === undefined) {
     log.info('config.resume has no effect here: there is no folder that outlives this run (MILLRACE_CHECKPOINT_DIR).')
@@ -114,7 +115,7 @@ function checkpointOf(configuration: Configuration, state: State, deps: RunDeps)
     ['wire', wire],
     ['state', state.content],
   ])
-  return openCheckpoint({ folder, run: decisive, now, log })
+  return openCheckpoint({ folder, run: decisive, now, log, hashCost })
 }
 
 /** A run that continues another one, and fails where that one failed: only a network or an API that is down for a while may be waited for. */

@@ -82,6 +82,7 @@ async function runIn(dataDir: string, options: Options): Promise<Outcome> {
       await run(configuration, {
         dataDir,
         checkpointDir: options.checkpointDir,
+        hashCost: { N: 2 ** 10 },
         log,
         redactor,
         now,

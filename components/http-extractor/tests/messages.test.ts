@@ -286,9 +286,10 @@ test('whatever value stands anywhere in the configuration, the run ends with a m
         walk((value as Record<string, unknown>)[key], [...path, Array.isArray(value) ? Number(key) : key])
   }
   walk(whole, [])
+  const every = process.env.MILLRACE_LONG ? 1 : 4
   let runs = 0
-  for (const path of spots.filter((p) => p.length > 0)) {
-    for (const value of odd) {
+  for (const [spot, path] of spots.filter((p) => p.length > 0).entries()) {
+    for (const value of odd.filter((_, i) => (spot + i) % every === 0)) {
       const config = structuredClone(whole) as unknown as Record<string | number, never>
       let at: Record<string | number, never> = config
       for (const key of path.slice(0, -1)) at = at[key]!
@@ -299,5 +300,5 @@ test('whatever value stands anywhere in the configuration, the run ends with a m
       runs++
     }
   }
-  assert.ok(runs > 500, `${runs}`)
+  assert.ok(runs > 800 / every, `${runs}`)
 })

@@ -8,7 +8,7 @@
 // 2. An answer is kept only once it was understood, and before the next page is asked for: what is kept has no gaps.
 // 3. A part that leads nowhere goes: when a run that continues one fails again without a further page, and not for a reason that passes.
 
-import { createHash, randomBytes, scryptSync } from 'node:crypto'
+import { createHash, randomBytes, type ScryptOptions, scryptSync } from 'node:crypto'
 import { join } from 'node:path'
 import { ApplicationError } from '../errors.ts'
 import { addressText } from '../http/address.ts'
@@ -43,6 +43,8 @@ export interface CheckpointOptions {
   /** Milliseconds. */
   readonly now: () => number
   readonly log: Log
+  /** Of the fingerprint of `run`: slow on purpose, because it holds secrets and its fingerprint outlives the run. Tests ask for less. */
+  readonly hashCost?: ScryptOptions | undefined
 }
 
 /** Of the file, compressed: beyond it answers are not kept, and would be asked for again. */
@@ -66,7 +68,7 @@ interface Head {
   readonly headers: Readonly<Record<string, string>>
 }
 
-export function openCheckpoint({ folder, run, now, log }: CheckpointOptions): Checkpoint {
+export function openCheckpoint({ folder, run, now, log, hashCost = {} }: CheckpointOptions): Checkpoint {
   const positions = new Map<string, number>()
   let start: Start | undefined
   const answers = new AnswerLog(join(folder, 'answers'), (head, at) => {
@@ -75,11 +77,14 @@ export function openCheckpoint({ folder, run, now, log }: CheckpointOptions): Ch
     else positions.set((JSON.parse(head) as Head).place, at) // written by keep
   })
   const text = exactJson(run)
-  if (start === undefined || start.format !== FORMAT || start.fingerprint !== fingerprintOf(text, start.salt)) {
+  const fingerprintOf = (salt: string) =>
+    scryptSync(createHash('sha256').update(text).digest(), salt, 32, hashCost).toString('hex')
+  if (start === undefined || start.format !== FORMAT || start.fingerprint !== fingerprintOf(start.salt)) {
     if (positions.size > 0) log.info('What an earlier run has kept is of another configuration or state: it is not used.')
     positions.clear()
     answers.clear()
-    start = startOf(text, now())
+    const salt = randomBytes(16).toString('hex')
+    start = { format: FORMAT, salt, fingerprint: fingerprintOf(salt), began: now() }
     answers.add(JSON.stringify(start), Buffer.alloc(0))
   }
   const { began } = start
@@ -130,15 +135,6 @@ export function openCheckpoint({ folder, run, now, log }: CheckpointOptions): Ch
     close: () => answers.close(),
   }
 }
-
-const startOf = (text: string, began: number): Start => {
-  const salt = randomBytes(16).toString('hex')
-  return { format: FORMAT, salt, fingerprint: fingerprintOf(text, salt), began }
-}
-
-/** Slow on purpose: the configuration holds secrets, and its fingerprint outlives the run. */
-const fingerprintOf = (text: string, salt: string) =>
-  scryptSync(createHash('sha256').update(text).digest(), salt, 32).toString('hex')
 
 /** Without headers: credentials are among them, and they may change. */
 const requestKey = ({ method, address, body = '' }: HttpRequest) =>

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { type Aside, DIRECT, inOrder, type Outlet } from './outlet.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 2_000 : 200
+const ROUNDS = process.env.MILLRACE_LONG ? 2_000 : 60
 
 /** A task gives pieces of work and, after each, may have tasks inside; each step takes some turns of the event loop. */
 type Task = { readonly name: string; readonly steps: readonly { readonly turns: number; readonly inside: readonly Task[] }[] }

@@ -220,7 +220,7 @@ test('a killed process fails its statement, and the next session gets another', 
 
 test('an idle process that was killed is replaced when a session wants it', async () => {
   // Up to 10 ms after the kill: sooner or later than the system reports the end, and always before the server has noticed it.
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 10; round += process.env.MILLRACE_LONG ? 1 : 4) {
     await (await sql.open()).close()
     const killedAt = performance.now()
     for (const pid of sql.engine.workerPids()) process.kill(pid, 'SIGKILL')

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { anyText } from '../../../../tests/support/any-text.ts'
 import { startTables, type TestTables } from './table-engine.fixture.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 2000 : 60
+const ROUNDS = process.env.MILLRACE_LONG ? 2000 : 30
 
 let tables: TestTables
 before(async () => {

@@ -94,19 +94,21 @@ test('temporary credentials of every kind do nothing at all to any other key', a
   let refused = 0
   for (const action of ['upload', 'download'] as const)
     for (const isPrefix of [false, true])
-      for (const own of keys) {
+      for (const own of process.env.MILLRACE_LONG ? keys : [keys[0]!, keys.at(-1)!]) {
         const credentials = s3.session({ action, key: own, isPrefix })
+        const isRefused = async (request: RawRequest, what: string) => {
+          const answer = await sendSigned(s3.endpoint, request, credentials)
+          assert.equal(answer.status, 403, `${action} ${isPrefix ? 'prefix' : 'key'} ${own}: ${what}`)
+          assert.ok(!answer.text.includes('content of'))
+          refused++
+        }
+        for (const [name, request] of Object.entries(BUCKET_OPERATIONS)) await isRefused(request, name)
         const theirs = keys.filter((key) => key !== own && !(isPrefix && key.startsWith(own)))
         for (const key of [...theirs, own.slice(0, -1), `${own}/../${theirs[0]}`.replace(own, isPrefix ? 'x' : own)])
-          for (const [name, request] of Object.entries({ ...operationsOn(key, own), ...BUCKET_OPERATIONS })) {
-            const answer = await sendSigned(s3.endpoint, request, credentials)
-            assert.equal(answer.status, 403, `${action} ${isPrefix ? 'prefix' : 'key'} ${own}: ${name} ${key}`)
-            assert.ok(!answer.text.includes('content of'))
-            refused++
-          }
+          for (const [name, request] of Object.entries(operationsOn(key, own))) await isRefused(request, `${name} ${key}`)
       }
   for (const key of keys) assert.equal((await s3.store.head(key))?.sizeBytes, `content of ${key}`.length)
-  assert.ok(refused > 1000, String(refused))
+  assert.ok(refused > 600, String(refused))
 })
 
 test('credentials for writing do not read, credentials for reading do not write, neither deletes', async (t) => {

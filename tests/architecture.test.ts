@@ -213,7 +213,7 @@ test('services, the model and the kit reach disk, network and processes through 
 })
 
 /** Fails on an empty list: a check that looks at nothing proves nothing. */
-const some = (sources: readonly Source[]): readonly Source[] => {
+const some = <T>(sources: readonly T[]): readonly T[] => {
   assert.notEqual(sources.length, 0, 'this check found no file to look at')
   return sources
 }
@@ -230,6 +230,21 @@ test('routes import no routes and name no store', () => {
     [],
   )
   assert.deepEqual(lines(routes, /\bstore\.\w+\(|\bcreate\w*Store\b|\{[^}]*\bstore\b[^}]*\} =/), [])
+})
+
+test('hooks and error handlers that are for the routes of one module are kept to them', () => {
+  const own = /\bapp\.(?:addHook\('(?!preClose)|setErrorHandler|addContentTypeParser|decorate)/ // a server closes as a whole
+  const modules = some(server.filter(({ path, text }) => path.endsWith('.routes.ts') && own.test(text)))
+  const registered = modules.flatMap(({ text }) =>
+    [...text.matchAll(/export (?:function|const) (\w+Routes)\b/g)].map(([, name]) => name!),
+  )
+  const wiring = server.filter(({ path }) => path.startsWith('server/src/wiring/'))
+  const shared = wiring.flatMap(({ text }) => [...text.matchAll(/addRoutes\(\s*app,\s*(\w+)/g)].map(([, name]) => name!))
+  assert.deepEqual(
+    some(shared).filter((name) => registered.includes(name)),
+    [],
+    'these need app.register',
+  )
 })
 
 test('no file is a barrel or is named for nothing in particular', () => {

@@ -181,6 +181,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     frameworkErrors: (error, request, reply) => sendError(error, request as FastifyRequest, reply as FastifyReply),
     clientErrorHandler: answerBrokenRequest,
     exposeHeadRoutes: true,
+    pluginTimeout: 0, // a start on a busy machine takes longer, and ends
     return503OnClosing: false,
     schemaController: {
       compilersFactory: {

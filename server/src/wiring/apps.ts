@@ -9,6 +9,7 @@ import { createGitHost } from '../engines/git/git-host.ts'
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import { answers } from '../engines/reverse-proxy/program-proxy.ts'
 import { createRuntimes } from '../engines/runner/runtimes.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import { repeat } from '../kit/repeat.ts'
 import { createUlids } from '../kit/ulid.ts'
@@ -195,9 +196,9 @@ export function createAppModules(deps: AppModulesDeps) {
     upgrades: createAppUpgrades(forwarding, baseUrl),
     instances,
     registerRoutes(app: FastifyInstance): void {
-      app.register(gitRoutes({ repositories }))
-      app.register(appsRoutes({ apps, repositories, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
-      app.register(forwardRoutes(forwarding))
+      addRoutes(app, gitRoutes({ repositories }))
+      addRoutes(app, appsRoutes({ apps, repositories, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
+      addRoutes(app, forwardRoutes(forwarding))
     },
     start(): void {
       instances.start()

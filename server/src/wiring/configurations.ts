@@ -7,6 +7,7 @@ import { openWith, seal } from '../engines/encryption/cipher.ts'
 import { createJsonFolder } from '../engines/json-folder/json-folder.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Branch } from '../http/server.ts'
 import type { Clock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
@@ -191,26 +192,29 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
       [MERGE_REQUEST_JOB]: merging.run,
     },
     registerRoutes(app: FastifyInstance): void {
-      app.register(encryptionRoutes(encryption))
-      app.register(migrationRoutes(migrate))
-      app.register(
+      addRoutes(app, encryptionRoutes(encryption))
+      addRoutes(app, migrationRoutes(migrate))
+      addRoutes(
+        app,
         componentsRoutes({
           components,
           configurationsOf: ({ actor, branch, origin }, isDeleted, include) =>
             reader.listAll({ actor, branch, origin }, isDeleted, include),
         }),
       )
-      app.register(configurationsRoutes({ configurations, versions, dryRuns, reader }))
-      app.register(rowsRoutes({ rows, versions, reader, dryRuns }))
-      app.register(
+      addRoutes(app, configurationsRoutes({ configurations, versions, dryRuns, reader }))
+      addRoutes(app, rowsRoutes({ rows, versions, reader, dryRuns }))
+      addRoutes(
+        app,
         validationRoutes(createValidation({ components, findSchemas: components.find, rules: given.contentRules, reader })),
       )
-      app.register(configurationMetadataRoutes(createConfigurationMetadata(deps)))
-      app.register(branchCopiesRoutes(copies, reader))
-      app.register(
+      addRoutes(app, configurationMetadataRoutes(createConfigurationMetadata(deps)))
+      addRoutes(app, branchCopiesRoutes(copies, reader))
+      addRoutes(
+        app,
         branchesRoutes({ branches, createJob, changes: (from, into) => copies.changes(db, from.projectId, from, into) }),
       )
-      app.register(mergeRequestsRoutes({ mergeRequests, merging }))
+      addRoutes(app, mergeRequestsRoutes({ mergeRequests, merging }))
     },
     componentsLoop,
     /** Refuses a configuration that is not there or that the actor may not see. */

@@ -1,6 +1,7 @@
 // The wiring of lineage and freshness.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import { listConfigurationNames } from '../services/configurations/configurations.store.ts'
 import { listLinks } from '../services/configurations/links.ts'
@@ -39,7 +40,7 @@ export function createLineageModules({ metadata, events, clock, log, ...deps }: 
       onError: (err) => log.error({ err }, 'late tables could not be looked for; it is tried again'),
     }),
     registerRoutes(app: FastifyInstance): void {
-      app.register(lineageRoutes(lineage))
+      addRoutes(app, lineageRoutes(lineage))
     },
   }
 }

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import { createEgress } from '../engines/egress/egress.ts'
 import { createMailer } from '../engines/mail/mailer.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createDeliver } from '../services/notifications/delivery.ts'
 import { addNames } from '../services/notifications/names.ts'
@@ -94,7 +95,7 @@ export function createNotificationModules(deps: NotificationModulesDeps) {
     outbox,
     loop,
     registerRoutes(app: FastifyInstance): void {
-      app.register(notificationsRoutes({ subscriptions, notifications }))
+      addRoutes(app, notificationsRoutes({ subscriptions, notifications }))
     },
   }
 }

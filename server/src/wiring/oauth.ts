@@ -8,6 +8,7 @@ import { createEgress } from '../engines/egress/egress.ts'
 import { createJsonFolder } from '../engines/json-folder/json-folder.ts'
 import { createOauth1 } from '../engines/oauth/oauth1.ts'
 import { createOauth2 } from '../engines/oauth/oauth2.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import type { RunOauth } from '../model/run-ports.ts'
@@ -124,7 +125,7 @@ export function createOauthModules(deps: OauthModulesDeps) {
     /** A stack that is alone on its database knows that nobody refreshes any more. */
     start: () => ({ sqlite: () => inTransaction(store.dropLeases), postgres: () => undefined })[metadata.dialect](),
     registerRoutes(app: FastifyInstance): void {
-      app.register(oauthRoutes({ credentials, upkeep, providers, redirectUrl, makeLink }))
+      addRoutes(app, oauthRoutes({ credentials, upkeep, providers, redirectUrl, makeLink }))
       app.register(
         oauthManageRoutes({
           providers,
@@ -134,7 +135,8 @@ export function createOauthModules(deps: OauthModulesDeps) {
           asStack: deps.people.asStack,
         }),
       )
-      app.register(
+      addRoutes(
+        app,
         authorizeRoutes({
           roundTrips,
           authenticate: tokens.authenticate,

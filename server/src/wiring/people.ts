@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { createMailer } from '../engines/mail/mailer.ts'
 import { deleteRowsOfProject } from '../engines/metadata-db/project-rows.ts'
 import { createOidcClient, type OidcSettings } from '../engines/oidc/oidc.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Log } from '../kit/log.ts'
 import type { Files } from '../services/files/files.ts'
@@ -54,12 +55,14 @@ export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl, re
       onError: (err) => log.warn({ err }, 'the last use of tokens could not be written; the next look tries again'),
     }),
     registerRoutes(app: FastifyInstance): void {
-      app.register(
+      addRoutes(
+        app,
         signInRoutes({ people, projectName: async (id) => (await tokens.findProject(id))?.name, issuer: oidc?.issuer }),
       )
-      for (const client of clients) app.register(oidcRoutes({ client, signIn: people.signInByIdentity }))
-      app.register(accountRoutes(people))
-      app.register(
+      for (const client of clients) addRoutes(app, oidcRoutes({ client, signIn: people.signInByIdentity }))
+      addRoutes(app, accountRoutes(people))
+      addRoutes(
+        app,
         projectPeopleRoutes(
           people,
           createInvitationMail({
@@ -69,8 +72,9 @@ export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl, re
           }),
         ),
       )
-      app.register(usersRoutes(people))
-      app.register(
+      addRoutes(app, usersRoutes(people))
+      addRoutes(
+        app,
         projectsRoutes({
           tokens,
           people: {

@@ -14,6 +14,7 @@ import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { readStaticFiles } from '../engines/static-files/static-files.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
 import { clientAddresses } from '../http/client-address.ts'
 import { collectRoutes } from '../http/openapi.ts'
@@ -602,7 +603,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   })
   const routes = collectRoutes(app)
   const consoleFiles = await readStaticFiles(CONSOLE_FOLDER)
-  app.register(
+  addRoutes(
+    app,
     probesRoutes({
       version,
       problems: async () => {
@@ -614,10 +616,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
   )
   const registerApi = () => {
-    app.register(pagesRoutes({ version, routes, component: configurationModules.components.find }))
-    app.register(consoleRoutes({ files: consoleFiles, s3Url: objects.url }))
-    app.register(guidesRoutes(createGuides(createGuideFolder())))
-    app.register(
+    addRoutes(app, pagesRoutes({ version, routes, component: configurationModules.components.find }))
+    addRoutes(app, consoleRoutes({ files: consoleFiles, s3Url: objects.url }))
+    addRoutes(app, guidesRoutes(createGuides(createGuideFolder())))
+    addRoutes(
+      app,
       stackIndexRoutes({
         revision: version,
         domain: options.domain,
@@ -625,8 +628,9 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
         components: configurationModules.publishedComponents,
       }),
     )
-    app.register(unavailableServicesRoutes(SERVICE_IDS, BUILT))
-    app.register(
+    addRoutes(app, unavailableServicesRoutes(SERVICE_IDS, BUILT))
+    addRoutes(
+      app,
       tokensRoutes({
         tokens,
         region: options.region,
@@ -642,8 +646,9 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       }),
     )
     peopleModules.registerRoutes(app)
-    app.register(eventsRoutes(events, fileStates))
-    app.register(
+    addRoutes(app, eventsRoutes(events, fileStates))
+    addRoutes(
+      app,
       operationsRoutes({
         now: clock.now,
         listAudit: events.listOfStack,
@@ -664,13 +669,14 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
         }),
       }),
     )
-    app.register(settingsRoutes(settings))
-    app.register(nodesRoutes(nodes))
-    app.register(nameRulesRoutes)
-    app.register(registeredServersRoutes(createRegisteredServers(options.servers ?? {}, ownMlflow)))
-    app.register(sampleApiRoutes(sample))
-    app.register(storageJobsRoutes(storageJobs, clock))
-    app.register(
+    addRoutes(app, settingsRoutes(settings))
+    addRoutes(app, nodesRoutes(nodes))
+    addRoutes(app, nameRulesRoutes)
+    addRoutes(app, registeredServersRoutes(createRegisteredServers(options.servers ?? {}, ownMlflow)))
+    addRoutes(app, sampleApiRoutes(sample))
+    addRoutes(app, storageJobsRoutes(storageJobs, clock))
+    addRoutes(
+      app,
       runStatsRoutes({
         jobs: storageJobs,
         filesOfRun: (actor, runId) => files.list(actor, { runId, limit: 10_000, showExpired: true }),
@@ -682,9 +688,10 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     tableModules.registerRoutes(app)
     sqlModules.registerRoutes(app)
     app.register(icebergRoutes(tableModules.catalogue))
-    app.register(filesRoutes({ files, access, createJob: storageJobs.create }))
-    app.register(fileHeadRoutes({ heads: createFileHeads({ getFile: files.get, slices: fileSlices, objects: store }) }))
-    app.register(
+    addRoutes(app, filesRoutes({ files, access, createJob: storageJobs.create }))
+    addRoutes(app, fileHeadRoutes({ heads: createFileHeads({ getFile: files.get, slices: fileSlices, objects: store }) }))
+    addRoutes(
+      app,
       importerRoutes({
         uploadFile: async ({ actor, origin, baseUrl }, { filename, body, fields }) => {
           const file = await files.upload(actor, filename, body, fields, origin)
@@ -706,9 +713,9 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     templateModules.registerRoutes(app)
     appModules.registerRoutes(app)
     lineageModules.registerRoutes(app)
-    app.register(changesRoutes(changeFeed))
+    addRoutes(app, changesRoutes(changeFeed))
   }
-  const register = { api: registerApi, elsewhere: () => void app.register(elsewhereRoutes) }
+  const register = { api: registerApi, elsewhere: () => void addRoutes(app, elsewhereRoutes) }
   register[has('api') ? 'api' : 'elsewhere']()
   await app.ready()
 

@@ -10,6 +10,7 @@ import { createCheckpoints } from '../engines/runner/checkpoints.ts'
 import { createEngineFinder } from '../engines/runner/container-engine.ts'
 import { createIsolation, type IsolationSettings } from '../engines/runner/isolation.ts'
 import { createRunner } from '../engines/runner/runner.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { JobEndFacts } from '../model/job-end.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
@@ -314,19 +315,22 @@ export function createQueueModules(deps: QueueModulesDeps) {
     registerRoutes(app: FastifyInstance): void {
       const projectName = async (projectId: number) => (await tokens.findProject(projectId))?.name ?? ''
       const routes = { queue, clock, domain: deps.domain, projectName }
-      app.register(legacyRoutes(routes))
-      app.register(
+      addRoutes(app, legacyRoutes(routes))
+      addRoutes(
+        app,
         flowsRoutes({ validate: flows.validate, findBranch: async (projectId, name) => branches.resolve(projectId, name) }),
       )
-      app.register(
+      addRoutes(
+        app,
         queueRoutes({
           ...routes,
           notifier,
           events: { list: (actor, job, page, baseUrl) => eventsOfJob(events, actor, job.id, page, baseUrl) },
         }),
       )
-      app.register(vaultRoutes({ vault, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
-      app.register(
+      addRoutes(app, vaultRoutes({ vault, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
+      addRoutes(
+        app,
         syncActionsRoutes({
           run: (caller, action, signal) =>
             actionSlots.run(caller.actor.projectId, signal, () => runAction(runnerDeps, scopeOf(caller), action, signal)),

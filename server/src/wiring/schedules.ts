@@ -2,6 +2,7 @@
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import { undone } from '../model/dry-run.ts'
@@ -131,8 +132,8 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     /** For checks of configurations. */
     contentRule: createScheduleRule(scheduler, SCHEDULER_COMPONENT),
     registerRoutes(app: FastifyInstance): void {
-      app.register(schedulerRoutes(scheduler, createScheduleDryRun(tried)))
-      app.register(triggersRoutes(triggers))
+      addRoutes(app, schedulerRoutes(scheduler, createScheduleDryRun(tried)))
+      addRoutes(app, triggersRoutes(triggers))
     },
   }
 }

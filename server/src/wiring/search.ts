@@ -1,6 +1,7 @@
 // The search over everything: one source for each kind of thing.
 
 import type { FastifyInstance } from 'fastify'
+import { addRoutes } from '../http/add-routes.ts'
 import { listNames } from '../services/configurations/names.ts'
 import { createConfigurationSearch } from '../services/configurations/search.store.ts'
 import { findableBucket, findableConfiguration, findableTable } from '../services/global-search/findable.ts'
@@ -25,7 +26,8 @@ export function registerWordSearch(
 ): void {
   const tables = createTableSearch(parts)
   const configurations = createConfigurationSearch(metadata, components)
-  app.register(
+  addRoutes(
+    app,
     searchRoutes(
       createSearch({
         table: tables.tables,
@@ -56,5 +58,5 @@ export function registerSearch(
     ],
     branchesOf: branches.list,
   })
-  app.register(globalSearchRoutes({ search, projectName: async (id) => (await tokens.getProject(id)).name }))
+  addRoutes(app, globalSearchRoutes({ search, projectName: async (id) => (await tokens.getProject(id)).name }))
 }

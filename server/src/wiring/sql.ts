@@ -6,6 +6,7 @@ import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import { createDatabaseFiles, createResultFiles } from '../engines/sql/database-files.ts'
 import { createSqlEngine } from '../engines/sql/engine.ts'
 import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { RequestLimits } from '../http/request-limits.ts'
 import type { TlsPair } from '../http/tls.ts'
 import type { Clock } from '../kit/clock.ts'
@@ -190,25 +191,29 @@ export async function createSqlModules(deps: SqlModulesDeps) {
       onError: (err) => log.error({ err }, 'the sweep of workspaces failed; it runs again later'),
     }),
     registerRoutes(app: FastifyInstance): void {
-      app.register(
+      addRoutes(
+        app,
         queryJobsRoutes({
           queryJobs,
           workspaces,
           findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
         }),
       )
-      app.register(
+      addRoutes(
+        app,
         queryRoutes(createQueries({ engine, findTable, listTables: tables.sqlTables.list, onSession: ofProject }), jobs.create),
       )
-      app.register(
+      addRoutes(
+        app,
         sandboxesRoutes({
           sandboxes,
           sqlPort: port.number,
           findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
         }),
       )
-      app.register(workspaceCredentialsRoutes({ workspaces, credentials, view }))
-      app.register(
+      addRoutes(app, workspaceCredentialsRoutes({ workspaces, credentials, view }))
+      addRoutes(
+        app,
         workspacesRoutes({
           workspaces,
           sessions,

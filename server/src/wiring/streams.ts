@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { RunTables } from '../model/run-ports.ts'
 import { createBatches } from '../services/streams/batches.ts'
@@ -58,9 +59,10 @@ export function createStreamModules({ metadata, dataDir, clock, log, configurati
   return {
     loop,
     registerRoutes(app: FastifyInstance): void {
-      app.register(receivingRoutes(receiving))
-      app.register(otlpRoutes(receiving))
-      app.register(
+      addRoutes(app, receivingRoutes(receiving))
+      addRoutes(app, otlpRoutes(receiving))
+      addRoutes(
+        app,
         streamsRoutes({
           sources,
           clock,

@@ -8,6 +8,7 @@ import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import { createTableEngine } from '../engines/table-engine/engine.ts'
 import { createTableObjects, localKey } from '../engines/table-engine/objects-and-local-files.ts'
 import type { TableEngineSettings } from '../engines/table-engine/table-engine.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { EventListQuery } from '../http/record-schemas.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
@@ -257,7 +258,8 @@ export async function createTableModules(deps: TableModulesDeps) {
     const dryRun = dryRuns.ofJob
     const eventsOf = (objectType: string) => (req: FastifyRequest, objectId: string, query: Static<typeof EventListQuery>) =>
       deps.listEvents(req.actor, query, { branch: req.branch, objectType, objectId }, req.baseUrl)
-    app.register(
+    addRoutes(
+      app,
       bucketsRoutes({
         buckets,
         sharing,
@@ -269,7 +271,8 @@ export async function createTableModules(deps: TableModulesDeps) {
         eventsOfBucket: eventsOf('bucket'),
       }),
     )
-    app.register(
+    addRoutes(
+      app,
       bucketSharingRoutes({
         buckets,
         sharing,
@@ -284,8 +287,9 @@ export async function createTableModules(deps: TableModulesDeps) {
           })),
       }),
     )
-    app.register(tablesRoutes({ tables, views, dryRun, eventsOfTable: eventsOf('table') }))
-    app.register(
+    addRoutes(app, tablesRoutes({ tables, views, dryRun, eventsOfTable: eventsOf('table') }))
+    addRoutes(
+      app,
       tableDataRoutes({
         tables,
         starter: createLoadStarter({
@@ -304,12 +308,12 @@ export async function createTableModules(deps: TableModulesDeps) {
           (await files.upload(actor, name, body, async () => ({ name, tags: ['file-import'], branch }), origin)).id,
       }),
     )
-    app.register(tableRowsRoutes({ rows: createTableRows({ parts, engine }) }))
-    app.register(tableMetadataRoutes({ metadata: createTableMetadata(parts), views }))
-    app.register(tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob, dryRun }))
-    app.register(tableStructureRoutes({ changes: createStructureChanges(parts, deps.workspaces.check), createJob, dryRun }))
-    app.register(tableAliasesRoutes({ aliases: createTableAliases(parts), views }))
-    app.register(tableSnapshotsRoutes({ snapshots: createTableSnapshots(parts), createJob, dryRun }))
+    addRoutes(app, tableRowsRoutes({ rows: createTableRows({ parts, engine }) }))
+    addRoutes(app, tableMetadataRoutes({ metadata: createTableMetadata(parts), views }))
+    addRoutes(app, tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob, dryRun }))
+    addRoutes(app, tableStructureRoutes({ changes: createStructureChanges(parts, deps.workspaces.check), createJob, dryRun }))
+    addRoutes(app, tableAliasesRoutes({ aliases: createTableAliases(parts), views }))
+    addRoutes(app, tableSnapshotsRoutes({ snapshots: createTableSnapshots(parts), createJob, dryRun }))
   }
 
   return {

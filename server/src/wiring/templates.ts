@@ -7,6 +7,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import type { GitAddress } from '../engines/git/fetch-repository.ts'
 import { openGitCheckout } from '../engines/git/git-checkout.ts'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createUlids } from '../kit/ulid.ts'
 import { usableComponent } from '../services/configurations/access.ts'
@@ -90,7 +91,7 @@ export async function createTemplateModules(deps: TemplateModulesDeps) {
       await Promise.all(checkouts.map(({ checkout }) => checkout.stop()))
     },
     registerRoutes(app: FastifyInstance): void {
-      app.register(templatesRoutes({ templates, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
+      addRoutes(app, templatesRoutes({ templates, findBranch: async (projectId, name) => branches.resolve(projectId, name) }))
     },
   }
 }

@@ -1,6 +1,7 @@
 // The wiring of usage: one part of platform.ts, in a file of its own for its length.
 
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import { type LimitsRoutesDeps, limitsRoutes } from '../services/usage/limits.routes.ts'
 import { createUsageLoop } from '../services/usage/usage.loop.ts'
@@ -50,8 +51,8 @@ export function createUsageModules({
       onError: (err) => log.error({ err }, 'the storage of the projects could not be measured; it is tried again'),
     }),
     registerRoutes(app: FastifyInstance): void {
-      app.register(usageRoutes({ usage, now: () => clock.now() }))
-      app.register(limitsRoutes({ usage, asStackAdmin }))
+      addRoutes(app, usageRoutes({ usage, now: () => clock.now() }))
+      addRoutes(app, limitsRoutes({ usage, asStackAdmin }))
     },
   }
 }

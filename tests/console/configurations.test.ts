@@ -427,7 +427,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     const card = page.getByRole('region', { name: 'State of orders' })
     const text = card.getByLabel('State of orders as JSON')
     await text.getByText('previousStart').waitFor()
-    await text.fill((await text.innerText()).replace(' 5', ' 7'))
+    await replaceText(text, (await text.innerText()).replace(' 5', ' 7'))
     await card.getByRole('button', { name: 'Save the state' }).click()
     await page.getByText('The state of orders is saved.').waitFor()
     const changed = (await ok('GET', '/shop/rows/orders')).text

@@ -108,7 +108,7 @@ export interface SharedTestProcess {
 }
 
 /** Enough files to load the server seldom, few enough to keep the process small: tests leave memory behind. */
-const FILES_PER_PROCESS = 20
+const FILES_PER_PROCESS = 40
 
 /** One process for many files; another one when a file has ended it, and after some of them. */
 export function shareTestProcess(options: TestProcessOptions = {}): SharedTestProcess {

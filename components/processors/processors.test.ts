@@ -9,7 +9,9 @@ import { crc32, deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:z
 import fc from 'fast-check'
 import { childEnvironment } from '../../tests/support/child-environment.ts'
 import { formatter, readRecords } from './src/csv.ts'
+import { openFolder } from './src/folder.ts'
 import { PROCESSORS } from './src/registry.ts'
+import { UserError } from './src/user-error.ts'
 
 type Tree = Record<string, string | Buffer | object>
 
@@ -17,8 +19,19 @@ const MAIN = fileURLToPath(new URL('./src/main.ts', import.meta.url))
 /** Where compiled code is kept; the platform gives its programs such a folder too. */
 const { NODE_COMPILE_CACHE: COMPILED } = childEnvironment()
 
-/** Runs a processor as the platform does, limited to its folder, and answers what is in `out`. */
-function run(t: TestContext, processor: string, parameters: unknown, input: Tree) {
+interface Ended {
+  readonly status: number | null
+  readonly stderr: string
+}
+
+/** Runs a processor and answers what is in `out`. */
+async function run(
+  t: TestContext,
+  processor: string,
+  parameters: unknown,
+  input: Tree,
+  start = process.env.MILLRACE_LONG ? asProgram : asFunction,
+) {
   const data = realpathSync(mkdtempSync(join(tmpdir(), 'millrace-processor-')))
   t.after(() => rmSync(data, { recursive: true }))
   for (const path of ['in/tables', 'in/files', 'out/tables', 'out/files']) mkdirSync(join(data, path), { recursive: true })
@@ -28,17 +41,33 @@ function run(t: TestContext, processor: string, parameters: unknown, input: Tree
     const bytes = typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content)
     writeFileSync(join(data, 'in', path), bytes)
   }
+  const { status, stderr } = await start(processor, data)
+  return { status, stderr: stderr.trim(), out: readTree(join(data, 'out')) }
+}
+
+/** As the platform does, limited to its folder. */
+function asProgram(processor: string, data: string): Ended {
   const writable = [data, ...(COMPILED === undefined ? [] : [COMPILED])]
   const flags = [
     '--permission',
     ...[dirname(MAIN), ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
     ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
   ]
-  const { status, stderr } = spawnSync(process.execPath, [...flags, MAIN, processor], {
+  return spawnSync(process.execPath, [...flags, MAIN, processor], {
     env: { ...childEnvironment(), KBC_DATADIR: `${data}/` },
     encoding: 'utf8',
   })
-  return { status, stderr: stderr.trim(), out: readTree(join(data, 'out')) }
+}
+
+/** In this process: to start one takes longer than the work of most. */
+async function asFunction(processor: string, data: string): Promise<Ended> {
+  try {
+    await PROCESSORS[processor]!(await openFolder(data))
+    return { status: 0, stderr: '' }
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error
+    return { status: 1, stderr: error.message }
+  }
 }
 
 function readTree(root: string): Record<string, unknown> {
@@ -54,22 +83,28 @@ function readTree(root: string): Record<string, unknown> {
   )
 }
 
-function passes(t: TestContext, processor: string, parameters: unknown, input: Tree, expected: Record<string, unknown>): void {
-  const { status, stderr, out } = run(t, processor, parameters, input)
+async function passes(
+  t: TestContext,
+  processor: string,
+  parameters: unknown,
+  input: Tree,
+  expected: Record<string, unknown>,
+): Promise<void> {
+  const { status, stderr, out } = await run(t, processor, parameters, input)
   assert.equal(stderr, '')
   assert.equal(status, 0)
   assert.deepEqual(out, expected)
 }
 
-function fails(t: TestContext, processor: string, parameters: unknown, input: Tree, message: RegExp): void {
-  const { status, stderr } = run(t, processor, parameters, input)
+async function fails(t: TestContext, processor: string, parameters: unknown, input: Tree, message: RegExp): Promise<void> {
+  const { status, stderr } = await run(t, processor, parameters, input)
   assert.match(stderr, message)
   assert.equal(status, 1)
 }
 
-test('create-manifest takes columns from the header and leaves the data alone', (t) => {
+test('create-manifest takes columns from the header and leaves the data alone', async (t) => {
   const input = { 'tables/a.csv': 'id;na me;\n1;x;y\n', 'files/keep.txt': 'k' }
-  passes(t, 'create-manifest', { delimiter: ';', columns_from: 'header', primary_key: ['id'], incremental: true }, input, {
+  await passes(t, 'create-manifest', { delimiter: ';', columns_from: 'header', primary_key: ['id'], incremental: true }, input, {
     'files/keep.txt': 'k',
     'tables/a.csv': 'id;na me;\n1;x;y\n',
     'tables/a.csv.manifest': {
@@ -82,9 +117,9 @@ test('create-manifest takes columns from the header and leaves the data alone', 
   })
 })
 
-test('create-manifest reads a slice, makes up names, and keeps what a manifest already says', (t) => {
+test('create-manifest reads a slice, makes up names, and keeps what a manifest already says', async (t) => {
   const input = { 'tables/a/1': '1,2\n', 'tables/a.manifest': { destination: 'in.c-x.y' } }
-  passes(t, 'create-manifest', { columns_from: 'auto' }, input, {
+  await passes(t, 'create-manifest', { columns_from: 'auto' }, input, {
     'tables/a/1': '1,2\n',
     'tables/a.manifest': {
       destination: 'in.c-x.y',
@@ -96,9 +131,9 @@ test('create-manifest reads a slice, makes up names, and keeps what a manifest a
   })
 })
 
-test('skip-lines removes physical lines from the top of tables, slices and files', (t) => {
+test('skip-lines removes physical lines from the top of tables, slices and files', async (t) => {
   const input = { 'tables/a.csv': 'h\n1\n2\n', 'tables/b/1': 'h\n3', 'tables/b.manifest': {}, 'files/f': 'x\ny' }
-  passes(t, 'skip-lines', { lines: 1 }, input, {
+  await passes(t, 'skip-lines', { lines: 1 }, input, {
     'files/f': 'y',
     'tables/a.csv': '1\n2\n',
     'tables/b.manifest': {},
@@ -106,31 +141,31 @@ test('skip-lines removes physical lines from the top of tables, slices and files
   })
 })
 
-test('skip-lines removes lines from the bottom, with or without a line end at the end', (t) => {
+test('skip-lines removes lines from the bottom, with or without a line end at the end', async (t) => {
   const long = 'x'.repeat(100_000)
   const input = { 'tables/a.csv': `${long}\n1\n2\n`, 'files/f': 'x\ny', 'files/short': 'one' }
-  passes(t, 'skip-lines', { lines: 1, direction_from: 'bottom' }, input, {
+  await passes(t, 'skip-lines', { lines: 1, direction_from: 'bottom' }, input, {
     'files/f': 'x\n',
     'files/short': '',
     'tables/a.csv': `${long}\n1\n`,
   })
 })
 
-test('move-files moves to the other side without manifests', (t) => {
+test('move-files moves to the other side without manifests', async (t) => {
   const input = { 'files/a': '1', 'files/a.manifest': {}, 'files/d/b': '2', 'tables/t.csv': '3' }
-  passes(t, 'move-files', { direction: 'tables', addCsvSuffix: true }, input, {
+  await passes(t, 'move-files', { direction: 'tables', addCsvSuffix: true }, input, {
     'tables/a.csv': '1',
     'tables/d/b.csv': '2',
     'tables/t.csv': '3',
   })
-  passes(
+  await passes(
     t,
     'move-files',
     { direction: 'tables', folder: 'all' },
     { 'files/a': '1', 'files/b': '2' },
     { 'tables/all/a': '1', 'tables/all/b': '2' },
   )
-  passes(t, 'move-files', { direction: 'files' }, input, {
+  await passes(t, 'move-files', { direction: 'files' }, input, {
     'files/a': '1',
     'files/a.manifest': {},
     'files/d/b': '2',
@@ -138,8 +173,8 @@ test('move-files moves to the other side without manifests', (t) => {
   })
 })
 
-test('move-files never overwrites', (t) => {
-  fails(
+test('move-files never overwrites', async (t) => {
+  await fails(
     t,
     'move-files',
     { direction: 'tables' },
@@ -148,7 +183,7 @@ test('move-files never overwrites', (t) => {
   )
 })
 
-test('decompress unpacks each kind into a folder named like the archive', (t) => {
+test('decompress unpacks each kind into a folder named like the archive', async (t) => {
   const input = {
     'files/a.csv.gz': gzipSync('gz'),
     'files/b.zip': zip({ 'one.txt': 'first', 'deep/two.txt': 'second'.repeat(100) }),
@@ -156,7 +191,7 @@ test('decompress unpacks each kind into a folder named like the archive', (t) =>
     // A raw snappy block: 6 bytes, the literal "ab", then a copy of 4 from 2 back.
     'files/d.snappy': Buffer.from([6, 0x04, 0x61, 0x62, 0x01, 0x02]),
   }
-  passes(t, 'decompress', {}, input, {
+  await passes(t, 'decompress', {}, input, {
     'files/a.csv.gz/a.csv': 'gz',
     'files/b.zip/deep/two.txt': 'second'.repeat(100),
     'files/b.zip/one.txt': 'first',
@@ -165,48 +200,54 @@ test('decompress unpacks each kind into a folder named like the archive', (t) =>
   })
 })
 
-test('decompress refuses what is damaged or climbs out, and leaves it out when graceful', (t) => {
-  fails(t, 'decompress', {}, { 'files/a.gz': 'not gzip' }, /a\.gz could not be unpacked/)
-  fails(t, 'decompress', {}, { 'files/a.zip': zip({ '../../escape': 'x' }) }, /outside of the archive/)
-  fails(t, 'decompress', {}, { 'files/a.zip': 'PK' }, /a\.zip could not be unpacked/)
-  fails(t, 'decompress', {}, { 'files/a.bin': 'x' }, /names no compression/)
-  passes(t, 'decompress', { graceful: true }, { 'files/a.gz': 'no', 'files/b.gz': gzipSync('yes') }, { 'files/b.gz/b': 'yes' })
+test('decompress refuses what is damaged or climbs out, and leaves it out when graceful', async (t) => {
+  await fails(t, 'decompress', {}, { 'files/a.gz': 'not gzip' }, /a\.gz could not be unpacked/)
+  await fails(t, 'decompress', {}, { 'files/a.zip': zip({ '../../escape': 'x' }) }, /outside of the archive/)
+  await fails(t, 'decompress', {}, { 'files/a.zip': 'PK' }, /a\.zip could not be unpacked/)
+  await fails(t, 'decompress', {}, { 'files/a.bin': 'x' }, /names no compression/)
+  await passes(
+    t,
+    'decompress',
+    { graceful: true },
+    { 'files/a.gz': 'no', 'files/b.gz': gzipSync('yes') },
+    { 'files/b.gz/b': 'yes' },
+  )
 })
 
-test('flatten-folders joins paths so that two never meet', (t) => {
+test('flatten-folders joins paths so that two never meet', async (t) => {
   const input = { 'files/a/b.csv': '1', 'files/a/x-y/z': '2', 'files/plain-name': '3', 'tables/t/u/v': '4' }
-  passes(t, 'flatten-folders', {}, input, {
+  await passes(t, 'flatten-folders', {}, input, {
     'files/a-b.csv': '1',
     'files/a-x--y-z': '2',
     'files/plain-name': '3',
     'tables/t-u-v': '4',
   })
-  passes(t, 'flatten-folders', { starting_depth: 1 }, { 'tables/t/u/v': '4' }, { 'tables/t/u-v': '4' })
-  fails(t, 'flatten-folders', {}, { [`files/${'a'.repeat(200)}/${'b'.repeat(200)}`]: '1' }, /more than 255 characters/)
+  await passes(t, 'flatten-folders', { starting_depth: 1 }, { 'tables/t/u/v': '4' }, { 'tables/t/u-v': '4' })
+  await fails(t, 'flatten-folders', {}, { [`files/${'a'.repeat(200)}/${'b'.repeat(200)}`]: '1' }, /more than 255 characters/)
 })
 
-test('add-row-number-column counts on from slice to slice', (t) => {
+test('add-row-number-column counts on from slice to slice', async (t) => {
   const input = { 'tables/a/1': '"x"\n"y"\n', 'tables/a/2': '"z"\n', 'tables/a.manifest': { columns: ['v'] } }
-  passes(t, 'add-row-number-column', {}, input, {
+  await passes(t, 'add-row-number-column', {}, input, {
     'tables/a.manifest': { columns: ['v', 'row_number'] },
     'tables/a/1': '"x","1"\n"y","2"\n',
     'tables/a/2': '"z","3"\n',
   })
-  fails(t, 'add-row-number-column', {}, { 'tables/a.csv': '1\n' }, /a\.csv needs a manifest with its columns/)
+  await fails(t, 'add-row-number-column', {}, { 'tables/a.csv': '1\n' }, /a\.csv needs a manifest with its columns/)
 })
 
-test('add-filename-column appends the name of the file', (t) => {
+test('add-filename-column appends the name of the file', async (t) => {
   const input = {
     'tables/ž.csv': '"a\nb"\n',
     'tables/ž.csv.manifest': { schema: [{ name: 'v', data_type: { base: { type: 'STRING' } } }] },
   }
-  passes(t, 'add-filename-column', { column_name: 'from' }, input, {
+  await passes(t, 'add-filename-column', { column_name: 'from' }, input, {
     'tables/ž.csv': `"a\nb","${Buffer.from('ž.csv').toString('latin1')}"\n`,
     'tables/ž.csv.manifest': { schema: [{ name: 'v', data_type: { base: { type: 'STRING' } } }, { name: 'from' }] },
   })
 })
 
-test('add-metadata adds to the manifests of named tables', (t) => {
+test('add-metadata adds to the manifests of named tables', async (t) => {
   const input = {
     'tables/a.csv': '1',
     'tables/a.csv.manifest': {
@@ -216,7 +257,7 @@ test('add-metadata adds to the manifests of named tables', (t) => {
       ],
     },
   }
-  passes(t, 'add-metadata', { tables: [{ table: 'a.csv', metadata: [{ key: 'k', value: 'new' }] }] }, input, {
+  await passes(t, 'add-metadata', { tables: [{ table: 'a.csv', metadata: [{ key: 'k', value: 'new' }] }] }, input, {
     'tables/a.csv': '1',
     'tables/a.csv.manifest': {
       metadata: [
@@ -225,10 +266,10 @@ test('add-metadata adds to the manifests of named tables', (t) => {
       ],
     },
   })
-  fails(t, 'add-metadata', { tables: [{ table: 'b', metadata: [] }] }, input, /no table b/)
+  await fails(t, 'add-metadata', { tables: [{ table: 'b', metadata: [] }] }, input, /no table b/)
 })
 
-test('filter-files keeps what matches, with its manifest', (t) => {
+test('filter-files keeps what matches, with its manifest', async (t) => {
   const input = {
     'tables/a.csv': '1',
     'tables/a.csv.manifest': {},
@@ -236,52 +277,56 @@ test('filter-files keeps what matches, with its manifest', (t) => {
     'files/d/x.csv': '3',
     'files/d/y.txt': '4',
   }
-  passes(t, 'filter-files', { mask: '*.csv' }, input, { 'files/d/x.csv': '3', 'tables/a.csv': '1', 'tables/a.csv.manifest': {} })
-  passes(t, 'filter-files', { mask: 'b.txt' }, input, { 'tables/b.txt': '2' })
+  await passes(t, 'filter-files', { mask: '*.csv' }, input, {
+    'files/d/x.csv': '3',
+    'tables/a.csv': '1',
+    'tables/a.csv.manifest': {},
+  })
+  await passes(t, 'filter-files', { mask: 'b.txt' }, input, { 'tables/b.txt': '2' })
 })
 
-test('rename-headers renames in the manifest, or in the header line', (t) => {
+test('rename-headers renames in the manifest, or in the header line', async (t) => {
   const input = {
     'tables/a.csv': '"id","x"\n"id","1"\n',
     'tables/bb': '1\n',
     'tables/bb.manifest': { columns: ['id', 'y'], primary_key: ['id'] },
   }
-  passes(t, 'rename-headers', { a: { column_mapping: { id: 'key' } }, 'b*': { column_mapping: { id: 'key' } } }, input, {
+  await passes(t, 'rename-headers', { a: { column_mapping: { id: 'key' } }, 'b*': { column_mapping: { id: 'key' } } }, input, {
     'tables/a.csv': '"key","x"\n"id","1"\n',
     'tables/bb': '1\n',
     'tables/bb.manifest': { columns: ['key', 'y'], primary_key: ['key'] },
   })
 })
 
-test('select-columns keeps the named columns in the given order', (t) => {
+test('select-columns keeps the named columns in the given order', async (t) => {
   const input = { 'tables/a/1': '1,2,3\n', 'tables/a.manifest': { columns: ['a', 'b', 'c'] } }
-  passes(t, 'select-columns', { columns: ['c', 'a'] }, input, {
+  await passes(t, 'select-columns', { columns: ['c', 'a'] }, input, {
     'tables/a.manifest': { columns: ['c', 'a'] },
     'tables/a/1': '"3","1"\n',
   })
-  fails(t, 'select-columns', { columns: ['q'] }, input, /no column "q". It has: a, b, c/)
+  await fails(t, 'select-columns', { columns: ['q'] }, input, /no column "q". It has: a, b, c/)
 })
 
-test('format-csv rewrites the dialect named in the manifest', (t) => {
+test('format-csv rewrites the dialect named in the manifest', async (t) => {
   const input = { 'tables/a.csv': "'x;1';2\n", 'tables/a.csv.manifest': { delimiter: ';', enclosure: "'" } }
-  passes(t, 'format-csv', { delimiterTo: ',', enclosureTo: '"' }, input, {
+  await passes(t, 'format-csv', { delimiterTo: ',', enclosureTo: '"' }, input, {
     'tables/a.csv': '"x;1","2"\n',
     'tables/a.csv.manifest': { delimiter: ',', enclosure: '"' },
   })
-  fails(t, 'format-csv', { delimiterTo: ',', enclosureTo: '"' }, { 'tables/a.csv': '1' }, /no manifest/)
+  await fails(t, 'format-csv', { delimiterTo: ',', enclosureTo: '"' }, { 'tables/a.csv': '1' }, /no manifest/)
 })
 
-test('orthogonal fills short records up to the widest', (t) => {
+test('orthogonal fills short records up to the widest', async (t) => {
   const input = { 'tables/a/1': '1\n', 'tables/a/2': '1,2,3\n', 'tables/a.manifest': { columns: ['x'] } }
-  passes(t, 'orthogonal', {}, input, {
+  await passes(t, 'orthogonal', {}, input, {
     'tables/a.manifest': { columns: ['x', 'auto_col_2', 'auto_col_3'] },
     'tables/a/1': '"1","",""\n',
     'tables/a/2': '"1","2","3"\n',
   })
 })
 
-test('split-table makes slices and moves the header to the manifest', (t) => {
-  passes(
+test('split-table makes slices and moves the header to the manifest', async (t) => {
+  await passes(
     t,
     'split-table',
     { mode: 'rows', rowsPerSlice: 2 },
@@ -292,7 +337,7 @@ test('split-table makes slices and moves the header to the manifest', (t) => {
       'tables/a.csv/part000002.csv.gz': '"3"\n',
     },
   )
-  passes(
+  await passes(
     t,
     'split-table',
     { mode: 'bytes', bytesPerSlice: '4B', gzip: false },
@@ -305,9 +350,9 @@ test('split-table makes slices and moves the header to the manifest', (t) => {
   )
 })
 
-test('split-table makes no more slices than asked for, though it adds quotes', (t) => {
+test('split-table makes no more slices than asked for, though it adds quotes', async (t) => {
   const columns = { columns: ['a'] }
-  passes(
+  await passes(
     t,
     'split-table',
     { mode: 'slices', numberOfSlices: 2, minBytesPerSlice: 1, gzip: false },
@@ -320,16 +365,22 @@ test('split-table makes no more slices than asked for, though it adds quotes', (
   )
 })
 
-test('iconv writes no character that the encoding lacks', (t) => {
+test('iconv writes no character that the encoding lacks', async (t) => {
   const plain = { source_encoding: 'UTF-8', on_error: 'transliterate' }
-  passes(t, 'iconv', { ...plain, target_encoding: 'ASCII' }, { 'files/a': 'č€' }, { 'files/a': 'c?' })
-  passes(t, 'iconv', { ...plain, target_encoding: 'ISO-8859-1' }, { 'files/a': 'č€é' }, { 'files/a': 'c?\xe9' })
-  fails(t, 'iconv', { source_encoding: 'UTF-8', target_encoding: 'ASCII' }, { 'files/a': '€' }, /"€", which ASCII cannot write/)
+  await passes(t, 'iconv', { ...plain, target_encoding: 'ASCII' }, { 'files/a': 'č€' }, { 'files/a': 'c?' })
+  await passes(t, 'iconv', { ...plain, target_encoding: 'ISO-8859-1' }, { 'files/a': 'č€é' }, { 'files/a': 'c?\xe9' })
+  await fails(
+    t,
+    'iconv',
+    { source_encoding: 'UTF-8', target_encoding: 'ASCII' },
+    { 'files/a': '€' },
+    /"€", which ASCII cannot write/,
+  )
 })
 
-test('iconv re-encodes, and says what it could not', (t) => {
+test('iconv re-encodes, and says what it could not', async (t) => {
   const latin = Buffer.from('caf\u00e9', 'latin1')
-  passes(
+  await passes(
     t,
     'iconv',
     { source_encoding: 'ISO-8859-1' },
@@ -339,20 +390,20 @@ test('iconv re-encodes, and says what it could not', (t) => {
       'files/a.manifest': {},
     },
   )
-  passes(t, 'iconv', { source_encoding: 'UTF-8', target_encoding: 'CP1250' }, { 'files/a': 'žlu' }, { 'files/a': '\x9elu' })
-  passes(
+  await passes(t, 'iconv', { source_encoding: 'UTF-8', target_encoding: 'CP1250' }, { 'files/a': 'žlu' }, { 'files/a': '\x9elu' })
+  await passes(
     t,
     'iconv',
     { source_encoding: 'UTF-8', target_encoding: 'windows-1252', on_error: 'transliterate' },
     { 'files/a': 'ř☃' },
     { 'files/a': 'r?' },
   )
-  passes(t, 'iconv', { source_encoding: 'UTF-8', on_error: 'ignore' }, { 'files/a': latin }, { 'files/a': 'caf' })
-  fails(t, 'iconv', { source_encoding: 'UTF-8' }, { 'files/a': latin }, /not valid UTF-8/)
-  fails(t, 'iconv', { source_encoding: 'klingon' }, { 'files/a': latin }, /"klingon" is not known/)
+  await passes(t, 'iconv', { source_encoding: 'UTF-8', on_error: 'ignore' }, { 'files/a': latin }, { 'files/a': 'caf' })
+  await fails(t, 'iconv', { source_encoding: 'UTF-8' }, { 'files/a': latin }, /not valid UTF-8/)
+  await fails(t, 'iconv', { source_encoding: 'klingon' }, { 'files/a': latin }, /"klingon" is not known/)
 })
 
-test('last-file keeps the newest file with the tag, under its name', (t) => {
+test('last-file keeps the newest file with the tag, under its name', async (t) => {
   const manifest = (id: number, created: string, tags = ['daily']) => ({ id, created, tags })
   const input = {
     'files/1_a': 'old',
@@ -362,14 +413,14 @@ test('last-file keeps the newest file with the tag, under its name', (t) => {
     'files/3_c': 'other',
     'files/3_c.manifest': manifest(3, '2026-01-03T00:00:00+0000', []),
   }
-  passes(t, 'last-file', { tag: 'daily' }, input, {
+  await passes(t, 'last-file', { tag: 'daily' }, input, {
     'files/daily': 'new',
     'files/daily.manifest': manifest(2, '2026-01-02T00:00:00+0000'),
   })
 })
 
-test('the small ones: empty tables, empty files, NUL bytes, line ends', (t) => {
-  passes(
+test('the small ones: empty tables, empty files, NUL bytes, line ends', async (t) => {
+  await passes(
     t,
     'create-empty-table',
     {
@@ -384,7 +435,7 @@ test('the small ones: empty tables, empty files, NUL bytes, line ends', (t) => {
       'tables/b': 'kept',
     },
   )
-  passes(
+  await passes(
     t,
     'remove-empty-files-and-folders',
     { remove_files_with_whitespace: true },
@@ -393,8 +444,8 @@ test('the small ones: empty tables, empty files, NUL bytes, line ends', (t) => {
       'tables/c/1': 'x',
     },
   )
-  passes(t, 'strip-null', {}, { 'files/a': 'a\0b' }, { 'files/a': 'ab' })
-  passes(t, 'line-endings', {}, { 'files/a': 'a\r\nb\rc\r' }, { 'files/a': 'a\nb\nc\n' })
+  await passes(t, 'strip-null', {}, { 'files/a': 'a\0b' }, { 'files/a': 'ab' })
+  await passes(t, 'line-endings', {}, { 'files/a': 'a\r\nb\rc\r' }, { 'files/a': 'a\nb\nc\n' })
 })
 
 test('every processor the platform describes is here', () => {
@@ -407,12 +458,22 @@ test('every processor the platform describes is here', () => {
   )
 })
 
-test('a wrong parameter is named', (t) => {
-  fails(t, 'skip-lines', {}, {}, /parameter "lines" is missing/)
-  fails(t, 'skip-lines', { lines: -1 }, {}, /"lines" must be a whole number from 0, not -1/)
-  fails(t, 'skip-lines', { lines: 1, colour: 'red' }, {}, /Unknown parameter "colour"/)
-  fails(t, 'move-files', { direction: 'up' }, {}, /"direction" must be one of tables, files, not "up"/)
-  fails(t, 'nothing', {}, {}, /no processor "nothing"/)
+test('the program says how it ended by its exit code, and what the user can mend on standard error', async (t) => {
+  const good = await run(t, 'move-files', { direction: 'tables' }, { 'files/a': '1' }, asProgram)
+  assert.deepEqual(good, { status: 0, stderr: '', out: { 'tables/a': '1' } })
+  const wrong = await run(t, 'skip-lines', {}, {}, asProgram)
+  assert.equal(wrong.status, 1)
+  assert.match(wrong.stderr, /^The parameter "lines" is missing/)
+  const unknown = await run(t, 'nothing', {}, {}, asProgram)
+  assert.equal(unknown.status, 1)
+  assert.match(unknown.stderr, /no processor "nothing"/)
+})
+
+test('a wrong parameter is named', async (t) => {
+  await fails(t, 'skip-lines', {}, {}, /parameter "lines" is missing/)
+  await fails(t, 'skip-lines', { lines: -1 }, {}, /"lines" must be a whole number from 0, not -1/)
+  await fails(t, 'skip-lines', { lines: 1, colour: 'red' }, {}, /Unknown parameter "colour"/)
+  await fails(t, 'move-files', { direction: 'up' }, {}, /"direction" must be one of tables, files, not "up"/)
 })
 
 test('any table written in any dialect is read back equal', async (t) => {

@@ -9,7 +9,7 @@ test('a damaged database is made anew, and kept for the next time', async (t) =>
   const folder = await mkdtemp(join(tmpdir(), 'millrace-catalog-'))
   t.after(() => rm(folder, { recursive: true }))
   const tables = async () => {
-    const database = await openCatalogDatabase(folder)
+    const database = await openCatalogDatabase(folder, () => openCatalogDatabase()) // made once for all tests
     t.after(() => database.close())
     const { rows } = await database.query<{ tables: number }>('select count(*)::int as tables from pg_class')
     return rows[0]!.tables

@@ -9,11 +9,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PGlite } from '@electric-sql/pglite'
 
-export async function openCatalogDatabase(folder = getCompileCacheDir()): Promise<PGlite> {
-  if (folder === undefined) return PGlite.create('memory://')
+export async function openCatalogDatabase(folder = getCompileCacheDir(), create = createEmpty): Promise<PGlite> {
+  if (folder === undefined) return create()
   const kept = keptDatabase(folder)
-  return (await load(kept)) ?? (await createAndKeep(kept))
+  return (await load(kept)) ?? (await createAndKeep(kept, create))
 }
+
+const createEmpty = (): Promise<PGlite> => PGlite.create('memory://')
 
 /** Undefined when there is none, or a damaged one. */
 async function load(path: string): Promise<PGlite | undefined> {
@@ -23,8 +25,8 @@ async function load(path: string): Promise<PGlite | undefined> {
   return PGlite.create('memory://', { loadDataDir: new Blob([tar], { type: 'application/x-tar' }) })
 }
 
-async function createAndKeep(path: string): Promise<PGlite> {
-  const database = await PGlite.create('memory://')
+async function createAndKeep(path: string, create: () => Promise<PGlite>): Promise<PGlite> {
+  const database = await create()
   const tar = Buffer.from(await (await database.dumpDataDir('none')).arrayBuffer())
   const written = `${path}.${randomUUID()}`
   try {

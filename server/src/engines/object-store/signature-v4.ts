@@ -55,7 +55,7 @@ export const scopeText = ({ date, region, service }: SigningScope): string => `$
 
 export const sha256Hex = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-/** Node takes three times as long with bytes as with a key made of them. */
+/** Node takes more than twice as long with bytes as with a key made of them. */
 export const hmac = (key: string | Uint8Array, data: string): Buffer =>
   createHmac('sha256', typeof key === 'string' ? key : createSecretKey(key))
     .update(data)

@@ -10,7 +10,7 @@ export interface NewChange {
   /** `token`: not shown; it ends the streams of that token. */
   readonly kind: ChangeKind | 'token'
   readonly objectId: string
-  /** `created`, `changed`, `deleted`; of a job or a flow its status. */
+  /** `created`, `changed`, `deleted`; of a job or a flow its status; `fired` of a schedule. */
   readonly state: string
   readonly version: number | null
   readonly branchId: number | null

@@ -80,6 +80,7 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     scheduler,
     inTransaction,
     recordEvent: events.record,
+    recordChange: deps.changes.record,
     notifications: deps.notifications,
     schedulerComponentId: SCHEDULER_COMPONENT,
     configurationExists: async (projectId, componentId, configurationId) =>

@@ -69,9 +69,12 @@ test('every kind of change is told with ids, the new state and the version, to i
     schedule: { cronTab: '0 0 1 1 *', timezone: 'UTC', state: 'enabled' },
     target: { componentId: 'test.works', configurationId: target, mode: 'run' },
   })
-  const active = await ok('POST', '/scheduler/schedules', { configurationId: schedule })
+  const active = await ok<{ id: string; nextExecutionTime: string }>('POST', '/scheduler/schedules', {
+    configurationId: schedule,
+  })
+  await stack.platform.schedulerLoop.tick(new Date(active.nextExecutionTime))
   await ok('DELETE', `/scheduler/schedules/${active.id}`)
-  await until('the schedule is told about', () => statesOf(stream, 'schedule', active.id).join() === 'active,deleted')
+  await until('the schedule is told about', () => statesOf(stream, 'schedule', active.id).join() === 'active,fired,deleted')
 
   const flow = await stack.configure('platform.flow', {
     phases: [{ id: 'a', name: 'A' }],

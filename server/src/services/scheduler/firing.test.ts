@@ -84,6 +84,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
         scheduler,
         inTransaction: crashing,
         recordEvent: events.record,
+        recordChange: async () => {},
         notifications: { scheduleMissed: async () => {} },
         schedulerComponentId: SCHEDULER,
         configurationExists: async (owner, component, id) =>

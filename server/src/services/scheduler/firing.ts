@@ -8,6 +8,7 @@
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
+import type { NewChange, RecordChange } from '../../model/change.ts'
 import type { RecordEvent } from '../../model/event.ts'
 import type { NotificationPort, ScheduleMissed } from '../../model/notification-port.ts'
 import { nextRun, type Plan } from './planned-runs.ts'
@@ -24,6 +25,7 @@ export interface FiringDeps {
   readonly scheduler: Scheduler
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly recordEvent: RecordEvent
+  readonly recordChange: RecordChange
   readonly notifications: Pick<NotificationPort, 'scheduleMissed'>
   readonly schedulerComponentId: string
   readonly configurationExists: (projectId: number, componentId: string, configurationId: string) => Promise<boolean>
@@ -125,6 +127,7 @@ export function createFiring(deps: FiringDeps) {
         await store.forgetExecutions(trx, record.id, new Date(now.getTime() - EXECUTIONS_KEPT_MS), LISTED_EXECUTIONS)
       }
       await store.setNextRun(trx, record.id, decision.next)
+      await deps.recordChange(trx, firedChange(record))
     }
     return count
   }
@@ -208,6 +211,18 @@ export function createFiring(deps: FiringDeps) {
 
   return { fireDue }
 }
+
+/** A job was started, or the run was left out: who looks at the schedule sees which. */
+const firedChange = ({ id, projectId, tokenId }: ScheduleRecord): NewChange => ({
+  projectId,
+  kind: 'schedule',
+  objectId: String(id),
+  state: 'fired',
+  version: null,
+  branchId: null,
+  componentId: null,
+  tokenId,
+})
 
 const missed = (record: ScheduleRecord, dueAt: Date, reason: string): ScheduleMissed => ({
   projectId: record.projectId,

@@ -389,6 +389,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
       .waitFor()
     mayComplainOf(/status of 400 .*\/storage\/query/)
     await replaceText(editor, 'select na')
+    await editor.getByText('select na', { exact: true }).waitFor()
     const natural = page.getByRole('listbox').getByRole('option', { name: 'natural' }).first()
     await until('words are offered', async () => {
       await editor.press('Control+Space') // again: an editor that notices its cursor late takes the words away

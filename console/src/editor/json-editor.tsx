@@ -24,6 +24,7 @@ import { useEffect, useRef } from 'react'
 import { isSameDocument } from '../document/changes.ts'
 import { isEncrypted, leavesOf, type Path, parsed, sliceAt } from '../document/json-text.ts'
 import { choicesOf, labelOf, marksOf, memberSchema, problemsOf, resolve, type Schema } from '../document/schema.ts'
+import { createTypedTexts } from './typed-texts.ts'
 
 export interface JsonEditorProps {
   readonly label: string
@@ -37,8 +38,7 @@ export interface JsonEditorProps {
 export default function JsonEditor({ label, text, onChange, schema, isPart = false }: JsonEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
-  /** What was typed here and has not come back as `text` yet. */
-  const typed = useRef<readonly string[]>([])
+  const typed = useRef(createTypedTexts((one, other) => one === other || isSameDocument(one, other)))
   const latest = useRef({ onChange, schema, isPart })
   latest.current = { onChange, schema, isPart }
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; changes of the text come below
@@ -58,7 +58,7 @@ export default function JsonEditor({ label, text, onChange, schema, isPart = fal
           EditorView.updateListener.of((update) => {
             if (!update.docChanged) return
             const now = update.state.doc.toString()
-            typed.current = [...typed.current, now]
+            typed.current.add(now)
             latest.current.onChange?.(now)
           }),
         ],
@@ -70,12 +70,10 @@ export default function JsonEditor({ label, text, onChange, schema, isPart = fal
   useEffect(() => {
     const editor = view.current
     const current = editor?.state.doc.toString()
-    const own = typed.current.findIndex((one) => one === text || isSameDocument(one, text))
-    typed.current = typed.current.slice(own + 1)
-    // Another view changed the document. What was typed here comes back late when somebody types fast, and differences of white space
-    // alone are the typing of whoever is here.
-    if (editor && current !== undefined && own === -1 && current !== text && !isSameDocument(current, text)) {
-      typed.current = []
+    const isOwn = typed.current.isOwn(text)
+    // Another view changed the document. Differences of white space alone are the typing of whoever is here.
+    if (editor && current !== undefined && !isOwn && current !== text && !isSameDocument(current, text)) {
+      typed.current.clear()
       editor.dispatch({ changes: { from: 0, to: current.length, insert: text } })
     }
   }, [text])

@@ -8,6 +8,7 @@ import { Compartment, EditorState, Prec } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { colours, look } from './json-editor.tsx'
+import { createTypedTexts } from './typed-texts.ts'
 
 /** Columns by `"bucket"."table"`. */
 export type SqlNames = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
@@ -25,6 +26,7 @@ export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorPro
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const known = useRef(new Compartment())
+  const typed = useRef(createTypedTexts())
   const latest = useRef({ onChange, onRun })
   latest.current = { onChange, onRun }
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; changes come below
@@ -52,9 +54,12 @@ export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorPro
           look,
           Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),
           keymap.of([...defaultKeymap, ...historyKeymap]), // Tab leaves the editor, for people who use the keyboard only
-          EditorView.updateListener.of((update) =>
-            update.docChanged ? latest.current.onChange(update.state.doc.toString()) : undefined,
-          ),
+          EditorView.updateListener.of((update) => {
+            if (!update.docChanged) return
+            const now = update.state.doc.toString()
+            typed.current.add(now)
+            latest.current.onChange(now)
+          }),
         ],
       }),
     })
@@ -64,8 +69,10 @@ export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorPro
   useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(language(names)) }), [names])
   useEffect(() => {
     const current = view.current?.state.doc.toString()
-    if (current !== undefined && current !== text)
-      view.current?.dispatch({ changes: { from: 0, to: current.length, insert: text } })
+    const isOwn = typed.current.isOwn(text)
+    if (current === undefined || isOwn || current === text) return
+    typed.current.clear()
+    view.current?.dispatch({ changes: { from: 0, to: current.length, insert: text } })
   }, [text])
   return <div ref={host} className="code-host sql" />
 }

@@ -12,6 +12,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
 
 # The console is built with the packages for development and leaves nothing but its files.
 FROM packages AS console
+COPY tsconfig.json ./
+COPY contract contract
 COPY client client
 COPY console console
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm run build -w console

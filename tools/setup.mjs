@@ -100,10 +100,10 @@ function checkNode() {
   )
 }
 
-/** What the build of the console depends on: its files, and the client's. */
+/** What the build of the console depends on: its files, the client's and what it shares with the server. */
 function consoleFingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')))
-  for (const folder of ['console', 'client']) {
+  for (const folder of ['console', 'client', 'contract']) {
     const names = readdirSync(join(ROOT, folder), { recursive: true }).map(String).sort()
     for (const name of names) {
       const path = join(ROOT, folder, name)

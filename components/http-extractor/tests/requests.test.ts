@@ -220,6 +220,34 @@ test('seconds of a login response count from the login itself, not from the star
   assert.deepEqual(seen, ['GET /login', 'GET /x?page=1', 'GET /x?page=2', 'GET /x?page=3', 'GET /login', 'GET /x?page=4'])
 })
 
+test('a text of digits in a login response is what strtotime reads, and a number where it reads nothing or counts seconds', async (t) => {
+  let clock = 1_998_691_199_000 // a second before the 123rd day of 2033
+  const answers: Record<string, unknown>[] = []
+  const { url, seen } = await serve(t, (q, r) => {
+    if (q.url === '/login') return json(r, answers.shift() ?? { until: 4_000_000_000 })
+    clock += 1000
+    json(r, q.url?.includes('page=3') ? [] : [{ id: clock }])
+  })
+  const run = async (until: unknown, relative: boolean) => {
+    const before = seen.length
+    answers.push({ until })
+    const authentication = { type: 'login', loginRequest: { endpoint: 'login' }, expires: { response: 'until', relative } }
+    const { error } = await extract(
+      {
+        api: { baseUrl: url, pagination: { method: 'pagenum' }, authentication },
+        config: { jobs: [{ endpoint: 'x' }] },
+      },
+      { now: () => clock },
+    )
+    assert.equal(error, undefined, String(error))
+    answers.length = 0
+    return seen.slice(before).join(' ').replaceAll('GET ', '')
+  }
+  assert.equal(await run('2033.123', false), '/login /x?page=1 /login /x?page=2 /x?page=3')
+  assert.equal(await run(String(clock / 1000 + 1), false), '/login /x?page=1 /login /x?page=2 /x?page=3')
+  assert.equal(await run('1', true), '/login /x?page=1 /login /x?page=2 /x?page=3')
+})
+
 test('a timeout longer than any timer is a long one', async (t) => {
   const { url } = await serve(t, (_q, r) => setTimeout(() => json(r, [{ id: 1 }]), 20))
   const api = { baseUrl: url, http: { requestTimeout: 3_000_000, connectTimeout: '1e12' }, retryConfig: { maxRetries: 0 } }

@@ -6,9 +6,9 @@ import { calendarDay } from './calendar-day.ts'
 
 /** Undefined when the text is not a moment. */
 export function parseMoment(text: string, now: Date): Date | undefined {
-  const words = text.trim().toLowerCase()
+  const words = text.trim()
   if (/^@?-?\d{1,12}$/.test(words)) return valid(new Date(Number(words.replace('@', '')) * 1000))
-  return parseIso(words) ?? parseWords(words, now)
+  return parseIso(words.toLowerCase()) ?? parseWords(words, now)
 }
 
 /** To the millisecond. A time without a zone is UTC; the offset may come without a colon, as our own records write it. */

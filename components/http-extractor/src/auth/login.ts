@@ -266,9 +266,13 @@ function expiresAt(
   return time
 }
 
-/** In milliseconds. A number is a Unix time or, when relative, seconds from now; anything else is for strtotime. */
+/**
+ * In milliseconds. A number is a Unix time or, when relative, seconds from now. A text is for strtotime, also one of digits
+ * ("2033.123" is a day of that year); digits that it does not read are a number, as is every text of digits when relative.
+ */
 function expiryTime(value: JsonValue, relative: boolean, now: number): number | undefined {
-  if (isNumeric(value)) return Math.round(Number(String(value))) * 1000 + (relative ? now : 0)
+  const number = isNumeric(value) ? Math.round(Number(String(value))) * 1000 : undefined
+  if (relative && number !== undefined) return now + number
   const seconds = typeof value === 'string' ? strtotime(value, Math.floor(now / 1000)) : undefined
-  return seconds === undefined ? undefined : seconds * 1000
+  return seconds === undefined ? number : seconds * 1000
 }

@@ -114,6 +114,59 @@ test('strtotime reads what people write', () => {
     assert.equal(strtotime(text, base), undefined, text)
 })
 
+// The values are those of PHP 8.2 in UTC.
+test('strtotime reads every form of a time that PHP reads, with its value', () => {
+  const base = at('2026-07-18T11:30:00Z') // a Saturday
+  const cases: [string, number | undefined][] = [
+    ['2026-07-18 12:30:00 Europe/Prague', 1_784_370_600],
+    ['22.12.30', 1_784_412_750],
+    ['May-09-78', 263_520_000],
+    ['78-Dec-22', 283_132_800],
+    ['2030.197', 1_910_390_400],
+    ['2030197', 1_910_390_400],
+    ['2030:08:07 18:11:31', 1_912_356_691],
+    ['04.08', 1_784_347_680],
+    ['04.08.37', 1_784_347_717],
+    ['19.19', 1_784_402_340],
+    ['12.30', 1_784_377_800],
+    ['040837', 1_784_347_717],
+    ['back of 7pm', 1_784_402_100],
+    ['front of 5am', 1_784_349_900],
+    ['2030-00-00', 1_890_691_200],
+    ['23:59:60', 1_784_419_200],
+    ['00:00:60', 1_784_332_860],
+    ['3 VII 2030', 1_909_267_200],
+    ['04jul2030', 1_909_353_600],
+    ['-1', 1_784_377_800],
+    ['+5', 1_784_356_200],
+    ['2030-001', 1_893_456_000],
+    ['noon tomorrow', 1_784_419_200],
+    ['6 pm yesterday', 1_784_246_400],
+    ['+1 sat', 1_784_374_200],
+    ['2560', 18_635_830_200],
+    ['2030-01-01T10:00:00,5Z', undefined],
+    ['2033.123', 1_998_691_200],
+  ]
+  for (const [text, expected] of cases) assert.equal(strtotime(text, base), expected, text)
+})
+
+test('a named zone has the offset of the day that the text names', () => {
+  const cases: [string, string][] = [
+    ['2026-01-18 12:30 Europe/Prague', '2026-01-18T11:30:00Z'],
+    ['2026-07-18 12:30 Europe/Prague', '2026-07-18T10:30:00Z'],
+    ['2026-03-28 12:00 Europe/Prague +1 day', '2026-03-29T10:00:00Z'],
+    ['2026-03-29 02:30 Europe/Prague', '2026-03-29T01:30:00Z'], // the clocks skip it
+    ['2026-10-25 02:30 Europe/Prague', '2026-10-25T00:30:00Z'], // the clocks show it twice
+    ['2026-03-08 02:30 America/New_York', '2026-03-08T07:30:00Z'],
+    ['2026-11-01 01:30 America/New_York', '2026-11-01T05:30:00Z'],
+    ['2026-11-01 01:30 America/New_York +1 hour', '2026-11-01T07:30:00Z'],
+    ['2026-10-04 02:15 Australia/Lord_Howe', '2026-10-03T15:45:00Z'],
+  ]
+  for (const now of ['2026-01-01T00:00:00Z', '2026-07-01T00:00:00Z']) {
+    for (const [text, expected] of cases) assert.equal(strtotime(text, at(now)), at(expected), `${text} at ${now}`)
+  }
+})
+
 test('sprintf follows PHP', () => {
   const cases: [string, (string | number | bigint | boolean | null)[], string][] = [
     ['%s and %s', ['a', 1n], 'a and 1'],

@@ -13,6 +13,7 @@ import { print, table, UserError } from './output.ts'
 
 interface Listed {
   readonly id: string
+  readonly aliases: readonly string[]
   readonly type: string
   readonly name: string
   readonly description: string
@@ -32,7 +33,8 @@ export function addComponentCommands(program: Command): void {
     .option('--type <type>', 'extractor, writer, application, transformation, processor, ...')
     .action(async ({ type }: { type?: string }, command: Command) => {
       const { components } = await createClient(command).request<{ components: Listed[] }>('GET', '/v2/storage')
-      const found = components.filter((one) => type === undefined || one.type === type)
+      // An entry under an alias repeats the component.
+      const found = components.filter((one) => !one.aliases.includes(one.id) && (type === undefined || one.type === type))
       print(command, found, (rows) =>
         table(
           ['ID', 'TYPE', 'NAME'],

@@ -90,6 +90,18 @@ test('corrections D and E: components, events, projects', async (t) => {
       const index = await ok<{ components: { id: string; aliases: string[] }[] }>('GET', '/v2/storage')
       const ownNames = index.components.filter(({ id, aliases }) => id.startsWith('platform.') && aliases.length > 0)
       assert.deepEqual(ownNames, [], 'where a component has a public id, lists say that one')
+      const listedIds = new Set(index.components.map(({ id }) => id))
+      const publicIds = index.components.flatMap(({ id, aliases }) => [
+        id,
+        ...aliases.filter((one) => !one.startsWith('platform.')),
+      ])
+      assert.deepEqual([...listedIds].sort(), [...new Set(publicIds)].sort(), 'corrections-2 G1: an entry for each public id')
+      for (const id of ['ex-generic-v2', 'keboola.snowflake-transformation', 'keboola.google-bigquery-transformation'])
+        assert.ok(listedIds.has(id), id)
+      const [described, alias] = ['keboola.ex-generic-v2', 'ex-generic-v2'].map(
+        (id) => index.components.find((one) => one.id === id)!,
+      )
+      assert.deepEqual({ ...alias, id: described?.id, uri: undefined }, { ...described, uri: undefined }, 'the same description')
       const job = await ok<{ component: string }>('POST', '/queue/jobs', {
         component: 'ex-generic-v2',
         config: made['ex-generic-v2'],
@@ -286,7 +298,11 @@ test('D73: a stack that stores unknown components keeps, versions and lists thei
   )
   const [component] = listed
   assert.deepEqual([listed.length, component?.id, component?.hasRun], [1, 'keboola.wr-db-test', false])
-  assert.deepEqual([component?.flags, component?.configurations.map((one) => one.id)], [['unknownComponent'], [id]])
+  assert.deepEqual(component?.flags, ['genericUI', 'encrypt', 'unknownComponent'])
+  assert.deepEqual(
+    component?.configurations.map((one) => one.id),
+    [id],
+  )
 
   const run = await call('POST', '/queue/jobs', { json: { component: 'keboola.wr-db-test', config: id, mode: 'run' } })
   assert.equal(run.status, 400)
@@ -296,11 +312,26 @@ test('D73: a stack that stores unknown components keeps, versions and lists thei
   )
   assert.equal((await call('POST', '/v2/storage/components/-bad-/configs', { json: { name: 'One' } })).status, 404)
 
-  // Known by its configurations alone: those in the trash count, none at all is a component that is not there.
   await ok('DELETE', `${path}/${id}`)
   assert.deepEqual(await ok('GET', path), [])
-  for (const list of ['', '?limit=10']) {
-    const missing = await call('GET', `/v2/storage/components/keboola.wr-db-other/configs${list}`)
-    assert.deepEqual([missing.status, missing.json<{ code: string }>().code], [404, 'storage.components.notFound'])
+  for (const query of ['', '?limit=10', '?isDeleted=true'])
+    assert.deepEqual(await ok('GET', `components/keboola.wr-db-other/configs${query}`), [], 'corrections-2 A36')
+})
+
+test('corrections-2 G19: the index lists stored unknown components with the type that their id suggests', async (t) => {
+  const stack = await startTestStack(t, { unknownComponents: 'store' })
+  const { ok } = await newProjectClient(stack, 'G19')
+  const types = {
+    'keboola.ex-db-mysql': 'extractor',
+    'kds-team.wr-sheets': 'writer',
+    'acme.app-report': 'application',
+    'keboola.python-transformation-v2': 'transformation',
+    'acme.index-text': 'other',
   }
+  for (const id of Object.keys(types)) await ok('POST', `components/${id}/configs`, { name: 'One' })
+  const index = await stack.request('GET', '/v2/storage', { token: null })
+  const { components } = index.json<{ components: { id: string; type: string; hasRun: boolean; flags: string[] }[] }>()
+  const stored = components.filter(({ flags }) => flags.includes('unknownComponent'))
+  assert.deepEqual(Object.fromEntries(stored.map(({ id, type }) => [id, type])), types)
+  assert.ok(stored.every(({ hasRun }) => !hasRun))
 })

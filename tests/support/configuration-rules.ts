@@ -36,7 +36,6 @@ export async function openConfigurationRules({ db, inTransaction }: MetadataDb) 
       find: (id: string) => ({ id, type: 'other' }),
       canonicalId: (id: string) => id,
       listedId: (id: string) => id,
-      isDescribed: () => true,
       problemOf: () => undefined,
     },
     secretsOf: async () => ({ encrypt: (text: string) => text }),

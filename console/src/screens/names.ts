@@ -38,7 +38,8 @@ export function useComponents() {
 /** Every component of the stack, configured or not. */
 export function useCatalogue(): readonly Component[] {
   const { data } = useLoad('index.get')
-  return (data?.components ?? []) as unknown as readonly Component[] // described loosely
+  const listed = (data?.components ?? []) as unknown as readonly Component[] // described loosely
+  return listed.filter(({ id, aliases = [] }) => !aliases.includes(id)) // an entry under an alias repeats the component
 }
 
 /** `nameOf(component, configuration)`: the name people gave it, else what is known. */

@@ -29,6 +29,7 @@ import { branchCopiesRoutes } from '../services/configurations/branch-copies.rou
 import { createBranchCopies } from '../services/configurations/branch-copies.ts'
 import { createBranchMerging } from '../services/configurations/branch-merging.ts'
 import { configurationsRoutes } from '../services/configurations/configurations.routes.ts'
+import { listComponentIds } from '../services/configurations/configurations.store.ts'
 import { type ContentRules, createConfigurations } from '../services/configurations/configurations.ts'
 import { type ConfigurationDryRunDeps, createConfigurationDryRuns } from '../services/configurations/dry-run.ts'
 import { configurationMetadataRoutes } from '../services/configurations/metadata.routes.ts'
@@ -185,7 +186,8 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
       }
     },
     /** Descriptions as the index publishes them. */
-    publishedComponents: (baseUrl: string) => components.list().map((component) => published(component, baseUrl)),
+    publishedComponents: async (baseUrl: string) =>
+      (await components.listed(() => listComponentIds(db))).map((component) => published(component, baseUrl)),
     /** Storage jobs of these modules, by operation name. */
     jobs: {
       ...branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, { from, into }, source) }),

@@ -14,8 +14,6 @@ import { runnableComponent } from './runnable-component.ts'
 export interface Components {
   /** By id or alias. Where unknown components are stored, every id that is well formed is found. */
   find(id: string): ComponentDescription | undefined
-  /** False for a component that is found only because unknown ones are stored. */
-  isDescribed(id: string): boolean
   /** As the job runner reads it; only what has a description. */
   findRunnable(id: string): RunnableComponent | undefined
   /** The id itself when no component has it. */
@@ -25,6 +23,8 @@ export interface Components {
   /** The id that clients are shown for one they used: the same, except that names of this stack alone give way to the public one. */
   listedId(id: string): string
   list(): readonly ComponentDescription[]
+  /** As clients list them: an entry for each public id, alias or not; where unknown components are stored, also for those of `storedIds`. */
+  listed(storedIds: () => Promise<readonly string[]>): Promise<readonly ComponentDescription[]>
   /** Ids and aliases of the components that files of this node describe. */
   ownNames(): readonly string[]
   /** The components that files of this node describe. */
@@ -115,12 +115,18 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
 
   return {
     find: (id) => registry.byId.get(id) ?? (unknown === 'store' ? undescribed(id) : undefined),
-    isDescribed: (id) => registry.byId.has(id),
     findRunnable: (id) => runnableComponent(registry.byId.get(id)),
     canonicalId,
     namesOf: (id) => registry.namesOf.get(canonicalId(id)) ?? [id],
     listedId: (id) => (id.startsWith(STACK_ONLY) ? canonicalId(id) : id),
     list: () => registry.all,
+    listed: async (storedIds) => {
+      const described = registry.all.flatMap((component) =>
+        publicNames(registry.namesOf.get(component.id) ?? []).map((id) => ({ ...component, id })),
+      )
+      const stored = unknown === 'store' ? (await storedIds()).filter((id) => !registry.byId.has(id)) : []
+      return [...described, ...stored.flatMap((id) => undescribed(id) ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
+    },
     ownNames: () => [...lastGood.values()].flatMap(({ id }) => registry.namesOf.get(id) ?? []),
     own: () => [...lastGood.values()].filter((description) => registry.byId.get(description.id) === description),
     setShared: (found) => {
@@ -149,12 +155,38 @@ interface UnusableFile {
 const isAbout = ({ file, id: own }: UnusableFile, id: string): boolean =>
   own === undefined ? [id, id.split('.').at(-1)].includes(file.replace(/\.json$/, '')) : own === id
 
+/** The id of a component and its public aliases. A component of this stack alone keeps its own id. */
+const publicNames = ([id = '', ...aliases]: readonly string[]): readonly string[] => [
+  id,
+  ...aliases.filter((alias) => !alias.startsWith(STACK_ONLY)),
+]
+
 /** The flag by which clients tell components that the stack only stores. */
 const UNKNOWN_FLAG = 'unknownComponent'
 
+/** What the ids of public components say about their type, without the vendor in front of them. */
+const TYPE_BY_NAME: readonly (readonly [RegExp, string])[] = [
+  [/^ex-/, 'extractor'],
+  [/^wr-/, 'writer'],
+  [/^app-/, 'application'],
+  [/^processor-/, 'processor'],
+  [/(^|-)transformation(-|$)/, 'transformation'],
+]
+
+const guessedType = (id: string): string => {
+  const name = id.slice(id.lastIndexOf('.') + 1)
+  return TYPE_BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? 'other'
+}
+
 function undescribed(id: string): ComponentDescription | undefined {
   const description = 'This stack has no description of the component: its configurations are stored and cannot run.'
-  const read = readDescription({ id, name: id, description, flags: [UNKNOWN_FLAG] })
+  const read = readDescription({
+    id,
+    type: guessedType(id),
+    name: id,
+    description,
+    flags: ['genericUI', 'encrypt', UNKNOWN_FLAG],
+  })
   return read.ok ? read.description : undefined
 }
 

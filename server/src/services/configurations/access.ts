@@ -16,8 +16,6 @@ export interface Caller {
 /** What this module needs to know of components. */
 export interface ComponentLookup extends ComponentProblems {
   find(id: string): { readonly id: string; readonly type: string } | undefined
-  /** False for a component that only the configurations of a project make known. */
-  isDescribed(id: string): boolean
   canonicalId(id: string): string
   listedId(id: string): string
 }

@@ -5,7 +5,6 @@
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import { type Page, picked } from '../../http/page.ts'
-import { componentMissing } from '../../model/component-missing.ts'
 import {
   addressOf,
   type Caller,
@@ -135,7 +134,6 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     const component = usableComponent(components, caller.actor, componentId)
     const filter = { projectId: caller.actor.projectId, branchId: caller.branch.id, componentId: component, isDeleted }
     const listed = await listRevisions(db, filter)
-    if (listed.length === 0) await checkKnown(componentId, filter)
     const place = JSON.stringify(filter)
     const revisions = listed.map(({ ownerId, revision }) => `${ownerId}.${revision}`).join()
     const known = lists.find(place, (kept) => kept.revisions === revisions)
@@ -147,18 +145,10 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     return answer
   }
 
-  /** A component without a description exists as long as the branch has a configuration of it, in the trash or not. */
-  async function checkKnown(componentId: string, filter: ListFilter): Promise<void> {
-    if (components.isDescribed(componentId)) return
-    const others = await listRevisions(db, { ...filter, isDeleted: !filter.isDeleted })
-    if (others.length === 0) throw componentMissing(components, componentId)
-  }
-
   const listPage: Reader['listPage'] = async (caller, componentId, isDeleted, page, fields) => {
     const component = usableComponent(components, caller.actor, componentId)
     const filter = { projectId: caller.actor.projectId, branchId: caller.branch.id, componentId: component, isDeleted }
     const { listed, total } = await listRevisionsPage(db, filter, page)
-    if (total === 0) await checkKnown(componentId, filter)
     const items = await itemsOf(filter, listed)
     const texts = items.map((item) => (fields ? JSON.stringify(picked(JSON.parse(item.toString()), fields)) : item.toString()))
     return { text: listOf(texts), total }

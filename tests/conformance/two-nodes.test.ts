@@ -1,11 +1,13 @@
 // Nodes on one PostgreSQL and one S3: each runs what it can, knows what the others have, and may go at any time without a failed job.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
@@ -120,6 +122,50 @@ test('a component of one node is known to all, runs on all, and follows every ch
   await rm(join(owner.dataDir, 'components', 'test.shared.json'))
   await exchange()
   await knows(api, 'test.shared', undefined)
+})
+
+/** Why a user of this machine cannot run components isolated; undefined when they can. */
+async function problemFor(uid: number): Promise<string | undefined> {
+  const module = new URL('../../server/src/engines/runner/isolation.ts', import.meta.url).href
+  const settings = { mode: 'auto', path: process.env.PATH, readable: [], hidden: [], uid: OTHER_USER }
+  const script = `const { findIsolation } = await import(${JSON.stringify(module)})
+    process.stdout.write((await findIsolation(${JSON.stringify(settings)})).problem ?? 'none')`
+  const answer = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+    uid,
+    gid: uid,
+    cwd: '/',
+  }).catch((error: Error) => ({ stdout: error.message }))
+  return answer.stdout === 'none' ? undefined : answer.stdout
+}
+
+const OTHER_USER = 65_534
+
+test('a component of another node runs isolated, whether the worker is root or not', async (t) => {
+  const own = process.getuid?.() ?? 0
+  for (const uid of own === 0 ? [0, OTHER_USER] : [own]) {
+    const problem = await problemFor(uid)
+    if (problem !== undefined) {
+      t.diagnostic(`not tried as user ${uid}: ${problem}`)
+      continue
+    }
+    const { nodesOf, node, environment } = await startNodes(t)
+    const owner = await startTestStack(nodesOf, node(['api', 'scheduler']))
+    const id = `test.isolated-${uid}`
+    await describe(owner, id, '. ./lib/words.sh; echo "$words" >&2; exit 1')
+    await mkdir(join(owner.dataDir, 'components', id, 'lib'))
+    await writeFile(join(owner.dataDir, 'components', id, 'lib', 'words.sh'), 'words="read by $(id -u)"\n')
+    await owner.platform.componentsLoop.tick()
+    // Not below the folder of the tests, which is for their own user.
+    const dataDir = await mkdtemp('/tmp/millrace-worker-')
+    await chown(dataDir, uid, uid)
+    await startStackProcess(nodesOf, {
+      env: { ...environment, MILLRACE_ISOLATION: 'require' },
+      existing: { dataDir, masterToken: owner.masterToken },
+      uid,
+    })
+    const job = await ended(owner, await run(owner, id))
+    assert.match(job.result.message, new RegExp(`read by ${uid === 0 ? OTHER_USER : uid}`))
+  }
 })
 
 test('a component whose folder cannot be shared waits for a node that has it', async (t) => {

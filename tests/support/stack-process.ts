@@ -57,6 +57,8 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>
   /** A data folder that is there already, with the master token of its stack. */
   readonly existing?: { readonly dataDir: string; readonly masterToken: string }
+  /** Of another user than the test's, who must be able to read the data folder and this repository. */
+  readonly uid?: number
   /** Called when it serves, after every start. */
   readonly onReady?: () => void
 }
@@ -89,6 +91,7 @@ export async function startStackProcess(t: Pick<TestContext, 'after'>, options: 
       cwd: dataDir,
       detached: true,
       stdio: ['pipe', log, log],
+      ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     })
     closeSync(log)
     started.stdin?.on('error', () => {}) // the stack may be gone before we say goodbye

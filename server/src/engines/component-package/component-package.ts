@@ -1,7 +1,7 @@
 // The folder of a component as one value: packed with what it takes to run it elsewhere, unpacked whole or not at all.
 
 import { createHash, randomUUID } from 'node:crypto'
-import { access, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -9,6 +9,8 @@ import { gunzip, gzip } from 'node:zlib'
 const MOST_BYTES = 16 * 2 ** 20
 const MOST_FILES = 2_000
 const EXECUTABLE = 0o100
+/** Set explicitly, since the umask of the server keeps its files to itself: on a node that is root, components run as another user. */
+const FOR_ALL = { folder: 0o755, program: 0o755, file: 0o644 }
 
 interface PackedFile {
   readonly path: string
@@ -70,20 +72,22 @@ export async function packFolder(folder: string, files: readonly FoundFile[]): P
 /** Answers the folder with the files; `fetchBytes` is asked only when they are not there yet. */
 export async function unpackOnce(cache: string, digest: string, fetchBytes: () => Promise<Uint8Array>): Promise<string> {
   const folder = join(cache, digest)
-  if (await isThere(folder)) return folder
+  if (await isReadable(folder)) return folder
   const text = (await unpack(await fetchBytes(), { maxOutputLength: 2 * MOST_BYTES })).toString('utf8')
   if (createHash('sha256').update(text).digest('hex') !== digest) throw new Error(`The package ${digest} is damaged.`)
   const part = join(cache, `${digest}.${randomUUID()}`)
   for (const { path, isExecutable, content } of JSON.parse(text) as readonly PackedFile[]) {
     if (path.split('/').includes('..')) throw new Error(`The package ${digest} has a file outside its folder.`)
     const target = join(part, path)
-    await mkdir(dirname(target), { recursive: true })
-    await writeFile(target, Buffer.from(content, 'base64'), { mode: isExecutable ? 0o755 : 0o644 })
+    await makeFolders(part, dirname(path))
+    await writeFile(target, Buffer.from(content, 'base64'))
+    await chmod(target, isExecutable ? FOR_ALL.program : FOR_ALL.file)
   }
-  await mkdir(part, { recursive: true })
+  await makeFolders(part, '.')
+  if (!(await isReadable(folder))) await rm(folder, { recursive: true, force: true }) // unpacked by an older version
   await rename(part, folder).catch(async (error: unknown) => {
     await rm(part, { recursive: true, force: true })
-    if (!(await isThere(folder))) throw error // another run has just unpacked the same
+    if (!(await isReadable(folder))) throw error // another run has just unpacked the same
   })
   return folder
 }
@@ -94,11 +98,19 @@ export async function removeOthers(cache: string, digests: ReadonlySet<string>):
   for (const name of names) if (!digests.has(name)) await rm(join(cache, name), { recursive: true, force: true })
 }
 
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
+const isReadable = (folder: string): Promise<boolean> =>
+  stat(folder).then(
+    ({ mode }) => (mode & FOR_ALL.folder) === FOR_ALL.folder,
     () => false,
   )
+
+/** `path` below `root`, and `root` itself. */
+async function makeFolders(root: string, path: string): Promise<void> {
+  if (path !== '.') await makeFolders(root, dirname(path))
+  const folder = join(root, path)
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, FOR_ALL.folder)
+}
 
 const pack: (text: string) => Promise<Buffer> = promisify(gzip)
 const unpack: (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer> = promisify(gunzip)

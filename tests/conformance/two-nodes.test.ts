@@ -309,10 +309,16 @@ test('work that one node creates starts on the other at once, and who waits for 
   const { nodesOf, node } = await startNodes(t)
   const api = await startTestStack(nodesOf, node(['api']))
   await startTestStack(nodesOf, node(['worker']))
-  const [here, there] = [await timeOfJobs(alone), await timeOfJobs(api)]
-  t.diagnostic(`ten jobs: ${Math.round(here)} ms on one node, ${Math.round(there)} ms over two`)
-  // Without hints a job waits half a second on average for the other node to look, and as long for its end to be seen.
-  assert.ok(there < 3 * here + 1500, `${Math.round(there)} ms over two nodes, ${Math.round(here)} ms on one`)
+  // Without hints a job waits half a second on average for the other node to look, and as long for its end to be seen: ten jobs then
+  // never take less than some seconds, while a busy machine hardly disturbs each of many measurements.
+  const times: { readonly here: number; readonly there: number }[] = []
+  const isAtOnce = () => times.some(({ here, there }) => there < 3 * here + 1500)
+  for (let turn = 0; turn < 20 && !isAtOnce(); turn++) {
+    const here = await timeOfJobs(alone)
+    times.push({ here, there: await timeOfJobs(api) })
+  }
+  t.diagnostic(`ten jobs, in ms: ${JSON.stringify(times)}`)
+  assert.ok(isAtOnce(), JSON.stringify(times))
 })
 
 /** Ten jobs, one after the other. */

@@ -407,14 +407,15 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
         await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))`)
     await showing('As text', '.lines .diff-line') // its script is loaded
     const times: { calibration: number; text: number; value: number }[] = []
-    for (let turn = 0; turn < 3; turn++) {
+    const isQuick = (view: 'text' | 'value') => times.some((one) => one[view] < 4 * one.calibration)
+    // Programs beside this one can fall into a measurement, hardly into each of many.
+    for (let turn = 0; turn < 30 && !(isQuick('text') && isQuick('value')); turn++) {
       const value = await showing('By value', 'p.id')
       const calibration = await reading()
       times.push({ calibration, value, text: await showing('As text', '.lines .diff-line') })
     }
     // With a calibration of 170 ms the text took 163 ms, the values 30. What this replaced took 25 calibrations.
-    for (const view of ['text', 'value'] as const)
-      assert.ok(Math.min(...times.map((one) => one[view] / one.calibration)) < 4, JSON.stringify(times))
+    assert.ok(isQuick('text') && isQuick('value'), JSON.stringify(times))
     await go('/components')
     await ok('DELETE', '/large')
   })

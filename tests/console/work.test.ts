@@ -271,10 +271,10 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     assert.ok((await log.locator('.log-line').count()) < 200, 'only the lines that are seen exist')
     const large = { steps: await scrollSteps(page), heap: await heapOf(page) }
     const bytesPerLine = (large.heap - small.heap) / LOG_LINES
-    const said = `${large.steps} steps to scroll, with 2,000 lines ${small.steps}`
+    const said = `${large.steps} times the same step to scroll, with 2,000 lines ${small.steps}`
     t.diagnostic(`${Math.round(bytesPerLine)} bytes a line; ${said}`)
     assert.ok(bytesPerLine < 250, `${bytesPerLine} bytes a line`)
-    assert.ok(large.steps - small.steps < LOG_LINES, `not one step for every line in ten jumps: ${said}`)
+    assert.ok(large.steps < LOG_LINES, `not one step for every line in ten jumps: ${said}`)
     await page.getByLabel('Search the log').fill('page 77777 ')
     await page.getByText(`1 of ${linesText(LOG_LINES)} lines`).waitFor()
     await log.getByRole('button').first().click()
@@ -441,7 +441,10 @@ const writeLog = (jobId: string): string => `
     return Promise.resolve(new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
   }`
 
-/** How often the functions and loops of the page ran during jumps to ten places of the log: the same on a fast and on a busy machine. */
+/**
+ * How often the busiest function or loop of the page ran during jumps to ten places of the log. What else the page does meanwhile is
+ * spread over many of them, and is more on a busy machine: a sum would grow with it.
+ */
 async function scrollSteps(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page)
   await session.send('Profiler.enable')
@@ -460,7 +463,7 @@ async function scrollSteps(page: Page): Promise<number> {
   return result
     .flatMap(({ functions }) => functions)
     .flatMap(({ ranges }) => ranges)
-    .reduce((sum, { count }) => sum + count, 0)
+    .reduce((most, { count }) => Math.max(most, count), 0)
 }
 
 /** Bytes that the scripts of the page hold, after what is not needed has gone. */

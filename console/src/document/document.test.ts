@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import { effectiveConfiguration } from '../../../contract/effective-configuration.ts'
+import { cpuMs } from '../../../tests/support/cpu-time.ts'
 import { changesBetween, differencesBetween, isSameDocument, merged, mergeSteps } from './changes.ts'
 import {
   editAll,
@@ -297,16 +298,10 @@ test('a megabyte is compared in the time of a few readings of it', () => {
   }))
   const text = JSON.stringify({ jobs })
   assert.ok(text.length > 800_000)
-  const timeOf = (work: () => unknown): number => {
-    const begun = performance.now()
-    work()
-    return performance.now() - begun
-  }
   const [one, other] = [JSON.parse(text), JSON.parse(text.replaceAll('"n":1', '"n":9'))] as const
-  timeOf(() => differencesBetween(one, other)) // compiled
-  const reading = Math.max(...[1, 2, 3, 4, 5].map(() => timeOf(() => JSON.stringify(JSON.parse(text)))))
-  const writing = Math.min(...[1, 2, 3].map(() => timeOf(() => pretty(text))))
+  const reading = cpuMs(() => JSON.stringify(JSON.parse(text)))
+  const writing = cpuMs(() => pretty(text))
   assert.ok(writing < 100 * reading, `${writing} ms against ${reading} ms`) // a copy for every edit was 10,000 readings
-  const comparing = Math.min(...[1, 2, 3, 4, 5].map(() => timeOf(() => differencesBetween(one, other))))
+  const comparing = cpuMs(() => differencesBetween(one, other))
   assert.ok(comparing < 20 * reading, `${comparing} ms against ${reading} ms`)
 })

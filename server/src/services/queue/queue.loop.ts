@@ -402,9 +402,23 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     }
   }
 
+  /** One look of a worker at a time: after it, everything that the looks before it have claimed has been started. */
+  async function lookOnce(): Promise<void> {
+    while (looking) await looking
+    const mine = tick()
+    looking = mine
+      .catch(() => {}) // of whoever asked for it
+      .finally(() => {
+        looking = undefined
+        if (lookAgain) wake()
+      })
+    await mine
+    await looking
+  }
+
   return {
     worker,
-    tick,
+    tick: lookOnce,
     /** Something changed: look soon. Killed jobs of this worker are stopped right away. */
     nudge(killed: readonly number[] = []): void {
       for (const id of killed) running.get(id)?.abort.abort('killed' satisfies AbortReason)

@@ -35,7 +35,23 @@ async function rig(
   metadata: MetadataDb,
   { slots = 10, projectLimit = 10, rows = ['a', 'b', 'c'], rowsOf = async () => rows } = {},
 ) {
-  const { db, inTransaction } = metadata
+  const { db } = metadata
+  let afterCommit = async (): Promise<void> => {}
+  const inTransaction: MetadataDb['inTransaction'] = async (work) => {
+    const result = await metadata.inTransaction(work)
+    await afterCommit()
+    return result
+  }
+  /** Whoever committed next learns of it when told so. */
+  function holdNextCommit() {
+    const [committed, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    afterCommit = () => {
+      afterCommit = async () => {}
+      committed.resolve()
+      return free.promise
+    }
+    return { committed: committed.promise, letGo: () => free.resolve() }
+  }
   await sql`delete from queue_job`.execute(db)
   await sql`delete from queue_lock`.execute(db)
   const inserted = await sql<{
@@ -118,6 +134,7 @@ async function rig(
     store,
     loop,
     newLoop,
+    holdNextCommit,
     runs,
     get,
     create: (request: Partial<JobRequest> = {}) =>
@@ -288,6 +305,25 @@ await onBothDatabases('queue', (metadata) => {
     sleep(2_000) // now the thread that speaks for it is silent too
     await other.tick()
     assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
+  })
+
+  test('a look that is asked for waits for the one that goes on: what that one claimed has then started', async () => {
+    const { create, tick, newLoop, runs, loop, holdNextCommit } = await rig(metadata)
+    await tick()
+    await create()
+    const held = holdNextCommit() // of the claim
+    loop.nudge()
+    await held.committed
+    let isDone = false
+    const looked = tick().then(() => {
+      isDone = true
+    })
+    for (let round = 0; round < 5; round++) await newLoop().tick() // time enough for a look
+    const wasDone = isDone
+    held.letGo()
+    await looked
+    assert.equal(wasDone, false)
+    assert.equal(runs.length, 1)
   })
 
   test('a lease that is renewed is not taken', async () => {

@@ -63,7 +63,13 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
 
   const deep = (value: unknown, depth = 100): unknown => (depth === 0 ? value : { a: [deep(value, depth - 1)] })
   const secrets = () => ({
-    parameters: { '#plain': canary(), '#object': { '#inner': canary() }, '#list': [canary(), [canary()]], '#empty': '' },
+    parameters: {
+      '#plain': canary(),
+      '#object': { '#inner': canary(), password: canary() },
+      '#list': [canary(), [canary()]],
+      '#objects': [{ password: canary() }],
+      '#empty': '',
+    },
     storage: { list: [{ '#in-list': canary() }, deep({ '#deep': canary() })] },
   })
   // Every way in.
@@ -100,8 +106,10 @@ test('no canary is found in the data folder, the log or any answer', async (t) =
   assert.equal((await json('POST', `${inBranch}/rebase`, rebase)).status, 200)
   const V = '/v2/storage/components/keboola.variables/configs'
   const values = () => [{ name: '#password', value: canary() }]
+  const objectValues = () => [{ name: '#password', value: { inner: canary() } }]
   assert.equal((await json('POST', V, { name: 'v', configurationId: 'v', configuration: { variables: values() } })).status, 201)
   assert.equal((await json('POST', `${V}/v/rows`, { rowId: 'r', configuration: { values: values() } })).status, 201)
+  assert.equal((await json('POST', `${V}/v/rows`, { rowId: 'o', configuration: { values: objectValues() } })).status, 201)
   const variableValuesData = { values: values() }
   assert.equal(
     (await json('POST', '/queue/jobs', { component: 'platform.ex-http', config: 'c', variableValuesData })).status,

@@ -94,6 +94,7 @@ test('what stands in the way of a value gives way, and a name is changed in its 
 test('a draft keeps ciphers and leaves typed secrets out', () => {
   const text = '{"#a":"clear","b":{"#c":"KBC::ProjectSecure::x"},"d":"clear"}'
   assert.equal(withoutClearSecrets(text), '{"#a":"","b":{"#c":"KBC::ProjectSecure::x"},"d":"clear"}')
+  assert.equal(withoutClearSecrets('{"#o":{"password":"x","n":[1]}}'), '{"#o":{"password":"","n":[""]}}', 'Z1')
 })
 
 test('the changes between two documents lead from one to the other', () => {

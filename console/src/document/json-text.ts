@@ -106,6 +106,9 @@ const isCipher = (value: unknown): boolean => typeof value === 'string' && value
 export const isEncrypted = (key: string | number | undefined, value: unknown): boolean =>
   String(key).startsWith('#') && isCipher(value)
 
+/** Whether a value is a secret, or inside an object or list that is one. */
+export const isBelowSecret = (path: Path): boolean => path.some((key) => String(key).startsWith('#'))
+
 export interface Place {
   readonly path: Path
   readonly value: unknown
@@ -134,8 +137,7 @@ export function leavesOf(text: string): readonly Place[] {
 export function withoutClearSecrets(text: string): string {
   let result = text
   for (const { path, value, offset, length } of leavesOf(text).toReversed())
-    if (String(path.at(-1)).startsWith('#') && !isCipher(value))
-      result = `${result.slice(0, offset)}""${result.slice(offset + length)}`
+    if (isBelowSecret(path) && !isCipher(value)) result = `${result.slice(0, offset)}""${result.slice(offset + length)}`
   return result
 }
 

@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../client/src/operations.ts'
 import { type Change, changesBetween } from '../document/changes.ts'
+import { isBelowSecret } from '../document/json-text.ts'
 import { bytes, count, hourAndMinute } from '../format.ts'
 import { Lines, useLoad } from '../load.tsx'
 import { isOver, runTime, secondsOf } from './jobs.tsx'
@@ -125,7 +126,7 @@ const documentOf = ({ configuration, rows = [] }: Version) => ({
 
 /** A value as one line; secrets stay six dots. */
 export const shown = (path: Change['path'], value: unknown): string =>
-  path.some((key) => String(key).startsWith('#')) ? '••••••' : (JSON.stringify(value) ?? '')
+  isBelowSecret(path) ? '••••••' : (JSON.stringify(value) ?? '')
 
 /** What differs between two versions, rows by their names; undefined while it is not known. */
 export function useVersionChanges(

@@ -5,7 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
 import { changesBetween } from '../document/changes.ts'
-import { type Path, parsed, pathText, setAt, valueIn } from '../document/json-text.ts'
+import { isBelowSecret, type Path, parsed, pathText, setAt, valueIn } from '../document/json-text.ts'
 import { pathOfPointer, repairPlaces } from '../document/repair.ts'
 import { typedValue } from '../document/schema.ts'
 import { SecretInput } from '../editor/schema-form.tsx'
@@ -133,7 +133,7 @@ function useGoodValues(job: Job, cause: Cause, where: Where, path: Path, documen
 
 function brief(path: Path, value: unknown): string {
   if (value === undefined) return 'not there'
-  if (String(path.at(-1)).startsWith('#')) return 'another secret'
+  if (isBelowSecret(path)) return 'another secret'
   const text = JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }

@@ -1,7 +1,7 @@
 // One value changed in several rows at once. The rows show it as not saved, and are saved like any other change.
 
 import { useId, useState } from 'react'
-import { leavesOf, parsed, pathText, putAt, valueIn } from '../document/json-text.ts'
+import { isBelowSecret, leavesOf, parsed, pathText, putAt, valueIn } from '../document/json-text.ts'
 import { typedText } from '../document/schema.ts'
 import { plural } from '../format.ts'
 import { Dialog } from '../parts/drawer.tsx'
@@ -14,7 +14,7 @@ export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onC
   const places = new Map(
     rows.flatMap(({ draft }) =>
       leavesOf(draft.text)
-        .filter(({ path }) => !String(path.at(-1)).startsWith('#'))
+        .filter(({ path }) => !isBelowSecret(path))
         .map(({ path }) => [pathText(path), path] as const),
     ),
   )

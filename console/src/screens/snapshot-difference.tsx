@@ -2,7 +2,7 @@
 
 import { Suspense, useMemo, useState } from 'react'
 import { type Change, differencesBetween } from '../document/changes.ts'
-import { pathText } from '../document/json-text.ts'
+import { isBelowSecret, pathText } from '../document/json-text.ts'
 import { LazyTextDifference } from '../editor/lazy.ts'
 import { plural } from '../format.ts'
 import { Lines } from '../load.tsx'
@@ -94,7 +94,7 @@ const Changes = ({ changes, note }: { changes: readonly Change[]; note: string }
 )
 
 function shown(path: Change['path'], value: unknown): string {
-  if (String(path.at(-1)).startsWith('#')) return '••••••'
+  if (isBelowSecret(path)) return '••••••'
   const line = JSON.stringify(value)
   return line.length > 80 ? JSON.stringify(value, null, 2) : line
 }

@@ -198,8 +198,21 @@ interface Frame {
   name: string | undefined
 }
 
-/** Calls `visit` for each scalar of the document, in the order of the text. */
-export function visitScalars(text: string, visit: (scalar: Scalar) => void): void {
+/** An object or a list that is the value of a member. */
+export interface Container extends Omit<Scalar, 'end'> {
+  /** Found when asked for. */
+  end(): number
+}
+
+/**
+ * Calls `visit` for each scalar of the document, in the order of the text, and `enter` for each object and list that is the value of a
+ * member: when it returns an end, the scan goes on there.
+ */
+export function visitScalars(
+  text: string,
+  visit: (scalar: Scalar) => unknown,
+  enter: (container: Container) => number | undefined = () => undefined,
+): void {
   const frames: Frame[] = []
   const nameOf = (frame: Frame): string => (frame.name ??= decodeName(text, frame.nameStart, frame.nameEnd))
   const path = (): JsonPath => frames.map((frame) => (frame.list ? frame.index : nameOf(frame)))
@@ -220,9 +233,14 @@ export function visitScalars(text: string, visit: (scalar: Scalar) => void): voi
       else expectName = true
       at++
     } else if (code === OPEN_OBJECT || code === OPEN_LIST) {
-      frames.push({ list: code === OPEN_LIST, index: 0, nameStart: 0, nameEnd: 0, name: undefined })
-      expectName = code === OPEN_OBJECT
-      at++
+      const start = at
+      const skippedTo =
+        top && !top.list ? enter({ start, end: () => skipValue(text, start), path, name: nameOf(top) }) : undefined
+      if (skippedTo === undefined) {
+        frames.push({ list: code === OPEN_LIST, index: 0, nameStart: 0, nameEnd: 0, name: undefined })
+        expectName = code === OPEN_OBJECT
+      }
+      at = skippedTo ?? at + 1
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) {
       frames.pop()
       expectName = false
@@ -246,6 +264,21 @@ export function visitScalars(text: string, visit: (scalar: Scalar) => void): voi
       at = end
     }
   }
+}
+
+/** Calls `visit` for each scalar below a member whose name starts with `#`, at any depth. */
+export function visitScalarsBelowHash(text: string, visit: (literal: string, path: () => JsonPath) => void): void {
+  visitScalars(
+    text,
+    ({ start, end, name, path }) => name?.startsWith('#') && visit(text.slice(start, end), path),
+    ({ start, end: endOf, name, path: above }) => {
+      if (!name?.startsWith('#')) return undefined
+      const end = endOf()
+      const inner = text.slice(start, end)
+      visitScalars(inner, (scalar) => visit(inner.slice(scalar.start, scalar.end), () => [...above(), ...scalar.path()]))
+      return end
+    },
+  )
 }
 
 /** Puts each edit in the place of its span. Edits are given in the order of the text and do not overlap. */

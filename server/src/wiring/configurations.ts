@@ -11,6 +11,7 @@ import { addRoutes } from '../http/add-routes.ts'
 import type { Branch } from '../http/server.ts'
 import type { Clock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
+import { once } from '../kit/once.ts'
 import { createUlids } from '../kit/ulid.ts'
 import type { Actor } from '../model/actor.ts'
 import { undone } from '../model/dry-run.ts'
@@ -40,6 +41,7 @@ import { createReader } from '../services/configurations/reader.ts'
 import { rowsRoutes } from '../services/configurations/rows.routes.ts'
 import { createRows } from '../services/configurations/rows.ts'
 import { createRunAccess, type RunAccess } from '../services/configurations/run-access.ts'
+import { sealStored } from '../services/configurations/sealing.ts'
 import { validationRoutes } from '../services/configurations/validation.routes.ts'
 import { type ContentRule, createValidation } from '../services/configurations/validation.ts'
 import { createVersions } from '../services/configurations/versions.ts'
@@ -161,6 +163,10 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     removeBranch: branches.remove,
   })
   const mergeRequestsLoop = createMergeRequestsLoop(merging, log)
+  const sealing = once(
+    (isStopped) => sealStored({ db, inTransaction, secretsOf: encryption.secretsOf, log }, isStopped),
+    (error) => log.warn({ err: error }, 'Stored configurations could not be sealed; it is tried at the next start'),
+  )
 
   return {
     components,
@@ -226,8 +232,10 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     start() {
       componentsLoop.start()
       mergeRequestsLoop.start()
+      sealing.start()
     },
     async stop() {
+      await sealing.stop()
       await componentsLoop.stop()
       await mergeRequestsLoop.stop()
     },

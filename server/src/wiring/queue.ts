@@ -12,6 +12,7 @@ import { createIsolation, type IsolationSettings } from '../engines/runner/isola
 import { createRunner } from '../engines/runner/runner.ts'
 import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
+import { once } from '../kit/once.ts'
 import type { JobEndFacts } from '../model/job-end.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
 import type { RunFiles, RunNamespace, RunOauth, RunSandboxes, RunScope, RunSql, RunTables } from '../model/run-ports.ts'
@@ -33,6 +34,7 @@ import { createQueueStore } from '../services/queue/queue.store.ts'
 import { createQueue } from '../services/queue/queue.ts'
 import { queuedJob } from '../services/queue/queued-job.ts'
 import { createRunningJobs } from '../services/queue/running-jobs.ts'
+import { sealStoredJobs } from '../services/queue/sealing.ts'
 import { createStateHistory } from '../services/queue/state-history.store.ts'
 import { lastGoodRun } from '../services/queue/usual-duration.ts'
 import { createSparkScripts, NO_SPARK, type SparkSettings } from '../services/spark/spark-scripts.ts'
@@ -249,6 +251,10 @@ export function createQueueModules(deps: QueueModulesDeps) {
       metadata.hints.send('queue')
     },
   })
+  const sealing = once(
+    (isStopped) => sealStoredJobs({ db: metadata.db, inTransaction, encrypterOf: encryption.encrypterOf, log }, isStopped),
+    (error) => log.warn({ err: error }, 'Stored jobs could not be sealed; it is tried at the next start'),
+  )
   const loop = createQueueLoop({
     store,
     queue: () => queue,
@@ -348,10 +354,12 @@ export function createQueueModules(deps: QueueModulesDeps) {
     sweep: runner.sweep,
     async startWorker(): Promise<void> {
       checkpoints.start()
+      sealing.start()
       await loop.start()
       flows.loop.start()
     },
     async stop(graceMs: number): Promise<void> {
+      await sealing.stop()
       await flows.loop.stop()
       await loop.stop(graceMs)
       await checkpoints.stop()

@@ -36,6 +36,8 @@ export type ConfigurationTable = Stamped & {
   base_version: number | null
   /** 1: changed since its words were written (words.store.ts). */
   words_stale: number
+  /** 1: may hold objects below # in clear (sealing.ts). */
+  secrets_stale: Generated<number>
 }
 
 export type VersionTable = Stamped & {

@@ -13,8 +13,15 @@ export function effectiveText(root: string, row: string): string {
 /** Also ciphers are hidden: this is a view to read, not one to save again. */
 function masked(text: string): string {
   const edits: Edit[] = []
-  visitScalars(text, ({ start, end, name }) => {
-    if (name?.startsWith('#')) edits.push({ start, end, text: `"${MASK}"` })
-  })
+  const hide = (start: number, end: number) => edits.push({ start, end, text: `"${MASK}"` })
+  visitScalars(
+    text,
+    ({ start, end, name }) => name?.startsWith('#') && hide(start, end),
+    ({ start, end, name }) => {
+      if (!name?.startsWith('#')) return undefined
+      hide(start, end())
+      return end()
+    },
+  )
   return replaceSpans(text, edits)
 }

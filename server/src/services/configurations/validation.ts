@@ -111,16 +111,23 @@ function ofSchema(schemas: ConfigurationSchemas | undefined, isRow: boolean, con
   const base = isOfParameters(schemas?.emptyConfiguration) ? '/parameters' : ''
   const value = base === '' ? content : (content.parameters ?? {})
   try {
-    return schemaProblems(schema, value).map(({ pointer, message }) => ({
-      level: 'error',
-      pointer: base + pointer,
-      message,
-      rule: 'schema',
-    }))
+    return schemaProblems(schema, value)
+      .filter(({ pointer }) => !isSealed(value, pointer))
+      .map(({ pointer, message }) => ({ level: 'error', pointer: base + pointer, message, rule: 'schema' }))
   } catch (error) {
     const message = `The schema of the component cannot be used, so nothing was compared with it: ${String(error).slice(0, 200)}`
     return [{ level: 'warning', pointer: base, message, rule: 'schema' }]
   }
+}
+
+/** A schema describes what a secret opens as; of the cipher nothing can be said. */
+function isSealed(value: unknown, pointer: string): boolean {
+  const keys = pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const found = keys.reduce<unknown>((at, key) => (at as Content | undefined)?.[key], value)
+  return keys.some((key) => key.startsWith('#')) && typeof found === 'string' && found.startsWith('KBC::')
 }
 
 /** Schemas describe `parameters`, as everywhere, except of components whose configuration has other members (schedules, flows, variables). */

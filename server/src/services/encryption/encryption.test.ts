@@ -76,19 +76,88 @@ await onBothDatabases('encryption', (metadata) => {
   test('only clear scalars under # change, and the rest of the text stays byte for byte', async () => {
     const secrets = await open(metadata, await keysOfFile()).secretsOf(1)
     const text =
-      '{ "big": 12345678901234567890, "#n":1.10,"#t":true, "#z":null,"#o":{"plain":"p","#in":"s"},"#l":["a",["b"]],"\\u0023esc":"e","#p":"{{ x }}","#e":"" ,"2":2,"1":1}'
+      '{ "big": 12345678901234567890, "#n":1.10,"#t":true, "#z":null,"o":{"plain":"p","#in":"s"},"#l":["a",["b"]],"\\u0023esc":"e","#p":"{{ x }}","#e":"" ,"2":2,"1":1}'
     const encrypted = secrets.encrypt(text, 'platform.ex-http')
     assert.match(
       encrypted,
-      /^\{ "big": 12345678901234567890, "#n":"KBC::ProjectSecure::[\w+/=]+","#t":"KBC[^"]+", "#z":"KBC[^"]+","#o":\{"plain":"p","#in":"KBC[^"]+"\},"#l":\["KBC[^"]+",\["KBC[^"]+"\]\],"\\u0023esc":"KBC[^"]+","#p":"\{\{ x \}\}","#e":"KBC[^"]+" ,"2":2,"1":1\}$/,
+      /^\{ "big": 12345678901234567890, "#n":"KBC::ProjectSecure::[\w+/=]+","#t":"KBC[^"]+", "#z":"KBC[^"]+","o":\{"plain":"p","#in":"KBC[^"]+"\},"#l":\["KBC[^"]+",\["KBC[^"]+"\]\],"\\u0023esc":"KBC[^"]+","#p":"\{\{ x \}\}","#e":"KBC[^"]+" ,"2":2,"1":1\}$/,
     )
     const decrypted = secrets.decrypt(encrypted, { componentId: 'platform.ex-http' })
     assert.equal(
       decrypted.text,
-      '{ "big": 12345678901234567890, "#n":"1.10","#t":"true", "#z":"","#o":{"plain":"p","#in":"s"},"#l":["a",["b"]],"\\u0023esc":"e","#p":"{{ x }}","#e":"" ,"2":2,"1":1}',
+      '{ "big": 12345678901234567890, "#n":"1.10","#t":"true", "#z":"","o":{"plain":"p","#in":"s"},"#l":["a",["b"]],"\\u0023esc":"e","#p":"{{ x }}","#e":"" ,"2":2,"1":1}',
     )
     assert.deepEqual(decrypted.values, ['1.10', 'true', 's', 'a', 'b', 'e'])
     assert.equal(secrets.encrypt(encrypted, 'platform.ex-http'), encrypted, 'encrypting again changes nothing')
+  })
+
+  test('Z1: an object below # is sealed whole and opens as it was sent', async () => {
+    const secrets = await open(metadata, await keysOfFile()).secretsOf(1)
+    const texts = [
+      '{"#credentials": { "password":"x", "port":5432 , "big":12345678901234567890,"on":true,"no":null,"e":"","in":{"#deep":["y"]}}}',
+      '{"a":[{"#list":[{"password":"y"},"z",1.10]}]}',
+      '{"\\u0023x":{"name":"#n","value":"v"}}',
+      '{"#x":"\\u0000json:{\\"a\\":1}"}',
+      '{"#mixed":{"user":"bob","port":1,"password":"{{ pw }}"}}',
+    ]
+    for (const text of texts) {
+      const encrypted = secrets.encrypt(text, 'c')
+      assert.doesNotMatch(encrypted, /"(x|y|z|v|bob|password":"y)"|5432|1\.10|:true/, encrypted)
+      assert.equal(secrets.decrypt(encrypted, { componentId: 'c' }).text, text)
+      assert.equal(secrets.encrypt(encrypted, 'c'), encrypted, 'a cipher stays as it is')
+      assert.equal(secrets.encrypt(text, 'c', encrypted), encrypted, 'the same value keeps its cipher')
+    }
+    const whole = secrets.encrypt(texts[0]!, 'c')
+    assert.match(whole, /^\{"#credentials": "KBC::ProjectSecure::[\w+/=]+"\}$/)
+    assert.deepEqual(
+      secrets.decrypt(whole, { componentId: 'c' }).values,
+      ['x', '5432', '12345678901234567890', 'y'],
+      'what is hidden in logs',
+    )
+    assert.match(
+      secrets.encrypt(texts[4]!, 'c'),
+      /^\{"#mixed":\{"user":"KBC[^"]+","port":"KBC[^"]+","password":"\{\{ pw \}\}"\}\}$/,
+    )
+  })
+
+  test('Z1: ciphers inside an object below # open with it, and an object that holds nothing clear stays', async () => {
+    const secrets = await open(metadata, await keysOfFile()).secretsOf(1)
+    const inner = JSON.parse(secrets.encrypt('{"#k":"v"}', 'c'))['#k']
+    const left = `{"#a":{"#k":"${inner}","b":"{{ b }}"},"#e":{},"#f":[{}]}`
+    assert.equal(secrets.encrypt(left, 'c'), left)
+    const opened = secrets.decrypt(left, { componentId: 'c' })
+    assert.deepEqual([opened.text, opened.values], ['{"#a":{"#k":"v","b":"{{ b }}"},"#e":{},"#f":[{}]}', ['v']])
+    const encrypted = secrets.encrypt(`{"#a":{"#k":"${inner}","user":"u"}}`, 'c')
+    const whole = secrets.decrypt(encrypted, { componentId: 'c' })
+    assert.deepEqual([whole.text, whole.values], ['{"#a":{"#k":"v","user":"u"}}', ['v', 'u']])
+    assert.throws(() => secrets.decrypt(encrypted, { componentId: 'd' }), { code: 'encryption.foreignCipher' })
+  })
+
+  test('Z1: an object that was stored in clear opens, and its values are hidden', async () => {
+    const secrets = await open(metadata, await keysOfFile()).secretsOf(1)
+    const stored = '{"#credentials":{"password":"x","user":""}}'
+    assert.deepEqual(secrets.decrypt(stored, { componentId: 'c' }), { text: stored, values: ['x'] })
+  })
+
+  test('Z1: an object as the value of a variable named with # is sealed whole', async () => {
+    const secrets = await open(metadata, await keysOfFile()).secretsOf(1)
+    const row = '{"values":[{"name":"#x","value":{"a":"b"}},{"name":"#y","value":["c"]},{"name":"z","value":["d"]}]}'
+    const encrypted = secrets.encrypt(row, 'keboola.variables')
+    assert.match(
+      encrypted,
+      /"value":"KBC::ProjectWideSecure[^"]+"\},\{"name":"#y","value":"KBC[^"]+"\},\{"name":"z","value":\["d"\]/,
+    )
+    assert.equal(secrets.decrypt(encrypted, { componentId: 'keboola.variables' }).text, row)
+  })
+
+  test('Z1: the encrypt endpoint seals objects whole', async () => {
+    const encryption = open(metadata, await keysOfFile())
+    const scope = { componentId: 'c', projectId: '1' }
+    const cipher = await encryption.encryptBody('{"#o":{"password":"x"},"#l":[{"password":"y"}]}', true, scope)
+    assert.match(cipher, /^\{"#o":"KBC::ProjectSecure::[^"]+","#l":"KBC::ProjectSecure::[^"]+"\}$/)
+    assert.equal(await encryption.decryptBody(JSON.parse(cipher)['#o'], scope), '{"password":"x"}')
+    const marked = '\0json:nonsense'
+    assert.equal(await encryption.decryptBody(await encryption.encryptBody(marked, false, scope), scope), marked)
   })
 
   test('a clear value that did not change keeps its cipher', async () => {
@@ -189,7 +258,7 @@ await onBothDatabases('encryption', (metadata) => {
     for (const encryption of [running, open(metadata, rootKeys)])
       assert.equal((await encryption.secretsOf(2)).decrypt(cipher, { componentId: 'c' }).text, '{"#k":"v"}')
     assert.equal(
-      (await running.secretsOf(3)).encrypt('{"#k":{"#l":1}}', 'c').startsWith('{"#k":{"#l":"KBC::'),
+      (await running.secretsOf(3)).encrypt('{"k":{"#l":1}}', 'c').startsWith('{"k":{"#l":"KBC::'),
       true,
       'new keys are still made',
     )

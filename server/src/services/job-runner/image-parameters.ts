@@ -1,7 +1,7 @@
 // What whoever runs the stack gives a component beside its configuration (`image_parameters`, spec platform 1.3): opened for the
 // run, hidden like every other secret, and never to be found out through a configuration.
 
-import { visitScalars } from '../../kit/json-text.ts'
+import { visitScalarsBelowHash } from '../../kit/json-text.ts'
 import type { RunnableComponent, RunSecrets, SecretPlace } from '../../model/run-ports.ts'
 import { invalid } from './mapping.ts'
 import type { RowPlan } from './run-configuration.ts'
@@ -32,9 +32,8 @@ export async function openImageParameters(
 export function refuseSharedSecrets(values: readonly string[], { configuration }: Pick<RowPlan, 'configuration'>): void {
   const known = new Set(values)
   if (known.size === 0) return
-  visitScalars(configuration, ({ name, start, end, path }) => {
-    if (!name?.startsWith('#')) return
-    const value: unknown = JSON.parse(configuration.slice(start, end))
+  visitScalarsBelowHash(configuration, (literal, path) => {
+    const value: unknown = JSON.parse(literal)
     if (typeof value === 'string' && known.has(value))
       throw invalid(`its "${path().join('.')}" has the value of a secret of the component, which a configuration cannot use`)
   })

@@ -2,7 +2,7 @@
 //     {"component": <content of state.json>, "storage": {"input": {"tables": [...], "files": [...]}}}
 // The component's part is moved as text, so that its numbers and the order of its keys stay.
 
-import { membersOf, visitScalars } from '../../kit/json-text.ts'
+import { membersOf, visitScalarsBelowHash } from '../../kit/json-text.ts'
 
 export interface TableState {
   readonly source: string
@@ -49,13 +49,13 @@ function readStorage(text: string | undefined): { tables: TableState[]; files: F
   }
 }
 
-/** Values of `#` members at any depth, in clear. */
+/** Every text and number below a `#` member, in clear. */
 export function secretsIn(text: string): string[] {
   const found: string[] = []
-  visitScalars(text, ({ name, start, end }) => {
-    const value: unknown = name?.startsWith('#') ? JSON.parse(text.slice(start, end)) : undefined
+  visitScalarsBelowHash(text, (literal) => {
+    const value: unknown = JSON.parse(literal)
     if (typeof value === 'string' && value !== '') found.push(value)
-    if (typeof value === 'number') found.push(text.slice(start, end))
+    if (typeof value === 'number') found.push(literal)
   })
   return found
 }

@@ -55,6 +55,8 @@ export interface QueueTables {
     progress: Generated<string | null>
     /** What the node that runs it must have, in the order of the alphabet, with commas; null: any node runs it. */
     labels: Generated<string | null>
+    /** 1: may hold objects below # in clear (sealing.ts). */
+    secrets_stale: Generated<number>
   }
   queue_lock: { lock_key: string; project_id: number; job_id: number }
 }

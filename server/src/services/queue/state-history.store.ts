@@ -54,6 +54,32 @@ const keepState = statement((db, row: JobStateTables['job_state']) =>
     .returning('job_id'),
 )
 
+/** Puts other texts in the place of those that a job refers to; their hashes stay, since they are what refers to them. */
+export async function rewriteStates(trx: Trx, projectId: number, jobId: number, change: (text: string) => string): Promise<void> {
+  const texts = await tables(trx)
+    .selectFrom('job_state_text')
+    .innerJoin('job_state', (join) =>
+      join
+        .onRef('job_state.project_id', '=', 'job_state_text.project_id')
+        .on((e) => e.or([e('before_hash', '=', e.ref('hash')), e('after_hash', '=', e.ref('hash'))])),
+    )
+    .select(['hash', 'content'])
+    .distinct()
+    .where('job_state.project_id', '=', projectId)
+    .where('job_id', '=', jobId)
+    .execute()
+  for (const { hash, content } of texts) {
+    const text = change(content)
+    if (text === content) continue
+    await tables(trx)
+      .updateTable('job_state_text')
+      .set({ content: text })
+      .where('project_id', '=', projectId)
+      .where('hash', '=', hash)
+      .execute()
+  }
+}
+
 export function createStateHistory(db: Db) {
   async function keep(trx: Trx, projectId: number, content: string): Promise<{ bytes: number; hash: string | null }> {
     const bytes = Buffer.byteLength(content)

@@ -156,8 +156,7 @@ function refuseShownSecrets(file: string, secrets: ReadonlySet<string>, value: u
   if (typeof $input === 'string' && secrets.has($input) && !isHidden)
     throw broken(file, `${path} uses the secret input "${$input}" outside a member whose name begins with #`)
   for (const [name, member] of Object.entries(value)) {
-    const inPlaceholder = name.startsWith('$')
-    refuseShownSecrets(file, secrets, member, `${path}.${name}`, inPlaceholder ? isHidden : name.startsWith('#'))
+    refuseShownSecrets(file, secrets, member, `${path}.${name}`, isHidden || name.startsWith('#'))
   }
 }
 

@@ -672,7 +672,7 @@ export const ERRORS = {
   },
   'storage.bucket.holderNotFound': {
     kind: 'not-found',
-    text: 'No token of this project has the id or the description "{who}", so nobody can be made the owner.',
+    text: 'No person of this project has the id or the e-mail "{who}", and its master token has another id. Name a person of this project.',
   },
   'storage.buckets.targetProjectIdsAreNotPartOfOrganization': {
     kind: 'invalid',
@@ -680,7 +680,7 @@ export const ERRORS = {
   },
   'storage.buckets.targetAdminsAreNotPartOfOrganization': {
     kind: 'invalid',
-    text: 'Nobody on this stack holds a token with the id or the description "{user}". Share with holders of tokens.',
+    text: 'No person on this stack has the id or the e-mail "{user}", and no project has a master token with this admin id. Share with people of this stack.',
   },
   'storage.buckets.notExternal': {
     kind: 'invalid',

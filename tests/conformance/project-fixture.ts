@@ -329,9 +329,9 @@ export const MAKE: readonly Step[] = [
       canManageDevBranches: true,
       componentAccess: [COMPONENT],
     })),
-    gives: ({ id, token }) => ({ token: id, tokenValue: token }),
+    gives: ({ id, token, adminOwner }) => ({ token: id, tokenValue: token, admin: adminOwner.id }),
   },
-  { route: `POST ${BUCKET}/owner`, ...json(({ token }) => ({ id: Number(token) })), refers: true },
+  { route: `POST ${BUCKET}/owner`, ...json(({ admin }) => ({ id: Number(admin) })), refers: true },
   {
     route: 'POST /v2/storage/triggers',
     ...json(({ token, configuration, table }) => ({
@@ -447,7 +447,7 @@ export const CHANGE: readonly Step[] = [
   { route: `PUT ${BUCKET}`, ...json(() => ({ displayName: 'changed' })) },
   { route: `POST ${BUCKET}/share-organization`, ...empty },
   { route: `POST ${BUCKET}/share-organization-project`, ...empty },
-  { route: `POST ${BUCKET}/share-to-users`, ...json(({ token }) => ({ targetUsers: [Number(token)] })) },
+  { route: `POST ${BUCKET}/share-to-users`, ...json(({ admin }) => ({ targetUsers: [Number(admin)] })) },
   { route: `POST ${BUCKET}/share-to-projects`, ...json(({ project }) => ({ targetProjectIds: [Number(project)] })) },
   { route: `PUT ${BUCKET}/share`, ...json(() => ({ sharing: 'organization' })) },
   { route: `DELETE ${BUCKET}/share` },

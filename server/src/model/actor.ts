@@ -19,6 +19,11 @@ export interface Actor {
   readonly bucketPermissions: Readonly<Record<string, BucketPermission>>
   /** Component ids this token may configure; empty means none beyond what canManageBuckets gives. */
   readonly componentAccess: readonly string[]
+  /**
+   * Who the token is: the id of a person, or that of the project's master token, both of one space (`admin.id` in the API). The tokens of
+   * scripts are nobody: neither a description nor the id of a token says who somebody is.
+   */
+  readonly adminId?: number | undefined
   /** Of a person; the tokens of scripts have none. */
   readonly role?: Role | undefined
   /** Why the project is paused: then it is read, and nothing changes. */

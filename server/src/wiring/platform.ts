@@ -390,8 +390,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     freshnessAt: (place) => lineageModules.freshnessAt(place),
     settings: withLive(options.tables ?? {}, live, { retentionDays: 'MILLRACE_TABLE_RETENTION_DAYS' }),
     bucketPermissions: { forget: tokens.forgetBucket, forgotten: tokens.forgetKnown },
-    findHolder: tokens.findHolder,
-    isHolder: tokens.isHolder,
+    findAdmin: tokens.findAdmin,
+    findAdminOfStack: async (user) => (await core.people.findAdmin(user)) ?? tokens.findMaster(user),
     listEvents: async (actor, query, scope, baseUrl) =>
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, fileStates),
   })

@@ -20,7 +20,7 @@ import { bucketSharingRoutes } from '../services/buckets/bucket-sharing.routes.t
 import { bucketsRoutes } from '../services/buckets/buckets.routes.ts'
 import { type BucketsDeps, createBuckets } from '../services/buckets/buckets.ts'
 import { createBucketsOfTables } from '../services/buckets/buckets-of-tables.ts'
-import { createSharing, type Project } from '../services/buckets/sharing.ts'
+import { createSharing, type Project, type SharingDeps } from '../services/buckets/sharing.ts'
 import type { EventScope } from '../services/events/events.ts'
 import { createFileSlices } from '../services/files/file-slices.ts'
 import type { Files } from '../services/files/files.ts'
@@ -86,8 +86,8 @@ export interface TableModulesDeps {
   readonly findProject: (id: number) => Promise<Project | undefined>
   readonly backendName: BucketsDeps['backendName']
   readonly bucketPermissions: BucketsDeps['permissions']
-  readonly findHolder: BucketsDeps['findHolder']
-  readonly isHolder: (user: string) => Promise<boolean>
+  readonly findAdmin: BucketsDeps['findAdmin']
+  readonly findAdminOfStack: SharingDeps['findAdmin']
   /** Of the workspaces, which stand on the tables. */
   readonly workspaces: {
     readonly check: (scope: Scope, workspaceId: number) => Promise<void>
@@ -138,10 +138,10 @@ export async function createTableModules(deps: TableModulesDeps) {
       dropAliasesInto: (trx, projectId, bucket) => tables.dropAliasesInto(trx, projectId, bucket),
     },
     metadata: metadata.ofBuckets,
-    findHolder: deps.findHolder,
+    findAdmin: deps.findAdmin,
     permissions: deps.bucketPermissions,
   })
-  const sharing = createSharing({ buckets, inTransaction, clock, recordEvent, findProject, isHolder: deps.isHolder })
+  const sharing = createSharing({ buckets, inTransaction, clock, recordEvent, findProject, findAdmin: deps.findAdminOfStack })
 
   const bucketsOfTables = createBucketsOfTables({
     buckets,

@@ -14,7 +14,7 @@ export type BucketJobInput =
   | { readonly bucketKey: number; readonly sharing: Sharing; readonly parameters: SharingParameters } // bucketShare…
   | { readonly bucketKey: number; readonly projectId: number } // bucketForceUnlink
   | { readonly bucketKey: number } // bucketRemoveShare, bucketRefreshTablesInformation
-  | { readonly link: Omit<NewBucket, 'createdAt'> } // bucketLink
+  | { readonly link: Omit<NewBucket, 'createdAt'>; readonly adminId: number | undefined } // bucketLink
 
 /** A job on a bucket; jobs on one bucket run one after the other. */
 export const bucketJob = (
@@ -93,8 +93,10 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
   }
 
   const link: JobHandler = async ({ job, publish }) => {
-    const wanted = inputOf<{ link: Omit<NewBucket, 'createdAt'> }>(job).link
-    const source = wanted.sourceKey === undefined ? undefined : await sharing.sourceOf({ sourceKey: wanted.sourceKey })
+    const { link: wanted, adminId } = inputOf<{ link: Omit<NewBucket, 'createdAt'>; adminId?: number }>(job)
+    const source = await sharing.sourceOf(wanted)
+    if (!source) throw new PlatformError('storage.bucket.notShared', { bucket: wanted.id })
+    sharing.checkLinker({ projectId: job.projectId, adminId }, source.bucket)
     await publish(async (trx) => {
       const created = await buckets.insertLink(trx, job.source, { ...wanted, createdAt: job.createdAt }, job.origin)
       return { results: bucketView(created, job.baseUrl, { source }) }

@@ -14,7 +14,7 @@ import { bucketJob } from './bucket-jobs.ts'
 import { bucketView, sharingParametersOf } from './bucket-view.ts'
 import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
 import type { Buckets } from './buckets.ts'
-import { type SharingRules, sharingFrom } from './sharing.ts'
+import { parametersFor, type SharingRules, sharingFrom } from './sharing.ts'
 
 const ById = Type.Object({ bucketId: BucketId })
 const Include = Type.Object({ include: include('metadata') })
@@ -97,7 +97,7 @@ export function bucketSharingRoutes({
       {
         config: {
           operation: 'buckets.shareToUsers',
-          summary: 'Share a bucket with the holders of some tokens',
+          summary: 'Share a bucket with some people',
           needs: 'canManageBuckets',
         },
         schema: {
@@ -106,15 +106,16 @@ export function bucketSharingRoutes({
             targetUsers: Type.Array(Type.String({ minLength: 1 }), {
               minItems: 1,
               maxItems: 1000,
-              description: 'Tokens that may link the bucket, by id or description.',
+              description:
+                'Who may link the bucket: people of the stack by id or e-mail, the master token of a project by its `admin.id`.',
             }),
           }),
           response: { 202: JobView },
         },
       },
       async (req, reply) => {
-        await sharing.checkUsers(req.body.targetUsers)
-        return shareAs(req, reply, 'bucketShareToAdmins', 'specific-users', { users: req.body.targetUsers })
+        const users = await sharing.adminsFrom(req.body.targetUsers)
+        return shareAs(req, reply, 'bucketShareToAdmins', 'specific-users', { users })
       },
     )
 
@@ -132,7 +133,7 @@ export function bucketSharingRoutes({
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
         const way = sharingFrom(req.body.sharing)
         if (bucket.sharing === null) throw new PlatformError('storage.bucket.notShared', { bucket: bucket.id })
-        return shareAs(req, reply, 'bucketShareUpdate', way, bucket.sharingParameters)
+        return shareAs(req, reply, 'bucketShareUpdate', way, parametersFor(way, bucket))
       },
     )
 

@@ -83,7 +83,7 @@ export const bucketView = (
 
 export const sharingParametersOf = ({ sharingParameters: { projects, users } }: Bucket) => ({
   ...(projects && { projects: projects.map((id) => ({ id })) }),
-  ...(users && { users: users.map((name) => ({ name })) }),
+  ...(users && { users: users.map(({ id, name, email }) => ({ id, name, email })) }),
 })
 
 const linkView = ({ bucket, project }: Link) => ({

@@ -133,7 +133,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         const link = await sharing.checkLink(scopeOf(req), wanted)
         if (req.query.async) {
           const { createdAt: _, ...rest } = link
-          return startJob(req, reply, bucketJob('bucketLink', link, { link: rest }))
+          return startJob(req, reply, bucketJob('bucketLink', link, { link: rest, adminId: req.actor.adminId }))
         }
         const created = await sharing.inTransaction((trx) => buckets.insertLink(trx, req.actor, link, req.origin))
         return reply.code(201).send(bucketView(created, req.baseUrl, { source: await sharing.sourceOf(created) }))
@@ -290,14 +290,14 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       {
         config: {
           operation: 'buckets.setOwner',
-          summary: 'Make the holder of a token the owner of a bucket',
+          summary: 'Make a person of the project, or its master token, the owner of a bucket',
           validationCode: 'storage.buckets.validation',
         },
         schema: {
           params: ById,
           body: Type.Object({
-            id: Type.Optional(Type.Integer({ description: 'Id of the token that owns the bucket.' })),
-            email: optionalText('Description of the token, in place of its id.'),
+            id: Type.Optional(Type.Integer({ description: 'Id of the owner: `admin.id` of their token.' })),
+            email: optionalText('E-mail of a person of the project, in place of the id.'),
           }),
           response: { 200: OwnerView },
         },
@@ -308,7 +308,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         if ((id ?? email ?? '') === '')
           throw new PlatformError('storage.buckets.validation', {
             field: 'id',
-            reason: 'Send the id of a token, or in email what the token is called.',
+            reason: 'Send the id of a person of the project, or their e-mail.',
           })
         return buckets.setOwner(req.actor, bucket, typeof id === 'number' ? { id } : { email: email ?? '' }, req.origin)
       },

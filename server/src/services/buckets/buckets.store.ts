@@ -5,6 +5,7 @@ import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialect
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { defined } from '../../kit/defined.ts'
 import { readStored } from '../../kit/stored-json.ts'
+import type { Admin } from '../../model/admin.ts'
 
 export const STAGES = ['in', 'out', 'sys'] as const
 export type Stage = (typeof STAGES)[number]
@@ -14,7 +15,7 @@ export type Sharing = (typeof SHARINGS)[number]
 
 export interface SharingParameters {
   readonly projects?: readonly number[]
-  readonly users?: readonly string[]
+  readonly users?: readonly Admin[]
 }
 
 interface Tables {
@@ -39,13 +40,6 @@ interface Tables {
   }
 }
 
-/** Who answers for a bucket. */
-export interface Owner {
-  readonly id: number
-  readonly name: string
-  readonly email: string | null
-}
-
 export interface Bucket {
   /** The number other records refer to; the id people see is `id`. */
   readonly key: number
@@ -60,7 +54,8 @@ export interface Bucket {
   readonly sharing: Sharing | null
   readonly sharingParameters: SharingParameters
   readonly sharedBy: { readonly id: number; readonly name: string; readonly date: string } | null
-  readonly owner: Owner | null
+  /** Who answers for it. */
+  readonly owner: Admin | null
   readonly sourceKey: number | undefined
   readonly createdAt: Date
   readonly updatedAt: Date | undefined
@@ -247,7 +242,7 @@ const toBucket = (row: Selectable<Tables['bucket']>): Bucket => ({
   sharing: row.sharing,
   sharingParameters: row.sharing_parameters === null ? {} : readStored<SharingParameters>(row.sharing_parameters),
   sharedBy: row.shared_by === null ? null : readStored<Bucket['sharedBy']>(row.shared_by),
-  owner: row.owner === null ? null : readStored<Owner>(row.owner),
+  owner: row.owner === null ? null : readStored<Admin>(row.owner),
   sourceKey: row.source_bucket ?? undefined,
   createdAt: new Date(row.created_at),
   updatedAt: moment(row.updated_at),

@@ -8,19 +8,12 @@ import type { MetadataPair, MetadataWrite } from '../../http/metadata-items.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Actor, bucketPermissionOf } from '../../model/actor.ts'
+import type { Admin } from '../../model/admin.ts'
 import { BACKEND } from '../../model/backend.ts'
 import { type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { Scope } from '../../model/scope.ts'
-import {
-  type Bucket,
-  type BucketChange,
-  createBucketsStore,
-  type NewBucket,
-  type Owner,
-  STAGES,
-  type Stage,
-} from './buckets.store.ts'
+import { type Bucket, type BucketChange, createBucketsStore, type NewBucket, STAGES, type Stage } from './buckets.store.ts'
 
 export interface Branch {
   readonly id: number
@@ -65,11 +58,8 @@ export interface BucketsDeps {
   readonly backendName: (projectId: number) => Promise<string | undefined>
   readonly tables: TablesOfBuckets
   readonly metadata: BucketMetadata
-  /** A holder of a token of the project, by the number of the token or by what it is called. */
-  readonly findHolder: (
-    projectId: number,
-    wanted: { readonly id?: number; readonly email?: string },
-  ) => Promise<Owner | undefined>
+  /** Somebody of the project: by their id, or a person by their e-mail. */
+  readonly findAdmin: (projectId: number, wanted: { readonly id?: number; readonly email?: string }) => Promise<Admin | undefined>
   /** What tokens may do with a bucket goes with the bucket: a later one of the same name is another. */
   readonly permissions: {
     forget(trx: Trx, projectId: number, bucketId: string): Promise<void>
@@ -93,7 +83,7 @@ const MAX_COLOR = 30
 export type Buckets = ReturnType<typeof createBuckets>
 
 export function createBuckets(deps: BucketsDeps) {
-  const { db, inTransaction, clock, recordEvent, defaultBranchId, tables, metadata, findHolder, permissions } = deps
+  const { db, inTransaction, clock, recordEvent, defaultBranchId, tables, metadata, findAdmin, permissions } = deps
   const store = createBucketsStore(db)
 
   async function find({ actor, branch }: Scope, id: string): Promise<Bucket | undefined> {
@@ -291,8 +281,8 @@ export function createBuckets(deps: BucketsDeps) {
     bucket: Bucket,
     wanted: { readonly id?: number; readonly email?: string },
     origin: Origin,
-  ): Promise<Owner> {
-    const owner = await findHolder(bucket.projectId, wanted)
+  ): Promise<Admin> {
+    const owner = await findAdmin(bucket.projectId, wanted)
     if (!owner) throw new PlatformError('storage.bucket.holderNotFound', { who: String(wanted.id ?? wanted.email).slice(0, 200) })
     await inTransaction((trx) => update(trx, actor, bucket, { owner, updatedAt: clock.now() }, origin))
     return owner

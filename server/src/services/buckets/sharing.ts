@@ -4,6 +4,7 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { type Clock, formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
+import type { Admin } from '../../model/admin.ts'
 import type { EventSource, Origin, RecordEvent } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import { type Bucket, SHARINGS, type Sharing, type SharingParameters } from './buckets.store.ts'
@@ -20,8 +21,8 @@ export interface SharingDeps {
   readonly clock: Clock
   readonly recordEvent: RecordEvent
   readonly findProject: (id: number) => Promise<Project | undefined>
-  /** Whether somebody on the stack holds a token of this id or description. */
-  readonly isHolder: (user: string) => Promise<boolean>
+  /** A person of the stack by id or e-mail, or the master token of a project by its id as an admin. */
+  readonly findAdmin: (user: string) => Promise<Admin | undefined>
 }
 
 export interface Link {
@@ -29,9 +30,12 @@ export interface Link {
   readonly project: Project
 }
 
+/** What decides who may link a bucket. */
+export type Linker = Pick<Actor, 'projectId' | 'adminId'>
+
 export type SharingRules = ReturnType<typeof createSharing>
 
-export function createSharing({ buckets, inTransaction, clock, recordEvent, findProject, isHolder }: SharingDeps) {
+export function createSharing({ buckets, inTransaction, clock, recordEvent, findProject, findAdmin }: SharingDeps) {
   const { store } = buckets
 
   async function checkSharable(bucket: Bucket, branch: Branch): Promise<void> {
@@ -46,10 +50,15 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
         throw new PlatformError('storage.buckets.targetProjectIdsAreNotPartOfOrganization', { project: id })
   }
 
-  async function checkUsers(users: readonly string[]): Promise<void> {
-    for (const user of users)
-      if (!(await isHolder(user)))
-        throw new PlatformError('storage.buckets.targetAdminsAreNotPartOfOrganization', { user: user.slice(0, 200) })
+  /** Who is meant, decided once: whoever is called so later gets nothing. */
+  async function adminsFrom(users: readonly string[]): Promise<Admin[]> {
+    const admins = new Map<number, Admin>()
+    for (const user of users) {
+      const admin = await findAdmin(user)
+      if (!admin) throw new PlatformError('storage.buckets.targetAdminsAreNotPartOfOrganization', { user: user.slice(0, 200) })
+      admins.set(admin.id, admin)
+    }
+    return [...admins.values()]
   }
 
   /** In the transaction that ends the job. */
@@ -81,38 +90,40 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     await buckets.refuseIfLinked(bucket)
   }
 
-  const isVisibleTo = (actor: Actor, bucket: Bucket): boolean => {
-    if (bucket.sharing === 'specific-projects') return bucket.sharingParameters.projects?.includes(actor.projectId) ?? false
-    if (bucket.sharing === 'specific-users')
-      return (
-        bucket.sharingParameters.users?.some((user) => user === actor.tokenDescription || user === String(actor.tokenId)) ?? false
-      )
-    return bucket.sharing !== null
+  const isVisibleTo = ({ projectId, adminId }: Linker, { sharing, sharingParameters: { projects, users } }: Bucket): boolean => {
+    if (sharing === 'specific-projects') return projects?.includes(projectId) ?? false
+    if (sharing === 'specific-users') return adminId !== undefined && (users ?? []).some(({ id }) => id === adminId)
+    return sharing !== null
   }
 
   const listShared = async (actor: Actor): Promise<Bucket[]> =>
     (await store.listSharedByOthers(actor.projectId)).filter((bucket) => isVisibleTo(actor, bucket))
 
-  /** A bucket that this token may link: of another project, or shared by its own. */
-  async function findShared(scope: Scope, projectId: number, bucketId: string): Promise<Bucket | undefined> {
-    const { actor } = scope
-    if (projectId !== actor.projectId)
-      return (await listShared(actor)).find((bucket) => bucket.projectId === projectId && bucket.id === bucketId)
-    const own = await buckets.getInDefaultBranch(scope, bucketId)
-    if (own.sharing === null) throw new PlatformError('storage.bucket.notShared', { bucket: own.id })
-    return isVisibleTo(actor, own) ? own : undefined
+  /** A bucket that is shared: by another project, or by the own one. */
+  async function getShared(scope: Scope, projectId: number, id: string): Promise<Bucket> {
+    if (projectId === scope.actor.projectId) {
+      const own = await buckets.getInDefaultBranch(scope, id)
+      if (own.sharing === null) throw new PlatformError('storage.bucket.notShared', { bucket: own.id })
+      return own
+    }
+    const shared = await store.listSharedByOthers(scope.actor.projectId)
+    const bucket = shared.find((one) => one.projectId === projectId && one.id === id)
+    if (!bucket) throw new PlatformError('storage.buckets.notFound', { id: id.slice(0, 200), project: projectId })
+    return bucket
   }
 
-  /** The checked fields of a new linked bucket. What is not shared with the asker does not exist for them. */
+  /** Asked again by a job, which may run after the sharing has changed. */
+  function checkLinker(linker: Linker, source: Bucket): void {
+    if (!isVisibleTo(linker, source))
+      throw new PlatformError('accessDenied', {}, { text: 'You do not have permission to link this bucket.' })
+  }
+
+  /** The checked fields of a new linked bucket. */
   async function checkLink(scope: Scope, request: NewBucketRequest & { sourceProjectId: number; sourceBucketId: string }) {
     const { actor } = scope
     if (!actor.isMasterToken && !actor.canManageBuckets) throw new PlatformError('accessDenied')
-    const source = await findShared(scope, request.sourceProjectId, request.sourceBucketId)
-    if (!source)
-      throw new PlatformError('storage.buckets.notFound', {
-        id: request.sourceBucketId.slice(0, 200),
-        project: request.sourceProjectId,
-      })
+    const source = await getShared(scope, request.sourceProjectId, request.sourceBucketId)
+    checkLinker(actor, source)
     const named = await buckets.checkNew(scope, request)
     const links = await store.listLinksTo([source.key])
     const known = links.find((link) => link.projectId === actor.projectId && link.branchId === scope.branch.id)
@@ -152,12 +163,13 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
   return {
     checkSharable,
     checkProjects,
-    checkUsers,
+    adminsFrom,
     share,
     unshare,
     checkUnshare,
     listShared,
     checkLink,
+    checkLinker,
     checkForceUnlink,
     forceUnlink,
     linksOf,
@@ -170,10 +182,19 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
 export function sharingFrom(text: string): Sharing {
   const sharing = SHARINGS.find((known) => known === text)
   if (sharing) return sharing
-  const reason = `'${text.slice(0, 60)}' is not a known way of sharing. Known ways: ${SHARINGS.join(', ')}.`
-  throw new PlatformError(
-    'storage.buckets.validation',
-    { field: 'sharing', reason },
-    { errors: [{ key: 'sharing', message: reason }] },
-  )
+  throw invalidSharing(`'${text.slice(0, 60)}' is not a known way of sharing. Known ways: ${SHARINGS.join(', ')}.`)
 }
+
+/** What stays of the parameters when the way of sharing changes: those of the new way, which only its own address can name. */
+export function parametersFor(way: Sharing, { id, sharingParameters: { projects, users } }: Bucket): SharingParameters {
+  if (way === 'specific-projects') return projects ? { projects } : refuseUnnamed(id, 'share-to-projects')
+  if (way === 'specific-users') return users ? { users } : refuseUnnamed(id, 'share-to-users')
+  return {}
+}
+
+function refuseUnnamed(id: string, address: string): never {
+  throw invalidSharing(`This way of sharing names who may link the bucket. Send them to POST buckets/${id}/${address}.`)
+}
+
+const invalidSharing = (reason: string) =>
+  new PlatformError('storage.buckets.validation', { field: 'sharing', reason }, { errors: [{ key: 'sharing', message: reason }] })

@@ -2,6 +2,7 @@
 
 import { type Expression, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { takeNumber } from '../../engines/metadata-db/numbers.ts'
 import { ofRun } from '../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 
@@ -30,7 +31,6 @@ interface Tables {
     attachments: string
     created_at: number
   }
-  ticket: { name: string; last_id: number }
 }
 
 export type EventRow = Selectable<Tables['event']>
@@ -163,15 +163,7 @@ export function createEventsStore(database: Db) {
     newestAt: async (): Promise<number | undefined> =>
       (await db.selectFrom('event').select('created_at').orderBy('id', 'desc').limit(1).executeTakeFirst())?.created_at,
 
-    nextTicket: async (trx: Trx): Promise<number> => {
-      const { last_id } = await withTables<Tables>(trx)
-        .updateTable('ticket')
-        .set((e) => ({ last_id: e('last_id', '+', 1) }))
-        .where('name', '=', 'ticket')
-        .returning('last_id')
-        .executeTakeFirstOrThrow()
-      return last_id
-    },
+    nextTicket: (trx: Trx): Promise<number> => takeNumber(trx, 'ticket'),
   }
 }
 

@@ -3,6 +3,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, lockRows, lockTable, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { takeNumber } from '../../engines/metadata-db/numbers.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { Role } from '../../model/actor.ts'
 
@@ -146,6 +147,7 @@ export function createPeopleStore(database: Db) {
         await at(trx)
           .insertInto('person')
           .values({
+            id: await takeNumber(trx, 'admin'),
             email: person.email,
             name: person.name,
             is_stack_admin: person.isStackAdmin ? 1 : 0,

@@ -9,6 +9,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { createShortMemory } from '../../kit/short-memory.ts'
 import type { Actor, Role } from '../../model/actor.ts'
+import type { Admin } from '../../model/admin.ts'
 import type { RecordChange } from '../../model/change.ts'
 import type { EventSource, Origin, RecordEvent } from '../../model/event.ts'
 import { type Member, type Members, sourceOf } from '../../model/members.ts'
@@ -130,6 +131,14 @@ export function createPeople(deps: PeopleDeps) {
     return person
   }
 
+  /** Somebody to share with: by id or e-mail. */
+  async function findAdmin(text: string): Promise<Admin | undefined> {
+    const person = /^\d{1,15}$/.test(text)
+      ? await store.findPerson(Number(text))
+      : await store.findPersonByEmail(text.trim().toLowerCase())
+    return person && { id: person.id, name: person.name, email: person.email }
+  }
+
   /** From the whole stack: their sessions, tokens and open streams end in the same transaction. */
   async function remove(id: number, origin: Origin, by?: Person): Promise<void> {
     const person = await get(id)
@@ -203,6 +212,7 @@ export function createPeople(deps: PeopleDeps) {
     projectsOf,
     get,
     getNamed,
+    findAdmin,
     list: () => store.listPeople(),
     remove,
     setStackAdmin,

@@ -4,8 +4,9 @@ import { Type } from 'typebox'
 import { optionalFlag, optionalText } from '../../http/parameters.ts'
 import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
+import type { Admin } from '../../model/admin.ts'
 import type { Token } from './tokens.store.ts'
-import type { Holder, Tokens } from './tokens.ts'
+import { adminOf, type Tokens } from './tokens.ts'
 
 export const TokenBody = Type.Object(
   {
@@ -64,7 +65,7 @@ export const TokenView = Type.Object(
 )
 
 export const tokenViews = (tokens: Tokens) =>
-  async function view(token: Token, baseUrl: string, owners?: ReadonlyMap<number, Holder>) {
+  async function view(token: Token, baseUrl: string, owners?: ReadonlyMap<number, Admin>) {
     const admins = owners ?? (await tokens.adminOwners(token.projectId))
     const { componentAccess, bucketPermissions: _, ...flags } = token.permissions
     return {
@@ -81,9 +82,9 @@ export const tokenViews = (tokens: Tokens) =>
       dailyCapacity: 0,
       bucketPermissions: await tokens.bucketPermissionsOf(token),
       ...(token.creatorToken && { creatorToken: token.creatorToken }),
-      adminOwner: admins.get(token.creatorToken?.id ?? -1) ?? null,
+      adminOwner: adminOf(token) ?? admins.get(token.creatorToken?.id ?? -1) ?? null,
       ...(componentAccess && { componentAccess: [...componentAccess] }),
-      ...((token.isMasterToken || token.person) && { admin: adminOf(token) }),
+      ...adminView(token),
     }
   }
 
@@ -92,16 +93,14 @@ export const withLastUse = <View>(view: View, { lastUsedAt }: Token) => ({
   lastUsed: lastUsedAt ? formatTimestamp(lastUsedAt) : null,
 })
 
-const adminOf = (token: Token) => ({
-  id: token.person?.id ?? token.id,
-  name: token.description,
-  ...(token.person && { email: token.person.email }),
-  features: [],
-  isOrganizationMember: true,
-  role: token.person?.role ?? 'admin',
-  isActivated: true,
-  samlParameters: null,
-})
+function adminView(token: Token) {
+  const admin = adminOf(token)
+  if (!admin) return {}
+  const { id, name, email } = admin
+  const role = token.person?.role ?? 'admin'
+  const constant = { features: [], isOrganizationMember: true, isActivated: true, samlParameters: null }
+  return { admin: { id, name, ...(email !== null && { email }), role, ...constant } }
+}
 
 export function requestFrom({ bucketPermissions, ...body }: Type.Static<typeof TokenBody>) {
   return { ...body, ...(bucketPermissions && !Array.isArray(bucketPermissions) && { bucketPermissions }) }

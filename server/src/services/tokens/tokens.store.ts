@@ -2,6 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, lockTable, type Trx, withTables } from '../../engines/metadata-db/dialects.ts'
+import { takeNumber } from '../../engines/metadata-db/numbers.ts'
 import { statement } from '../../engines/metadata-db/statement.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import type { BucketPermission, Role } from '../../model/actor.ts'
@@ -48,6 +49,7 @@ interface Tables {
     refreshed_at: number
     expires_at: number | null
     person_id: number | null
+    admin_id: number | null
     email: string | null
     role: Role | null
     is_automatic: number
@@ -104,6 +106,8 @@ export interface Token {
   /** To the minute. Undefined: never, or not since this is written down. */
   readonly lastUsedAt?: Date | undefined
   readonly person?: TokenPerson | undefined
+  /** Of the master token of a project, in the space of the ids of people. */
+  readonly adminId?: number | undefined
 }
 
 export type NewToken = Omit<Token, 'id' | 'refreshedAt' | 'isDisabled'>
@@ -153,6 +157,14 @@ export function createTokensStore(database: Db) {
           .execute()
       ).map(toToken),
 
+    takeAdminId: (trx: Trx): Promise<number> => takeNumber(trx, 'admin'),
+
+    /** Of any project. */
+    findByAdmin: async (adminId: number): Promise<Token | undefined> => {
+      const row = await db.selectFrom('token').selectAll().where('admin_id', '=', adminId).executeTakeFirst()
+      return row && toToken(row)
+    },
+
     insert: async (trx: Trx, token: NewToken): Promise<Token> => {
       const [made] = await insertToken(trx, {
         project_id: token.projectId,
@@ -167,6 +179,7 @@ export function createTokensStore(database: Db) {
         refreshed_at: token.createdAt.getTime(),
         expires_at: token.expiresAt?.getTime() ?? null,
         person_id: token.person?.id ?? null,
+        admin_id: token.adminId ?? null,
         email: token.person?.email ?? null,
         role: token.person?.role ?? null,
         is_automatic: token.person?.isAutomatic ? 1 : 0,
@@ -384,6 +397,8 @@ const toToken = (row: TokenRow): Token => ({
   refreshedAt: new Date(row.refreshed_at),
   expiresAt: row.expires_at === null ? undefined : new Date(row.expires_at),
   lastUsedAt: row.last_used_at === null ? undefined : new Date(row.last_used_at),
+  ...(row.is_internal === 1 && { isInternal: true }),
+  ...(row.admin_id !== null && { adminId: row.admin_id }),
   ...(row.person_id !== null && {
     person: { id: row.person_id, email: row.email ?? '', role: row.role ?? 'viewer', isAutomatic: row.is_automatic === 1 },
   }),

@@ -11,6 +11,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { createShortMemory } from '../../kit/short-memory.ts'
 import type { Actor } from '../../model/actor.ts'
+import type { Admin } from '../../model/admin.ts'
 import { eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import { DEFAULT_PROVIDER } from '../../model/file-provider.ts'
 import { createLastUse } from './last-use.ts'
@@ -252,6 +253,7 @@ export function createTokens(deps: TokensDeps) {
         description: `Master token of ${name}`,
         permissions: EVERYTHING,
         isMasterToken: true,
+        adminId: await store.takeAdminId(trx),
         creatorToken: undefined,
         createdAt: clock.now(),
         expiresAt: undefined,
@@ -312,34 +314,33 @@ export function createTokens(deps: TokensDeps) {
     return token && !token.isDisabled && !isExpired(token) ? actorOf(token) : undefined
   }
 
-  /** Who holds a token, found by its number or by what it is called; a stack has no other users. */
-  async function findHolder(projectId: number, wanted: { readonly id?: number; readonly email?: string }) {
-    const token =
-      wanted.id !== undefined
-        ? await store.find(projectId, wanted.id)
-        : (await store.list(projectId)).find((one) => holderOf(one).email === wanted.email || one.description === wanted.email)
-    return token && holderOf(token)
+  /** Somebody of the project: by their id, or a person by their e-mail. */
+  async function findAdmin(projectId: number, wanted: { readonly id?: number; readonly email?: string }) {
+    const email = wanted.email?.trim().toLowerCase()
+    const admins = (await store.list(projectId)).flatMap((token) => adminOf(token) ?? [])
+    return admins.find((admin) => (wanted.id === undefined ? admin.email === email : admin.id === wanted.id))
   }
 
-  /** The admins who made tokens, by the id of their own; a stack knows people by the tokens they hold. */
-  async function adminOwners(projectId: number): Promise<ReadonlyMap<number, Holder>> {
+  /** The admins who made tokens, by the id of their own token. */
+  async function adminOwners(projectId: number): Promise<ReadonlyMap<number, Admin>> {
     const masters = await store.listMasters(projectId)
-    return new Map(masters.map((token) => [token.id, holderOf(token)]))
+    return new Map(
+      masters.flatMap((token) => {
+        const admin = adminOf(token)
+        return admin ? [[token.id, admin] as const] : []
+      }),
+    )
+  }
+
+  /** The master token of any project, as somebody to share with, by its id as an admin. */
+  async function findMaster(id: string): Promise<Admin | undefined> {
+    const token = /^\d{1,15}$/.test(id) ? await store.findByAdmin(Number(id)) : undefined
+    return token && adminOf(token)
   }
 
   /** Everybody who holds a token that works; the platform's own tokens are nobody's. */
   const listPeople = async (projectId: number): Promise<Actor[]> =>
-    (await store.list(projectId))
-      .filter((token) => !token.isDisabled && !isExpired(token) && !token.description.startsWith('[_internal]'))
-      .map(actorOf)
-
-  /** Whether a token of any project has this id or description. */
-  async function isHolder(user: string): Promise<boolean> {
-    for (const { id } of await store.listProjects())
-      if ((await store.list(id)).some((token) => [String(token.id), token.description, token.person?.email].includes(user)))
-        return true
-    return false
-  }
+    (await store.list(projectId)).filter((token) => !token.isDisabled && !isExpired(token) && !token.isInternal).map(actorOf)
 
   /** In the transaction that deletes a bucket; call `forgetKnown` when it has ended. */
   async function forgetBucket(trx: Trx, projectId: number, bucketId: string): Promise<void> {
@@ -382,9 +383,9 @@ export function createTokens(deps: TokensDeps) {
     forgetBucket,
     forgetKnown: cache.forget,
     findActor,
-    findHolder,
+    findAdmin,
+    findMaster,
     adminOwners,
-    isHolder,
     listPeople,
     isExpired,
     bucketPermissionsOf: permissionsFor.bucketsOf,
@@ -402,17 +403,11 @@ export function createTokens(deps: TokensDeps) {
   }
 }
 
-export interface Holder {
-  readonly id: number
-  readonly name: string
-  readonly email: string | null
+/** Who the token is, when it is not a script's. The e-mail is that of a person: what a token is called says nothing about who has it. */
+export function adminOf({ adminId, description, person }: Token): Admin | undefined {
+  const id = person?.id ?? adminId
+  return id === undefined ? undefined : { id, name: description, email: person?.email ?? null }
 }
-
-const holderOf = ({ id, description, person }: Token): Holder => ({
-  id,
-  name: description,
-  email: person?.email ?? (description.includes('@') ? description : null),
-})
 
 /** How the memory names a token by its id; the hash of a value has no dash. */
 const keyOf = (projectId: number, id: number): string => `${projectId}-${id}`
@@ -441,6 +436,7 @@ const actorOf = (token: Token): Actor => ({
   bucketPermissions: token.permissions.bucketPermissions,
   componentAccess: token.permissions.componentAccess ?? [],
   role: token.person?.role,
+  adminId: adminOf(token)?.id,
 })
 
 type TokenEvent = 'storage.tokenCreated' | 'storage.tokenUpdated' | 'storage.tokenRefreshed' | 'storage.tokenDeleted'

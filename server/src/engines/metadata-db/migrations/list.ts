@@ -64,6 +64,7 @@ import * as tokenLastUse from './0990-token-last-use.ts'
 import * as appRepositories from './1000-app-repositories.ts'
 import * as changesById from './1100-changes-by-id.ts'
 import * as staleWords from './1110-stale-words.ts'
+import * as adminIds from './1120-admin-ids.ts'
 import * as staleSecrets from './1180-stale-secrets.ts'
 import * as configurationsByComponent from './1240-configurations-by-component.ts'
 
@@ -139,6 +140,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1000-app-repositories', up: appRepositories.up },
   { name: '1100-changes-by-id', up: changesById.up },
   { name: '1110-stale-words', up: staleWords.up },
+  { name: '1120-admin-ids', up: adminIds.up, changesOld: true },
   { name: '1180-stale-secrets', up: staleSecrets.up },
   { name: '1240-configurations-by-component', up: configurationsByComponent.up },
 ]

@@ -554,6 +554,10 @@ export const ERRORS = {
     kind: 'full',
     text: 'The object store has no space left to {what}. Free some, then try again; reading still works.',
   },
+  'stack.diskFull': {
+    kind: 'full',
+    text: 'The disk of {where} is full, so the request could not be completed. Free some space, then try again; reading still works.',
+  },
   'storage.corrupt': {
     kind: 'bug',
     text: 'The bytes of object {key} do not match their checksum at offset {offset}. Restore it from a backup or upload it again.',

@@ -59,6 +59,8 @@ export interface StackOptions {
   readonly existing?: { readonly dataDir: string; readonly masterToken: string }
   /** Of another user than the test's, who must be able to read the data folder and this repository. */
   readonly uid?: number
+  /** A command that starts the program given as its last arguments. */
+  readonly wrapper?: (dataDir: string) => readonly string[]
   /** Called when it serves, after every start. */
   readonly onReady?: () => void
 }
@@ -86,7 +88,7 @@ export async function startStackProcess(t: Pick<TestContext, 'after'>, options: 
     if (child?.exitCode === null) throw new Error('The stack is already running.')
     const begun = performance.now()
     const log = openSync(logFile, 'w')
-    const started = spawn(process.execPath, [LEASH, process.execPath, PROGRAM], {
+    const started = spawn(process.execPath, [LEASH, ...(options.wrapper?.(dataDir) ?? []), process.execPath, PROGRAM], {
       env: { ...env, ...envNow },
       cwd: dataDir,
       detached: true,

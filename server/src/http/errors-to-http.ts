@@ -3,6 +3,7 @@
 import type { FastifyError } from 'fastify'
 import type { ErrorCode, ErrorKind } from '../../../contract/error-codes.ts'
 import { isDatabaseAway, isUnstorableText } from '../engines/metadata-db/dialects.ts'
+import { diskFullError } from '../kit/disk-full.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { InvalidRequest, validationError } from './validation.ts'
 
@@ -55,6 +56,8 @@ export function errorBody(error: PlatformError, exceptionId: string, dialect: 's
  * `clientLeft`: the request broke off, so a broken connection is theirs; otherwise it is one of ours, to a database or an object store.
  */
 export function platformErrorOf(error: unknown, validationCode: ErrorCode, clientLeft = false): PlatformError {
+  const full = diskFullError(error)
+  if (full) return full
   if (error instanceof PlatformError) return error
   if (error instanceof InvalidRequest) return validationError(validationCode, error.errors)
   const code = (error as Partial<FastifyError> | undefined)?.code

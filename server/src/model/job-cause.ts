@@ -73,6 +73,7 @@ export const CAUSE_OF_CODE: Partial<Record<ErrorCode, CauseKind>> = {
   'runner.invalidYaml': 'output.invalid',
   'tableEngine.diskFull': 'run.diskFull',
   'sql.diskFull': 'run.diskFull',
+  'stack.diskFull': 'run.diskFull',
   invalidCsv: 'load.unreadableCsv',
   rowTooLarge: 'load.unreadableCsv',
   'csvImport.invalidCsvParams': 'load.unreadableCsv',

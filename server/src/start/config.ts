@@ -546,6 +546,12 @@ export const VARIABLES = {
       'Addresses and networks of your proxies, separated by commas. What they say in `X-Forwarded-For` counts as the address of the client.',
     parse: read.listOf(read.addressOrNetwork),
   }),
+  MILLRACE_DISK_RESERVE_BYTES: variable({
+    default: '67108864',
+    sentence:
+      'A node whose data folder is on a disk with less free space than this is not ready (`/ready` answers 503), so that load balancers choose others; it still serves. 0: free space is not looked at.',
+    parse: read.wholeNumber(0, 2 ** 50),
+  }),
   MILLRACE_DRAIN_TIMEOUT_MS: variable({
     default: '10000',
     sentence: 'How long running requests may finish after SIGTERM.',
@@ -711,6 +717,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS ?? 10_000,
       drainJobsMs: (values.MILLRACE_DRAIN_JOBS_SECONDS ?? (values.MILLRACE_DATABASE_URL === undefined ? 0 : 3600)) * 1000,
     },
+    diskReserveBytes: values.MILLRACE_DISK_RESERVE_BYTES ?? 2 ** 26,
     startWaitMs: values.MILLRACE_START_WAIT_MS ?? 60_000,
     tls: {
       mode: values.MILLRACE_TLS ?? (values.MILLRACE_TLS_CERT_FILE ? ('files' as const) : ('off' as const)),

@@ -55,6 +55,7 @@ export async function openStack(config: Config): Promise<Stack> {
     corsOrigins: config.http.corsOrigins,
     requestLimits: config.http.requestLimits,
     metricsToken: config.secrets.metricsToken,
+    diskReserveBytes: config.diskReserveBytes,
     restoredAt: restoredAt(config.dataDir),
     trustedProxies: config.http.trustedProxies,
     roles: config.roles,

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
+import { createDiskRoom } from '../engines/data-dir/disk-room.ts'
 import { readDrill } from '../engines/data-dir/drill-record.ts'
 import { createEgress } from '../engines/egress/egress.ts'
 import type { GitAddress } from '../engines/git/fetch-repository.ts'
@@ -119,6 +120,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly oidc?: OidcOptions | undefined
   /** Left out: nobody is limited. */
   readonly requestLimits?: RequestLimitSettings
+  /** Not ready when the disk with the data folder has less. */
+  readonly diskReserveBytes?: number
   /** Proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies?: readonly string[]
   /** What people call this node; the name of its machine when left out. */
@@ -565,6 +568,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
     onError: (err) => log.warn({ err }, 'this node could not say that it is there; it tries again'),
   })
+  const diskRoom = createDiskRoom({ dataDir: options.dataDir, reserveBytes: options.diskReserveBytes ?? 0, clock })
   let isClosing = false
   let isDraining = false
   const metrics = createMetrics({
@@ -598,6 +602,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     onRead: events.recordRead,
     onFinished: (request) => {
       metrics.requestFinished(request)
+      diskRoom.requestFinished(request)
       log.request(request)
     },
   })
@@ -609,7 +614,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       version,
       problems: async () => {
         await db.selectNoFrom((e) => e.lit(1).as('one')).execute()
-        return isClosing || isDraining ? ['it is stopping'] : []
+        return [...(isClosing || isDraining ? ['it is stopping'] : []), ...(await diskRoom.problems())]
       },
       metrics: metrics.read,
       metricsToken: options.metricsToken,

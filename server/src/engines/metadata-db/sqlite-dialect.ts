@@ -79,7 +79,7 @@ export function openSqlite<Tables>(path: string): Sqlite<Tables> {
         return result
       } catch (error) {
         props.executor.end()
-        connection.rollback() // after a commit that failed there is nothing left to undo
+        connection.rollback(error) // after a commit that failed there is nothing left to undo
         throw error
       }
     },
@@ -193,8 +193,8 @@ class SqliteConnection implements DatabaseConnection {
     await transaction?.commit()
   }
 
-  rollback(): void {
-    this.#transaction?.rollback()
+  rollback(cause?: unknown): void {
+    this.#transaction?.rollback(cause)
     this.#transaction = undefined
   }
 
@@ -208,7 +208,7 @@ class SqliteConnection implements DatabaseConnection {
     try {
       result = this.#write<R>(query)
     } catch (error) {
-      transaction.rollback()
+      transaction.rollback(error)
       throw error
     }
     await transaction.commit()

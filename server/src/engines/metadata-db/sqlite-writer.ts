@@ -25,7 +25,8 @@ const SESSION =
 export interface WriterTransaction {
   /** Resolves when the work is on disk. */
   commit(): Promise<void>
-  rollback(): void
+  /** `cause` is why: it may be what made the database give up. */
+  rollback(cause?: unknown): void
 }
 
 export interface SqliteWriter {
@@ -75,8 +76,10 @@ export function openSqliteWriter(path: string): SqliteWriter {
   }
 
   /** The database has rolled everything back by itself: nobody's work is left. */
-  function failGroup(): Error {
-    const error = new Error('The database gave up the transaction, or one that shared its commit, because it could not write.')
+  function failGroup(cause?: unknown): Error {
+    const error = new Error('The database gave up the transaction, or one that shared its commit, because it could not write.', {
+      cause,
+    })
     for (const member of group) member.reject(error)
     group = []
     return error
@@ -110,9 +113,9 @@ export function openSqliteWriter(path: string): SqliteWriter {
             endTurn()
           }
         }),
-      rollback() {
+      rollback(cause) {
         try {
-          if (!db.isTransaction) failGroup()
+          if (!db.isTransaction) failGroup(cause)
           else if (joins) {
             run('rollback to member')
             run('release member')

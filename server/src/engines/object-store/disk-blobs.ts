@@ -2,9 +2,10 @@
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { isDiskFull } from '../../kit/disk-full.ts'
 import { named, PlatformError } from '../../kit/errors.ts'
 import { createBlockPool } from './block-pool.ts'
-import { type Disk, isFull } from './disk.ts'
+import type { Disk } from './disk.ts'
 import { type Written, writeSynced } from './disk-body.ts'
 import type { Blob, DiskIndex, IndexTransaction } from './disk-index.ts'
 import type { Bytes } from './object-store.ts'
@@ -31,7 +32,7 @@ export interface DiskBlobs {
 
 /** Gives a failure of the disk its name. */
 export const diskFailed = (what: string, cause: unknown): PlatformError =>
-  named(isFull(cause) ? 'storage.full' : 'storage.unavailable', { what }, cause)
+  named(isDiskFull(cause) ? 'storage.full' : 'storage.unavailable', { what }, cause)
 
 export async function prepareFolders(disk: Disk, root: string): Promise<void> {
   const objects = join(root, 'objects')

@@ -110,8 +110,3 @@ export const nodeDisk: Disk = {
 const codeOf = (cause: unknown): string => (cause instanceof Error && 'code' in cause ? String(cause.code) : '')
 
 export const isMissing = (cause: unknown): boolean => codeOf(cause) === 'ENOENT'
-
-/** No space, quota reached, or SQLite saying so. */
-export const isFull = (cause: unknown): boolean =>
-  ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(cause)) ||
-  (cause instanceof Error && /database or disk is full/.test(cause.message))

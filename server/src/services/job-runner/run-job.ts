@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import type { CheckpointOwner } from '../../engines/runner/checkpoints.ts'
 import { createMask } from '../../engines/runner/mask.ts'
+import { diskFullError } from '../../kit/disk-full.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { JobCause, SinceLastGood } from '../../model/job-cause.ts'
 import type { JobProgress, StateOfRun } from '../../model/job-progress.ts'
@@ -357,8 +358,9 @@ function failed(
   { job, signal }: RunHandle,
   log: JobLog,
   gathered: Gathered,
-  { error, since }: { readonly error: unknown; readonly since: SinceLastGood | null },
+  { error: thrown, since }: { readonly error: unknown; readonly since: SinceLastGood | null },
 ): RunOfJob {
+  const error = diskFullError(thrown) ?? thrown
   const mask = createMask(gathered.secrets)
   const exceptionId = `job-${job.id}-${randomUUID().slice(0, 8)}`
   const known = error instanceof PlatformError ? error : undefined

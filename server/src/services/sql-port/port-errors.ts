@@ -9,6 +9,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   'sql.notAllowed': '25006',
   'sql.tooLong': '54000',
   'sql.diskFull': '53100',
+  'stack.diskFull': '53100',
   'sql.tooMuch': '53200',
   'sql.timeout': '57014',
   'sql.cancelled': '57014',

@@ -8,6 +8,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
+import { diskFullError } from '../../kit/disk-full.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { undone } from '../../model/dry-run.ts'
 import {
@@ -322,6 +323,6 @@ const isOurFault = (error: unknown) => !(error instanceof PlatformError) || erro
 /** What the record says. The reason of a bug stays in the log; the exception id finds it there. */
 function jobErrorOf(error: unknown): JobError {
   const exceptionId = `millrace-${randomUUID().replaceAll('-', '')}`
-  const named = error instanceof PlatformError ? error : new PlatformError('internalError')
+  const named = diskFullError(error) ?? (error instanceof PlatformError ? error : new PlatformError('internalError'))
   return { code: named.code, message: named.message, exceptionId, ...(named.params && { contextParams: named.params }) }
 }

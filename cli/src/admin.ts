@@ -1,6 +1,7 @@
 // millrace admin: the way in for whoever owns the machine.
 
 import type { Command } from 'commander'
+import { findRunningStack } from '../../server/src/start/admin-listener.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import { withExamples } from './help.ts'
 import { withCore } from './open-core.ts'
@@ -20,12 +21,13 @@ export function addAdminCommands(program: Command): void {
     .action(async ({ email }: { email?: string }, command: Command) => {
       const config = readConfig()
       const value = await withCore(config, ({ people }) => people.makeSignInLink(email))
-      const answer = { link: `${addressOf(config)}/console/#link=${value}` }
+      const answer = { link: `${await addressOf(config)}/console/#link=${value}` }
       print(command, answer, ({ link }) => `${link}\nIt works once, within an hour. Whoever has it is let in.`)
     })
 }
 
-/** As the stack on this machine is reached when its environment is the same as this one's. */
-export const addressOf = ({ addresses, tls, listen }: Config): string =>
+/** What links to the stack of this machine begin with: its public address, where it runs, or where it would with this environment. */
+export const addressOf = async ({ addresses, tls, listen, dataDir }: Config): Promise<string> =>
   addresses.publicUrl?.replace(/\/+$/, '') ??
+  (await findRunningStack(dataDir))?.url ??
   `${tls.mode === 'off' ? 'http' : 'https'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${listen.port}`

@@ -5,7 +5,7 @@ import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { createClient, stackOptions } from './client.ts'
 import { withExamples } from './help.ts'
-import { print, table, UserError } from './output.ts'
+import { print, table, timeText, UserError } from './output.ts'
 
 interface App {
   readonly id: string
@@ -50,7 +50,7 @@ export function addAppCommands(program: Command): void {
             one.state,
             one.desiredState,
             one.configVersion,
-            one.lastRequestTimestamp,
+            timeText(one.lastRequestTimestamp),
           ]),
         ),
       )

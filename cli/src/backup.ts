@@ -7,7 +7,7 @@ import { askForBackup } from '../../server/src/start/admin-listener.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import type { DrillResult } from '../../server/src/start/drill.ts'
 import { backUpStopped, drill, restore, resume, withBackupSource } from './open-core.ts'
-import { print, progress, UserError } from './output.ts'
+import { print, progress, timeText, UserError } from './output.ts'
 
 export function addBackupCommands(program: Command): void {
   program
@@ -104,7 +104,7 @@ const wrong = ({ manifest, damaged }: Verified): string =>
   `The backup is damaged: ${damaged.length} of ${manifest.files.length} files. Nothing was restored.`
 
 const whatIn = ({ manifest }: Verified): string =>
-  `${manifest.files.length} files of ${manifest.created}, Millrace ${manifest.version}`
+  `${manifest.files.length} files of ${timeText(manifest.created)}, Millrace ${manifest.version}`
 
 function drillSentence(outcome: Outcome): string {
   const { damaged, copy, reason } = outcome

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { createClient, type StorageJob, stackOptions } from './client.ts'
 import { withExamples } from './help.ts'
-import { print, progress, table } from './output.ts'
+import { print, progress, table, timeText } from './output.ts'
 
 interface Branch {
   readonly id: number
@@ -29,7 +29,7 @@ export function addBranchCommands(program: Command): void {
       print(command, found, (rows) =>
         table(
           ['ID', 'NAME', 'DEFAULT', 'CREATED', 'DESCRIPTION'],
-          rows.map((one) => [one.id, one.name, one.isDefault ? 'yes' : '', one.created, one.description]),
+          rows.map((one) => [one.id, one.name, one.isDefault ? 'yes' : '', timeText(one.created), one.description]),
         ),
       )
     })

@@ -2,71 +2,108 @@
 //
 //   <component>/<id>/configuration.json     name, description, isDisabled, rowsSortOrder, configuration (secrets as ciphers)
 //   <component>/<id>/rows/<row>.json        the same of each row
-//   .millrace.json                          which version each configuration had, so that a push overwrites nobody's work
+//   .millrace.json                          which version each configuration had, so that a push does not overwrite newer work
 //
+// Names are ids, encoded where an id is not a safe name (file-names.ts). Links in the folder are not followed.
 // State is not in it: it belongs to one stack and one branch.
 
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { membersOf, readJson, sameJson } from '../../server/src/kit/json-text.ts'
 import { type ConfigurationFile, type FileMembers, laidOut, objectText, type RowFile } from './config-text.ts'
+import { fileNames, idOf, isFileName } from './file-names.ts'
 import { UserError } from './output.ts'
 
 const VERSIONS = '.millrace.json'
 const ROOT = 'configuration.json'
-const NAME = /^[A-Za-z0-9._-]+$/
+const ROWS = 'rows'
 
 export type Versions = Readonly<Record<string, number>>
 
 export const keyOf = ({ componentId, id }: { readonly componentId: string; readonly id: string }): string =>
   `${componentId}/${id}`
 
-/** Writes every configuration and removes those that are not among them; answers how many files changed. */
+interface PullRecord {
+  readonly versions: Versions
+  /** Names of files that do not hold their whole id. */
+  readonly longNames: Readonly<Record<string, string>>
+}
+
+/** Writes every configuration and removes those that are not among them; returns how many files changed. */
 export async function writeFolder(folder: string, configurations: readonly ConfigurationFile[]): Promise<number> {
-  const wanted = new Map<string, string>()
-  for (const configuration of configurations) {
-    const place = join(safe(configuration.componentId), safe(configuration.id))
-    wanted.set(join(place, ROOT), laidOut(objectText(configuration.members)))
-    for (const row of configuration.rows)
-      wanted.set(join(place, 'rows', `${safe(row.id)}.json`), laidOut(objectText(row.members)))
-  }
+  const { files: wanted, longNames } = filesOf(configurations)
   const versions = Object.fromEntries(configurations.map((one) => [keyOf(one), one.version] as const).toSorted())
-  wanted.set(VERSIONS, `${JSON.stringify({ versions }, null, 2)}\n`)
+  const record = Object.keys(longNames).length > 0 ? { versions, longNames } : { versions }
+  wanted.set(VERSIONS, `${JSON.stringify(record, null, 2)}\n`)
   let changed = 0
   for (const stale of (await listFiles(folder)).filter((file) => !wanted.has(file))) {
     await rm(join(folder, stale))
     changed++
   }
-  for (const [file, text] of wanted) if (await writeIfChanged(join(folder, file), text)) changed++
+  for (const [file, text] of wanted) if (await writeIfChanged(folder, file, text)) changed++
   await removeEmptyFolders(folder)
   return changed
 }
 
+function filesOf(configurations: readonly ConfigurationFile[]) {
+  const files = new Map<string, string>()
+  const longNames: Record<string, string> = {}
+  const namesFor = (ids: readonly string[]) => {
+    const names = fileNames(ids)
+    Object.assign(longNames, names.longNames)
+    return names.nameOf
+  }
+  const byComponent = Map.groupBy(configurations, ({ componentId }) => componentId)
+  const componentName = namesFor([...byComponent.keys()])
+  for (const [componentId, own] of byComponent) {
+    const configurationName = namesFor(own.map(({ id }) => id))
+    for (const { id, members, rows } of own) {
+      const place = `${componentName(componentId)}/${configurationName(id)}`
+      files.set(`${place}/${ROOT}`, laidOut(objectText(members)))
+      const rowName = namesFor(rows.map((row) => row.id))
+      for (const row of rows) files.set(`${place}/${ROWS}/${rowName(row.id)}.json`, laidOut(objectText(row.members)))
+    }
+  }
+  return { files, longNames }
+}
+
 export async function readFolder(folder: string): Promise<{ configurations: readonly ConfigurationFile[]; versions: Versions }> {
-  const versions = await readVersions(folder)
+  const record = await readRecord(folder)
+  const { versions = {}, longNames = {} } = record ?? {}
+  const read = (name: string, file: string): string => {
+    const id = idOf(name, longNames)
+    if (id === undefined)
+      throw new UserError(`${join(folder, file)}: "${name}" is not the name of an id of this folder. Pull into a fresh folder.`)
+    return id
+  }
   const files = await listFiles(folder)
   const configurations: ConfigurationFile[] = []
   for (const file of files.filter((name) => name.endsWith(`/${ROOT}`)).sort()) {
-    const [componentId, id] = file.split('/') as [string, string] // listFiles answers only this shape
-    const prefix = `${componentId}/${id}/rows/`
+    const [component, configuration] = file.split('/') as [string, string] // listFiles returns only this shape
+    const [componentId, id] = [read(component, file), read(configuration, file)]
+    const prefix = `${component}/${configuration}/${ROWS}/`
     const rows: RowFile[] = []
     for (const row of files.filter((name) => name.startsWith(prefix)).sort()) {
-      rows.push({ id: row.slice(prefix.length, -'.json'.length), members: await readMembers(join(folder, row)) })
+      rows.push({ id: read(row.slice(prefix.length, -'.json'.length), row), members: await readMembers(join(folder, row)) })
     }
     const version = versions[`${componentId}/${id}`] ?? 0
     configurations.push({ componentId, id, version, members: await readMembers(join(folder, file)), rows })
   }
+  if (record === undefined && configurations.length === 0)
+    throw new UserError(
+      `${folder} holds no configurations. Write those of a project into it with: millrace config pull ${folder}`,
+    )
   return { configurations, versions }
 }
 
-async function readVersions(folder: string): Promise<Versions> {
+async function readRecord(folder: string): Promise<Partial<PullRecord> | undefined> {
   const text = await readFile(join(folder, VERSIONS), 'utf8').catch(() => undefined)
-  if (text === undefined) return {}
+  if (text === undefined) return undefined
   const read = readJson(text)
-  const versions = read.ok ? (read.value as { versions?: Versions } | null)?.versions : undefined // written by writeFolder
-  if (!versions)
+  const record = read.ok ? (read.value as Partial<PullRecord> | null) : undefined // written by writeFolder
+  if (!record?.versions)
     throw new UserError(`${join(folder, VERSIONS)} is damaged. Pull into a fresh folder and bring your changes there.`)
-  return versions
+  return record
 }
 
 async function readMembers(path: string): Promise<FileMembers> {
@@ -77,35 +114,38 @@ async function readMembers(path: string): Promise<FileMembers> {
   return Object.fromEntries(membersOf(text))
 }
 
-/** The files this program writes, relative to the folder; what else lies there is nobody's business. */
+/** The files this program writes, relative to the folder; other files are ignored. */
 async function listFiles(folder: string): Promise<string[]> {
   const found: string[] = []
   for (const component of await folders(folder)) {
     for (const id of await folders(join(folder, component))) {
-      const names = await readdir(join(folder, component, id))
-      if (names.includes(ROOT)) found.push(`${component}/${id}/${ROOT}`)
-      if (!names.includes('rows')) continue
-      const rows = (await readdir(join(folder, component, id, 'rows'))).filter((name) => name.endsWith('.json'))
-      found.push(...rows.map((row) => `${component}/${id}/rows/${row}`))
+      const place = join(folder, component, id)
+      if ((await filesIn(place)).includes(ROOT)) found.push(`${component}/${id}/${ROOT}`)
+      if (!(await folders(place)).includes(ROWS)) continue
+      const rows = (await filesIn(join(place, ROWS))).filter((name) => name.endsWith('.json'))
+      found.push(...rows.map((row) => `${component}/${id}/${ROWS}/${row}`))
     }
   }
   return found
 }
 
-async function folders(path: string): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+const entriesOf = async (path: string) =>
+  readdir(path, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
+    if (error.code === 'ENOTDIR') throw new UserError(`${path} is not a folder.`)
     throw error
   })
-  return entries
-    .filter((entry) => entry.isDirectory() && NAME.test(entry.name) && !entry.name.startsWith('.'))
-    .map((entry) => entry.name)
-}
+
+const filesIn = async (path: string): Promise<string[]> =>
+  (await entriesOf(path)).filter((entry) => entry.isFile()).map((entry) => entry.name)
+
+const folders = async (path: string): Promise<string[]> =>
+  (await entriesOf(path)).filter((entry) => entry.isDirectory() && isFileName(entry.name)).map((entry) => entry.name)
 
 async function removeEmptyFolders(folder: string): Promise<void> {
   for (const component of await folders(folder)) {
     for (const id of await folders(join(folder, component))) {
-      await removeIfEmpty(join(folder, component, id, 'rows'))
+      await removeIfEmpty(join(folder, component, id, ROWS))
       await removeIfEmpty(join(folder, component, id))
     }
     await removeIfEmpty(join(folder, component))
@@ -117,18 +157,17 @@ async function removeIfEmpty(path: string): Promise<void> {
   if (names?.length === 0) await rm(path, { recursive: true })
 }
 
-/** A file that is as it should be keeps its time; a changed one is never half written. */
-async function writeIfChanged(path: string, text: string): Promise<boolean> {
+/** An unchanged file keeps its time; a changed one is never half written, and never outside the folder. */
+async function writeIfChanged(folder: string, file: string, text: string): Promise<boolean> {
+  const path = join(folder, file)
   if ((await readFile(path, 'utf8').catch(() => undefined)) === text) return false
-  await mkdir(join(path, '..'), { recursive: true })
-  await writeFile(`${path}.new`, text)
+  await mkdir(dirname(path), { recursive: true })
+  if ((await realpath(dirname(path))) !== join(await realpath(folder), dirname(file)))
+    throw new UserError(`${dirname(path)} is a link to another folder. Remove the link, then run the command again.`)
+  await rm(`${path}.new`, { force: true })
+  await writeFile(`${path}.new`, text, { flag: 'wx' })
   await rename(`${path}.new`, path)
   return true
-}
-
-function safe(name: string): string {
-  if (!NAME.test(name) || /^\.+$/.test(name)) throw new UserError(`"${name}" cannot be the name of a file.`)
-  return name
 }
 
 export type Step =

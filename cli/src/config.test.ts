@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -132,6 +132,57 @@ test('a push shows its plan, makes, changes and deletes, and refuses to overwrit
   const files = await filesIn(folder)
   assert.ok(!JSON.stringify(files).includes('canary-push'), 'after a push the folder holds ciphers')
   assert.match((await run(['config', 'push', folder, '--plan'])).out, /^0 changes planned/)
+})
+
+test('ids that are no names of files are pulled and pushed like all others', async (t) => {
+  const { run, folder, request } = await start(t)
+  const ids = ['a b', 'ž漢', 'a\\b', '漢'.repeat(100), 'Shop', 'shop', '.hidden', '100%']
+  for (const configurationId of ids) {
+    const made = await request('POST', CONFIGS, { json: { name: 'n', configurationId, configuration: { v: 1 } } })
+    assert.equal(made.status, 201, made.text)
+  }
+  const row = await request('POST', `${CONFIGS}/shop/rows`, { json: { rowId: 'r', configuration: { v: 1 } } })
+  assert.equal(row.status, 201, row.text)
+  await run(['config', 'pull', folder])
+  const names = (await readdir(join(folder, C))).sort()
+  assert.equal(names.length, ids.length)
+  assert.ok(names.includes('shop') && names.includes('%53hop') && names.includes('a%20b') && names.includes('a%5Cb'))
+  assert.match((await run(['config', 'push', folder, '--plan'])).out, /^0 changes planned/)
+  const files = Object.keys(await filesIn(folder)).filter(
+    (file) => file.endsWith('configuration.json') || file.endsWith('r.json'),
+  )
+  for (const file of files) {
+    const text = await readFile(join(folder, file), 'utf8')
+    await writeFile(join(folder, file), text.replace('"v": 1', '"v": 2'))
+  }
+  assert.match((await run(['config', 'push', folder])).out, /^8 changes done/)
+  for (const id of ids) {
+    const { configuration } = (await request('GET', `${CONFIGS}/${encodeURIComponent(id)}`)).json<{ configuration: object }>()
+    assert.deepEqual(configuration, { v: 2 }, id)
+    assert.match((await run(['config', 'show', C, id])).out, /"v": 2/)
+  }
+  await rm(join(folder, C, 'a%5Cb'), { recursive: true })
+  assert.match((await run(['config', 'push', folder])).out, /^1 changes done/)
+  assert.equal((await request('GET', `${CONFIGS}/a%5Cb`)).status, 404)
+})
+
+test('a pull does not follow links out of its folder', async (t) => {
+  const { run, folder, request } = await start(t)
+  await request('POST', CONFIGS, { json: { name: 'a', configurationId: 'a' } })
+  const [inside, outside] = [join(folder, 'inside'), join(folder, 'outside')]
+  for (const place of [inside, join(outside, 'a/rows')]) await mkdir(place, { recursive: true })
+  await writeFile(join(outside, 'a/rows/kept.json'), '{}')
+  await symlink(outside, join(inside, C))
+  assert.match((await run(['config', 'pull', inside], { code: 1 })).err, /is a link to another folder/)
+  assert.deepEqual(Object.keys(await filesIn(outside)), ['a/rows/kept.json'])
+})
+
+test('a push of a folder without configurations is refused', async (t) => {
+  const { run, folder } = await start(t)
+  assert.match((await run(['config', 'push', join(folder, 'none')], { code: 1 })).err, /none holds no configurations\./)
+  assert.match((await run(['config', 'push', folder, '--plan'], { code: 1 })).err, /holds no configurations/)
+  await writeFile(join(folder, 'file'), '')
+  assert.match((await run(['config', 'push', join(folder, 'file')], { code: 1 })).err, /file is not a folder/)
 })
 
 test('a folder that cannot be read says which file', async (t) => {

@@ -46,7 +46,10 @@ export function addConfigCommands(program: Command): void {
     .argument('<id>')
     .option('--version-id <number>', 'an older version')
     .action(async (component: string, id: string, options: Chosen & { versionId?: string }, command: Command) => {
-      const path = options.versionId === undefined ? id : `${id}/versions/${encodeURIComponent(options.versionId)}`
+      const path =
+        options.versionId === undefined
+          ? encodeURIComponent(id)
+          : `${encodeURIComponent(id)}/versions/${encodeURIComponent(options.versionId)}`
       process.stdout.write(laidOut(await getText(createClient(command), placeOf(options.branch, component, path))))
     })
 
@@ -68,7 +71,7 @@ export function addConfigCommands(program: Command): void {
     .option('--if-version <number>', 'refuse when the configuration is at another version')
     .action(async (component: string, id: string, options: ChangeOptions, command: Command) => {
       const headers = options.ifVersion === undefined ? {} : { 'If-Match': `"${options.ifVersion}"` }
-      const place = placeOf(options.branch, component, id)
+      const place = placeOf(options.branch, component, encodeURIComponent(id))
       report(command, component, await sendText(createClient(command), 'PUT', place, await bodyOf(options), headers))
     })
 
@@ -113,7 +116,7 @@ export function addConfigCommands(program: Command): void {
     .argument('<id>')
     .argument('<version>')
     .action(async (component: string, id: string, version: string, { branch }: Chosen, command: Command) => {
-      const place = placeOf(branch, component, `${id}/versions/${encodeURIComponent(version)}/rollback`)
+      const place = placeOf(branch, component, `${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}/rollback`)
       const made = await createClient(command).request<{ version: string }>('POST', place, { json: {} })
       print(command, made, () => `${component}/${id} is at version ${made.version}, like version ${version}.`)
     })
@@ -125,7 +128,7 @@ export function addConfigCommands(program: Command): void {
     .argument('<version>')
     .requiredOption('--name <name>', 'name of the copy')
     .action(async (component: string, id: string, version: string, options: Chosen & { name: string }, command: Command) => {
-      const place = placeOf(options.branch, component, `${id}/versions/${encodeURIComponent(version)}/create`)
+      const place = placeOf(options.branch, component, `${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}/create`)
       const made = await createClient(command).request<{ id: string }>('POST', place, { json: { name: options.name } })
       print(command, made, () => `${component}/${made.id}`)
     })
@@ -140,7 +143,10 @@ export function addConfigCommands(program: Command): void {
       const [component, id, from, to, { branch }, command] = given
       const client = createClient(command)
       const versionOf = async (version: string) =>
-        filesOf(component, await getText(client, placeOf(branch, component, `${id}/versions/${encodeURIComponent(version)}`)))
+        filesOf(
+          component,
+          await getText(client, placeOf(branch, component, `${encodeURIComponent(id)}/versions/${encodeURIComponent(version)}`)),
+        )
       const [before, after] = [wholeText(await versionOf(from)), wholeText(await versionOf(to))]
       const diff = lineDiff(before, after)
       print(command, { from, to, isEqual: diff === '', diff }, () => diff || 'no difference')
@@ -224,7 +230,7 @@ function describe(step: Step): string {
 
 async function apply(client: Client, branch: string, step: Step): Promise<void> {
   const { componentId, id, members, rows } = step.file
-  const place = placeOf(branch, componentId, id)
+  const place = placeOf(branch, componentId, encodeURIComponent(id))
   if (step.kind === 'delete') {
     await client.send('DELETE', place)
     return

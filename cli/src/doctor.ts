@@ -10,11 +10,12 @@ import { findHolder } from '../../server/src/engines/data-dir/folder-lock.ts'
 import { createJsonFolder } from '../../server/src/engines/json-folder/json-folder.ts'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import type { KeyRing } from '../../server/src/services/encryption/key-ring.ts'
+import { findRunningStack, type StackAddresses } from '../../server/src/start/admin-listener.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import { VERSION } from '../../server/src/start/version.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/data-files.ts'
 import { withCore } from './open-core.ts'
-import { print } from './output.ts'
+import { print, timeText } from './output.ts'
 
 interface Finding {
   readonly check: string
@@ -35,15 +36,16 @@ export function addDoctorCommand(program: Command): void {
     )
     .action(async (_options, command: Command) => {
       const config = readConfig()
+      const running = await findRunningStack(config.dataDir)
       const findings = [
         versions(),
         await dataFolder(config),
         await space(config),
-        runningStack(config),
-        await port('stack port', config, config.listen.port),
+        runningStack(config, running),
+        await port('stack port', config, portIn(running) ?? config.listen.port),
         ...(config.s3.external
           ? [await externalStore(config, config.s3.external)]
-          : [await port('object store port', config, config.listen.s3Port)]),
+          : [await port('object store port', config, running?.s3Port ?? config.listen.s3Port)]),
         await keyFile(config),
         await isolation(config),
         await components(config),
@@ -93,9 +95,18 @@ async function space({ dataDir }: Config): Promise<Finding> {
 }
 
 /** A second start on the same folder is refused: good to know before trying. */
-function runningStack({ dataDir }: Config): Finding {
+function runningStack({ dataDir }: Config, running: StackAddresses | undefined): Finding {
   const holder = existsSync(dataDir) ? findHolder(dataDir) : undefined
-  return { check: 'running', status: 'ok', text: holder ? `${holder} uses this data folder; a second start is refused` : 'no' }
+  const at = running === undefined ? '' : ` at ${running.url}`
+  const text = holder ? `${holder} uses this data folder${at}; a second start is refused` : 'no'
+  return { check: 'running', status: 'ok', text }
+}
+
+/** The port of the running stack; this environment may name another one. */
+function portIn(running: StackAddresses | undefined): number | undefined {
+  if (running === undefined) return undefined
+  const { port: number, protocol } = new URL(running.localUrl)
+  return number === '' ? (protocol === 'https:' ? 443 : 80) : Number(number)
 }
 
 /** Free, or held by the stack of this data folder; anything else would stop a start. */
@@ -229,7 +240,7 @@ function clock(newest: Date | undefined): Finding {
     ? {
         check: 'clock',
         status: 'problem',
-        text: `${now.toISOString()} lies ${Math.round(behindMs / 1000)} s before the newest event. Set the clock.`,
+        text: `${timeText(now)} lies ${Math.round(behindMs / 1000)} s before the newest event. Set the clock.`,
       }
-    : { check: 'clock', status: 'ok', text: now.toISOString() }
+    : { check: 'clock', status: 'ok', text: timeText(now) }
 }

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { createClient, stackOptions } from './client.ts'
 import { withExamples } from './help.ts'
-import { print, table } from './output.ts'
+import { print, table, timeText } from './output.ts'
 
 interface Event {
   readonly id: number | string
@@ -39,7 +39,13 @@ export function addEventCommands(program: Command): void {
       print(command, found, (rows) =>
         table(
           ['ID', 'CREATED', 'TYPE', 'COMPONENT', 'MESSAGE'],
-          rows.map((one) => [one.id, one.created, one.type, one.component, one.message.replace(/\s+/g, ' ').slice(0, 160)]),
+          rows.map((one) => [
+            one.id,
+            timeText(one.created),
+            one.type,
+            one.component,
+            one.message.replace(/\s+/g, ' ').slice(0, 160),
+          ]),
           'no events',
         ),
       )
@@ -50,7 +56,7 @@ export function addEventCommands(program: Command): void {
     .action(async (id: string, _: object, command: Command) => {
       const one = await createClient(command).request<Event>('GET', `/v2/storage/events/${encodeURIComponent(id)}`)
       print(command, one, ({ created, type, component, message, description, params, results }) =>
-        [`${created}  ${type}  ${component}`, message, description, json('params', params), json('results', results)]
+        [`${timeText(created)}  ${type}  ${component}`, message, description, json('params', params), json('results', results)]
           .filter((line) => line !== '')
           .join('\n'),
       )

@@ -8,7 +8,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
 import { blobUrl, loadSdk, type StackFile, s3ClientOf, uploadFile } from './file-upload.ts'
 import { withExamples } from './help.ts'
-import { print, progress, table, UserError } from './output.ts'
+import { print, progress, table, timeText, UserError } from './output.ts'
 
 interface UploadFlags {
   readonly name?: string
@@ -86,7 +86,7 @@ export function addFileCommands(program: Command): void {
       print(command, files, (rows) =>
         table(
           ['ID', 'NAME', 'BYTES', 'CREATED', 'TAGS'],
-          rows.map((row) => [row.id, row.name, row.sizeBytes, row.created, row.tags.join(', ')]),
+          rows.map((row) => [row.id, row.name, row.sizeBytes, timeText(row.created), row.tags.join(', ')]),
         ),
       )
     })
@@ -128,7 +128,7 @@ const details = (file: StackFile): string =>
   [
     `File ${file.id} "${file.name}"`,
     `  size      ${file.sizeBytes} bytes${file.isSliced ? ', sliced' : ''}`,
-    `  created   ${file.created}`,
+    `  created   ${timeText(file.created)}`,
     `  kept      ${file.maxAgeDays === null ? 'for ever' : `${file.maxAgeDays} days`}`,
     `  tags      ${file.tags.join(', ') || 'none'}`,
     `  download  ${file.url}`,

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
 import { withExamples } from './help.ts'
-import { print, progress, table, UserError, wantsJson } from './output.ts'
+import { print, progress, table, timeText, UserError, wantsJson } from './output.ts'
 
 interface Job {
   readonly id: string
@@ -85,7 +85,7 @@ export function addJobCommands(program: Command): void {
       print(command, jobs, (rows) =>
         table(
           ['ID', 'STATUS', 'COMPONENT', 'CONFIG', 'CREATED', 'SECONDS'],
-          rows.map((row) => [row.id, row.status, row.component, row.config, row.createdTime, row.durationSeconds]),
+          rows.map((row) => [row.id, row.status, row.component, row.config, timeText(row.createdTime), row.durationSeconds]),
         ),
       )
     })
@@ -263,7 +263,7 @@ async function* readStream(
   }
 }
 
-const lineOf = ({ created, type, message }: JobEvent): string => `${created.slice(11, 19)} ${type.padEnd(7)} ${message}`
+const lineOf = ({ created, type, message }: JobEvent): string => `${timeText(created)} ${type.padEnd(7)} ${message}`
 
 /** A failed job is a failed command. */
 function show(command: Command, { lastSaid, ...job }: FollowedJob, failing = true): void {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { createClient, stackOptions } from './client.ts'
-import { print, table, UserError } from './output.ts'
+import { print, table, timeText, UserError } from './output.ts'
 
 interface Filter {
   readonly field: string
@@ -51,7 +51,7 @@ export function addNotifyCommands(program: Command): void {
       print(command, found, (rows) =>
         table(
           ['ID', 'EVENT', 'FILTERS', 'TO', 'EXPIRES'],
-          rows.map((one) => [one.id, one.event, filtersText(one.filters), one.recipient.address, one.expiresAt]),
+          rows.map((one) => [one.id, one.event, filtersText(one.filters), one.recipient.address, timeText(one.expiresAt)]),
         ),
       )
     })
@@ -111,7 +111,7 @@ export function addNotifyCommands(program: Command): void {
             ['ID', 'CREATED', 'EVENT', 'TO', 'STATUS', 'ATTEMPTS', 'LAST ANSWER'],
             rows.map((one) => [
               one.id,
-              one.createdAt,
+              timeText(one.createdAt),
               one.event,
               one.recipient.address,
               one.status,

@@ -13,6 +13,12 @@ export function print<T>(command: Command, value: T, text: (value: T) => string)
   process.stdout.write(`${wantsJson(command) ? JSON.stringify(value, null, 2) : text(value)}\n`)
 }
 
+/** A time as people read it, in one spelling for all services: `2026-01-31T12:00:00Z`. What is not a time stays as it is. */
+export function timeText(time: string | Date | null | undefined): string {
+  const at = new Date(time ?? Number.NaN)
+  return Number.isNaN(at.getTime()) ? String(time ?? '') : `${at.toISOString().slice(0, 19)}Z`
+}
+
 /** Rows as aligned columns under their titles; nothing to show is said. */
 export function table(titles: readonly string[], rows: readonly (readonly unknown[])[], nothing = 'nothing found'): string {
   if (rows.length === 0) return nothing

@@ -52,7 +52,7 @@ export function addPeopleCommands(program: Command): void {
     .action(async (email: string, { project, role }: { project: number; role: Role }, command: Command) => {
       const config = readConfig()
       const value = await withCore(config, ({ people: all }) => all.inviteFromMachine(project, email, role))
-      const answer = { link: `${addressOf(config)}/console/#link=${value}` }
+      const answer = { link: `${await addressOf(config)}/console/#link=${value}` }
       print(command, answer, ({ link }) => `${link}\nIt works once, within 7 days.`)
     })
 

@@ -1,105 +1,11 @@
-// The millrace command. Exit codes: 0 done, 1 the user can mend it, 2 our bug. Data on stdout, progress and errors on stderr.
+// The millrace command. Exit codes: 0 done, 1 the user can fix it, 2 our bug. Data on stdout, progress and errors on stderr.
 
-import { Command, CommanderError } from 'commander'
-import { PlatformError } from '../../server/src/kit/errors.ts'
-import { ConfigError } from '../../server/src/start/config.ts'
-import { VERSION } from '../../server/src/start/version.ts'
-import { addAdminCommands } from './admin.ts'
-import { addApiCommand } from './api.ts'
-import { addAppCommands } from './app.ts'
-import { addBackupCommands } from './backup.ts'
-import { addBranchCommands } from './branch.ts'
-import { addBucketCommands } from './bucket.ts'
-import { addCompletionCommand } from './completion.ts'
-import { addComponentCommands } from './component.ts'
-import { addConfigCommands } from './config.ts'
-import { addDoctorCommand } from './doctor.ts'
-import { addEncryptionCommands } from './encryption.ts'
-import { addEventCommands } from './event.ts'
-import { addFileCommands } from './file.ts'
-import { addFlowCommands } from './flow.ts'
-import { addJobCommands } from './job.ts'
-import { addMigrateCommands } from './migrate.ts'
-import { addNodesCommand } from './nodes.ts'
-import { addNotifyCommands } from './notify.ts'
-import { UserError } from './output.ts'
-import { addPeopleCommands } from './people.ts'
-import { addProjectCommands } from './project.ts'
-import { addRowCommands } from './row.ts'
-import { addScheduleCommands } from './schedule.ts'
-import { addSqlCommand } from './sql.ts'
-import { addStartCommand } from './start.ts'
-import { addStateCommands } from './state.ts'
-import { addStreamCommands } from './stream.ts'
-import { addTableCommands } from './table.ts'
-import { addTemplateCommands } from './template.ts'
-import { addTokenCommands } from './token.ts'
-import { addTriggerCommands } from './trigger.ts'
-import { addVaultCommands } from './vault.ts'
+import { createProgram } from './commands.ts'
+import { report, watchOutput } from './exit.ts'
 
-const program = new Command('millrace')
-  .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
-  .version(VERSION, '--version', 'print the version')
-  .option('--json', 'print JSON instead of text')
-  .showHelpAfterError('Add --help to see what there is.')
-  .addHelpText(
-    'after',
-    `
-Commands about data need a running stack and its token: export MILLRACE_TOKEN=... (and MILLRACE_URL, when it is not http://127.0.0.1:8000).
-
-Examples:
-  millrace config create keboola.ex-generic-v2 --id shop --name Shop --file shop.json
-  millrace job run keboola.ex-generic-v2 shop
-  millrace table export in.c-keboola-ex-generic-v2-shop.orders orders.csv
-  millrace help job run`,
-  )
-  .exitOverride()
-
-// Each noun has a file of its own that adds its commands here.
-addStartCommand(program)
-addBucketCommands(program)
-addTableCommands(program)
-addSqlCommand(program)
-addConfigCommands(program)
-addRowCommands(program)
-addStateCommands(program)
-addComponentCommands(program)
-addBranchCommands(program)
-addEncryptionCommands(program)
-addJobCommands(program)
-addFlowCommands(program)
-addFileCommands(program)
-addProjectCommands(program)
-addTokenCommands(program)
-addNodesCommand(program)
-addPeopleCommands(program)
-addScheduleCommands(program)
-addTriggerCommands(program)
-addEventCommands(program)
-addApiCommand(program)
-addNotifyCommands(program)
-addStreamCommands(program)
-addTemplateCommands(program)
-addAppCommands(program)
-addVaultCommands(program)
-addMigrateCommands(program)
-addBackupCommands(program)
-addAdminCommands(program)
-addDoctorCommand(program)
-addCompletionCommand(program)
-
+watchOutput()
 try {
-  await program.parseAsync()
+  await createProgram().parseAsync()
 } catch (error) {
   process.exitCode = report(error)
-}
-
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
-  if (error instanceof UserError || error instanceof ConfigError || (error instanceof PlatformError && error.kind !== 'bug')) {
-    console.error(`millrace: ${error.message}`)
-    return 1
-  }
-  console.error('millrace: something went wrong on our side.', error)
-  return 2
 }

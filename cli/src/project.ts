@@ -6,7 +6,7 @@ import type { Projects } from '../../server/src/services/tokens/projects.ts'
 import { readConfig } from '../../server/src/start/config.ts'
 import { withExamples } from './help.ts'
 import { withCore } from './open-core.ts'
-import { print, table, UserError } from './output.ts'
+import { print, table, timeText, UserError } from './output.ts'
 
 export function addProjectCommands(program: Command): void {
   const project = withExamples(
@@ -36,9 +36,9 @@ export function addProjectCommands(program: Command): void {
       const answer = projects.map(({ id, name, createdAt, pausedReason, deleteAfter }) => ({
         id,
         name,
-        created: createdAt.toISOString(),
+        created: timeText(createdAt),
         state: deleteAfter
-          ? `deleted, gone after ${deleteAfter.toISOString()}`
+          ? `deleted, gone after ${timeText(deleteAfter)}`
           : pausedReason === undefined
             ? ''
             : `paused: ${pausedReason}`,

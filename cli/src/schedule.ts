@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
 import { withExamples } from './help.ts'
-import { print, table, UserError } from './output.ts'
+import { print, table, timeText, UserError } from './output.ts'
 
 interface Schedule {
   readonly id: string
@@ -91,7 +91,7 @@ export function addScheduleCommands(program: Command): void {
             one.stoppedReason ? 'stopped' : one.schedule.state,
             one.target.componentId,
             one.target.configurationId,
-            one.nextExecutionTime ?? '',
+            timeText(one.nextExecutionTime),
           ]),
           'no schedules',
         ),
@@ -111,7 +111,7 @@ export function addScheduleCommands(program: Command): void {
       print(
         command,
         runs,
-        (all) => all.map((run) => `${run.executionTime}${run.dst ? `  (${run.dst})` : ''}`).join('\n') || 'no next run',
+        (all) => all.map((run) => `${timeText(run.executionTime)}${run.dst ? `  (${run.dst})` : ''}`).join('\n') || 'no next run',
       )
     })
 
@@ -178,10 +178,10 @@ function describe(one: Schedule): string {
   return [
     `Schedule ${one.id}   ${one.schedule.cronTab} (${one.schedule.timezone}), ${state}`,
     `Target       ${one.target.componentId}, configuration ${one.target.configurationId}${rows}`,
-    `Next run     ${one.nextExecutionTime ?? 'none'}`,
+    `Next run     ${timeText(one.nextExecutionTime) || 'none'}`,
     ...one.executions
       .slice(0, 10)
-      .map((run) => `  ${run.executionTime}  ${run.status}  ${run.jobId ? `job ${run.jobId}` : (run.reason ?? '')}`),
+      .map((run) => `  ${timeText(run.executionTime)}  ${run.status}  ${run.jobId ? `job ${run.jobId}` : (run.reason ?? '')}`),
   ].join('\n')
 }
 

@@ -9,7 +9,7 @@ import { defined } from '../../server/src/kit/defined.ts'
 import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
 import { uploadFile } from './file-upload.ts'
 import { withExamples } from './help.ts'
-import { print, progress, table, UserError } from './output.ts'
+import { print, progress, table, timeText, UserError } from './output.ts'
 
 interface Table {
   readonly id: string
@@ -71,7 +71,7 @@ export function addTableCommands(program: Command): void {
       print(command, found, (rows) =>
         table(
           ['ID', 'ROWS', 'BYTES', 'KEY', 'CHANGED'],
-          rows.map((row) => [row.id, row.rowsCount, row.dataSizeBytes, row.primaryKey.join(','), row.lastChangeDate]),
+          rows.map((row) => [row.id, row.rowsCount, row.dataSizeBytes, row.primaryKey.join(','), timeText(row.lastChangeDate)]),
           'no tables yet; load one with: millrace table import in.c-main.orders orders.csv',
         ),
       )
@@ -83,7 +83,7 @@ export function addTableCommands(program: Command): void {
       print(command, await createClient(command).request<Table>('GET', tablePath(id)), (one) =>
         [
           `${one.id}${one.isAlias ? '  alias' : ''}${one.isTyped ? '  typed' : ''}`,
-          `rows ${one.rowsCount ?? 'unknown'}, ${one.dataSizeBytes ?? 0} bytes, changed ${one.lastChangeDate ?? 'never'}`,
+          `rows ${one.rowsCount ?? 'unknown'}, ${one.dataSizeBytes ?? 0} bytes, changed ${timeText(one.lastChangeDate) || 'never'}`,
           ...(one.columns ?? []).map((column) => `  ${column}${one.primaryKey.includes(column) ? '  key' : ''}`),
         ].join('\n'),
       )

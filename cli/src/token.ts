@@ -5,7 +5,7 @@ import { NO_ORIGIN } from '../../server/src/model/event.ts'
 import { readConfig } from '../../server/src/start/config.ts'
 import { withExamples } from './help.ts'
 import { withCore } from './open-core.ts'
-import { print, table } from './output.ts'
+import { print, table, timeText } from './output.ts'
 
 interface CreateOptions {
   readonly project: number
@@ -63,7 +63,7 @@ export function addTokenCommands(program: Command): void {
         id: String(one.id),
         description: one.description,
         isMasterToken: one.isMasterToken,
-        expires: one.expiresAt?.toISOString() ?? null,
+        expires: one.expiresAt ? timeText(one.expiresAt) : null,
       }))
       print(command, answer, (rows) =>
         table(

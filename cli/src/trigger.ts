@@ -3,7 +3,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { createClient, stackOptions } from './client.ts'
 import { withExamples } from './help.ts'
-import { print, table } from './output.ts'
+import { print, table, timeText, UserError } from './output.ts'
 
 interface Trigger {
   readonly id: string
@@ -24,14 +24,14 @@ interface TriggerOptions {
 export function addTriggerCommands(program: Command): void {
   const trigger = withExamples(
     program.command('trigger').description('run a configuration when all of some tables were imported'),
-    'millrace trigger create keboola.flow nightly --table in.c-main.orders in.c-main.customers',
+    'millrace trigger create keboola.flow nightly --table in.c-main.orders in.c-main.customers --every-minutes 10',
     'millrace trigger update 7 --every-minutes 60',
     'millrace trigger list --component keboola.flow',
   )
   const withFields = (command: Command) =>
     stackOptions(command)
       .option('--table <id...>', 'tables that all have to be imported since the last run')
-      .option('--every-minutes <n>', 'the least time between two runs', whole)
+      .option('--every-minutes <n>', 'the minimum time between two runs, at least 1', whole)
       .option('--run-with-token <id>', 'id of the token the runs use (default: your own); it must not expire', whole)
 
   stackOptions(trigger.command('list'))
@@ -44,7 +44,14 @@ export function addTriggerCommands(program: Command): void {
       print(command, found, (rows) =>
         table(
           ['ID', 'COMPONENT', 'CONFIG', 'MINUTES', 'LAST RUN', 'TABLES'],
-          rows.map((one) => [one.id, one.component, one.configurationId, one.coolDownPeriodMinutes, one.lastRun, tablesOf(one)]),
+          rows.map((one) => [
+            one.id,
+            one.component,
+            one.configurationId,
+            one.coolDownPeriodMinutes,
+            timeText(one.lastRun),
+            tablesOf(one),
+          ]),
           'no triggers',
         ),
       )
@@ -59,10 +66,15 @@ export function addTriggerCommands(program: Command): void {
   withFields(trigger.command('create <component> <config>'))
     .description('make a trigger')
     .action(async (component: string, configurationId: string, options: TriggerOptions, command: Command) => {
+      if (options.everyMinutes === undefined)
+        throw new UserError(
+          'A trigger needs a minimum time between two runs: give --every-minutes, for example --every-minutes 10.',
+        )
+      if (options.table === undefined) throw new UserError('A trigger needs at least one table: give --table.')
       const client = createClient(command)
       const runWithTokenId =
         options.runWithToken ?? Number((await client.request<{ id: string }>('GET', '/v2/storage/tokens/verify')).id)
-      const json = { component, configurationId, tableIds: [], ...bodyOf(options), runWithTokenId }
+      const json = { component, configurationId, ...bodyOf(options), runWithTokenId }
       print(command, await client.request<Trigger>('POST', '/v2/storage/triggers', { json }), textOf)
     })
 

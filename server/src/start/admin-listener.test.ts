@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { PlatformError } from '../kit/errors.ts'
-import { type AdminListenerDeps, askForBackup, openAdminListener } from './admin-listener.ts'
+import { type AdminListenerDeps, askForBackup, findRunningStack, openAdminListener } from './admin-listener.ts'
 
 const RESULT = { folder: '/b', files: 1, sizeBytes: 2, withKey: false, damagedObjects: [] }
+const STACK = { url: 'https://stack.example.com', localUrl: 'http://127.0.0.1:1', s3Port: 2 }
 const ORDER = { folder: '/b', withKey: false }
 
 async function openListener(t: TestContext, backUp: AdminListenerDeps['backUp'] = async () => RESULT) {
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-operator-'))
   const problems: unknown[] = []
-  const close = await openAdminListener({ dataDir, backUp, onError: (error) => problems.push(error) })
+  const close = await openAdminListener({ dataDir, stack: STACK, backUp, onError: (error) => problems.push(error) })
   t.after(() => close().then(() => rm(dataDir, { recursive: true })))
   const file = join(dataDir, 'admin.json')
   return { dataDir, file, close, problems, address: JSON.parse(await readFile(file, 'utf8')) as { url: string; key: string } }
@@ -22,6 +23,7 @@ test('the command line reaches the stack by the file in its data folder, which o
   const { dataDir, file } = await openListener(t)
   assert.equal((await stat(file)).mode & 0o777, 0o600)
   assert.deepEqual(await askForBackup(dataDir, ORDER, () => {}), { result: RESULT })
+  assert.deepEqual(await findRunningStack(dataDir), STACK)
 })
 
 test('the listener answers to its key only, and for backups only', async (t) => {

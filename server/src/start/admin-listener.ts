@@ -17,6 +17,17 @@ const PROGRESS_EVERY_MS = 500
 interface AdminAddress {
   readonly url: string
   readonly key: string
+  readonly stack: StackAddresses
+}
+
+/** How the stack of a data folder is reached. */
+export interface StackAddresses {
+  /** By people: what links begin with. */
+  readonly url: string
+  /** From this machine. */
+  readonly localUrl: string
+  /** Of the embedded object store. */
+  readonly s3Port?: number
 }
 
 /** One line each, in this order: any number of `progress`, then the end of it. */
@@ -27,12 +38,13 @@ type Line =
 
 export interface AdminListenerDeps {
   readonly dataDir: string
+  readonly stack: StackAddresses
   backUp(order: BackupOrder, onProgress: (progress: BackupProgress) => void): Promise<BackupResult | undefined>
   onError(error: unknown): void
 }
 
 /** Opens the listener; the returned function closes it. */
-export async function openAdminListener({ dataDir, backUp, onError }: AdminListenerDeps): Promise<() => Promise<void>> {
+export async function openAdminListener({ dataDir, stack, backUp, onError }: AdminListenerDeps): Promise<() => Promise<void>> {
   const key = randomBytes(32).toString('hex')
   const file = join(dataDir, ADMIN_FILE)
 
@@ -65,11 +77,30 @@ export async function openAdminListener({ dataDir, backUp, onError }: AdminListe
   })
   const port = await listener.listen(0, LOOPBACK)
   await rm(file, { force: true }) // of a stack that was killed
-  await writeFile(file, `${JSON.stringify({ url: `http://${LOOPBACK}:${port}`, key })}\n`, { mode: 0o600, flag: 'wx' })
+  await writeFile(file, `${JSON.stringify({ url: `http://${LOOPBACK}:${port}`, key, stack } satisfies AdminAddress)}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  })
   return async () => {
     await rm(file, { force: true })
     await listener.close(0)
   }
+}
+
+const readAddress = (dataDir: string): Promise<AdminAddress | undefined> =>
+  readFile(join(dataDir, ADMIN_FILE), 'utf8').then(
+    (text) => JSON.parse(text) as AdminAddress, // written by openAdminListener
+    () => undefined,
+  )
+
+/** Addresses of the stack that runs on the data folder; undefined when none does, or the folder is not the caller's. */
+export async function findRunningStack(dataDir: string): Promise<StackAddresses | undefined> {
+  const address = await readAddress(dataDir)
+  if (!address?.stack) return undefined
+  // A killed stack leaves the file behind: its listener is gone, or belongs to another program, which does not accept the key.
+  const response = await fetch(address.url, { headers: { 'x-admin-key': address.key } }).catch(() => undefined)
+  await response?.body?.cancel()
+  return response?.status === 404 ? address.stack : undefined
 }
 
 export type Outcome =
@@ -82,10 +113,7 @@ export async function askForBackup(
   order: BackupOrder,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<Outcome | undefined> {
-  const address = await readFile(join(dataDir, ADMIN_FILE), 'utf8').then(
-    (text) => JSON.parse(text) as AdminAddress, // written by openAdminListener
-    () => undefined,
-  )
+  const address = await readAddress(dataDir)
   if (!address) return undefined
   const response = await fetch(`${address.url}/backup`, {
     method: 'POST',

@@ -3,6 +3,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { systemClock } from '../kit/clock.ts'
+import { defined } from '../kit/defined.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { linkUrl } from '../services/people/links.ts'
 import type { Platform } from '../wiring/platform.ts'
@@ -10,6 +11,9 @@ import { openAdminListener } from './admin-listener.ts'
 import { type Config, ConfigError, dropSecrets, readConfig } from './config.ts'
 import { openStack } from './open-stack.ts'
 import { createPlannedBackups } from './planned-backups.ts'
+
+/** A listener on all addresses is reached on this machine by these. */
+const LOCAL_HOSTS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
@@ -25,7 +29,7 @@ async function serve(): Promise<void> {
   await platform.app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? new PortInUse(port) : error
   })
-  await platform.objects.listen(config.listen.s3Port, host).catch((error: NodeJS.ErrnoException) => {
+  const s3Port = await platform.objects.listen(config.listen.s3Port, host).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EADDRINUSE' ? new PortInUse(config.listen.s3Port) : error
   })
   const sql = await openSqlPort(config, platform).catch((error: NodeJS.ErrnoException) => {
@@ -35,8 +39,16 @@ async function serve(): Promise<void> {
   // After the port is ours: a start that fails must not make a token nobody sees.
   const masterToken = await platform.firstStart(config.secrets.masterToken)
   await platform.start()
+  const scheme = config.tls.mode === 'off' ? 'http' : 'https'
+  const urlAt = (at: string) => `${scheme}://${at.includes(':') ? `[${at}]` : at}:${address.port}`
+  const url = config.addresses.publicUrl?.replace(/\/+$/, '') ?? urlAt(host)
   const closeAdminListener = await openAdminListener({
     dataDir: config.dataDir,
+    stack: {
+      url,
+      localUrl: urlAt(LOCAL_HOSTS[host] ?? host),
+      ...defined({ s3Port }),
+    },
     backUp,
     onError: (err) => log.error({ err }, 'a request of the operator failed by our fault'),
   })
@@ -52,10 +64,6 @@ async function serve(): Promise<void> {
         })
       : undefined
   planned?.start()
-  const scheme = config.tls.mode === 'off' ? 'http' : 'https'
-  const url =
-    config.addresses.publicUrl?.replace(/\/+$/, '') ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
-
   // Only the very first start: later ones would print a way in over and over.
   const signInLink =
     masterToken !== undefined && config.roles.includes('api') ? linkUrl(url, await platform.people.makeSignInLink()) : undefined

@@ -48,8 +48,8 @@ export interface Objects {
   readonly disk: DiskObjectStore | undefined
   /** Removes from an external S3 what had to wait for a backup. */
   removeHeld(backups: { removeHeld(store: ObjectStore): Promise<void> }): Promise<void>
-  /** Starts the listener of the embedded store; an external one has its own. */
-  listen(port: number, host: string): Promise<void>
+  /** Starts the listener of the embedded store and returns its port; an external store has none of ours. */
+  listen(port: number, host: string): Promise<number | undefined>
   /** Where clients find the store; empty until it listens. */
   url(): string
   close(): Promise<void>
@@ -67,7 +67,7 @@ async function openExternal(options: ObjectStoreOptions, external: ExternalS3): 
     removeHeld: (backups) => backups.removeHeld(store),
     disk: undefined,
     access,
-    listen: async () => {},
+    listen: async () => undefined,
     url: () => external.endpoint,
     async close() {
       access.close()
@@ -117,6 +117,7 @@ async function openEmbedded({
     }),
     async listen(port, host) {
       listening = { port: await server.listen(port, host), host }
+      return listening.port
     },
     url: () =>
       publicUrl ??

@@ -7,6 +7,8 @@ import { BlobServiceClient, type ContainerClient, RestError } from '@azure/stora
 import { newProjectClient, type ProjectClient } from '../support/project-client.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 
+type Json = Readonly<Record<string, unknown>>
+
 interface SharedAccess {
   readonly SASConnectionString: string
   readonly expiration: string
@@ -73,7 +75,9 @@ test('the Blob protocol of Azure', async (t) => {
       'azure',
     )
     const file = await prepare(project)
-    assert.deepEqual([file.provider, file.uploadParams, file.absUploadParams.accountName], ['azure', undefined, 'millrace'])
+    assert.deepEqual([file.provider, file.uploadParams], ['azure', undefined])
+    const plain = await ok<Json>('POST', 'files/prepare', { name: 'plain.csv', isEncrypted: 0, isPublic: 1 })
+    assert.deepEqual([plain.isEncrypted, plain.isPublic], [true, false], 'corrections-2 A33, G10')
     const blob = uploader(file)
     assert.equal(await blob.exists(), false)
     const text = 'id,name\n1,ž\n'
@@ -86,6 +90,7 @@ test('the Blob protocol of Azure', async (t) => {
       [properties.contentLength, properties.contentType, properties.metadata],
       [Buffer.byteLength(text), 'text/csv', { origin: 'test' }],
     )
+    assert.ok(properties.createdOn instanceof Date, 'corrections-2 G2: Go clients read the creation time unchecked')
 
     const detail = await ok<Detail>('GET', `files/${file.id}?federationToken=1`)
     assert.equal(detail.sizeBytes, Buffer.byteLength(text))
@@ -96,7 +101,10 @@ test('the Blob protocol of Azure', async (t) => {
     await refused(readable.downloadToBuffer(1000, 5), 416, 'InvalidRange')
     assert.equal(await (await fetch(detail.url)).text(), text, 'the plain link works as well')
     const names: string[] = []
-    for await (const { name } of container.listBlobsFlat({ prefix: detail.absPath.name })) names.push(name)
+    for await (const { name, properties } of container.listBlobsFlat({ prefix: detail.absPath.name })) {
+      assert.ok(properties.createdOn instanceof Date, 'corrections-2 G2')
+      names.push(name)
+    }
     assert.deepEqual(names, [detail.absPath.name])
 
     await ok('POST', 'buckets', { name: 'a' })
@@ -145,7 +153,8 @@ test('the Blob protocol of Azure', async (t) => {
       await put('part1', '1,a\n')
       await put('part2', '2,b\n')
       const url = (slice: string) => `azure://${accountName}.blob.core.windows.net/${container}/${blobName}${slice}`
-      await put('manifest', JSON.stringify({ entries: [{ url: url('part1') }, { url: url('part2') }] }))
+      const inOldForm = `azure://millrace.blob.core.windows.net/${container}/${blobName}part2`
+      await put('manifest', JSON.stringify({ entries: [{ url: url('part1') }, { url: inOldForm }] }))
       await ok('POST', 'buckets', { name: 'a' })
       const load = { name: 't', dataFileId: file.id, columns: ['id', 'name'] }
       const job = await finished(await ok<{ id: number }>('POST', 'buckets/in.c-a/tables-async', load))
@@ -156,7 +165,11 @@ test('the Blob protocol of Azure', async (t) => {
       const detail = await ok<Detail>('GET', `files/${made.id}?federationToken=1`)
       const { entries } = (await (await fetch(detail.url)).json()) as { entries: { url: string }[] }
       const readable = containerOf(detail.absCredentials, detail.absPath.container)
-      const start = `azure://${accountName}.blob.core.windows.net/${container}/`
+      // corrections-2 G3: what Go clients expect, what they write themselves, and where Python clients split.
+      const endpoint = /^BlobEndpoint=https?:\/\/([^;]+);/.exec(detail.absCredentials.SASConnectionString)?.[1]
+      const start = `azure://${endpoint}/${container}/`
+      assert.equal(start, `azure://${accountName}.blob.core.windows.net/${container}/`)
+      assert.equal(start.split(`blob.core.windows.net/${container}/`).length, 2)
       let rows = ''
       for (const entry of entries) {
         assert.ok(entry.url.startsWith(start + detail.absPath.name), entry.url)

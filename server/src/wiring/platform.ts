@@ -449,7 +449,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       tableModules.tables.listUnchanged(projectId, await configurationModules.branches.defaultId(projectId), range),
     diskSpace: () => diskSpaceOf(options.dataDir),
   })
-  const fileSlices = createFileSlices(store, access.bucket)
+  const fileSlices = createFileSlices(store, access)
   const fetchFile = createFetchFile({
     open: createEgress({ policy: egressPolicyFrom(worker.egressAllow) }).open,
     upload: files.upload,

@@ -121,7 +121,7 @@ export async function createTableModules(deps: TableModulesDeps) {
     uriPrefix,
     ...(deps.settings && { settings: deps.settings }),
   })
-  const slices = createFileSlices(objects, deps.access.bucket)
+  const slices = createFileSlices(objects, deps.access)
   const metadata = createStorageMetadata(db)
 
   const buckets = createBuckets({

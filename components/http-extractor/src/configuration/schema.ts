@@ -328,7 +328,8 @@ export function configurationSchema(): Schema {
 /** Of a configuration as it is saved: its jobs may stand in rows, each of which is run with the settings here. */
 export function savedConfigurationSchema(): Schema {
   const { required: _jobs, ...config } = CONFIG
-  return { ...configurationSchema(), properties: { ...SETTINGS, config }, required: ['api'] }
+  const { required: _both, ...whole } = configurationSchema()
+  return { ...whole, properties: { ...SETTINGS, config } }
 }
 
 /** Of a row: its jobs, and whatever it wants to have otherwise than the configuration. */
@@ -340,7 +341,6 @@ export function rowSchema(): Schema {
     description: 'Merged over the configuration: a row usually has nothing but its jobs.',
     type: 'object',
     properties: { config: CONFIG, api, iterations: ITERATIONS },
-    required: ['config'],
     $defs: DEFS,
   }
 }

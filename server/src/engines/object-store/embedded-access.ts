@@ -4,7 +4,7 @@ import { type Clock, formatExpiration } from '../../kit/clock.ts'
 import { CREDENTIALS_SECONDS, type ObjectAccess } from './object-access.ts'
 import { presign } from './presign.ts'
 import type { SessionTokens } from './session-token.ts'
-import { AZURE_ACCOUNT, AZURE_PATH, sharedAccessSignature } from './shared-access.ts'
+import { azureNames, sharedAccessSignature } from './shared-access.ts'
 
 export interface EmbeddedAccessDeps {
   readonly sessions: SessionTokens
@@ -56,10 +56,11 @@ export function createEmbeddedAccess({ sessions, bucket, region, clock, endpoint
       const expiresMs = expiry()
       // Objects are kept the same way whatever the protocol, and Azure has no header to ask for encryption.
       const signature = sharedAccessSignature(sessions, { ...scope, demandEncryption: false }, expiresMs)
+      const { blobEndpoint, accountName } = azureNames(endpoint, bucket)
       return {
-        SASConnectionString: `BlobEndpoint=${endpoint}/${AZURE_PATH};SharedAccessSignature=${signature}`,
+        SASConnectionString: `BlobEndpoint=${blobEndpoint};SharedAccessSignature=${signature}`,
         expiration: formatExpiration(new Date(expiresMs)),
-        accountName: AZURE_ACCOUNT,
+        accountName,
         container: bucket,
       }
     },

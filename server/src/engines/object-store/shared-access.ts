@@ -7,10 +7,29 @@ import type { SessionTokens, SharedSession } from './session-token.ts'
 
 /** Version of Azure's protocol that the answers follow. */
 export const AZURE_VERSION = '2022-11-02'
-/** The path below the address of the object store. */
-export const AZURE_PATH = 'azure-blob'
-/** What clients put into the addresses of slices: `azure://millrace.blob.core.windows.net/container/key`. */
-export const AZURE_ACCOUNT = 'millrace'
+const ACCOUNT = 'millrace'
+/** The path below the address of the object store, so that every way in which clients name a slice leads here (corrections-2 G3). */
+export const AZURE_HOST = `${ACCOUNT}.blob.core.windows.net`
+
+/** How an object store at `endpoint` is named to clients of Azure. */
+export function azureNames(endpoint: string, container: string) {
+  const blobEndpoint = `${endpoint}/${AZURE_HOST}`
+  const place = blobEndpoint.slice(blobEndpoint.indexOf('://') + 3)
+  return {
+    blobEndpoint,
+    /** Go clients write `azure://{accountName}.blob.core.windows.net/{container}/{blob}`. */
+    accountName: place.slice(0, -AZURE_HOST.length) + ACCOUNT,
+    /** Go clients expect `azure://{BlobEndpoint without its scheme}/{container}/`. */
+    slicePrefix: `azure://${place}/${container}/`,
+  }
+}
+
+/** The key that a client named as a slice: with any host in front of ours, or with none; undefined for another form. */
+export function azureSliceKey(url: string, container: string): string | undefined {
+  const marker = `/${AZURE_HOST}/${container}/`
+  const at = url.startsWith('azure://') ? url.indexOf(marker) : -1
+  return at < 0 ? undefined : url.slice(at + marker.length)
+}
 
 /** `sv=...&sig=...`, as it stands in addresses and connection strings. */
 export function sharedAccessSignature(sessions: SessionTokens, scope: AccessScope, expiresMs: number): string {

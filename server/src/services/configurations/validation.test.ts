@@ -110,11 +110,11 @@ test('a saved configuration is checked with its rows, and a proposal in its plac
     saved.problems.map(({ rowId, pointer }) => [rowId, pointer]),
     [['r1', '/parameters/config/jobs/0/endpoint']],
   )
-  const proposal = await validate(stack, HTTP, { configuration: { parameters: {} } }, 'shop')
+  const proposal = await validate(stack, HTTP, { configuration: { parameters: { api: {} } } }, 'shop')
   assert.deepEqual(
     proposal.problems.map(({ rowId, pointer }) => [rowId, pointer]),
     [
-      [null, '/parameters/api'],
+      [null, '/parameters/api/baseUrl'],
       ['r1', '/parameters/config/jobs/0/endpoint'],
     ],
   )

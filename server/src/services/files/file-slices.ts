@@ -1,10 +1,10 @@
 // Which objects hold the bytes of a file, for whoever reads them on the server side (table loads, input mapping): one object, or
 // the slices a manifest lists, in its order. A manifest is what a client wrote, so nothing in it is believed.
 
+import type { ObjectAccess } from '../../engines/object-store/object-access.ts'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
-import { AZURE_ACCOUNT } from '../../engines/object-store/shared-access.ts'
+import { azureNames, azureSliceKey } from '../../engines/object-store/shared-access.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { FileProvider } from '../../model/file-provider.ts'
 import type { FileRecord } from './files.store.ts'
 import { manifestKey } from './files.ts'
 
@@ -23,16 +23,12 @@ export interface FileSlices {
   of(file: FileRecord): Promise<readonly FileSlice[]>
   /** Whether the object is gzip: its own name says so (spec storage 2.5.5). */
   isPacked(file: FileRecord, slice: FileSlice): Promise<boolean>
-  writeManifest(file: FileRecord, sliceKeys: readonly string[]): Promise<void>
+  /** `baseUrl`: of the API as the caller reached it. */
+  writeManifest(file: FileRecord, sliceKeys: readonly string[], baseUrl: string): Promise<void>
 }
 
-export function createFileSlices(objects: ObjectStore, bucket: string): FileSlices {
-  /** How manifests name an object, by the provider of the file; whichever a client writes is understood. */
-  const prefixOf: Readonly<Record<FileProvider, string>> = {
-    aws: `s3://${bucket}/`,
-    azure: `azure://${AZURE_ACCOUNT}.blob.core.windows.net/${bucket}/`,
-  }
-  const prefixes = Object.values(prefixOf)
+export function createFileSlices(objects: ObjectStore, access: Pick<ObjectAccess, 'bucket' | 'endpointFor'>): FileSlices {
+  const s3Prefix = `s3://${access.bucket}/`
 
   async function slicesOf(file: FileRecord): Promise<readonly FileSlice[]> {
     if (!file.isSliced) {
@@ -80,17 +76,17 @@ export function createFileSlices(objects: ObjectStore, bucket: string): FileSlic
 
   /** Only keys that start with the file's own: a manifest must not reach into another file. */
   function keyIn(file: FileRecord, url: string): string {
-    const prefix = prefixes.find((one) => url.startsWith(one))
-    const key = prefix === undefined ? '' : url.slice(prefix.length)
+    const key = url.startsWith(s3Prefix) ? url.slice(s3Prefix.length) : (azureSliceKey(url, access.bucket) ?? '')
     if (!key.startsWith(file.key) || key === manifestKey(file))
       throw new PlatformError('storage.unauthorizedAccess', { id: file.id, slice: url.slice(0, 200) })
     return key
   }
 
   /** `{"entries":[{"url":"s3://bucket/key..."}]}`, with the addresses that clients of the provider expect. */
-  async function writeManifest(file: FileRecord, sliceKeys: readonly string[]): Promise<void> {
+  async function writeManifest(file: FileRecord, sliceKeys: readonly string[], baseUrl: string): Promise<void> {
+    const prefix = file.provider === 'azure' ? azureNames(access.endpointFor(baseUrl), access.bucket).slicePrefix : s3Prefix
     const manifest = JSON.stringify({
-      entries: sliceKeys.map((key) => ({ url: prefixOf[file.provider] + key, mandatory: true })),
+      entries: sliceKeys.map((key) => ({ url: prefix + key, mandatory: true })),
     })
     const body = async function* () {
       yield Buffer.from(manifest)

@@ -85,6 +85,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     branch?: FileBranch,
   ): Promise<NewFile> => {
     const createdAt = clock.now()
+    const provider = await usableProvider(source.projectId)
     const maxAgeDays = request.isPermanent ? null : (request.maxAgeDays ?? DEFAULT_MAX_AGE_DAYS)
     return {
       projectId: source.projectId,
@@ -93,10 +94,11 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       contentType: request.contentType,
       sizeBytes: request.sizeBytes,
       isSizeConfirmed: false,
-      isPublic: request.isPublic ?? false,
+      // Azure encrypts every blob and publishes none (corrections-2 A33, G10).
+      isPublic: provider !== 'azure' && (request.isPublic ?? false),
       isSliced: request.isSliced ?? false,
-      isEncrypted: request.isEncrypted ?? false,
-      provider: await usableProvider(source.projectId),
+      isEncrypted: provider === 'azure' || (request.isEncrypted ?? false),
+      provider,
       notify: request.notify ?? false,
       maxAgeDays,
       runId,

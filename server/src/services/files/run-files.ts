@@ -111,6 +111,7 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
         await slices.writeManifest(
           reserved,
           parts.map(({ key }) => key),
+          scope.baseUrl,
         )
       const sizeBytes = sizes.reduce((sum, size) => sum + size, 0)
       return {

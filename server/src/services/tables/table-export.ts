@@ -43,7 +43,7 @@ export interface ReservedFile {
 export interface FilesOfExports<F extends ReservedFile> {
   /** `branchId`: the branch it is seen in; the default one when left out. */
   reserve(source: EventSource, file: NewExportFile, runId: string | null, branchId?: number): Promise<F>
-  writeManifest(file: F, sliceKeys: readonly string[]): Promise<void>
+  writeManifest(file: F, sliceKeys: readonly string[], baseUrl: string): Promise<void>
   publish(trx: Trx, source: EventSource, file: F, sizeBytes: number, origin: Origin): Promise<unknown>
   /** A file of an earlier export, when it can be given out again. */
   findVisible(projectId: number, fileId: number): Promise<F | undefined>
@@ -156,7 +156,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
 
   /** Rows in a file that nobody sees until it is published. */
   async function writeFile(
-    { source, origin }: Pick<StorageJob, 'source' | 'origin'>,
+    { source, origin, baseUrl }: Pick<StorageJob, 'source' | 'origin' | 'baseUrl'>,
     tableId: string,
     request: QueryRequest,
     { fileType, gzip, merged, includeInternalTimestamp }: Omit<ExportOptions, 'query' | 'limit'>,
@@ -172,6 +172,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
       await files.writeManifest(
         file,
         unloaded.slices.map((slice) => slice.key),
+        baseUrl,
       )
     return { file, sizeBytes: unloaded.slices.reduce((sum, slice) => sum + slice.bytes, 0), rows: unloaded.rows }
   }

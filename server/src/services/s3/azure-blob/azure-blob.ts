@@ -1,8 +1,8 @@
-// The Blob protocol of Azure over the same objects, below /azure-blob of the object store: as much of it as SDKs use to upload and
+// The Blob protocol of Azure over the same objects, below one path of the object store: as much of it as SDKs use to upload and
 // download one file with a shared access signature (spec storage 2.6.4). There is one container, named like the bucket.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { AZURE_PATH, AZURE_VERSION, openSharedAccess } from '../../../engines/object-store/shared-access.ts'
+import { AZURE_HOST, AZURE_VERSION, openSharedAccess } from '../../../engines/object-store/shared-access.ts'
 import { UNSIGNED_PAYLOAD } from '../../../engines/object-store/signature-v4.ts'
 import type { AuthenticateDeps, Authenticated, Principal } from '../authenticate.ts'
 import { authorize } from '../authorize.ts'
@@ -19,7 +19,7 @@ export interface BlobRequest
   readonly requestId: string
 }
 
-const PREFIX = `/${AZURE_PATH}/`
+const PREFIX = `/${AZURE_HOST}/`
 
 export const isBlobRequest = ({ url = '' }: IncomingMessage): boolean => url.startsWith(PREFIX)
 

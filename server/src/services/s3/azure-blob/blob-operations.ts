@@ -236,6 +236,7 @@ const headersOf = ({ attributes, etag, modifiedMs }: ObjectInfo): Record<string,
     'accept-ranges': 'bytes',
     etag: `"${etag}"`,
     'last-modified': new Date(modifiedMs).toUTCString(),
+    'x-ms-creation-time': new Date(modifiedMs).toUTCString(), // an object is written once, or anew
     'content-type': attributes.contentType ?? 'application/octet-stream',
     'content-disposition': attributes.contentDisposition,
     'content-encoding': attributes.contentEncoding,
@@ -252,6 +253,7 @@ const blobElement = ({ key, etag, modifiedMs, sizeBytes, attributes }: ObjectInf
   element('Blob', [
     element('Name', key),
     element('Properties', [
+      element('Creation-Time', new Date(modifiedMs).toUTCString()),
       element('Last-Modified', new Date(modifiedMs).toUTCString()),
       element('Etag', etag),
       element('Content-Length', sizeBytes),

@@ -269,7 +269,8 @@ const RULES: readonly Rule[] = [
   rule(`t?(?<h>${HOUR24LZ})(?<i>${MINUTELZ})`, (p, g) => {
     // Four digits after a time are a year.
     if (!p.hasTime) return setTime(p, g)
-    p.y = Number(`${g['h']}${g['i']}`)
+    const { h, i } = g
+    p.y = Number(`${h}${i}`)
     return true
   }),
   rule(`t?(?<h>${HOUR24LZ})(?<i>${MINUTELZ})(?<s>${SECONDLZ})`, setTime),

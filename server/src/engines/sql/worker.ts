@@ -15,6 +15,7 @@ import {
   ResultReturnType,
   StatementType,
 } from '@duckdb/node-api'
+import { dictionaryBytes } from '../../kit/dictionary-bytes.ts'
 import { doubleQuoted } from '../../kit/double-quoted.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { singleQuoted } from '../../kit/single-quoted.ts'
@@ -264,7 +265,8 @@ function copyStatement({ sql, limit }: RunMessage, format: CopyFormat, columns: 
   const csvOptions = 'FORMAT csv, HEADER true, USE_TMP_FILE false'
   if (format === 'csv' && !columns.some(({ type }) => isFraction(type)))
     return `COPY (FROM (${sql}\n)${upTo}) TO ${singleQuoted(fifo)} (${csvOptions})`
-  if (format === 'parquet') return `COPY (FROM (${sql}\n)${upTo}) TO ${singleQuoted(fifo)} (FORMAT parquet, USE_TMP_FILE false)`
+  const parquetOptions = `FORMAT parquet, ${dictionaryBytes(columns.length)}, USE_TMP_FILE false`
+  if (format === 'parquet') return `COPY (FROM (${sql}\n)${upTo}) TO ${singleQuoted(fifo)} (${parquetOptions})`
   const from = `FROM (${sql}\n) q(${columns.map((_, i) => `c${i}`).join(', ')})${upTo}`
   if (format === 'csv') {
     const value = (type: string, c: string) => (isFraction(type) ? fractionText(c) : c)

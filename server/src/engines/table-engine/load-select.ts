@@ -2,6 +2,7 @@
 // and a value that cannot be converted stops the load with its row and column.
 
 import { join } from 'node:path'
+import { dictionaryBytes } from '../../kit/dictionary-bytes.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Database } from './database.ts'
 import { LOAD_TIME } from './relation.ts'
@@ -57,9 +58,11 @@ export async function findBadValue(
   job: LoadSlicesJob,
   csv: string,
   rowsPerSlice: readonly number[],
+  groupRows: number,
 ): Promise<PlatformError> {
   const stage = join(job.workDir, 'stage.parquet')
-  await db.run(`COPY (SELECT * FROM ${csv}) TO ${literal(stage)} (FORMAT parquet)`)
+  const options = ['FORMAT parquet', `ROW_GROUP_SIZE ${groupRows}`, dictionaryBytes(job.fileColumns.length)]
+  await db.run(`COPY (SELECT * FROM ${csv}) TO ${literal(stage)} (${options.join(', ')})`)
   const suspects = job.fileColumns.flatMap((name, field) => {
     const column = name === LOAD_TIME_COLUMN ? LOAD_TIME : job.snapshot.columns.find((c) => c.name === name)
     return column ? [{ column, field, text: nullableText(job, column, field) }] : []

@@ -61,8 +61,10 @@ async function loadOnce(db: Database, job: LoadSlicesJob): Promise<LoadedSegment
     outcome = await attempt(copy(reader))
   }
   if (outcome.error !== undefined) {
-    if (isBadValue(outcome.error))
-      throw await findBadValue(db, job, readCsv(await secondReader(job, direct, scan), job.fileColumns.length), scan.rowsPerSlice)
+    if (isBadValue(outcome.error)) {
+      const csv = readCsv(await secondReader(job, direct, scan), job.fileColumns.length)
+      throw await findBadValue(db, job, csv, scan.rowsPerSlice, groupRows)
+    }
     throw outcome.error
   }
   if (outcome.rows !== scan.rows) throw new Error(`DuckDB read ${outcome.rows} rows of a file with ${scan.rows}`)

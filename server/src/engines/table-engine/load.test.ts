@@ -266,6 +266,20 @@ test(`${WIDE_COLUMNS} columns and rows of several megabytes load`, async () => {
   ])
 })
 
+for (const columns of [1200, WIDE_COLUMNS === 4000 ? 4000 : 1500]) {
+  for (const value of ['x', '']) {
+    test(`${columns} columns of ${value || 'empty texts'} in 100 rows load, and leave as Parquet`, async () => {
+      const names = Array.from({ length: columns }, (_, i) => `c${i}`)
+      const row = names.map(() => value).join()
+      const { snapshot } = await tables.load(`${names.join()}\n${`${row}\n`.repeat(100)}`)
+      assert.equal(countRows(snapshot), 100)
+      assert.deepEqual(await tables.rows(snapshot, { columns: ['c0', names.at(-1)!], limit: 1 }), [[value, value]])
+      const { slices } = await tables.engine.unload({ snapshot, format: 'parquet', keyPrefix: `exports/${columns}${value}/` })
+      assert.equal(slices.length, 1)
+    })
+  }
+}
+
 test('a key scan larger than the memory of a worker spills to disk and still finds every duplicate', async () => {
   await using small = await startTables({ workerMemoryMb: 224, longWorkers: 1 })
   const rows = Array.from(

@@ -1,5 +1,6 @@
 // Writing the two kinds of Parquet files a table is made of.
 
+import { dictionaryBytes } from '../../kit/dictionary-bytes.ts'
 import { type Column, LOAD_TIME_FIELD_ID } from './snapshot.ts'
 import { identifier, literal } from './sql.ts'
 
@@ -22,6 +23,7 @@ const ROW_GROUP_BYTES = 32 << 20
  * Wide rows, which have small row groups, keep DuckDB's answer: 4,000 columns without dictionaries do not fit into a worker.
  */
 const ROWS_PER_DICTIONARY_ENTRY = 10
+
 const dictionaryLimit = (groupRows: number): string[] =>
   groupRows < MAX_ROW_GROUP_ROWS ? [] : [`DICTIONARY_SIZE_LIMIT ${Math.ceil(groupRows / ROWS_PER_DICTIONARY_ENTRY)}`]
 
@@ -46,6 +48,7 @@ export function copyToSegment(select: string, columns: readonly Column[], path: 
     ...ZSTD,
     `ROW_GROUP_SIZE ${groupRows}`,
     ...dictionaryLimit(groupRows),
+    dictionaryBytes(columns.length),
     // DuckDB makes them for columns with a dictionary, whose few values are in nearly every row group: they would rule nothing out.
     'WRITE_BLOOM_FILTER false',
     `FIELD_IDS {${ids.join(', ')}}`,

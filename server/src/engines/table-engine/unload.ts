@@ -6,11 +6,12 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip, gzipSync } from 'node:zlib'
+import { dictionaryBytes } from '../../kit/dictionary-bytes.ts'
 import { csvLine } from '../../kit/double-quoted.ts'
 import type { Database } from './database.ts'
 import { asText, LOAD_TIME, outAs, query } from './relation.ts'
-import { ZSTD } from './segment-file.ts'
-import { type Column, countBytes } from './snapshot.ts'
+import { rowGroupRows, ZSTD } from './segment-file.ts'
+import { type Column, countBytes, countRows } from './snapshot.ts'
 import { fieldName, identifier, literal } from './sql.ts'
 import type { UnloadedFiles, UnloadJob } from './worker-protocol.ts'
 
@@ -35,7 +36,7 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   const sliced = !wantsOneFile && countBytes(request.snapshot) * UNPACKING > sliceBytes
   const target = sliced ? dir : join(dir, 'data_0.csv')
   const split = sliced ? `, FILE_SIZE_BYTES ${sliceBytes}, OVERWRITE_OR_IGNORE true` : ''
-  const copying = db.run(`COPY (${select}) TO ${literal(target)} (${COPY_OPTIONS[request.format]}${split})`)
+  const copying = db.run(`COPY (${select}) TO ${literal(target)} (${copyOptions(request, out.length)}${split})`)
 
   const gzip = request.format !== 'parquet' && (request.gzip ?? false)
   const { rows, files } = gzip ? await gzipBeside(dir, copying) : { rows: await copying, files: await slicesIn(dir) }
@@ -50,10 +51,11 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
 /** DuckDB leaves nulls unquoted whatever it is told, so those of typed tables become empty strings first. */
 const quotable = (column: Column): string => `coalesce(${asText(column)}, '')`
 
-const COPY_OPTIONS = {
-  csv: 'FORMAT csv, HEADER false, FORCE_QUOTE *',
-  jsonl: 'FORMAT json',
-  parquet: ['FORMAT parquet', ...ZSTD].join(', '),
+function copyOptions({ format, snapshot }: UnloadJob['request'], columns: number): string {
+  if (format === 'csv') return 'FORMAT csv, HEADER false, FORCE_QUOTE *'
+  if (format === 'jsonl') return 'FORMAT json'
+  const bytesPerRow = (UNPACKING * countBytes(snapshot)) / Math.max(1, countRows(snapshot))
+  return ['FORMAT parquet', ...ZSTD, `ROW_GROUP_SIZE ${rowGroupRows(bytesPerRow, columns)}`, dictionaryBytes(columns)].join(', ')
 }
 
 /** JSON has no NaN and no Infinity; DuckDB would write them. */

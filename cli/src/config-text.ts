@@ -1,6 +1,6 @@
 // Configurations as the command line writes and compares them: JSON text whose tokens are never changed, only laid out.
 
-import { applyEdits, format } from 'jsonc-parser'
+import { layOutJson } from '../../contract/json-layout.ts'
 import { itemsOf, membersOf } from '../../server/src/kit/json-text.ts'
 
 /** The members of a file of `millrace config pull`, each with its JSON text. */
@@ -23,10 +23,7 @@ const ROW_MEMBERS = ['name', 'description', 'isDisabled', 'configuration'] as co
 const MEMBERS = [...ROW_MEMBERS, 'rowsSortOrder'] as const
 
 /** Two spaces, one member a line; numbers, key order and escapes stay as they are. */
-export function laidOut(text: string): string {
-  const options = { insertSpaces: true, tabSize: 2, eol: '\n', insertFinalNewline: false }
-  return `${applyEdits(text, format(text, undefined, options)).trim()}\n`
-}
+export const laidOut = (text: string): string => `${layOutJson(text).trim()}\n`
 
 export const objectText = (members: FileMembers): string =>
   `{${Object.entries(members)

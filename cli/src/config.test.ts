@@ -64,6 +64,20 @@ test('configurations are created, changed, shown, rolled back, copied and compar
   assert.match((await run(['config', 'show', C, 'none'], { code: 1 })).err, /Configuration "none" not found/)
 })
 
+test('a configuration of any depth is pulled as it is and pushed back without a change', async (t) => {
+  const { run, folder } = await start(t)
+  for (const depth of [99, 100, 101, 250]) {
+    const text = `{"parameters":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`
+    await run(['config', 'create', C, '--name', 'deep', '--id', `d${depth}`, '--file', '-'], { input: text })
+  }
+  await run(['config', 'pull', folder])
+  for (const depth of [99, 100, 101, 250]) {
+    const pulled = JSON.parse(await readFile(join(folder, C, `d${depth}`, 'configuration.json'), 'utf8')) as object
+    assert.equal(JSON.stringify(pulled).split('"a"').length - 1, depth)
+  }
+  assert.match((await run(['config', 'push', folder])).out, /^0 changes/m)
+})
+
 test('a pulled folder is deterministic, and pushing it back changes nothing', async (t) => {
   const { run, folder, request } = await start(t)
   const text = '{"z":{},"10":[],"2":1.10,"#s":"canary-pull"}'

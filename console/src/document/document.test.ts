@@ -85,6 +85,16 @@ test('numbers beyond what JavaScript holds and their spelling survive a change b
   assert.equal(sliceAt(spliceAt(text, ['a', 'c'], '1.10'), ['a', 'c']), '1.10')
 })
 
+test('a text of any depth is laid out and changed without a word of its own in it', () => {
+  for (const depth of [98, 99, 100, 101, 150, 300]) {
+    const text = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+    assert.deepEqual(JSON.parse(pretty(text)), JSON.parse(text), `depth ${depth}`)
+    const path = Array.from({ length: depth }, () => 'a')
+    assert.equal(valueIn(JSON.parse(setAt(pretty(text), path, 2)), path), 2, `depth ${depth}`)
+    assert.equal(valueIn(JSON.parse(setAt('{}', path, 2)), path), 2, `depth ${depth}`)
+  }
+})
+
 test('what stands in the way of a value gives way, and a name is changed in its place', () => {
   same(JSON.parse(setAt('{"parameters":[]}', ['parameters', 'api', 'baseUrl'], 'x')), { parameters: { api: { baseUrl: 'x' } } })
   same(JSON.parse(setAt('{"jobs":null}', ['jobs', 0, 'endpoint'], 'x')), { jobs: [{ endpoint: 'x' }] })

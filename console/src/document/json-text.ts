@@ -1,24 +1,12 @@
 // A configuration is edited as the text it is: a change of one value leaves every other byte alone, so keys that nobody knows, big
 // numbers and the order of keys survive whichever view made the change.
 
-import { applyEdits, type Edit, findNodeAtLocation, format, modify, type Node, parseTree } from 'jsonc-parser'
+import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser'
+import { JSON_LAYOUT, layOutJson } from '../../../contract/json-layout.ts'
 
 export type Path = readonly (string | number)[]
 
-const FORMAT = { tabSize: 2, insertSpaces: true, eol: '\n' }
-
-export const pretty = (text: string): string => withEdits(text, format(text, undefined, FORMAT))
-
-/** All edits in one pass: `applyEdits` copies the whole text for each, which takes minutes for a megabyte. */
-function withEdits(text: string, edits: readonly Edit[]): string {
-  const parts: string[] = []
-  let done = 0
-  for (const { offset, length, content } of edits.toSorted((one, other) => one.offset - other.offset)) {
-    parts.push(text.slice(done, offset), content)
-    done = offset + length
-  }
-  return parts.join('') + text.slice(done)
-}
+export const pretty = layOutJson
 
 const nodeAt = (text: string, path: Path): Node | undefined => {
   const tree = parseTree(text)
@@ -54,11 +42,20 @@ export function setAt(text: string, path: Path, value: unknown): string {
   const document = parsed(text)
   if (value === undefined && valueIn(document, path) === undefined) return text
   const blocked = path.findIndex((key, depth) => depth > 0 && !canHold(valueIn(document, path.slice(0, depth)), key))
-  if (blocked === -1) return applyEdits(text, modify(text, [...path], value, { formattingOptions: FORMAT }))
+  if (blocked === -1) return changed(text, path, value)
   const nested = path
     .slice(blocked)
     .reduceRight<unknown>((inner, key) => (typeof key === 'number' ? [inner] : { [key]: inner }), value)
   return setAt(text, path.slice(0, blocked), nested)
+}
+
+/** jsonc-parser cannot lay out the hundredth level (see layOutJson) and throws there: such a text is changed as it stands. */
+function changed(text: string, path: Path, value: unknown): string {
+  try {
+    return applyEdits(text, modify(text, [...path], value, { formattingOptions: JSON_LAYOUT }))
+  } catch {
+    return applyEdits(text, modify(text, [...path], value, {}))
+  }
 }
 
 /** Values by place; `undefined` takes away. */

@@ -779,11 +779,16 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The workspace has "{destination}" already. Send "overwrite" for it, or leave out "preserve".',
   },
-  'workspace.sourceNotFound': { kind: 'not-found', text: 'The source table "{source}" was not found.' },
+  'workspace.sourceNotFound': { kind: 'not-found', text: 'The source table "{source}" was not found{where}.' },
   'workspace.tableAccessDenied': { kind: 'forbidden', text: 'The token may not read the source table "{source}".' },
-  'workspace.columnsNotMatch': {
+  'workspace.columnsNotMatch': { kind: 'invalid', text: '{reason}' },
+  'workspace.columnsTypesNotMatch': {
     kind: 'invalid',
-    text: 'The table "{destination}" of the workspace has other columns than the load: {reason}',
+    text: 'Different mapping between the source table "{source}" and the workspace table "{destination}": {columns}. Send the types of the workspace table, or load without "incremental".',
+  },
+  'storage.tables.nonExistingColumns': {
+    kind: 'invalid',
+    text: 'The table "{table}" does not have these columns: {columns}.',
   },
   'workspace.tableLoad': { kind: 'invalid', text: 'The table "{source}" could not be loaded as "{destination}": {reason}' },
   'workspace.full': {

@@ -17,7 +17,7 @@ export interface LoadRequestDeps {
     scope: Scope,
     tableId: string,
     query: Readonly<Record<string, unknown>>,
-  ) => Promise<{ readonly isWhole: boolean }>
+  ) => Promise<{ readonly isWhole: boolean; readonly columns: readonly string[] }>
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -45,18 +45,21 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
     const source = nameFrom(fields, 'source', index)
     const destination = nameFrom(fields, 'destination', index)
     const sourceBranch = await branchFrom(scope, fields, index)
-    const columns = readColumns(fields, index)
+    const named = readColumns(fields, index)
     const limit = fields.rows ?? fields.limit
     const query = {
       ...Object.fromEntries(QUERY_FIELDS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
       ...(limit !== undefined && limit !== 0 && limit !== '0' && limit !== '' && { limit }),
+      ...changedInTheLast(fields, index),
     }
-    const asked = { ...query, ...(columns && { columns: columns.map((column) => column.source) }) }
-    const { isWhole } = await checkPart({ ...scope, ...(sourceBranch && { branch: sourceBranch }) }, source, asked).catch(
+    const asked = { ...query, ...(named && { columns: named.map((column) => column.source) }) }
+    const part = await checkPart({ ...scope, ...(sourceBranch && { branch: sourceBranch }) }, source, asked).catch(
       (error: unknown) => {
-        throw sourceError(error, source)
+        throw sourceError(error, source, sourceBranch?.isDefault === true && isUnset(fields.sourceBranchId))
       },
     )
+    const { isWhole } = part
+    const columns = withDatatypes(fields, named, part.columns, source, index)
     const incremental = flag(fields.incremental)
     const canBeView = isWhole && !incremental && sourceBranch === undefined
     const loadType = kind === 'clone' ? 'COPY' : loadTypeFrom(fields, index, canBeView)
@@ -76,9 +79,10 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
     }
   }
 
+  /** Without sourceBranchId it is the default branch, wherever the workspace is (corrections-2, W10). */
   async function branchFrom({ actor, branch }: Scope, { sourceBranchId }: Fields, index: number) {
-    if (sourceBranchId === undefined || sourceBranchId === '') return undefined
-    const found = await findBranch(actor.projectId, String(sourceBranchId))
+    if (isUnset(sourceBranchId) && branch.isDefault) return undefined
+    const found = await findBranch(actor.projectId, isUnset(sourceBranchId) ? 'default' : String(sourceBranchId))
     if (!found) throw bad(index, `The branch "${String(sourceBranchId).slice(0, 40)}" of sourceBranchId does not exist.`)
     return found.id === branch.id ? undefined : found
   }
@@ -96,6 +100,45 @@ function loadTypeFrom({ loadType, useView }: Fields, index: number, canBeView: b
   return (said === 'VIEW' || said === 'AUTO') && canBeView ? 'VIEW' : 'COPY'
 }
 
+/** `seconds` is another way to say changedSince (corrections-2, W7). */
+function changedInTheLast({ seconds, changedSince, days }: Fields, index: number): { readonly changedSince?: string } {
+  if (isUnset(seconds) || seconds === 0 || seconds === '0') return {}
+  if (!/^\d{1,10}$/.test(String(seconds)))
+    throw bad(index, `"seconds" should be a whole number, not "${String(seconds).slice(0, 40)}".`)
+  if (!isUnset(changedSince) || !isUnset(days))
+    throw logical(index, '"seconds", "days" and "changedSince" say the same in different ways. Send one of them.')
+  return { changedSince: `-${String(seconds)} seconds` }
+}
+
+/** The older way to say types of columns: by name, or a list of objects with "column" (corrections-2, W16). */
+function withDatatypes(
+  { datatypes, columns: given, columnTypes }: Fields,
+  columns: readonly SqlColumnMapping[] | undefined,
+  known: readonly string[],
+  source: string,
+  index: number,
+): readonly SqlColumnMapping[] | undefined {
+  if (isUnset(datatypes)) return columns
+  if (typeof datatypes !== 'object')
+    throw bad(index, '"datatypes" should be an object of types by column, or a list of objects with "column" and "type".')
+  const said = Object.entries(datatypes as object).map(([name, one]: [string, unknown]) => datatypeFrom(name, one, index))
+  if (said.length === 0) return columns
+  if (!isUnset(columnTypes) || (Array.isArray(given) ? given : []).some((one) => typeof one !== 'string'))
+    throw logical(index, 'Types of columns stand either in "columns" or in "datatypes", not in both.')
+  const unknown = said.filter((one) => !known.includes(one.source)).map((one) => one.source)
+  if (unknown.length > 0)
+    throw new PlatformError('storage.tables.nonExistingColumns', { columns: unknown.join(', ').slice(0, 500), table: source })
+  return known.map((name) => said.find((one) => one.source === name) ?? untyped(name))
+}
+
+function datatypeFrom(name: string, one: unknown, index: number): SqlColumnMapping {
+  if (typeof one === 'string') return columnFrom({ source: name, type: one }, index)
+  const { column, ...fields } = camelCased(one, index)
+  return columnFrom({ ...fields, source: column ?? name, destination: undefined }, index)
+}
+
+const untyped = (name: string): SqlColumnMapping => ({ source: name, destination: name, isNullable: true, emptyIsNull: false })
+
 /** Names, or objects with source, destination and a type. */
 function readColumns(fields: Fields, index: number): SqlColumnMapping[] | undefined {
   const given = fields.columnTypes ?? fields.columns
@@ -103,19 +146,19 @@ function readColumns(fields: Fields, index: number): SqlColumnMapping[] | undefi
   const list = Array.isArray(given) ? given : typeof given === 'object' && given !== null ? Object.values(given) : undefined
   if (!list) throw bad(index, '"columns" should be a list of names, or of objects with "source", "type" and "destination".')
   if (list.length === 0) return undefined
-  return list.map((raw) => {
-    if (typeof raw === 'string') return { source: raw, destination: raw, isNullable: true, emptyIsNull: false }
-    const column = camelCased(raw, index)
-    const source = nameFrom(column, 'source', index)
-    const type = typeFrom(column, index)
-    return {
-      source,
-      destination: typeof column.destination === 'string' && column.destination !== '' ? column.destination : source,
-      isNullable: column.nullable === undefined || flag(column.nullable),
-      emptyIsNull: flag(column.convertEmptyValuesToNull),
-      ...(type !== undefined && { type }),
-    }
-  })
+  return list.map((raw) => (typeof raw === 'string' ? untyped(raw) : columnFrom(camelCased(raw, index), index)))
+}
+
+function columnFrom(column: Fields, index: number): SqlColumnMapping {
+  const source = nameFrom(column, 'source', index)
+  const type = typeFrom(column, index)
+  return {
+    source,
+    destination: typeof column.destination === 'string' && column.destination !== '' ? column.destination : source,
+    isNullable: column.nullable === undefined || flag(column.nullable),
+    emptyIsNull: flag(column.convertEmptyValuesToNull),
+    ...(type !== undefined && { type }),
+  }
 }
 
 function typeFrom({ type, length }: Fields, index: number): string | undefined {
@@ -141,12 +184,14 @@ function nameFrom(fields: Fields, member: 'source' | 'destination', index: numbe
   return value
 }
 
-function sourceError(error: unknown, source: string): unknown {
+function sourceError(error: unknown, source: string, isOfDefault: boolean): unknown {
   if (!(error instanceof PlatformError)) return error
-  if (error.kind === 'not-found') return new PlatformError('workspace.sourceNotFound', { source })
+  const where = isOfDefault ? ' in the default branch. Send "sourceBranchId" for a table of another branch' : ''
+  if (error.kind === 'not-found') return new PlatformError('workspace.sourceNotFound', { source, where })
   return error.kind === 'forbidden' ? new PlatformError('workspace.tableAccessDenied', { source }) : error
 }
 
+const isUnset = (value: unknown): boolean => value === undefined || value === null || value === ''
 const flag = (value: unknown): boolean => value === true || value === 1 || value === '1' || value === 'true' || value === 'True'
 const bad = (index: number, reason: string) => new PlatformError('workspace.loadRequestBadInput', { index, reason })
 const logical = (index: number, reason: string) => new PlatformError('workspace.loadRequestLogicalException', { index, reason })

@@ -1,6 +1,7 @@
 // Loading tables of the project into a workspace: copies, or views that always show the newest state. All of a request or nothing.
 
 import { PlatformError } from '../../kit/errors.ts'
+import { singleQuoted } from '../../kit/single-quoted.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { Scope } from '../../model/scope.ts'
 import { identifier, type SqlColumnMapping, sqlColumn } from '../../model/sql-columns.ts'
@@ -86,7 +87,11 @@ async function loadAll(
   for (const [i, item] of items.entries()) await named(item, session.describe(`FROM ${placeOf(item, i)}`))
   await run('BEGIN')
   try {
-    if (!preserve) for (const { name, type } of await objectsIn(session)) await run(`DROP ${type} IF EXISTS ${identifier(name)}`)
+    if (!preserve) {
+      const kept = new Set(items.filter(({ incremental }) => incremental).map(({ destination }) => destination.toLowerCase()))
+      const dropped = (await objectsIn(session)).filter(({ name }) => !kept.has(name.toLowerCase()))
+      for (const { name, type } of dropped) await run(`DROP ${type} IF EXISTS ${identifier(name)}`)
+    }
     for (const [i, item] of items.entries()) {
       const part = parts[i]
       if (part) await named(item, loadOne(open, item, `${placeOf(item, i)}`, part))
@@ -109,7 +114,8 @@ async function loadOne({ session, signal }: WorkspaceSession, item: LoadItem, pl
   const columns =
     item.columns ?? part.columns.map((name) => ({ source: name, destination: name, isNullable: true, emptyIsNull: false }))
   const select = `SELECT ${columns.map(sqlColumn).join(', ')} FROM ${place}`
-  if (existing && incremental && loadType === 'COPY') {
+  if (existing?.type === 'table' && incremental && loadType === 'COPY') {
+    await compareColumns(session, item, existing.name, columns, select)
     const renamed = (name: string) => columns.find(({ source }) => source === name)?.destination
     const key = part.primaryKey.map(renamed)
     if (key.length > 0 && key.every((name) => name !== undefined))
@@ -126,6 +132,51 @@ async function loadOne({ session, signal }: WorkspaceSession, item: LoadItem, pl
   for (const column of columns.filter(({ isNullable }) => !isNullable))
     await run(`ALTER TABLE ${target} ALTER COLUMN ${identifier(column.destination)} SET NOT NULL`)
 }
+
+/** Rows are added to a table of the same columns, types and constraints only (corrections-2, W8). */
+async function compareColumns(
+  session: WorkspaceSession['session'],
+  { source, destination }: LoadItem,
+  table: string,
+  mapping: readonly SqlColumnMapping[],
+  select: string,
+): Promise<void> {
+  const { batches } = await session.query(
+    `SELECT column_name, data_type, is_nullable FROM duckdb_columns()
+     WHERE database_name = 'workspace' AND NOT internal AND table_name = ${singleQuoted(table)} ORDER BY column_index`,
+  )
+  const there = (await Array.fromAsync(batches)).flat().map(([name, type, nullable]) => ({
+    name: String(name),
+    says: mappingText(String(type), nullable === true),
+  }))
+  const { columns: shape } = await session.describe(select)
+  const ours = shape.map(({ name, type }, i) => ({ name, says: mappingText(type, mapping[i]?.isNullable ?? true) }))
+  const isIn = (list: readonly { readonly name: string }[]) => (one: { readonly name: string }) =>
+    list.some(({ name }) => name.toLowerCase() === one.name.toLowerCase())
+  const names = (list: readonly { readonly name: string }[]) =>
+    list
+      .map(({ name }) => name)
+      .join(', ')
+      .slice(0, 500)
+  const missingThere = ours.filter((one) => !isIn(there)(one))
+  if (missingThere.length > 0)
+    throw new PlatformError('workspace.columnsNotMatch', {
+      reason: `Some columns are missing in workspace table "${destination}": ${names(missingThere)}.`,
+    })
+  const missingHere = there.filter((one) => !isIn(ours)(one))
+  if (missingHere.length > 0)
+    throw new PlatformError('workspace.columnsNotMatch', {
+      reason: `Some columns are missing in source table "${source}": ${names(missingHere)}.`,
+    })
+  const other = ours.flatMap((one) => {
+    const match = there.find(({ name }) => name.toLowerCase() === one.name.toLowerCase())
+    return match && match.says !== one.says ? [`"${one.name}" is ${match.says} there and ${one.says} in the load`] : []
+  })
+  if (other.length > 0)
+    throw new PlatformError('workspace.columnsTypesNotMatch', { source, destination, columns: other.join(', ').slice(0, 500) })
+}
+
+const mappingText = (type: string, isNullable: boolean): string => (isNullable ? type : `${type} NOT NULL`)
 
 /** A failure of DuckDB says which table it was. */
 async function named<T>({ source, destination }: LoadItem, work: Promise<T>): Promise<T> {

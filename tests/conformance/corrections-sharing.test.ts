@@ -44,6 +44,16 @@ test('corrections of sharing', async (t) => {
     await giver.ok('DELETE', 'tables/in.c-API-sharing.t')
   })
 
+  await t.test('S9: a token that manages buckets does not delete a linked bucket', async () => {
+    const { taker, share, link } = await projects('unlink')
+    await share()
+    await link()
+    const manager = await taker.token({ description: 'manages', canManageBuckets: true })
+    for (const path of ['buckets/in.c-link', 'buckets/in.c-link?async=1&force=1', 'buckets/in.c-link?force=1&dryRun=1'])
+      await taker.refused(['DELETE', path], 403, { code: 'accessDenied' }, manager.token)
+    await taker.ok('DELETE', 'buckets/in.c-link?force=1')
+  })
+
   await t.test('B20: a linked bucket takes over description and metadata', async () => {
     const { giver, taker, share, link } = await projects('describe')
     await giver.ok('POST', 'buckets/in.c-API-sharing/metadata', { provider: 'user', metadata: [{ key: 'k', value: 'v' }] })

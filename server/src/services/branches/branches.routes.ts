@@ -115,7 +115,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => {
-        const { branch, into } = await branches.checkMerge(req.actor, req.params.branchId)
+        const { branch, into } = await branches.compared(req.actor, req.params.branchId)
         return [...(await changes(branch, into))]
       },
     )

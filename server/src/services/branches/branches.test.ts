@@ -318,3 +318,26 @@ test('branches of another project are not found, and a token without the right i
   await refused('DELETE', `dev-branches/${branch.id}`, { token }, 403, 'accessDenied')
   await refused('PUT', `dev-branches/${branch.id}`, { token, json: { name: 'x' } }, 403, 'accessDenied')
 })
+
+test('A9: a token that manages buckets looks at branches, and neither makes, changes, merges nor deletes one', async () => {
+  const { ok, refused, newBranch } = await start()
+  const { id } = await newBranch('kept')
+  const main = (await ok('GET', 'dev-branches/default')).json<Branch>().id
+  const made = (await ok('POST', 'tokens', { json: { description: 'manages', canManageBuckets: true } })).json<{
+    token: string
+  }>()
+  const { token } = made
+  const verified = (await ok('GET', 'tokens/verify', { token })).json<{ canManageDevBranches: boolean }>()
+  assert.equal(verified.canManageDevBranches, false)
+  for (const [method, path, json] of [
+    ['POST', 'dev-branches', { name: 'new' }],
+    ['PUT', `dev-branches/${id}`, { name: 'renamed' }],
+    ['POST', `dev-branches/${id}/merge`, {}],
+    ['DELETE', `dev-branches/${id}`, undefined],
+    ['DELETE', 'dev-branches/987654', undefined],
+    ['POST', 'merge-request', { branchFromId: id, branchIntoId: main, title: 'T' }],
+  ] as const)
+    await refused(method, path, { token, json }, 403, 'accessDenied', /^You don't have access to the resource\.$/)
+  await ok('GET', `dev-branches/${id}/changes`, { token })
+  await ok('POST', `branch/${id}/metadata`, { token, json: { metadata: [{ key: 'k', value: 'v' }] } })
+})

@@ -60,6 +60,8 @@ export interface Branches {
   remove(trx: Trx, source: EventSource, id: number, origin: Origin): Promise<void>
   /** The branch to merge, and the one it goes into. */
   checkMerge(actor: Actor, name: string): Promise<{ readonly branch: BranchRecord; readonly into: BranchRecord }>
+  /** The same two, to look at what differs. */
+  compared(actor: Actor, name: string): Promise<{ readonly branch: BranchRecord; readonly into: BranchRecord }>
   findDefault(projectId: number): Promise<BranchRecord>
   defaultId(projectId: number): Promise<number>
   listMetadata(projectId: number, branchId: number): Promise<readonly BranchMetadata[]>
@@ -156,14 +158,19 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
   }
 
   async function checkDelete(actor: Actor, name: string): Promise<BranchRecord> {
+    mustManage(actor)
     const branch = await get(actor.projectId, name)
     if (branch.isDefault) throw new PlatformError('devBranch.deleteDefault')
-    if (branch.creator?.tokenId !== actor.tokenId) mustManage(actor)
     return branch
   }
 
   async function checkMerge(actor: Actor, name: string) {
     mustManage(actor)
+    return compared(actor, name)
+  }
+
+  async function compared(actor: Actor, name: string) {
+    mustDescribe(actor)
     const branch = await get(actor.projectId, name)
     if (branch.isDefault) throw new PlatformError('devBranch.mergeDefault')
     return { branch, into: await get(actor.projectId, 'default') }
@@ -187,7 +194,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     items: readonly { readonly key: string; readonly value: string }[],
     origin: Origin,
   ): Promise<readonly BranchMetadata[]> {
-    mustManage(actor)
+    mustDescribe(actor)
     return await inTransaction(async (trx) => {
       const branch = await mustFind(trx, actor.projectId, branchId)
       await setBranchMetadata(trx, actor.projectId, branchId, items, clock.now().getTime())
@@ -199,7 +206,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
   }
 
   async function removeMetadata(actor: Actor, branchId: number, metadataId: number, origin: Origin): Promise<void> {
-    mustManage(actor)
+    mustDescribe(actor)
     await inTransaction(async (trx) => {
       const branch = await mustFind(trx, actor.projectId, branchId)
       const key = await deleteBranchMetadata(trx, actor.projectId, branchId, metadataId)
@@ -218,6 +225,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     update,
     checkDelete,
     checkMerge,
+    compared,
     find: (projectId, id) => findBranch(db, projectId, id),
     findDefault: (projectId) => get(projectId, 'default'),
     defaultId: async (projectId) => (await resolve(projectId, undefined))?.id ?? (await get(projectId, 'default')).id,
@@ -259,7 +267,12 @@ const invalid = (field: string, reason: string) =>
   new PlatformError('storage.validation', { field, reason }, { errors: [{ key: field, message: reason }] })
 
 function mustManage(actor: Actor): void {
-  if (!actor.isMasterToken && !actor.canManageDevBranches && !actor.canManageBuckets) throw new PlatformError('accessDenied')
+  if (!actor.isMasterToken && !actor.canManageDevBranches) throw new PlatformError('accessDenied')
+}
+
+/** Looking at what a branch changes, and its metadata: also for tokens that manage all buckets and configurations. */
+function mustDescribe(actor: Actor): void {
+  if (!actor.canManageBuckets) mustManage(actor)
 }
 
 export const branchNotFound = (id: string) => new PlatformError('devBranch.notFound', { id: id.slice(0, 60) })

@@ -203,6 +203,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       async (req, reply) => {
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
         const force = req.query.force ?? false
+        buckets.checkDeleter(req.actor, bucket)
         await buckets.checkDelete(bucket, force)
         const job = bucketJob('bucketDelete', bucket, { bucketKey: bucket.key, force })
         if (isDryRun(req)) return reply.code(200).send(await dryRun(req, job, bucket, untilGone(reply)))

@@ -7,7 +7,7 @@ import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/
 import type { MetadataPair, MetadataWrite } from '../../http/metadata-items.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type Actor, bucketPermissionOf } from '../../model/actor.ts'
+import { type Actor, bucketPermissionOf, mayChangeEverything } from '../../model/actor.ts'
 import type { Admin } from '../../model/admin.ts'
 import { BACKEND } from '../../model/backend.ts'
 import { type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
@@ -216,6 +216,11 @@ export function createBuckets(deps: BucketsDeps) {
     return changed
   }
 
+  /** A link was granted to the project as a whole: a token for scripts does not end it. */
+  function checkDeleter(actor: Actor, bucket: Bucket): void {
+    if (bucket.sourceKey !== undefined && !mayChangeEverything(actor)) throw new PlatformError('accessDenied')
+  }
+
   async function checkDelete(bucket: Bucket, force: boolean): Promise<void> {
     const count = (await tables.usage([bucket.key])).get(bucket.key)?.tables ?? 0
     if (count > 0 && !force) throw new PlatformError('buckets.deleteNotEmpty', { count })
@@ -321,6 +326,7 @@ export function createBuckets(deps: BucketsDeps) {
     insertLink,
     checkUpdate,
     update,
+    checkDeleter,
     checkDelete,
     remove,
     refuseIfLinked,

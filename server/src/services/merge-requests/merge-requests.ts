@@ -258,7 +258,7 @@ function checkSchedule({ autoMergeStrategy, autoMergeAt }: Pick<MergeRequest, 'a
 
 const personOf = ({ tokenId, tokenDescription }: EventSource): Person => ({ id: tokenId, name: tokenDescription })
 
-const mayManage = (actor: Actor): boolean => actor.isMasterToken || actor.canManageDevBranches || actor.canManageBuckets
+const mayManage = (actor: Actor): boolean => actor.isMasterToken || actor.canManageDevBranches
 
 function mustManage(actor: Actor): void {
   if (!mayManage(actor)) throw new PlatformError('accessDenied')

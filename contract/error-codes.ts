@@ -1057,6 +1057,7 @@ export const ERRORS = {
   'mergeRequest.branchNotFound': { kind: 'not-found', text: 'Cannot create merge request. Branch id:"{id}" was not found.' },
   'mergeRequest.targetNotDefault': { kind: 'invalid', text: 'Cannot create merge request. Target branch is not default.' },
   'mergeRequest.exists': { kind: 'invalid', text: 'There is already a merge request ({id}) created from branch "{branch}"' },
+  'mergeRequest.inProgress': { kind: 'invalid', text: 'Cannot merge, another merge is in progress.' },
   'mergeRequest.refused': { kind: 'invalid', text: 'Operation cannot be performed due: {reason}' },
 
   // Encryption

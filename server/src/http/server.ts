@@ -21,6 +21,7 @@ import Fastify, {
 } from 'fastify'
 import type { TObject } from 'typebox'
 import type { ErrorCode } from '../../../contract/error-codes.ts'
+import { isForeignKeyViolation } from '../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { FinishedRequest } from '../kit/log.ts'
 import { type Actor, mayChangeEverything } from '../model/actor.ts'
@@ -122,6 +123,8 @@ export interface HttpDeps extends AddressOptions {
   readonly people?: PersonFinder
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
   readonly findBranch: (projectId: number, name: string | undefined) => MaybePromise<Branch | undefined>
+  /** Whether nothing may be written into a branch, because it is being merged; left out: never. */
+  readonly isBranchLocked?: (projectId: number, branchId: number) => Promise<boolean>
   /** Another number after every commit; undefined (or left out) where the database cannot tell. */
   readonly databaseVersion?: () => number | undefined
   /** Keeps the event of a read; must not wait. */
@@ -288,7 +291,11 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     app.server.on('upgrade', upgrades.handle)
     app.addHook('preClose', async () => upgrades.close())
   }
-  app.setErrorHandler(sendError)
+  app.setErrorHandler((error, request, reply) =>
+    isForeignKeyViolation(error)
+      ? withoutBranch(error, request, deps).then((named) => sendError(named, request, reply))
+      : sendError(error, request, reply),
+  )
   const routesAt = collectRoutes(app)
   app.setNotFoundHandler((request, reply) => {
     const { method } = request
@@ -411,11 +418,25 @@ function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps
   request.actor = actor
   const enter = (found: Branch | undefined) => {
     if (found) request.branch = found
-    done(found ? undefined : new PlatformError('notFound', { what: `Branch "${(name ?? 'default').slice(0, 60)}"` }))
+    if (!found) done(branchNotFound(name))
+    else if (found.isDefault || !deps.isBranchLocked || !mayChange(request.method, request.routeOptions.config)) done()
+    else
+      deps
+        .isBranchLocked(actor.projectId, found.id)
+        .then((isLocked) => done(isLocked ? new PlatformError('accessDenied') : undefined), done)
   }
   const found = deps.findBranch(actor.projectId, name)
   if (found instanceof Promise) found.then(enter, done)
   else enter(found)
+}
+
+const branchNotFound = (name: string | undefined) =>
+  new PlatformError('notFound', { what: `Branch "${(name ?? 'default').slice(0, 60)}"` })
+
+/** A branch that was merged or deleted while the request was under way is as absent as to the next request. */
+async function withoutBranch(error: unknown, { actor, branch }: FastifyRequest, deps: HttpDeps): Promise<unknown> {
+  if (!isForeignKeyViolation(error) || !actor || !branch || branch.isDefault) return error
+  return (await deps.findBranch(actor.projectId, String(branch.id))) ? error : branchNotFound(String(branch.id))
 }
 
 function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName: string | undefined): PlatformError | undefined {

@@ -62,6 +62,9 @@ export interface ConfigurationModulesDeps extends Core {
   readonly clock: Clock
   readonly log: FastifyBaseLogger
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** The same in a transaction, and what is called after it. */
+  readonly insertJob: (trx: Trx, requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  readonly wakeJobs: () => void
   /** What is said against a configuration before it is saved. */
   readonly checkContent: ContentRules['checkContent']
   /** All that is said against one, by the modules that run it. */
@@ -130,6 +133,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     clock,
     recordEvent,
     onCreate: (trx, from, into, source) => copies.copyAll(trx, into.projectId, from, into, source),
+    isMerging: (projectId, id, from) => mergeRequests.isMerging(projectId, id, from),
     onDelete: async (trx, branch, source) => {
       await mergeRequests.cancelOf(trx, source, branch.id)
       await copies.dropAll(trx, branch.projectId, branch.id)
@@ -157,7 +161,8 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
   const merging = createMerging({
     mergeRequests,
     inTransaction,
-    createJob,
+    insertJob: given.insertJob,
+    wakeJobs: given.wakeJobs,
     log,
     ...branchMerging,
     removeBranch: branches.remove,
@@ -176,6 +181,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     sharedComponents,
     encryption,
     branches,
+    isMerging: mergeRequests.isMerging,
     merging,
     configurations,
     configurationsNaming: dryRuns.naming,

@@ -348,6 +348,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     clock,
     log,
     createJob: storageJobs.create,
+    insertJob: storageJobs.insert,
+    wakeJobs: storageJobs.wake,
     checkContent: (place, configurationId, configuration) => queueModules.checkFlow(place, configurationId, configuration),
     contentRules: [
       ({ actor, branch }, { componentId, configurationId }, _content, text) =>
@@ -597,6 +599,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     authenticate: tokens.authenticate,
     people: core.people.finder,
     findBranch: configurationModules.branches.resolve,
+    isBranchLocked: configurationModules.isMerging,
     databaseVersion: metadata.version,
     upgrades: appModules.upgrades,
     onRead: events.recordRead,

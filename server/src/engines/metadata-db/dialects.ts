@@ -58,6 +58,12 @@ export const isUniqueViolation = (error: unknown): boolean => {
   return code === '23505' || errcode === 2067 || errcode === 1555
 }
 
+/** Something that a row refers to is gone. */
+export const isForeignKeyViolation = (error: unknown): boolean => {
+  const { code, errcode } = error as { readonly code?: string; readonly errcode?: number } // whatever was thrown, these may be there
+  return code === '23503' || errcode === 787
+}
+
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | undefined)?.code ?? '')
 
 /** PostgreSQL's character_not_in_repertoire: text with NUL in it. SQLite takes it. */

@@ -12,7 +12,15 @@ await onBothDatabases('names of branches', ({ db, inTransaction, ...metadata }) 
   test('of many branches that take one name at once, one gets it; a description changes beside it', async () => {
     const { newBranch } = await openConfigurationRules({ db, inTransaction, ...metadata })
     const nothing = async () => {}
-    const deps = { db, inTransaction, clock: systemClock, recordEvent: nothing, onCreate: nothing, onDelete: nothing }
+    const deps = {
+      db,
+      inTransaction,
+      clock: systemClock,
+      recordEvent: nothing,
+      onCreate: nothing,
+      onDelete: nothing,
+      isMerging: async () => false,
+    }
     const branches = createBranches(deps)
     const ids: number[] = []
     for (let i = 0; i < 8; i++) ids.push((await newBranch(`b${i}`)).id)

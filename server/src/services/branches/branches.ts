@@ -29,6 +29,8 @@ export interface BranchesDeps {
   readonly clock: Clock
   /** Fills a new branch: what other modules keep for each branch. */
   readonly onCreate: (trx: Trx, defaultBranch: BranchRecord, branch: BranchRecord, source: EventSource) => Promise<void>
+  /** Whether a merge reads the branch, so that nothing may be written into it. */
+  readonly isMerging: (projectId: number, id: number, from: Db) => Promise<boolean>
   /** Empties a branch before it goes. */
   readonly onDelete: (trx: Trx, branch: BranchRecord, source: EventSource) => Promise<void>
 }
@@ -55,7 +57,7 @@ export interface Branches {
   create(trx: Trx, source: EventSource, input: BranchInput, origin: Origin): Promise<BranchRecord>
   update(actor: Actor, name: string, input: BranchInput, origin: Origin): Promise<BranchRecord>
   checkDelete(actor: Actor, name: string): Promise<BranchRecord>
-  /** A branch that is about to be written into stays until the transaction ends; one that is gone is an error. */
+  /** A branch that is about to be written into stays until the transaction ends; one that is gone or being merged is an error. */
   hold(trx: Trx, projectId: number, id: number): Promise<void>
   remove(trx: Trx, source: EventSource, id: number, origin: Origin): Promise<void>
   /** The branch to merge, and the one it goes into. */
@@ -77,7 +79,7 @@ export interface Branches {
 const MAX_NAME = 255
 const MAX_DESCRIPTION = 65_536
 
-export function createBranches({ db, inTransaction, recordEvent, clock, onCreate, onDelete }: BranchesDeps): Branches {
+export function createBranches({ db, inTransaction, recordEvent, clock, onCreate, onDelete, isMerging }: BranchesDeps): Branches {
   /** Never changes once a project has it, and every request asks for it. */
   const defaults = new Map<number, ResolvedBranch>()
 
@@ -177,7 +179,9 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
   }
 
   async function hold(trx: Trx, projectId: number, id: number): Promise<void> {
-    if (!(await lockBranch(trx, projectId, id))) throw branchNotFound(String(id))
+    const branch = await lockBranch(trx, projectId, id)
+    if (!branch) throw branchNotFound(String(id))
+    if (!branch.isDefault && (await isMerging(projectId, id, trx))) throw new PlatformError('accessDenied')
   }
 
   async function remove(trx: Trx, source: EventSource, id: number, origin: Origin): Promise<void> {

@@ -37,7 +37,7 @@ import {
 } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import type { RebaseInput } from './input.ts'
-import { listMetadata, setMetadata } from './metadata.store.ts'
+import { listMetadata, listOwnMetadata, setMetadata } from './metadata.store.ts'
 import type { ConfigurationRecord } from './records.ts'
 import { saveVersion } from './versioning.ts'
 
@@ -133,7 +133,8 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     }
     const content = await wholeVersion(trx, record, version)
     const copy = await insertWhole(trx, { ...record, branchId }, content, change, version)
-    await setMetadata(trx, projectId, copy.ownerId, await listMetadata(trx, projectId, record.ownerId), change.stamp.at)
+    const metadata = (await listMetadata(trx, projectId, record.ownerId)).map((item) => ({ ...item, isCopied: true }))
+    await setMetadata(trx, projectId, copy.ownerId, metadata, change.stamp.at)
     return copy
   }
 
@@ -242,7 +243,8 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       ...(await headsIn(from, projectId, branchId, true)),
     ]) {
       const theirs = await findConfiguration(from, { ...ours, branchId: defaultId })
-      const kind = await kindOfChange(from, ours, theirs)
+      const isChangedAndDeleted = wasChangedAndDeleted(ours, theirs)
+      const kind = (await kindOfChange(from, ours, theirs)) ?? (isChangedAndDeleted ? 'changed' : undefined)
       if (kind === undefined) continue
       pairs.push({
         componentId: ours.listedAs,
@@ -265,7 +267,8 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     theirs: ConfigurationRecord | undefined,
   ): Promise<BranchChange['kind'] | undefined> {
     if (!theirs || ours.baseVersion === null) {
-      if (ours.isDeleted) return undefined
+      // One that the default branch has purged does not come back by a branch that left it as it was.
+      if (ours.isDeleted || (ours.baseVersion !== null && ours.version === 1)) return undefined
       const same =
         theirs &&
         !theirs.isDeleted &&
@@ -299,10 +302,22 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
       const description = words(ours)
       const change = { ...changeBy(source, description, () => description), keepsIdentifiers: true }
       const merged = await apply(trx, pair, into.id, change)
-      await setMetadata(trx, projectId, merged.ownerId, await listMetadata(trx, projectId, ours.ownerId), change.stamp.at)
       await setBaseVersion(trx, projectId, ours.ownerId, merged.version)
     }
+    await mergeMetadata(trx, projectId, from.id, into.id)
     return pairs.map(({ ours: _ours, theirs: _theirs, ...change }) => change)
+  }
+
+  /** Of every configuration that both branches have, also of those whose content did not change (corrections-2, M8). */
+  async function mergeMetadata(trx: Trx, projectId: number, branchId: number, defaultId: number): Promise<void> {
+    for (const ours of await headsIn(trx, projectId, branchId, false)) {
+      const set = await listOwnMetadata(trx, projectId, ours.ownerId)
+      const theirs = set.length === 0 ? undefined : await findConfiguration(trx, { ...ours, branchId: defaultId })
+      if (!theirs || theirs.isDeleted) continue
+      const there = new Map((await listMetadata(trx, projectId, theirs.ownerId)).map(({ key, value }) => [key, value]))
+      const changed = set.filter(({ key, value }) => there.get(key) !== value)
+      await setMetadata(trx, projectId, theirs.ownerId, changed, clock.now().getTime())
+    }
   }
 
   async function apply(
@@ -320,6 +335,10 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
 
   return { copyAll, dropAll, diff, diffRow, resetToDefault, rebase, changes, merge }
 }
+
+/** The default branch changed it and then deleted it: a branch that has it unchanged is not based on that (corrections-2, M6). */
+const wasChangedAndDeleted = (ours: ConfigurationRecord, theirs: ConfigurationRecord | undefined): boolean =>
+  theirs?.isDeleted === true && !ours.isDeleted && ours.baseVersion !== null && theirs.version > ours.baseVersion + 1
 
 const plainWords =
   (from: BranchRef): MergeManner['words'] =>

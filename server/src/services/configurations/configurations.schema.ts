@@ -92,6 +92,8 @@ export type MetadataTable = {
   key: string
   value: string
   changed_at: number
+  /** 1: came with the copy of a configuration into a branch. */
+  is_copied: Generated<number>
 }
 
 export type WordsTable = {

@@ -19,16 +19,33 @@ export async function setMetadata(
   trx: Db,
   projectId: number,
   ownerId: number,
-  items: readonly { readonly key: string; readonly value: string }[],
+  items: readonly { readonly key: string; readonly value: string; readonly isCopied?: boolean }[],
   changedAt: number,
 ): Promise<void> {
-  for (const { key, value } of items) {
+  for (const { key, value, isCopied } of items) {
+    const is_copied = isCopied ? 1 : 0
     await tables(trx)
       .insertInto('configuration_metadata')
-      .values({ project_id: projectId, owner_id: ownerId, key, value, changed_at: changedAt })
-      .onConflict((conflict) => conflict.columns(['owner_id', 'key']).doUpdateSet({ value, changed_at: changedAt }))
+      .values({ project_id: projectId, owner_id: ownerId, key, value, changed_at: changedAt, is_copied })
+      .onConflict((conflict) => conflict.columns(['owner_id', 'key']).doUpdateSet({ value, changed_at: changedAt, is_copied }))
       .execute()
   }
+}
+
+/** What was set since the configuration was copied into its branch. */
+export async function listOwnMetadata(
+  db: Db,
+  projectId: number,
+  ownerId: number,
+): Promise<readonly { readonly key: string; readonly value: string }[]> {
+  return await tables(db)
+    .selectFrom('configuration_metadata')
+    .select(['key', 'value'])
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .where('is_copied', '=', 0)
+    .orderBy('id')
+    .execute()
 }
 
 /** Answers the key that is gone. */

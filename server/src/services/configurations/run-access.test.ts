@@ -24,6 +24,8 @@ test('a run reads a configuration by either id of its component, with its rows i
     log,
     clock: systemClock,
     createJob: none,
+    insertJob: none,
+    wakeJobs: () => {},
     checkContent: async () => [],
     contentRules: [],
     worker: undefined,

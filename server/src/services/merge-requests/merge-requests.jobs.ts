@@ -11,7 +11,9 @@ import { type Change, loggedChange, type MergeRequests } from './merge-requests.
 export interface MergingDeps {
   readonly mergeRequests: MergeRequests
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
-  readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  readonly insertJob: (trx: Trx, requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** After a job was inserted. */
+  readonly wakeJobs: () => void
   /** What the merge would do; nothing when the branch is gone. */
   readonly changesOf: (request: MergeRequest) => Promise<readonly Change[]>
   readonly merge: (
@@ -28,31 +30,44 @@ export const MERGE_REQUEST_JOB = 'mergeRequestMerge'
 
 export type Merging = ReturnType<typeof createMerging>
 
-export function createMerging({ mergeRequests, inTransaction, createJob, changesOf, merge, removeBranch, log }: MergingDeps) {
+export function createMerging({
+  mergeRequests,
+  inTransaction,
+  insertJob,
+  wakeJobs,
+  changesOf,
+  merge,
+  removeBranch,
+  log,
+}: MergingDeps) {
   const conflictsOf = async (request: MergeRequest): Promise<readonly Change[]> =>
     (await changesOf(request)).filter((change) => change.isConflict)
 
-  const createMergeJob = (requester: Requester, { id }: MergeRequest): Promise<StorageJob> =>
-    createJob(requester, {
-      operationName: MERGE_REQUEST_JOB,
-      operationParams: { mergeRequestId: id },
-      input: { mergeRequestId: id },
-      lockKeys: ['dev-branches'],
-    })
+  /** The request and the job that ends it are one transaction: a branch is never locked without a job that unlocks it. */
+  async function begin(requester: Requester, { id }: MergeRequest, by: 'merge' | 'auto-merge') {
+    const begun = await inTransaction(async (trx) => ({
+      request: await mergeRequests.step(trx, { source: requester.actor, origin: requester.origin }, id, by),
+      job: await insertJob(trx, requester, {
+        operationName: MERGE_REQUEST_JOB,
+        operationParams: { mergeRequestId: id },
+        input: { mergeRequestId: id },
+        lockKeys: ['dev-branches'],
+      }),
+    }))
+    wakeJobs()
+    return begun
+  }
 
   /** With `immediately`, an approved request without conflicts is on its way; with conflicts it waits for somebody. */
   async function mergeIfWanted(requester: Requester, request: MergeRequest): Promise<MergeRequest> {
     if (request.state !== 'approved' || request.autoMergeStrategy !== 'immediately') return request
     if ((await conflictsOf(request)).length > 0) return request
-    return await startByItself(requester, request)
-  }
-
-  async function startByItself(requester: Requester, request: MergeRequest): Promise<MergeRequest> {
-    const moved = await inTransaction((trx) =>
-      mergeRequests.step(trx, { source: requester.actor, origin: requester.origin }, request.id, 'auto-merge'),
-    )
-    await createMergeJob(requester, moved)
-    return moved
+    try {
+      return (await begin(requester, request, 'auto-merge')).request
+    } catch (error) {
+      if (error instanceof PlatformError && error.code === 'mergeRequest.inProgress') return request // waits, as with conflicts
+      throw error
+    }
   }
 
   /** One look at the clock: starts what is due, in the name of who approved it last. */
@@ -61,9 +76,11 @@ export function createMerging({ mergeRequests, inTransaction, createJob, changes
       const approver = request.approvals.at(-1)?.by ?? request.creator
       const actor = { projectId: request.projectId, tokenId: approver.id, tokenDescription: approver.name }
       try {
-        await startByItself({ actor, origin: NO_ORIGIN, baseUrl: '' }, request)
+        await begin({ actor, origin: NO_ORIGIN, baseUrl: '' }, request, 'auto-merge')
       } catch (error) {
-        if (error instanceof PlatformError && error.code === 'mergeRequest.wrongState') continue // another node was faster
+        // Another node was faster, or another merge runs: it is tried again.
+        if (error instanceof PlatformError && ['mergeRequest.wrongState', 'mergeRequest.inProgress'].includes(error.code))
+          continue
         log.warn({ err: error, mergeRequestId: request.id }, 'A scheduled merge could not be started; it is tried again')
       }
     }
@@ -96,7 +113,7 @@ export function createMerging({ mergeRequests, inTransaction, createJob, changes
     })
   }
 
-  return { changesOf, conflictsOf, createMergeJob, mergeIfWanted, tick, run }
+  return { changesOf, conflictsOf, begin, mergeIfWanted, tick, run }
 }
 
 export function conflictError(id: number, conflicts: readonly Change[]): PlatformError {

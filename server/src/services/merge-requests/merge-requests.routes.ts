@@ -8,7 +8,7 @@ import { include, numberedId } from '../../http/parameters.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { activityView, mergeRequestDetail, mergeRequestView } from './merge-request-view.ts'
 import { conflictError, conflictView, type Merging } from './merge-requests.jobs.ts'
-import { MAX_REQUIRED_APPROVALS, type MergeRequests } from './merge-requests.ts'
+import { MAX_REQUIRED_APPROVALS, type MergeRequests, mustManage } from './merge-requests.ts'
 
 export interface MergeRequestsRoutesDeps {
   readonly mergeRequests: MergeRequests
@@ -149,8 +149,8 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
           throw new PlatformError('mergeRequest.notReady', { state: request.state })
         const conflicts = await merging.conflictsOf(request)
         if (conflicts.length > 0) throw conflictError(request.id, conflicts)
-        await mergeRequests.advance(req.actor, request.id, 'merge', req.origin)
-        const job = await merging.createMergeJob(req, request)
+        mustManage(req.actor)
+        const { job } = await merging.begin(req, request, 'merge')
         return reply.code(202).send(jobView(job, req.baseUrl))
       },
     )

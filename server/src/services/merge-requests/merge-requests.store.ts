@@ -101,6 +101,20 @@ export async function listMergeRequests(db: Db, projectId: number): Promise<read
   return rows.map(recordOf)
 }
 
+/** Those that a merge holds. */
+export async function listInMerge(
+  db: Db,
+  projectId: number,
+): Promise<readonly { readonly id: number; readonly branchFromId: number }[]> {
+  const rows = await tables(db)
+    .selectFrom('merge_request')
+    .select(['id', 'branch_from_id'])
+    .where('project_id', '=', projectId)
+    .where('state', '=', 'in_merge')
+    .execute()
+  return rows.map((row) => ({ id: row.id, branchFromId: row.branch_from_id }))
+}
+
 /** Of every project: approved ones that wait for their time. */
 export async function listScheduledMerges(db: Db): Promise<readonly MergeRequest[]> {
   const rows = await tables(db)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import {
   type Answer,
   type RequestOptions,
@@ -106,6 +107,110 @@ test('a merge request is reviewed, approved and merged', async () => {
   )
   assert.deepEqual((await ok('GET', `${CONFIGS}/c`)).json().configuration, { a: 2 })
   assert.equal((await ok('GET', 'merge-request')).json<unknown[]>().length, 1)
+})
+
+test('M8: metadata that was set in the branch is merged also when the configuration did not change', async () => {
+  const { ok, finished, branch, open, approve } = await start()
+  const set = (path: string, ...items: [string, string][]) =>
+    ok('POST', `${path}/metadata`, { json: { metadata: items.map(([key, value]) => ({ key, value })) } })
+  await ok('POST', CONFIGS, { json: { name: 'm', configurationId: 'm', configuration: {} } })
+  await set(`branch/default/${CONFIGS}/m`, ['both', 'default'], ['kept', 'default'], ['later', 'then'])
+  await ok('POST', `branch/${branch}/${CONFIGS}/m/reset-to-default`)
+  await set(`branch/${branch}/${CONFIGS}/m`, ['both', 'branch'], ['new', 'branch'])
+  await set(`branch/default/${CONFIGS}/m`, ['later', 'now'])
+  const { id } = await open()
+  await approve(id)
+  assert.equal((await finished(await ok('PUT', `merge-request/${id}/merge`))).status, 'success')
+  const merged = (await ok('GET', `branch/default/${CONFIGS}/m/metadata`)).json<{ key: string; value: string }[]>()
+  assert.deepEqual(Object.fromEntries(merged.map(({ key, value }) => [key, value])), {
+    both: 'branch',
+    kept: 'default',
+    later: 'now',
+    new: 'branch',
+  })
+  assert.equal((await ok('GET', `${CONFIGS}/m`)).json<{ version: number }>().version, 1)
+})
+
+test('M6: a configuration that was changed and then deleted in the default branch keeps the branch from merging', async () => {
+  const { ok, request, open, approve, branch } = await start()
+  for (const configurationId of ['changed', 'deleted'])
+    await ok('POST', CONFIGS, { json: { name: 'n', configurationId, configuration: {} } })
+  for (const id of ['changed', 'deleted']) await ok('POST', `branch/${branch}/${CONFIGS}/${id}/reset-to-default`)
+  await ok('DELETE', `${CONFIGS}/deleted`)
+  const { id } = await open()
+  await approve(id)
+  assert.deepEqual((await ok('GET', `merge-request/${id}/conflicts`)).json(), [], 'deleted as it was is no conflict')
+  await ok('POST', `${CONFIGS}/changed/rows`, { json: { rowId: 'r', configuration: {} } })
+  await ok('DELETE', `${CONFIGS}/changed`)
+  const answer = await request('PUT', `/v2/storage/merge-request/${id}/merge`)
+  assert.equal(answer.status, 400)
+  assert.match(
+    answer.json<{ error: string }>().error,
+    /^Merge request \d+ cannot be merged\. \n Errors: \n - Configuration "changed"/,
+  )
+})
+
+test('M3: while a branch merges nothing is written into it, and no other merge begins', async () => {
+  const { ok, refused, request, finished, open, approve, branch, main, platform, read } = await start()
+  const other = await finished(await ok('POST', 'dev-branches', { json: { name: 'other' } }))
+  const second = await open({ branchFromId: (other.results as { id: number }).id })
+  const first = await open()
+  await approve(first.id)
+  await approve(second.id)
+  await sql`update merge_request set state = 'in_merge' where id = ${first.id}`.execute(platform.metadata.db)
+  const writes: [string, string, object][] = [
+    ['POST', CONFIGS, { name: 'x' }],
+    ['PUT', `${CONFIGS}/c`, { name: 'x' }],
+    ['PUT', `${CONFIGS}/c/state`, { state: {} }],
+    ['POST', `${CONFIGS}/c/rows`, {}],
+    ['DELETE', `${CONFIGS}/c`, {}],
+    ['POST', `${CONFIGS}/c/metadata`, { metadata: [{ key: 'a', value: 'b' }] }],
+    ['POST', `${CONFIGS}/c/versions/1/rollback`, {}],
+    ['POST', 'metadata', { metadata: [{ key: 'a', value: 'b' }] }],
+    ['POST', 'buckets', { stage: 'in', name: 'b' }],
+    ['POST', 'buckets/in.c-b/tables-async', { name: 't', dataString: 'a' }],
+    ['POST', 'files/prepare', { name: 'f' }],
+    ['POST', 'workspaces', {}],
+  ]
+  for (const [method, path, json] of writes) {
+    const answer = await request(method, `/v2/storage/branch/${branch}/${path}`, { json })
+    assert.deepEqual(
+      [answer.status, answer.json<{ error: string }>().error],
+      [403, "You don't have access to the resource."],
+      path,
+    )
+  }
+  await ok('GET', `branch/${branch}/${CONFIGS}/c`)
+  await ok('PUT', `${CONFIGS}/c`, { json: { description: 'default is not locked' } })
+  await ok('POST', `branch/${main}/${CONFIGS}`, { json: { name: 'x' } })
+  const answer = await request('PUT', `/v2/storage/merge-request/${second.id}/merge`)
+  assert.deepEqual([answer.status, answer.json<{ error: string }>().error], [400, 'Cannot merge, another merge is in progress.'])
+  assert.equal((await read(second.id)).state, 'approved')
+  await sql`update merge_request set state = 'approved' where id = ${first.id}`.execute(platform.metadata.db)
+  await ok('POST', `branch/${branch}/${CONFIGS}`, { json: { name: 'x' } })
+  await refused('PUT', `merge-request/${first.id}/merge`, {}, 400, 'mergeRequest.conflict')
+})
+
+test('writes into a branch while it merges are never a 5xx', async () => {
+  const { ok, request, finished, open, approve, branch } = await start()
+  const { id } = await open()
+  await approve(id)
+  let isOver = false
+  const write = async (n: number): Promise<number[]> => {
+    const statuses: number[] = []
+    while (!isOver || statuses.length === 0)
+      statuses.push((await request('POST', `/v2/storage/branch/${branch}/${CONFIGS}`, { json: { name: `w${n}` } })).status)
+    return statuses
+  }
+  const writers = [1, 2, 3, 4].map(write)
+  const job = await finished(await ok('PUT', `merge-request/${id}/merge`))
+  isOver = true
+  assert.equal(job.status, 'success', JSON.stringify(job))
+  const seen = new Set((await Promise.all(writers)).flat())
+  assert.deepEqual(
+    [...seen].filter((status) => ![201, 403, 404].includes(status)),
+    [],
+  )
 })
 
 test('conflicts are listed and keep an approved request from merging', async () => {

@@ -2,6 +2,7 @@
 //  1. A branch has one open request at a time.
 //  2. Others than its creator approve a request: two, or one where no second can; nobody approves twice. Somebody who is alone approves
 //     their own. A project may ask for another number.
+//  3. A project has one merge at a time, and nothing is written into a branch while it merges (corrections-2, M3).
 
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
@@ -15,6 +16,7 @@ import {
   findRequiredApprovals,
   insertMergeRequest,
   type LoggedChange,
+  listInMerge,
   listMergeRequests,
   listScheduledMerges,
   type MergeRequest,
@@ -168,6 +170,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
     { reason, changeLog }: { readonly reason?: string | undefined; readonly changeLog?: readonly LoggedChange[] } = {},
   ): Promise<MergeRequest> {
     const before = await get(source.projectId, id, trx)
+    if (by === 'merge' || by === 'auto-merge') await holdMerges(trx, before)
     const at = clock.now().getTime()
     const person = personOf(source)
     const state: MergeRequestState = move(before.state, by)
@@ -188,6 +191,16 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
     await recordEvent(trx, source, eventOf('storage.mergeRequestStateChanged', params, objectOf(after)), origin)
     return after
   }
+
+  /** Rule 3. The target is held, so that of two merges that begin at once one sees the other. */
+  async function holdMerges(trx: Trx, { projectId, id, branchIntoId }: MergeRequest): Promise<void> {
+    await branches.hold(trx, projectId, branchIntoId)
+    if ((await listInMerge(trx, projectId)).some((other) => other.id !== id)) throw new PlatformError('mergeRequest.inProgress')
+  }
+
+  /** Whether nothing may be written into the branch, because a merge reads it. */
+  const isMerging = async (projectId: number, branchId: number, from: Db = db): Promise<boolean> =>
+    (await listInMerge(from, projectId)).some(({ branchFromId }) => branchFromId === branchId)
 
   /** Rule 2. */
   async function approve(
@@ -244,7 +257,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
   }
 
   const list = (projectId: number) => listMergeRequests(db, projectId)
-  return { list, get, create, update, step, advance, cancelOf, listDue, settings, changeSettings }
+  return { list, get, isMerging, create, update, step, advance, cancelOf, listDue, settings, changeSettings }
 }
 
 const isEnded = (state: MergeRequestState): boolean => state === 'published' || state === 'canceled'
@@ -260,7 +273,7 @@ const personOf = ({ tokenId, tokenDescription }: EventSource): Person => ({ id: 
 
 const mayManage = (actor: Actor): boolean => actor.isMasterToken || actor.canManageDevBranches
 
-function mustManage(actor: Actor): void {
+export function mustManage(actor: Actor): void {
   if (!mayManage(actor)) throw new PlatformError('accessDenied')
 }
 

@@ -79,44 +79,81 @@ test('corrections B', async (t) => {
     await ok('PUT', `${CONFIGS}/main-1/rows/456/state`, { json: { state: { seen: 2 } } })
     const copied = (await ok('POST', `${CONFIGS}/main-1/versions/2/create`, { json: { name: 'Copy' } })).json<{ id: string }>()
     const copy = await configuration(`${CONFIGS}/${copied.id}`)
+    const rowOfCopy = [{ seen: 2 }, 'Copied from configuration "name" (main-1) version 2']
     assert.deepEqual(
       copy.rows.map(({ state, changeDescription }) => [state, changeDescription]),
-      [[{ seen: 2 }, 'Copied from configuration "name" (main-1) version 2']],
+      [rowOfCopy],
     )
+    await ok('DELETE', `${CONFIGS}/main-1/rows/456`)
+    const own = { name: 'Own', changeDescription: 'mine' }
+    const described = (await ok('POST', `${CONFIGS}/main-1/versions/2/create`, { json: own })).json<{ id: string }>()
+    const ownCopy = await configuration(`${CONFIGS}/${described.id}`)
+    assert.equal(ownCopy.changeDescription, 'mine')
+    assert.deepEqual(
+      ownCopy.rows.map(({ state, changeDescription }) => [state, changeDescription]),
+      [rowOfCopy],
+      'corrections-2 A6 and A14: rows keep their own text, and the state they had when they were deleted',
+    )
+    await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
+    const generated = (await ok('POST', `${CONFIGS}/main-1/rows`, { json: { name: 'generated' } })).json<Row>()
+    assert.match(generated.id, /^\d+$/, 'corrections-2 A7')
+    await ok('DELETE', `${CONFIGS}/main-1/rows/${generated.id}`)
     const row = (await ok('POST', `${CONFIGS}/main-1/rows/456/versions/1/create`)).json<Row>()
     assert.equal(row.changeDescription, 'Copied from configuration "name" (main-1) row 456 version 1')
     const owner = await configuration(`${CONFIGS}/main-1`)
     assert.equal(owner.changeDescription, `Row ${row.id} copied from configuration "name" (main-1) row 456 version 1`)
     const again = (await ok('PUT', `${CONFIGS}/main-1/rows/456`, { json: { name: 'row' } })).json<Row>()
-    assert.equal(again.version, 2)
+    assert.equal(again.version, 3)
+    assert.match(row.id, /^\d+$/, 'corrections-2 A7')
     await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
     const after = await configuration(`${CONFIGS}/main-1`)
     assert.deepEqual(
       after.rows.map(({ id, version }) => [id, version]),
-      [['456', 3]],
+      [['456', 4]],
     )
   })
 
-  await t.test('B18: the version identifier follows the content', async () => {
-    const { ok, configuration, branch } = await project('B18')
-    const identifier = async (path: string) => (await configuration(path)).currentVersion.versionIdentifier
-    await ok('POST', CONFIGS, { json: { configurationId: 'main-1', name: 'name' } })
-    await ok('POST', `${CONFIGS}/main-1/rows`, { json: { rowId: 'r', name: 'row' } })
-    const second = await identifier(`${CONFIGS}/main-1`)
-    const firstRow = (await ok('GET', `${CONFIGS}/main-1/rows/r`)).json<Row>()
-    await ok('PUT', `${CONFIGS}/main-1/rows/r`, { json: { name: 'other' } })
-    assert.notEqual(await identifier(`${CONFIGS}/main-1`), second)
-    await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
-    const back = await configuration(`${CONFIGS}/main-1`)
-    assert.deepEqual([back.version, back.currentVersion.versionIdentifier], [4, second])
-    assert.deepEqual(
-      back.rows.map(({ version, versionIdentifier }) => [version, versionIdentifier]),
-      [[3, firstRow.versionIdentifier]],
-    )
-    const dev = await branch('dev')
-    const copy = await configuration(`branch/${dev}/${CONFIGS}/main-1`)
-    assert.deepEqual([copy.currentVersion.versionIdentifier, copy.created], [second, back.created])
-  })
+  await t.test(
+    'B18, corrections-2 A1, A2: a branch shows the identifier of its original, a roll back has a new one',
+    async () => {
+      const { ok, refused, configuration, branch } = await project('B18')
+      const identifier = async (path: string) => (await configuration(path)).currentVersion.versionIdentifier
+      await ok('POST', CONFIGS, { json: { configurationId: 'main-1', name: 'name' } })
+      await ok('POST', `${CONFIGS}/main-1/rows`, { json: { rowId: 'r', name: 'row' } })
+      const second = await identifier(`${CONFIGS}/main-1`)
+      const firstRow = (await ok('GET', `${CONFIGS}/main-1/rows/r`)).json<Row>()
+      await ok('PUT', `${CONFIGS}/main-1/rows/r`, { json: { name: 'other' } })
+      assert.notEqual(await identifier(`${CONFIGS}/main-1`), second)
+      await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
+      const first = await identifier(`${CONFIGS}/main-1`)
+      await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
+      const back = await configuration(`${CONFIGS}/main-1`)
+      assert.equal(back.version, 5)
+      assert.equal(new Set([first, second, back.currentVersion.versionIdentifier]).size, 3)
+      assert.equal(back.rows[0]?.version, 4)
+      assert.notEqual(back.rows[0]?.versionIdentifier, firstRow.versionIdentifier)
+      const dev = await branch('dev')
+      const inBranch = `branch/${dev}/${CONFIGS}/main-1`
+      const text = 'Copied from default branch configuration "name" (main-1) version 5'
+      const checkCopy = async () => {
+        const { currentVersion, changeDescription } = await configuration(inBranch)
+        assert.deepEqual(currentVersion, { ...back.currentVersion, changeDescription: text })
+        assert.equal(changeDescription, text)
+      }
+      await checkCopy()
+      const version = (await ok('GET', `${inBranch}/versions/1`)).json<{ changeDescription: string }>()
+      assert.equal(
+        version.changeDescription,
+        'Copied from default branch configuration version "name" (configuration id: main-1) version 5',
+      )
+      await ok('PUT', inBranch, { json: { description: 'changed' } })
+      await ok('POST', `${inBranch}/reset-to-default`)
+      await checkCopy()
+      for (const _trashThenPurge of [1, 2]) await ok('DELETE', `${CONFIGS}/main-1`)
+      await ok('POST', `${inBranch}/reset-to-default`)
+      await refused('GET', inBranch, {}, 404, /main-1/)
+    },
+  )
 
   await t.test('B19: ids of configurations take more than letters, digits, dots, dashes and underscores', async () => {
     const { ok, refused, configuration } = await project('B19')

@@ -74,7 +74,7 @@ test('corrections of configurations', async (t) => {
     const { ok, branch, call } = await project('C32')
     const own = `branch/${await branch('dev')}/${CONFIGS}/main-1`
     const main = `branch/default/${CONFIGS}/main-1`
-    const description = 'Copied from default branch configuration version "Main 1" (configuration id: main-1) version 2'
+    const description = 'Copied from default branch configuration "Main 1" (main-1) version 2' // corrections-2 A1
     const copy = await ok<Configuration>('GET', own)
     assert.deepEqual([copy.version, copy.changeDescription], [1, description])
     await ok('PUT', own, { name: 'changed' })

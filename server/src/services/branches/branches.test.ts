@@ -95,7 +95,7 @@ test('a branch is made by a job with a copy of every configuration at version 1,
   assert.deepEqual([branch.name, branch.isDefault], ['dev', false])
   const copy = await get(branch.id, id)
   assert.deepEqual([copy.version, copy.configuration, copy.state], [1, { a: 1 }, {}])
-  assert.equal(copy.changeDescription, `Copied from default branch configuration version "n" (configuration id: ${id}) version 3`)
+  assert.equal(copy.changeDescription, `Copied from default branch configuration "n" (${id}) version 3`)
   assert.deepEqual(
     copy.rows.map((row) => [row.version, row.configuration, row.changeDescription]),
     [[1, { r: 2 }, 'Copied from default branch configuration row "R" (r) version 2']],

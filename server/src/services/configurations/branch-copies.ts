@@ -121,15 +121,16 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     branchId: number,
     source: EventSource,
   ): Promise<ConfigurationRecord> {
-    const { projectId, configurationId, name, version, created } = record
+    const { projectId, configurationId, name, version } = record
     const change = {
       ...changeBy(
         source,
-        `Copied from default branch configuration version "${name}" (configuration id: ${configurationId}) version ${version}`,
+        `Copied from default branch configuration "${name}" (${configurationId}) version ${version}`,
         (row) => `Copied from default branch configuration row "${row.name}" (${row.id}) version ${row.version}`,
       ),
       keepsIdentifiers: true,
-      created,
+      madeBy: record.changed,
+      versionDescription: `Copied from default branch configuration version "${name}" (configuration id: ${configurationId}) version ${version}`,
     }
     const content = await wholeVersion(trx, record, version)
     const copy = await insertWhole(trx, { ...record, branchId }, content, change, version)
@@ -174,12 +175,12 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     const defaultId = await defaultBranchId(address.projectId)
     await inTransaction(async (trx) => {
       const theirs = await findConfiguration(trx, { ...address, branchId: defaultId })
-      if (!theirs) throw configurationNotFound(configurationId)
       const before = await lockConfiguration(trx, address)
+      if (!theirs && !before) throw configurationNotFound(configurationId)
       checkVersion(expected, before?.version ?? 0, `Configuration "${configurationId}"`)
-      // As in a branch that was just made: from version 1, and not there when it is in the trash of the default branch.
+      // As in a branch that was just made: from version 1, and not there when the default branch has deleted or purged it.
       if (before) await purgeConfiguration(trx, before.projectId, before.ownerId)
-      const after = theirs.isDeleted ? undefined : await copyOne(trx, theirs, address.branchId, caller.actor)
+      const after = !theirs || theirs.isDeleted ? undefined : await copyOne(trx, theirs, address.branchId, caller.actor)
       const event = after ? configurationEvent('Changed', after) : before && configurationEvent('Deleted', before)
       if (event) await recordChange(trx, caller, event)
     })

@@ -30,8 +30,10 @@ export interface WholeChange extends Change {
   readonly describeRow: (row: WholeContent['rows'][number]) => string
   /** The new versions have the identifiers of the contents they take over. */
   readonly keepsIdentifiers?: boolean
-  /** When the configuration came to be, if not now. */
-  readonly created?: Stamp
+  /** Who made the version that a new configuration starts with, and when, if not the author of the change now. */
+  readonly madeBy?: Stamp
+  /** What the first version of a new configuration says, where the configuration itself says something else. */
+  readonly versionDescription?: string
   /** Every row gets a version, also one that is so already. */
   readonly everyRow?: boolean
   /** States of the rows of a new configuration; empty by default. */
@@ -99,11 +101,11 @@ export async function insertWhole(
     versionIdentifier: identifierOf(content, change),
     revision: 1,
     rowsRevision: 1,
-    created: change.created ?? change.stamp,
-    changed: change.stamp,
+    created: change.stamp,
+    changed: change.madeBy ?? change.stamp,
   }
   const record = { ...first, ownerId: await insertConfiguration(trx, first) }
-  await insertVersion(trx, record)
+  await insertVersion(trx, { ...record, changeDescription: change.versionDescription ?? record.changeDescription })
   for (const [i, row] of content.rows.entries()) {
     // One millisecond apart: the copies keep the order of the originals.
     const created = { ...change.stamp, at: change.stamp.at + i }

@@ -55,6 +55,17 @@ export async function listRowCreations(db: Db, projectId: number, ownerId: numbe
   return new Map(rows.map((row) => [row.row_id, row.created_at]))
 }
 
+/** By row, those of deleted rows as they were left (corrections-2 A14). */
+export async function listRowStates(db: Db, projectId: number, ownerId: number): Promise<ReadonlyMap<string, string>> {
+  const rows = await tables(db)
+    .selectFrom('configuration_row')
+    .select(['row_id', 'state'])
+    .where('project_id', '=', projectId)
+    .where('owner_id', '=', ownerId)
+    .execute()
+  return new Map(rows.map((row) => [row.row_id, row.state]))
+}
+
 export async function listRowIds(db: Db, projectId: number, ownerId: number): Promise<readonly string[]> {
   const rows = await tables(db)
     .selectFrom('configuration_row')

@@ -82,8 +82,6 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     details: {
       readonly isNew: boolean
       readonly ownerDescription: string
-      /** Of contents that have one already. */
-      readonly versionIdentifier?: string
       readonly event: (owner: ConfigurationRecord, row: RowRecord) => NewEvent
     },
   ): Promise<RowRecord> {
@@ -91,7 +89,7 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     const order = details.isNew && owner.rowsSortOrder.length > 0 ? { rowsSortOrder: [...owner.rowsSortOrder, row.id] } : {}
     const change = { stamp, changeDescription: details.ownerDescription, newId }
     const created = row.created ?? { ...stamp, at: await creationTime(trx, owner, stamp.at) }
-    const saved = { ...row, versionIdentifier: details.versionIdentifier ?? newId(), created }
+    const saved = { ...row, versionIdentifier: newId(), created }
     const after = await saveVersion(trx, owner, order, change, { rowsChanged: true })
     await saveRowVersion(trx, after, saved, stamp)
     await recordChange(trx, caller, details.event(after, saved))
@@ -104,10 +102,17 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
     return Math.max(now, ...[...others.values()].map((at) => at + 1))
   }
 
+  /** Digits, as clients expect of a generated id (corrections-2 A7): the time of creation, or the next number that no row has. */
+  async function newRowId(trx: Trx, owner: ConfigurationRecord): Promise<string> {
+    let id = await creationTime(trx, owner, clock.now().getTime())
+    while (await findRow(trx, owner.projectId, owner.ownerId, String(id))) id++
+    return String(id)
+  }
+
   const create: Rows['create'] = (caller, componentId, configurationId, input, expected) =>
     inOwner(caller, componentId, configurationId, async (trx, owner, secrets) => {
       checkVersion(expected, owner.version, `Configuration "${configurationId}"`)
-      const id = input.rowId ?? newId()
+      const id = input.rowId ?? (await newRowId(trx, owner))
       const before = await findRow(trx, owner.projectId, owner.ownerId, id)
       if (before && !before.isDeleted) throw new PlatformError('configurationRowAlreadyExists', { id })
       const changeDescription = input.changeDescription ?? `Row ${id} added`
@@ -181,8 +186,7 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       const ownerDescription = changeDescription ?? `Row ${rowId} version ${version} rollback`
       const event = (after: ConfigurationRecord, saved: RowRecord) =>
         rowFromEvent('RowRolledBack', after, saved, { configuration: owner, row: { id: rowId, name, version } })
-      const { versionIdentifier } = chosen
-      return await save(trx, caller, owner, row, { isNew: false, ownerDescription, versionIdentifier, event })
+      return await save(trx, caller, owner, row, { isNew: false, ownerDescription, event })
     })
 
   const copy: Rows['copy'] = async (caller, { componentId, configurationId, rowId }, version, options) => {
@@ -196,7 +200,7 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       live(await findRow(trx, source.projectId, source.ownerId, rowId), rowId)
       const chosen = await findRowVersion(trx, source.projectId, source.ownerId, rowId, version)
       if (!chosen) throw versionNotFound(version)
-      const id = newId()
+      const id = await newRowId(trx, owner)
       const from = `copied from configuration "${source.name}" (${configurationId}) row ${rowId} version ${version}`
       const { name, description, isDisabled, configuration } = chosen
       const row = {

@@ -12,7 +12,7 @@ export interface Change {
   readonly stamp: Stamp
   readonly changeDescription: string
   readonly newId: () => string
-  /** Of contents that have one already: the identifier follows the contents (roll back, merge). */
+  /** Of contents that have one already: the identifier follows the contents (merge, copy into a branch). */
   readonly versionIdentifier?: string
 }
 

@@ -16,7 +16,7 @@ import { insertWhole, replaceWhole, type WholeVersion, wholeVersion } from './co
 import { findConfiguration, findContents, listVersions, lockConfiguration } from './configurations.store.ts'
 import type { ConfigurationsDeps } from './configurations.ts'
 import type { ConfigurationRecord, RowVersionRecord, VersionRecord } from './records.ts'
-import { findRow, findRowVersion, listRows, listRowVersions } from './rows.store.ts'
+import { findRow, findRowVersion, listRowStates, listRowVersions } from './rows.store.ts'
 
 export interface Page {
   readonly limit: number
@@ -98,7 +98,6 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
         describeRow: (row: { version: number }) =>
           `Rollback to version ${row.version} (via configuration rollback to version ${version})`,
         newId,
-        keepsIdentifiers: true,
         everyRow: true,
       }
       const after = await replaceWhole(trx, before, chosen, change, { contentVersion: chosen.contentVersion })
@@ -112,13 +111,12 @@ export function createVersions({ db, inTransaction, components, recordEvent, clo
     return await inTransaction(async (trx) => {
       const source = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)
       const chosen = await wholeVersion(trx, source, version)
-      const changeDescription =
-        given.changeDescription ?? `Copied from configuration "${chosen.name}" (${configurationId}) version ${version}`
+      const copied = `Copied from configuration "${chosen.name}" (${configurationId}) version ${version}`
+      const changeDescription = given.changeDescription ?? copied
       const stamp = stampOf(caller.actor, clock.now().getTime())
       const content = { ...chosen, name: given.name, description: given.description ?? chosen.description }
-      const rows = await listRows(trx, source.projectId, source.ownerId)
-      const rowStates = new Map(rows.map(({ id, state }) => [id, state]))
-      const change = { stamp, changeDescription, describeRow: () => changeDescription, newId, rowStates }
+      const rowStates = await listRowStates(trx, source.projectId, source.ownerId)
+      const change = { stamp, changeDescription, describeRow: () => copied, newId, rowStates }
       const record = await insertWhole(
         trx,
         { ...addressOf(caller, component, newId()), listedAs: source.listedAs },

@@ -342,6 +342,44 @@ export const EVENTS = {
     params: [],
   },
 
+  'storage.workspaceCreated': { objectType: 'workspace', message: 'Created workspace {objectId}', params: [] },
+  'storage.workspaceDeleted': { objectType: 'workspace', message: 'Deleted workspace {objectId}', params: [] },
+  'storage.workspaceLoaded': {
+    objectType: 'workspace',
+    message: 'Loaded tables into workspace {objectId}',
+    params: ['preserve', 'tables'],
+  },
+  'storage.workspaceTableCloned': {
+    objectType: 'table',
+    message: 'Cloned table {source} into workspace {workspace} as {destination}',
+    params: ['source', 'destination', 'workspace'],
+  },
+  'storage.workspacePasswordReset': {
+    objectType: 'workspace',
+    message: 'Created a new password of workspace {objectId}',
+    params: [],
+  },
+  'storage.workspaceCredentialsCreated': {
+    objectType: 'workspace',
+    message: 'Created credentials {credentialsId} of workspace {objectId}',
+    params: ['credentialsId'],
+  },
+  'storage.workspaceCredentialsDetail': {
+    objectType: 'workspace',
+    message: 'Read credentials {credentialsId} of workspace {objectId}',
+    params: ['credentialsId'],
+  },
+  'storage.workspaceCredentialsDeleted': {
+    objectType: 'workspace',
+    message: 'Deleted credentials {credentialsId} of workspace {objectId}',
+    params: ['credentialsId'],
+  },
+  'storage.workspacePublicKeySet': {
+    objectType: 'workspace',
+    message: 'Set the public key {name} of workspace {objectId}',
+    params: ['name'],
+  },
+
   'sandboxes.created': { objectType: 'sandbox', message: 'Created {kind} {objectId} ({type})', params: ['kind', 'type'] },
   'sandboxes.changed': { objectType: 'sandbox', message: 'Changed {kind} {objectId} ({type})', params: ['kind', 'type'] },
   'sandboxes.deleted': { objectType: 'sandbox', message: 'Deleted {kind} {objectId} ({type})', params: ['kind', 'type'] },

@@ -81,12 +81,13 @@ export async function createSqlModules(deps: SqlModulesDeps) {
   const files = createDatabaseFiles(join(dataDir, 'workspaces'))
   const results = createResultFiles(join(dataDir, 'query-results'))
 
-  const credentials = createWorkspaceCredentials({ db, inTransaction, clock })
+  const credentials = createWorkspaceCredentials({ db, inTransaction, clock, recordEvent: deps.events.record })
   const workspaces = createWorkspaces({
     credentials,
     db,
     inTransaction,
     clock,
+    recordEvent: deps.events.record,
     backendName: deps.backendName,
     maxStatementSeconds: (settings.timeoutMs ?? 300_000) / 1000,
     removeFiles: (id) => sessions.removeFiles(id),
@@ -103,7 +104,13 @@ export async function createSqlModules(deps: SqlModulesDeps) {
   const queryJobs = createQueryJobs({ workspaces, sessions, results, jobs })
   jobsLoop.registerHandler('workspaceQuery', queryJobs.run)
   const backendName = async (projectId: number) => (await deps.backendName(projectId)) ?? BACKEND
-  const loading = createWorkspaceLoad({ workspaces, sessions, findTable, partOf: tables.sqlTables.part })
+  const loading = createWorkspaceLoad({
+    workspaces,
+    sessions,
+    findTable,
+    recordEvent: deps.events.record,
+    partOf: tables.sqlTables.part,
+  })
   const saveResult = createSaveResult(deps.saveFile)
   jobsLoop.registerHandler('queryExport', createQueryExport({ engine, findTable, saveResult, onSession: ofProject }))
   jobsLoop.registerHandler('workspaceTableExport', createTableExport(workspaces, sessions, saveResult))

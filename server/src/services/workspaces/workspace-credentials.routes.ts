@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { numberedId } from '../../http/parameters.ts'
 import { scopeOf } from '../../http/scope.ts'
 import type { WorkspaceCredentials } from './workspace-credentials.ts'
+import { byRequest, workspaceEvent } from './workspace-events.ts'
 import { type ViewWorkspace, WorkspaceView } from './workspace-view.ts'
 import type { Workspaces } from './workspaces.ts'
 
@@ -39,7 +40,7 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
       },
       async (req) => {
         const workspace = await workspaces.get(scopeOf(req), req.params.id)
-        const { id, password } = await credentials.make(workspace)
+        const { id, password } = await credentials.make(workspace, byRequest(req))
         return view(workspace, req.baseUrl, { password, credentials: { id } })
       },
     )
@@ -47,7 +48,15 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
     app.get(
       '/v2/storage/workspaces/:id/credentials/:credentialsId',
       {
-        config: { operation: 'workspaces.getCredentials', summary: 'Whether a further password of a workspace still holds' },
+        config: {
+          operation: 'workspaces.getCredentials',
+          summary: 'Whether a further password of a workspace still holds',
+          readEvent: ({ params, branch }) => {
+            const { id, credentialsId } = params as Type.Static<typeof ByCredentials> // by the schema below
+            const workspace = { id: Number(id), branchId: branch.id }
+            return workspaceEvent('storage.workspaceCredentialsDetail', workspace, { credentialsId: Number(credentialsId) })
+          },
+        },
         schema: { params: ByCredentials, response: { 200: WorkspaceView } },
       },
       async (req) => {
@@ -67,7 +76,7 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
         schema: { params: ByCredentials, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
-        await credentials.remove(await workspaces.get(scopeOf(req), req.params.id), req.params.credentialsId)
+        await credentials.remove(await workspaces.get(scopeOf(req), req.params.id), req.params.credentialsId, byRequest(req))
         return reply.code(204).send(null)
       },
     )
@@ -80,7 +89,7 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
       },
       async (req) => {
         const workspace = await workspaces.get(scopeOf(req), req.params.id)
-        await credentials.setKey(workspace, req.body.publicKey)
+        await credentials.setKey(workspace, req.body.publicKey, byRequest(req))
         return view(workspace, req.baseUrl)
       },
     )
@@ -93,7 +102,7 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
       },
       async (req) => {
         const workspace = await workspaces.get(scopeOf(req), req.params.id)
-        await credentials.setKey(workspace, req.body.publicKey, req.params.name)
+        await credentials.setKey(workspace, req.body.publicKey, byRequest(req), req.params.name)
         return view(workspace, req.baseUrl)
       },
     )

@@ -5,13 +5,16 @@ import { createHash, createPublicKey, type KeyObject, randomBytes, timingSafeEqu
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { RecordEvent } from '../../model/event.ts'
 import { createWorkspaceCredentialsStore } from './workspace-credentials.store.ts'
+import { type By, workspaceEvent } from './workspace-events.ts'
 import type { Workspace } from './workspaces.store.ts'
 
 export interface WorkspaceCredentialsDeps {
   readonly db: Db
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
+  readonly recordEvent: RecordEvent
 }
 
 const WITH_PASSWORD = ['default', 'snowflake-legacy-service']
@@ -35,16 +38,21 @@ const DEFAULT_KEY = 'default'
 
 export type WorkspaceCredentials = ReturnType<typeof createWorkspaceCredentials>
 
-export function createWorkspaceCredentials({ db, inTransaction, clock }: WorkspaceCredentialsDeps) {
+export function createWorkspaceCredentials({ db, inTransaction, clock, recordEvent }: WorkspaceCredentialsDeps) {
   const store = createWorkspaceCredentialsStore(db)
 
-  async function make(workspace: Workspace): Promise<{ readonly id: number; readonly password: string }> {
+  async function make(workspace: Workspace, by: By): Promise<{ readonly id: number; readonly password: string }> {
     if (!hasPassword(workspace))
       throw new PlatformError('workspace.credentialsNotSupported', { id: workspace.id, type: workspace.loginType })
     if ((await store.list(workspace)).length >= MOST)
       throw new PlatformError('workspace.tooManyCredentials', { id: workspace.id, limit: MOST })
     const password = newPassword()
-    const id = await inTransaction((trx) => store.insert(trx, workspace, hashOf(password), clock.now()))
+    const id = await inTransaction(async (trx) => {
+      const credentialsId = await store.insert(trx, workspace, hashOf(password), clock.now())
+      const event = workspaceEvent('storage.workspaceCredentialsCreated', workspace, { credentialsId })
+      await recordEvent(trx, by.source, event, by.origin)
+      return credentialsId
+    })
     return { id, password }
   }
 
@@ -54,19 +62,26 @@ export function createWorkspaceCredentials({ db, inTransaction, clock }: Workspa
     return found.id
   }
 
-  async function remove(workspace: Workspace, credentialsId: string): Promise<void> {
+  async function remove(workspace: Workspace, credentialsId: string, by: By): Promise<void> {
     const id = await get(workspace, credentialsId)
-    if (!(await inTransaction((trx) => store.remove(trx, workspace, id)))) throw notFound(workspace, credentialsId)
+    await inTransaction(async (trx) => {
+      if (!(await store.remove(trx, workspace, id))) throw notFound(workspace, credentialsId)
+      const event = workspaceEvent('storage.workspaceCredentialsDeleted', workspace, { credentialsId: id })
+      await recordEvent(trx, by.source, event, by.origin)
+    })
   }
 
-  async function setKey(workspace: Workspace, publicKey: string, name: string = DEFAULT_KEY): Promise<void> {
+  async function setKey(workspace: Workspace, publicKey: string, by: By, name: string = DEFAULT_KEY): Promise<void> {
     if (!hasKey(workspace))
       throw new PlatformError('workspace.publicKeyNotSupported', { id: workspace.id, type: workspace.loginType })
     const pem = readPublicKey(publicKey)
     const names = (await store.listKeys(workspace)).map((key) => key.name)
     if (!names.includes(name) && names.length >= MOST)
       throw new PlatformError('workspace.tooManyCredentials', { id: workspace.id, limit: MOST })
-    await inTransaction((trx) => store.setKey(trx, workspace, name, pem))
+    await inTransaction(async (trx) => {
+      await store.setKey(trx, workspace, name, pem)
+      await recordEvent(trx, by.source, workspaceEvent('storage.workspacePublicKeySet', workspace, { name }), by.origin)
+    })
   }
 
   /** `at`: when the password was given; a token that has run out since does not end a connection. */

@@ -20,12 +20,12 @@ export function createWorkspaceJobs(
   return {
     create: async ({ job }) => {
       const { scope, wanted, of } = job.input as CreateInput // written by the routes of this module
-      const { workspace } = await workspaces.create(scope, wanted, of)
+      const { workspace } = await workspaces.create(scope, wanted, of, job.origin)
       const backend = await backendName(job.projectId)
       return { results: workspaceView(workspace, { backend, baseUrl: job.baseUrl, port: sqlPort() }) }
     },
     drop: async ({ job }) => {
-      await workspaces.remove(job.input as Pick<Workspace, 'projectId' | 'id'>) // written by the routes of this module
+      await workspaces.remove(job.input as Pick<Workspace, 'projectId' | 'id'>, job) // written by the routes of this module
       return { results: null }
     },
   }

@@ -3,11 +3,14 @@
 import { PlatformError } from '../../kit/errors.ts'
 import { singleQuoted } from '../../kit/single-quoted.ts'
 import type { Actor } from '../../model/actor.ts'
+import { eventOf, type NewEvent, type RecordEvent } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import { identifier, type SqlColumnMapping, sqlColumn } from '../../model/sql-columns.ts'
 import type { JobHandler } from '../../model/storage-job.ts'
+import { workspaceEvent } from './workspace-events.ts'
 import { objectsIn } from './workspace-objects.ts'
 import type { FindTable, WorkspaceSession, WorkspaceSessions } from './workspace-sessions.ts'
+import type { Workspace } from './workspaces.store.ts'
 import type { Workspaces } from './workspaces.ts'
 
 export type LoadType = 'COPY' | 'VIEW'
@@ -47,14 +50,15 @@ export interface WorkspaceLoadDeps {
   readonly workspaces: Pick<Workspaces, 'find'>
   readonly sessions: Pick<WorkspaceSessions, 'use'>
   readonly findTable: FindTable
+  readonly recordEvent: RecordEvent
   readonly partOf: (scope: Scope, tableId: string, query: Readonly<Record<string, unknown>>) => Promise<TablePart>
 }
 
 /** The schema under which a load sees its parts; no bucket has this name. */
 const PARTS = 'sys.load'
 
-export function createWorkspaceLoad({ workspaces, sessions, findTable, partOf }: WorkspaceLoadDeps): JobHandler {
-  return async ({ job, signal }) => {
+export function createWorkspaceLoad({ workspaces, sessions, findTable, recordEvent, partOf }: WorkspaceLoadDeps): JobHandler {
+  return async ({ job, signal, publish }) => {
     const { workspaceId, items, preserve, actor, branch } = job.input as LoadInput // written by the routes of this module
     const workspace = await workspaces.find(job.projectId, workspaceId)
     const parts = await Promise.all(
@@ -71,8 +75,30 @@ export function createWorkspaceLoad({ workspaces, sessions, findTable, partOf }:
       signal,
       findTable: find,
     })
-    return { results: { tables: items.map(({ source, destination, loadType }) => ({ source, destination, loadType })) } }
+    const tables = items.map(({ source, destination, loadType }) => ({ source, destination, loadType }))
+    await publish(async (trx) => {
+      for (const event of eventsOf(job.operationName, workspace, tables, preserve))
+        await recordEvent(trx, job.source, event, job.origin)
+      return { results: { tables } }
+    })
   }
+}
+
+/** A clone leaves one for each table, any other load one in all. */
+function eventsOf(
+  operationName: string,
+  workspace: Workspace,
+  tables: readonly Pick<LoadItem, 'source' | 'destination' | 'loadType'>[],
+  preserve: boolean,
+): NewEvent[] {
+  if (operationName !== 'workspaceLoadClone') return [workspaceEvent('storage.workspaceLoaded', workspace, { preserve, tables })]
+  return tables.map(({ source, destination }) =>
+    eventOf(
+      'storage.workspaceTableCloned',
+      { source, destination, workspace: String(workspace.id) },
+      { objectId: source, branchId: workspace.branchId },
+    ),
+  )
 }
 
 async function loadAll(

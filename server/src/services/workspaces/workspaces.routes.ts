@@ -10,6 +10,7 @@ import type { Branch } from '../../http/server.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { CreateJob } from '../../model/storage-job.ts'
+import { byRequest } from './workspace-events.ts'
 import type { LoadInput, LoadItem } from './workspace-load.ts'
 import type { ReadLoadRequest } from './workspace-load-request.ts'
 import { type DeleteObjectsInput, objectsIn } from './workspace-objects.ts'
@@ -116,7 +117,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       })
       return reply.code(202).send(jobView(job, req.baseUrl))
     }
-    const { workspace, password } = await workspaces.create(scope, wanted, of)
+    const { workspace, password } = await workspaces.create(scope, wanted, of, req.origin)
     return reply.code(201).send(await view(workspace, req.baseUrl, workspaces.hasPassword(workspace) ? { password } : {}))
   }
 
@@ -181,7 +182,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       async (req, reply) => {
         const workspace = await workspaces.get(scopeOf(req), req.params.id)
         if (!req.query.async) {
-          await workspaces.remove(workspace)
+          await workspaces.remove(workspace, byRequest(req))
           return reply.code(204).send(null)
         }
         const job = await createJob(req, {
@@ -307,7 +308,9 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
         schema: { params: ById, response: { 201: Type.Object({ password: Type.String() }) } },
       },
       async (req, reply) =>
-        reply.code(201).send({ password: await workspaces.resetPassword(await workspaces.get(scopeOf(req), req.params.id)) }),
+        reply.code(201).send({
+          password: await workspaces.resetPassword(await workspaces.get(scopeOf(req), req.params.id), byRequest(req)),
+        }),
     )
 
     app.post(

@@ -6,6 +6,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
 import { BACKEND } from '../../model/backend.ts'
+import { NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import {
   hashOf,
@@ -16,12 +17,14 @@ import {
   readPublicKey,
   type WorkspaceCredentials,
 } from './workspace-credentials.ts'
+import { type By, byCreator, workspaceEvent } from './workspace-events.ts'
 import { createWorkspacesStore, type Workspace } from './workspaces.store.ts'
 
 export interface WorkspacesDeps {
   readonly db: Db
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
+  readonly recordEvent: RecordEvent
   /** The name that the project reports instead of duckdb, if it does. */
   readonly backendName: (projectId: number) => Promise<string | undefined>
   /** Longest time of a statement, which a workspace may shorten. */
@@ -52,7 +55,7 @@ export const SIZES: Readonly<Record<string, number>> = { xsmall: 0.25, small: 0.
 export type Workspaces = ReturnType<typeof createWorkspaces>
 
 export function createWorkspaces(deps: WorkspacesDeps) {
-  const { db, inTransaction, clock, backendName, maxStatementSeconds, removeFiles, credentials } = deps
+  const { db, inTransaction, clock, recordEvent, backendName, maxStatementSeconds, removeFiles, credentials } = deps
   const store = createWorkspacesStore(db)
 
   /** Refuses what no workspace can be, before a job is made of it. */
@@ -75,6 +78,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     scope: Scope,
     wanted: NewWorkspace,
     of?: OfConfiguration,
+    origin: Origin = NO_ORIGIN,
   ): Promise<{ readonly workspace: Workspace; readonly password: string }> {
     await check(scope, wanted)
     const { actor, branch } = scope
@@ -97,6 +101,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
         creator: { tokenId: actor.tokenId, description: actor.tokenDescription },
       })
       if (hasKey(made) && wanted.publicKey) await credentials.insertKey(trx, made, readPublicKey(wanted.publicKey))
+      await recordEvent(trx, actor, workspaceEvent('storage.workspaceCreated', made, {}), origin)
       return made
     })
     return { workspace, password }
@@ -117,19 +122,27 @@ export function createWorkspaces(deps: WorkspacesDeps) {
   }
 
   /** The record first: from then on nobody finds the workspace. */
-  async function remove(workspace: Pick<Workspace, 'projectId' | 'id'>): Promise<void> {
+  async function remove({ projectId, id }: Pick<Workspace, 'projectId' | 'id'>, by?: By): Promise<void> {
+    const workspace = await store.find(projectId, id)
+    if (!workspace) return
+    const { source, origin } = by ?? byCreator(workspace)
     const isRemoved = await inTransaction(async (trx) => {
       await credentials.removeAll(trx, workspace)
-      return store.remove(trx, workspace)
+      if (!(await store.remove(trx, workspace))) return false
+      await recordEvent(trx, source, workspaceEvent('storage.workspaceDeleted', workspace, {}), origin)
+      return true
     })
     if (isRemoved) await removeFiles(workspace.id)
   }
 
-  async function resetPassword(workspace: Workspace): Promise<string> {
+  async function resetPassword(workspace: Workspace, by: By = byCreator(workspace)): Promise<string> {
     if (!hasPassword(workspace))
       throw new PlatformError('workspace.resetPasswordNotSupported', { id: workspace.id, type: workspace.loginType })
     const password = newPassword()
-    await inTransaction((trx) => store.setPassword(trx, workspace, hashOf(password)))
+    await inTransaction(async (trx) => {
+      await store.setPassword(trx, workspace, hashOf(password))
+      await recordEvent(trx, by.source, workspaceEvent('storage.workspacePasswordReset', workspace, {}), by.origin)
+    })
     return password
   }
 

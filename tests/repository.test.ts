@@ -61,6 +61,32 @@ test('variables in the container and the service are ones the stack reads', () =
   for (const name of stated) assert.ok(Object.hasOwn(VARIABLES, name), `${name} is not a variable of the stack`)
 })
 
+test('service managers wait as long as a node may drain', () => {
+  const secondsOf = (text: string): number => {
+    const [, value, unit = 's'] = /^(\d+)(s|min|m|h)?$/.exec(text)! // as systemd and compose write it
+    return Number(value) * { s: 1, min: 60, m: 60, h: 3600 }[unit as 's']
+  }
+  const drain = (name: keyof typeof VARIABLES) => Number(/^\d+/.exec(VARIABLES[name].default)?.[0])
+  const needed = drain('MILLRACE_DRAIN_JOBS_SECONDS') + drain('MILLRACE_DRAIN_TIMEOUT_MS') / 1000
+  const stated = {
+    'deploy/millrace.service': only(read('deploy/millrace.service'), /^TimeoutStopSec=(\S+)$/gm),
+    'deploy/compose.nodes.yaml': only(read('deploy/compose.nodes.yaml'), /^ *stop_grace_period: (\S+)$/gm),
+  }
+  for (const [file, times] of Object.entries(stated)) {
+    assert.equal(times.length, 1, file)
+    assert.ok(secondsOf(times[0]!) > needed, `${file} waits ${times[0]}, less than ${needed} s`)
+  }
+})
+
+test('every node of the example has the variables that what it runs needs', () => {
+  const { services } = parse(read('deploy/compose.nodes.yaml'), { merge: true }) as {
+    services: Record<string, { build?: string; environment: Record<string, string> }>
+  }
+  const nodes = Object.entries(services).filter(([, { build }]) => build !== undefined)
+  assert.equal(nodes.length, 3)
+  for (const [name, { environment }] of nodes) assert.ok(environment.MILLRACE_PUBLIC_URL, `${name} has no MILLRACE_PUBLIC_URL`)
+})
+
 test('what the image copies exists and is not ignored', () => {
   const ignored = read('.dockerignore')
   const copied = only(read('Dockerfile'), /^COPY (?!--from)(.+) \S+$/gm).flatMap((files) => files.split(' '))

@@ -97,6 +97,9 @@ test('a component of one node is known to all, runs on all, and follows every ch
   const exchange = async () => {
     for (const { platform } of [owner, worker]) await platform.componentsLoop.tick()
   }
+  // A job may read the sample shop at the address of the node it runs on.
+  assert.equal((await worker.request('GET', '/sample')).status, 200)
+  assert.equal((await worker.request('GET', '/v2/storage')).status, 503)
   await describe(owner, 'test.shared', 'echo first run')
   await exchange()
   await knows(api, 'test.shared', 'test.shared')

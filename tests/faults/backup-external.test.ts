@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -115,6 +116,9 @@ test('a restored database has exactly the rows of the original', async (t) => {
     name: 'Ω "quotes" \\ 😀',
     configuration: { big: 12345678901234567890n.toString(), '#secret': 'open-sesame', text: 'line\nbreak\ttab' },
   })
+  const component = { id: 'test.own', type: 'application', name: 'Own', hasRun: false, data: {} }
+  await mkdir(join(stack.dataDir, 'components'), { recursive: true })
+  await writeFile(join(stack.dataDir, 'components', 'test.own.json'), JSON.stringify(component))
   await stack.stop()
   const original = await contentOf(place.url)
   const folder = join(await emptyFolder(t), 'backup')
@@ -124,6 +128,22 @@ test('a restored database has exactly the rows of the original', async (t) => {
   const back = await runCli(['restore', folder], { ...elsewhere.env, MILLRACE_DATA_DIR: join(await emptyFolder(t), 'data') })
   assert.equal(back.code, 0, back.err)
   assert.deepEqual(await contentOf(elsewhere.url), original)
+
+  // A refused restore leaves nothing behind: the right one works afterwards.
+  const target = join(await emptyFolder(t), 'data')
+  const third = await freshPlace(t)
+  const taken = { ...third.env, MILLRACE_DATABASE_URL: elsewhere.url, MILLRACE_DATA_DIR: target }
+  const refused = await runCli(['restore', folder], taken)
+  assert.match(refused.err, /database of MILLRACE_DATABASE_URL is not empty/)
+  assert.deepEqual(existsSync(target) ? readdirSync(target) : [], [])
+  const right = await runCli(['restore', folder], { ...third.env, MILLRACE_DATA_DIR: target })
+  assert.equal(right.code, 0, right.err)
+  assert.ok(existsSync(join(target, 'components', 'test.own.json')))
+
+  const nowhere = join(target, 'not', 'there')
+  const none = await runCli(['backup', join(await emptyFolder(t), 'x')], { ...place.env, MILLRACE_DATA_DIR: nowhere })
+  assert.deepEqual([none.code, none.err.includes('    at ')], [1, false], none.err)
+  assert.match(none.err, /holds no stack\. Set MILLRACE_DATA_DIR/)
 
   const spare = await freshPostgres()
   t.after(spare.remove)

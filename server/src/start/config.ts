@@ -198,7 +198,8 @@ export const VARIABLES = {
   // What this node does, and how much
   MILLRACE_ROLES: variable({
     default: '`api,worker,scheduler`',
-    sentence: 'What this node does, separated by commas. Without `api` it answers `/health`, `/ready` and `/metrics` only.',
+    sentence:
+      'What this node does, separated by commas. Without `api` it answers `/health`, `/ready`, `/metrics` and the sample shop only.',
     parse: read.listOf(read.oneOf('api', 'worker', 'scheduler')),
   }),
   MILLRACE_WORKER_JOBS: variable({

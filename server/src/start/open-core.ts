@@ -43,7 +43,7 @@ export async function backUpStopped(
   onProgress: (progress: BackupProgress) => void,
 ): Promise<BackupResult> {
   const { dataDir, database, s3 } = config
-  if (database.url === undefined && !existsSync(join(dataDir, METADATA_FILE)))
+  if (!existsSync(database.url === undefined ? join(dataDir, METADATA_FILE) : dataDir))
     throw new PlatformError('backup.nothingThere', { folder: dataDir })
   const unlock = lockDataFolder(dataDir) // a stack may run after all
   try {

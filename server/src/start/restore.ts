@@ -42,7 +42,12 @@ export interface RestoreOrder {
 export async function restore({ source, config, runSchedules }: RestoreOrder, progress: RestoreProgress): Promise<Verified> {
   const { dataDir } = config
   return withTargets(config, async ({ metadata, store }) => {
-    const outcome = await restoreFiles(source, dataDir, (manifest) => checkPlaces(manifest, config, store), progress)
+    const outcome = await restoreFiles(
+      source,
+      dataDir,
+      (manifest) => checkPlaces(manifest, source, config, { metadata, store }),
+      progress,
+    )
     if (outcome.damaged.length > 0) return outcome
     const { files } = outcome.manifest
     if (store) await restoreObjects(store, source, (done) => progress.copied(done, files.length))
@@ -69,13 +74,19 @@ export const pause = (dataDir: string): Promise<void> => writeFile(pausedFile(da
 export const isIn = (folder: string, path: string): boolean => path.startsWith(`${folder}/`)
 
 /** What is kept outside of the data folder must be outside in the backup, too, and the place for it must be empty. */
-async function checkPlaces({ files }: BackupManifest, { database, s3 }: Config, store: ObjectStore | undefined): Promise<void> {
+async function checkPlaces(
+  { files }: BackupManifest,
+  source: BackupSource,
+  { database, s3 }: Config,
+  { metadata, store }: Targets,
+): Promise<void> {
   const hasRows = files.some(({ path }) => isIn(ROWS_FOLDER, path))
   if (hasRows !== (database.url !== undefined))
     throw new PlatformError(hasRows ? 'backup.needsDatabase' : 'backup.needsNoDatabase')
   const hasS3 = files.some(({ path }) => isIn(S3_FOLDER, path))
   if (hasS3 !== (s3.external !== undefined)) throw new PlatformError(hasS3 ? 'backup.needsS3' : 'backup.needsNoS3')
   if (store && !(await isEmptyStore(store))) throw new PlatformError('backup.bucketNotEmpty', { bucket: s3.bucket })
+  await metadata?.checkRestore(await migrationsOf(source))
 }
 
 export async function restoreMetadata(
@@ -87,12 +98,15 @@ export async function restoreMetadata(
   const tables = files
     .filter(({ path }) => isIn(ROWS_FOLDER, path))
     .map(({ path }) => ({ table: basename(path, '.jsonl'), lines: linesOf(source, path) }))
-  const migrations: string[] = []
-  for await (const line of linesOf(source, `${ROWS_FOLDER}/migration.jsonl`))
-    migrations.push(readStored<{ name: string }>(line).name)
-  await metadata.restore(tables, migrations)
+  await metadata.restore(tables, await migrationsOf(source))
   // Other nodes have data folders of their own; what they share says it, too.
   if (!runSchedules) await createBackups({ db: metadata.db, clock: systemClock }).markRestored()
+}
+
+async function migrationsOf(source: BackupSource): Promise<string[]> {
+  const names: string[] = []
+  for await (const line of linesOf(source, `${ROWS_FOLDER}/migration.jsonl`)) names.push(readStored<{ name: string }>(line).name)
+  return names
 }
 
 /** Opens the file when the first line is asked for: a reader that waits for its turn would lose what it has read. */

@@ -9,6 +9,7 @@ import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import { createDiskRoom } from '../engines/data-dir/disk-room.ts'
 import { readDrill } from '../engines/data-dir/drill-record.ts'
+import { nodeIdOf } from '../engines/data-dir/node-id.ts'
 import { createEgress } from '../engines/egress/egress.ts'
 import type { GitAddress } from '../engines/git/fetch-repository.ts'
 import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
@@ -553,6 +554,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   })
   const nodes = createNodes({
     store: createNodesStore(db),
+    dataFolder: nodeIdOf(options.dataDir),
     clock,
     node: {
       id: workerId,
@@ -681,7 +683,6 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     addRoutes(app, nodesRoutes(nodes))
     addRoutes(app, nameRulesRoutes)
     addRoutes(app, registeredServersRoutes(createRegisteredServers(options.servers ?? {}, ownMlflow)))
-    addRoutes(app, sampleApiRoutes(sample))
     addRoutes(app, storageJobsRoutes(storageJobs, clock))
     addRoutes(
       app,
@@ -723,6 +724,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     lineageModules.registerRoutes(app)
     addRoutes(app, changesRoutes(changeFeed))
   }
+  // On every node: what a worker reads at the public address of the stack may be itself, as in containers that all listen on one port.
+  addRoutes(app, sampleApiRoutes(sample))
   const register = { api: registerApi, elsewhere: () => void addRoutes(app, elsewhereRoutes) }
   register[has('api') ? 'api' : 'elsewhere']()
   await app.ready()

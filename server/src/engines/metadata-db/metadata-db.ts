@@ -33,6 +33,8 @@ export interface MetadataDb {
   readonly hints: Hints
   /** A consistent copy, taken while the database is used: one file of SQLite, or the rows of each table of PostgreSQL. */
   backUp(target: MetadataTarget): Promise<void>
+  /** Refuses a database that holds something, or a copy of a newer release, before anything is changed. */
+  checkRestore(migrations: readonly string[]): Promise<void>
   /** Fills a PostgreSQL database that holds nothing with the rows of a copy; it then has the migrations that the copy had. */
   restore(tables: readonly CopiedTable[], migrations: readonly string[]): Promise<void>
   /** What is wrong with the database; nothing when it is whole. */
@@ -53,7 +55,7 @@ export interface MetadataDbOptions {
   /** `postgres://user:password@host/database` */
   readonly url?: string
   readonly maxConnections?: number
-  readonly log?: { warn(details: object, text: string): void }
+  readonly log?: Record<'info' | 'warn', (details: object, text: string) => void>
   readonly clock?: Clock
   /** Tests of the migrator bring their own. */
   readonly migrations?: readonly Migration[]
@@ -61,6 +63,11 @@ export interface MetadataDbOptions {
 
 export async function openMetadataDb(options: MetadataDbOptions): Promise<MetadataDb> {
   const { path, url, maxConnections = 10, log, clock = systemClock, migrations = MIGRATIONS } = options
+  const migrateAndLog = async (db: Db): Promise<readonly string[]> => {
+    const ran = await migrate(db, migrations, clock)
+    if (ran.length > 0) log?.info({ migrations: ran }, 'the metadata database was migrated')
+    return ran
+  }
   if (url !== undefined) {
     const pool = createPostgresPool(url, {
       maxConnections,
@@ -75,22 +82,26 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       void db.destroy() // nobody gets a connection any more
       cutAll()
     }
+    const checkRestore = async (names: readonly string[]): Promise<void> => {
+      const found = (await listTables(pool))[0]
+      if (found !== undefined) throw new PlatformError('backup.databaseNotEmpty', { found })
+      const unknown = names.filter((name) => !migrations.some((one) => one.name === name))
+      if (unknown.length > 0) throw new PlatformError('stack.databaseNewer', { migrations: unknown.join(', ') })
+    }
     const hints = createPostgresHints({ url, query: (text, values) => pool.query(text, [...values]) })
     return {
       db,
       dialect: 'postgres',
       reach: (reach) => reachPostgres(pool, url, reach),
-      migrate: () => migrate(db, migrations, clock),
+      migrate: () => migrateAndLog(db),
       inTransaction: (work) => inPostgresTransaction(db, work),
       version: () => undefined,
       holdWorkerLease: (worker) => holdWorkerLease(url, worker),
       hints,
       backUp: (target) => copyRows(pool, target.rows),
+      checkRestore,
       restore: async (tables, names) => {
-        const found = (await listTables(pool))[0]
-        if (found !== undefined) throw new PlatformError('backup.databaseNotEmpty', { found })
-        const unknown = names.filter((name) => !migrations.some((one) => one.name === name))
-        if (unknown.length > 0) throw new PlatformError('stack.databaseNewer', { migrations: unknown.join(', ') })
+        await checkRestore(names)
         await migrate(
           db,
           migrations.filter(({ name }) => names.includes(name)),
@@ -121,12 +132,13 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     db,
     dialect: 'sqlite',
     reach: async () => {},
-    migrate: () => migrate(db, migrations, clock),
+    migrate: () => migrateAndLog(db),
     inTransaction,
     version: watcher.version,
     holdWorkerLease: async () => ({ release: async () => {} }), // nobody else looks
     hints: NO_HINTS,
     backUp: ({ file }) => file((target) => backUpSqlite(path, target)),
+    checkRestore: async () => {}, // the check of the data folder is enough
     restore: () => Promise.reject(new Error('A SQLite database is restored as the file it is.')),
     check: async () => checkSqlite(path),
     stopWithin: (work) => work(),

@@ -18,6 +18,8 @@ const failing = (name: string, table: string): Migration => ({
   },
 })
 
+const logged: object[] = []
+
 for (const [title, make] of [
   ['SQLite', freshSqlite],
   ['PostgreSQL', freshPostgres],
@@ -27,9 +29,11 @@ for (const [title, make] of [
     work: (open: (...migrations: Migration[]) => ReturnType<typeof openMetadataDb>) => Promise<void>,
   ) => {
     const fresh = await make()
+    logged.length = 0
     const opened: Array<Awaited<ReturnType<typeof openMetadataDb>>> = []
     await work(async (...migrations) => {
-      opened.push(await openMetadataDb({ ...fresh.location, migrations }))
+      const log = { info: (details: object) => void logged.push(details), warn: () => {} }
+      opened.push(await openMetadataDb({ ...fresh.location, migrations, log }))
       return opened.at(-1)!
     })
     for (const metadata of opened) await metadata.close()
@@ -43,6 +47,7 @@ for (const [title, make] of [
       const next = await open(one, creating('0002-two', 'two'))
       assert.deepEqual(await next.migrate(), ['0002-two'])
       assert.deepEqual(await next.migrate(), [])
+      assert.deepEqual(logged, [{ migrations: ['0001-one'] }, { migrations: ['0002-two'] }])
     }))
 
   test(`a migration that fails leaves what those before it made, and runs again at the next start, on ${title}`, () =>

@@ -12,7 +12,7 @@ test('a connection that is lost inside a transaction fails that transaction and 
   const noticed = new Promise<void>((resolve) => {
     lost = resolve
   })
-  const metadata = await openMetadataDb({ ...database.location, maxConnections: 2, log: { warn: lost } })
+  const metadata = await openMetadataDb({ ...database.location, maxConnections: 2, log: { info: () => {}, warn: lost } })
   t.after(async () => {
     await metadata.close()
     await database.remove()

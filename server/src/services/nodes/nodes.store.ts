@@ -20,6 +20,8 @@ export interface StackNode {
   /** Of the process: another one after each start. */
   readonly id: string
   readonly name: string
+  /** By which the next process on the same folder is known as the successor. */
+  readonly dataFolder: string | null
   readonly version: string
   readonly roles: readonly string[]
   readonly labels: readonly string[]
@@ -50,6 +52,7 @@ interface Tables {
   stack_node: {
     id: string
     name: string
+    data_folder: string | null
     version: string
     roles: string
     labels: string
@@ -89,6 +92,7 @@ export function createNodesStore(database: Db) {
     async save({ id, startedAt, seenAt, ...node }: StackNode): Promise<void> {
       const row = {
         name: node.name,
+        data_folder: node.dataFolder,
         version: node.version,
         roles: node.roles.join(','),
         labels: node.labels.join(','),
@@ -107,14 +111,20 @@ export function createNodesStore(database: Db) {
       await db.deleteFrom('stack_node').where('id', '=', id).execute()
     },
 
+    /** Only one process runs on a data folder: the others have ended, however they did. */
+    async removeBefore(id: string, dataFolder: string): Promise<void> {
+      await db.deleteFrom('stack_node').where('data_folder', '=', dataFolder).where('id', '!=', id).execute()
+    },
+
     async removeSilent(before: number): Promise<void> {
       await db.deleteFrom('stack_node').where('seen_at', '<', before).execute()
     },
 
     async list(): Promise<StackNode[]> {
       const rows = await db.selectFrom('stack_node').selectAll().orderBy('started_at').orderBy('id').execute()
-      return rows.map(({ roles, labels, load, started_at, seen_at, ...node }) => ({
+      return rows.map(({ data_folder, roles, labels, load, started_at, seen_at, ...node }) => ({
         ...node,
+        dataFolder: data_folder,
         roles: wordsOf(roles),
         labels: wordsOf(labels),
         load: readStored<NodeLoad>(load),

@@ -18,11 +18,12 @@ await onBothDatabases('nodes', ({ db, inTransaction }) => {
     const later = (ms: number) => {
       now = new Date(now.getTime() + ms)
     }
-    const open = (id: string, roles: readonly string[], labels: readonly string[]) =>
+    const open = (id: string, roles: readonly string[], labels: readonly string[], folder = `folder of ${id}`) =>
       createNodes({
         store: createNodesStore(db),
         clock: { now: () => now },
         node: { id, name: `node ${id}`, version: '1', roles, labels },
+        dataFolder: async () => folder,
         load: () => LOAD,
         onError: (error) => assert.fail(String(error)),
       })
@@ -48,7 +49,11 @@ await onBothDatabases('nodes', ({ db, inTransaction }) => {
     const next = open('y', ['api', 'worker'], [])
     await next.start()
     assert.deepEqual(await states(), ['y working'])
-    for (const node of [worker, api, next]) await node.stop()
+    // Killed, and started again on the same folder: only the new process is listed, at once.
+    const successor = open('z', ['api', 'worker'], [], 'folder of y')
+    await successor.start()
+    assert.deepEqual(await states(), ['z working'])
+    for (const node of [worker, api, next, successor]) await node.stop()
     assert.deepEqual(await states(), [])
   })
 })

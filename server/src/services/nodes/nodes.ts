@@ -8,11 +8,12 @@ export interface NodesDeps {
   readonly store: ReturnType<typeof createNodesStore>
   readonly clock: Clock
   readonly node: Pick<StackNode, 'id' | 'name' | 'version' | 'roles' | 'labels'>
+  readonly dataFolder: () => Promise<string>
   readonly load: () => NodeLoad
   readonly onError: (error: unknown) => void
 }
 
-export interface NodeView extends Omit<StackNode, 'state'> {
+export interface NodeView extends Omit<StackNode, 'state' | 'dataFolder'> {
   readonly state: NodeState | 'silent'
   readonly jobs: readonly HeldJob[]
   readonly storageJobs: readonly HeldJob[]
@@ -29,20 +30,25 @@ export const stateAt = ({ state, seenAt }: Pick<StackNode, 'state' | 'seenAt'>, 
 
 export type Nodes = ReturnType<typeof createNodes>
 
-export function createNodes({ store, clock, node, load, onError }: NodesDeps) {
+export function createNodes({ store, clock, node, dataFolder, load, onError }: NodesDeps) {
   const startedAt = clock.now()
   let state: NodeState = 'working'
   let timer: NodeJS.Timeout | undefined
   let saying: Promise<void> = Promise.resolve()
 
   const say = (): Promise<void> => {
-    saying = saying.then(() => store.save({ ...node, state, load: load(), startedAt, seenAt: clock.now() })).catch(onError)
+    saying = saying
+      .then(async () =>
+        store.save({ ...node, dataFolder: await dataFolder(), state, load: load(), startedAt, seenAt: clock.now() }),
+      )
+      .catch(onError)
     return saying
   }
 
   return {
     async start(): Promise<void> {
       await store.removeSilent(clock.now().getTime() - FORGOTTEN_MS).catch(onError)
+      await store.removeBefore(node.id, await dataFolder()).catch(onError)
       await say()
       timer = setInterval(say, BEAT_MS).unref()
     },
@@ -59,7 +65,7 @@ export function createNodes({ store, clock, node, load, onError }: NodesDeps) {
     async list(): Promise<NodeView[]> {
       const [nodes, jobs, storageJobs] = await Promise.all([store.list(), store.heldJobs(), store.heldStorageJobs()])
       const now = clock.now()
-      return nodes.map((one) => ({
+      return nodes.map(({ dataFolder: _, ...one }) => ({
         ...one,
         state: stateAt(one, now),
         jobs: jobs.filter(({ worker }) => worker === one.id),

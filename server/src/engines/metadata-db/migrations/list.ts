@@ -67,6 +67,7 @@ import * as staleWords from './1110-stale-words.ts'
 import * as adminIds from './1120-admin-ids.ts'
 import * as staleSecrets from './1180-stale-secrets.ts'
 import * as copiedMetadata from './1181-copied-metadata.ts'
+import * as nodeFolders from './1210-node-folders.ts'
 import * as configurationsByComponent from './1240-configurations-by-component.ts'
 
 export interface Migration {
@@ -144,5 +145,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1120-admin-ids', up: adminIds.up, changesOld: true },
   { name: '1180-stale-secrets', up: staleSecrets.up },
   { name: '1181-copied-metadata', up: copiedMetadata.up },
+  { name: '1210-node-folders', up: nodeFolders.up },
   { name: '1240-configurations-by-component', up: configurationsByComponent.up },
 ]

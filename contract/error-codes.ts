@@ -324,6 +324,10 @@ export const ERRORS = {
     kind: 'unauthenticated',
     text: 'The code is wrong or was used before. Wait for the next one; check the time of your device.',
   },
+  'people.busy': {
+    kind: 'transient',
+    text: 'Too many sign-ins wait for their turn on this node. Try again in {seconds} s.',
+  },
   'people.locked': { kind: 'too-many', text: 'Too many wrong attempts to sign in. Try again in {seconds} s.' },
   'people.linkInvalid': {
     kind: 'not-found',

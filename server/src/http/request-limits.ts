@@ -116,7 +116,7 @@ function remember<K, V>(kept: Map<K, V>, key: K, value: V): V {
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
 /** Whoever has one IPv6 address has the other 2^64 of its network. */
-function placeOf(address: string): string {
+export function placeOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   if (!isIPv6(plain)) return plain
   const [head = '', tail] = plain.split('%')[0]!.split('::')

@@ -503,7 +503,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   const named = platformErrorOf(error, request.routeOptions?.config?.validationCode ?? 'storage.validation', clientLeft)
   if (named.kind === 'bug') request.log.error({ err: error, requestId: request.id }, 'a request failed by our fault')
   if ((named.kind === 'transient' || named.kind === 'too-many') && !reply.hasHeader('retry-after'))
-    reply.header('retry-after', '5')
+    reply.header('retry-after', String(named.details.seconds ?? 5))
   reply.header('link', `</help/errors#${named.code}>; rel="help"`)
   // As bytes: Fastify adds a charset to texts, and for a broken address no onSend hook runs to take it away.
   return reply

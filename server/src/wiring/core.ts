@@ -17,7 +17,7 @@ import { createLoadListener } from '../services/lineage/freshness.ts'
 import { createLineageStore } from '../services/lineage/lineage.store.ts'
 import { NO_POLICY, type OidcPolicy } from '../services/people/oidc-sign-in.ts'
 import { PASSWORD_COST, type PasswordCost } from '../services/people/passwords.ts'
-import { createPeople, type People, type PeopleDeps } from '../services/people/people.ts'
+import { createPeople, type People } from '../services/people/people.ts'
 import { DEFAULT_SESSIONS, type SessionSettings } from '../services/people/sessions.ts'
 import { createTokens, type Tokens } from '../services/tokens/tokens.ts'
 import { createTriggersStore } from '../services/triggers/triggers.store.ts'
@@ -38,8 +38,6 @@ export interface CoreOptions {
   readonly sessions?: Partial<SessionSettings> | undefined
   /** Whom the sign-in service of the operator lets in. */
   readonly oidc?: OidcPolicy | undefined
-  /** Counts wrong attempts to sign in by address; nobody is locked out when it is left out. */
-  readonly limitSignIn?: PeopleDeps['limit']
   /** What a guess at a password costs; tests that sign in a hundred times ask for less. */
   readonly passwordCost?: PasswordCost
 }
@@ -107,7 +105,6 @@ export async function openCore(options: CoreOptions): Promise<Core> {
       seal: async (text, owner) => seal((await keyRing.keysOf(undefined)).current, text, owner),
       open: async (cipher, owner) => openWith((await keyRing.keysOf(undefined)).byId, cipher, owner),
     },
-    limit: options.limitSignIn ?? (() => undefined),
     sessionSettings: { ...DEFAULT_SESSIONS, ...options.sessions },
     oidcPolicy: { ...NO_POLICY, ...options.oidc },
     passwordCost: options.passwordCost ?? PASSWORD_COST,

@@ -235,20 +235,17 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
 
   const live = createLiveValues()
   const givenLimits = { ...NO_LIMITS, ...options.requestLimits }
-  const ofWrongTokens = { wrongTokens: 'MILLRACE_WRONG_TOKENS' }
   const requestLimits = withLive(givenLimits, live, {
     perAddress: 'MILLRACE_RATE_PER_ADDRESS',
     perToken: 'MILLRACE_RATE_PER_TOKEN',
-    ...ofWrongTokens,
+    wrongTokens: 'MILLRACE_WRONG_TOKENS',
   })
-  const signInLimits = createRequestLimits(withLive({ ...givenLimits, perAddress: 0, perToken: 0 }, live, ofWrongTokens), clock)
   const core = await openCore({
     ...options,
     sessions: withLive(options.sessions ?? DEFAULT_SESSIONS, live, {
       idleMs: ['MILLRACE_SESSION_IDLE_HOURS', hoursToMs],
       mostMs: ['MILLRACE_SESSION_HOURS', hoursToMs],
     }),
-    limitSignIn: (address, personId) => signInLimits.token(address, personId)?.seconds,
   })
   await core.keyRing.check()
   const { metadata, events, tokens } = core

@@ -7,7 +7,7 @@ import type { Origin } from '../../model/event.ts'
 import type { Members } from '../../model/members.ts'
 import type { Person } from '../../model/person.ts'
 import type { AccountEvents } from './account-events.ts'
-import type { createAttempts } from './attempts.ts'
+import type { Attempts } from './attempts.ts'
 import type { Authenticators } from './authenticators.ts'
 import { checkPassword, type Passwords } from './passwords.ts'
 import type { ManageTokenRecord, PeopleStore, PersonRecord } from './people.store.ts'
@@ -22,7 +22,7 @@ export interface AccountDeps {
   readonly members: Members
   readonly sessions: Sessions
   readonly authenticators: Authenticators
-  readonly attempts: ReturnType<typeof createAttempts>
+  readonly attempts: Attempts
   readonly events: AccountEvents
   readonly passwords: Passwords
 }
@@ -51,12 +51,12 @@ export function createAccount(deps: AccountDeps) {
   }
 
   /** Whoever has a password says it again, so that a session left open on a desk is not enough. Wrong ones count as at sign-in. */
-  async function confirm(person: Person, password: string | undefined): Promise<PersonRecord> {
-    const record = await attempts.count(person.email)
-    if (!record) throw new PlatformError('people.notSignedIn')
-    const isRight = record.password === undefined || (await passwords.isRight(password ?? '', record.password))
+  async function confirm(person: Person, password: string | undefined, origin: Origin): Promise<PersonRecord> {
+    const record = await get(person)
+    const attempt = await attempts.begin(person.email, person.id, origin.remoteAddress)
+    const isRight = record.password === undefined || (await passwords.isRight(password ?? '', record.password, attempt))
     if (!isRight) throw new PlatformError('people.passwordWrong')
-    await change((trx) => store.updatePerson(trx, person.id, { wrongCount: 0, lockedUntil: 0 }))
+    attempt.succeed()
     return record
   }
 
@@ -67,7 +67,7 @@ export function createAccount(deps: AccountDeps) {
     origin: Origin,
   ): Promise<void> {
     checkPassword(request.password)
-    await confirm(person, request.current)
+    await confirm(person, request.current, origin)
     const password = await passwords.hash(request.password)
     await change(async (trx) => {
       await store.updatePerson(trx, person.id, { password })
@@ -81,7 +81,7 @@ export function createAccount(deps: AccountDeps) {
     request: { secret: string; code: string; password?: string | undefined },
     origin: Origin,
   ): Promise<readonly string[]> {
-    const record = await confirm(person, request.password)
+    const record = await confirm(person, request.password, origin)
     const { kept, codes } = await authenticators.prepare(record, request.secret, request.code)
     return change(async (trx) => {
       await store.updatePerson(trx, person.id, kept)
@@ -92,7 +92,7 @@ export function createAccount(deps: AccountDeps) {
   }
 
   async function turnOffAuthenticator(person: Person, password: string | undefined, origin: Origin): Promise<void> {
-    await confirm(person, password)
+    await confirm(person, password, origin)
     await change(async (trx) => {
       await authenticators.turnOff(trx, person.id)
       await events.record(trx, person.id, 'storage.personAccountChanged', { what: 'authenticator off' }, origin)

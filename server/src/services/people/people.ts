@@ -25,7 +25,7 @@ import { createPeopleStore, type PersonRecord } from './people.store.ts'
 import { emailFrom } from './person-values.ts'
 import { createProjectPeople, notMember } from './project-people.ts'
 import { createSessions, hashOf, type SessionSettings } from './sessions.ts'
-import { createSignIn, type SignInDeps } from './sign-in.ts'
+import { createSignIn } from './sign-in.ts'
 
 export interface PeopleDeps {
   readonly db: Db
@@ -40,7 +40,6 @@ export interface PeopleDeps {
   readonly forgetTokens: () => void
   readonly projects: () => Promise<readonly { readonly id: number; readonly name: string }[]>
   readonly cipher: Pick<AuthenticatorsDeps, 'seal' | 'open'>
-  readonly limit: SignInDeps['limit']
   readonly sessionSettings: SessionSettings
   readonly oidcPolicy: OidcPolicy
   readonly passwordCost: PasswordCost
@@ -56,7 +55,7 @@ export function createPeople(deps: PeopleDeps) {
   const authenticators = createAuthenticators({ store, clock, ...deps.cipher })
   const events = createAccountEvents({ members, recordEvent })
   const passwords = createPasswords(deps.passwordCost)
-  const attempts = createAttempts({ store, inTransaction, clock })
+  const attempts = createAttempts({ store, clock })
   const memory = createShortMemory(clock, loadMember)
 
   async function change<T>(work: (trx: Trx) => Promise<T>): Promise<T> {

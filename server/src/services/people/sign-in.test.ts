@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { startMailServer } from '../../../../tests/support/mail-server.ts'
 import { newBrowser, newMember, newStackAdmin, PASSWORD } from '../../../../tests/support/person-client.ts'
-import { shareTestStack, startTestStack } from '../../../../tests/support/test-stack.ts'
+import { shareTestStack, startTestStack, type TestScope } from '../../../../tests/support/test-stack.ts'
 
 const startProject = shareTestStack()
 
@@ -117,13 +117,71 @@ test('guesses at once are no way around the limit', async () => {
   assert.equal(answers.filter(({ status }) => status === 429).length, 25)
 })
 
-test('wrong sign-ins from one address lock it out', async (t) => {
-  const stack = await startTestStack(t, {
-    requestLimits: { perAddress: 0, perToken: 0, wrongTokens: 3, loopback: true },
-  })
-  const statuses = []
-  for (let attempt = 0; attempt < 4; attempt++) statuses.push((await newBrowser(stack, email()).signIn()).status)
-  assert.deepEqual(statuses, [401, 401, 401, 429])
+/** A stack behind a proxy, and attempts from any address. */
+async function startBehindProxy(t: TestScope) {
+  let now = Date.now()
+  const stack = await startTestStack(t, { trustedProxies: ['127.0.0.1'], clock: { now: () => new Date(now) } })
+  const attempt = (from: string, person: string, password = 'wrong password') =>
+    newBrowser(stack).call('POST', '/sign-in/password', {
+      json: { email: person, password },
+      headers: { 'x-forwarded-for': from },
+    })
+  const pass = (ms: number) => {
+    now += ms
+  }
+  return { stack, attempt, pass }
+}
+
+test('wrong attempts at one address keep nobody out at another', async (t) => {
+  const { stack, attempt } = await startBehindProxy(t)
+  const { email: ann } = await newStackAdmin(stack)
+  for (const from of ['192.0.2.1', '192.0.2.2', '2001:db8::1']) {
+    const statuses = []
+    for (let n = 0; n < 6; n++) statuses.push((await attempt(from, ann)).status)
+    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429], from)
+  }
+  assert.equal((await attempt('2001:db8::2', ann, PASSWORD)).status, 429, 'whoever has one IPv6 address has its network')
+  assert.equal((await attempt('198.51.100.7', ann, PASSWORD)).status, 200)
+})
+
+test('an address that tries many e-mails gets a pause, which Retry-After and the text give alike, and which ends', async (t) => {
+  const { stack, attempt, pass } = await startBehindProxy(t)
+  const { email: ann } = await newStackAdmin(stack)
+  const from = '192.0.2.1'
+  assert.equal((await attempt(from, ann, PASSWORD)).status, 200)
+  const answers = []
+  for (let n = 0; n < 14; n++) answers.push(await attempt(from, `nobody-${n}@example.com`))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [...Array(10).fill(401), 429, 429, 429, 429],
+  )
+  pass(2_500)
+  const refused = await attempt(from, 'other@example.com')
+  assert.deepEqual(
+    [refused.headers.get('retry-after'), refused.json().error],
+    ['28', 'Too many wrong attempts to sign in. Try again in 28 s.'],
+  )
+  assert.equal((await attempt(from, ann, PASSWORD)).status, 200, 'who has a session from there goes on')
+  pass(27_600)
+  assert.equal((await attempt(from, 'other@example.com')).status, 401)
+  assert.equal((await attempt(from, 'another@example.com')).headers.get('retry-after'), '60', 'the next pause is twice as long')
+})
+
+test('codes of an authenticator count by person, wherever they come from', async (t) => {
+  const now = Date.now()
+  const stack = await startTestStack(t, { trustedProxies: ['127.0.0.1'], clock: { now: () => new Date(now) } })
+  const admin = await newStackAdmin(stack)
+  const { secret } = await admin.ok<{ secret: string }>('POST', '/account/authenticator')
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now })
+  await admin.ok('PUT', '/account/authenticator', { secret, code, password: PASSWORD })
+  const guess = (n: number) =>
+    newBrowser(stack).call('POST', '/sign-in/password', {
+      json: { email: admin.email, password: PASSWORD, code: String(100_000 + n) },
+      headers: { 'x-forwarded-for': `192.0.2.${n}` },
+    })
+  const answers = []
+  for (let n = 1; n <= 6; n++) answers.push((await guess(n)).json().code)
+  assert.deepEqual(answers, [...Array(5).fill('people.codeWrong'), 'people.locked'])
 })
 
 test('sessions are listed, ended one by one, and sign out ends one on the server', async () => {

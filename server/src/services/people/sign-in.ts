@@ -6,7 +6,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { Origin } from '../../model/event.ts'
 import type { Members } from '../../model/members.ts'
 import type { AccountEvents } from './account-events.ts'
-import { createAttempts } from './attempts.ts'
+import type { Attempts } from './attempts.ts'
 import type { Authenticators } from './authenticators.ts'
 import type { Links } from './links.ts'
 import { checkPassword, type Passwords } from './passwords.ts'
@@ -24,8 +24,7 @@ export interface SignInDeps {
   readonly authenticators: Authenticators
   readonly events: AccountEvents
   readonly passwords: Passwords
-  /** Counts wrong attempts of an address; answers for how many seconds it is locked out. */
-  readonly limit: (address: string, personId: number | undefined) => number | undefined
+  readonly attempts: Attempts
 }
 
 export interface PasswordRequest {
@@ -47,20 +46,18 @@ export interface SignedIn {
 }
 
 export function createSignIn(deps: SignInDeps) {
-  const { store, inTransaction, clock, members, sessions, links, authenticators, events, passwords, limit } = deps
-  const attempts = createAttempts(deps)
+  const { store, inTransaction, clock, members, sessions, links, authenticators, events, passwords, attempts } = deps
 
-  async function byPassword({ email, password, code }: PasswordRequest, origin: Origin): Promise<SignedIn> {
-    const person = await attempts.count(email.trim().toLowerCase())
-    const isRight = await passwords.isRight(password, person?.password)
-    const seconds = limit(origin.remoteAddress ?? '', isRight ? person?.id : undefined)
-    if (seconds !== undefined) throw new PlatformError('people.locked', { seconds })
+  async function byPassword({ email: given, password, code }: PasswordRequest, origin: Origin): Promise<SignedIn> {
+    const email = given.trim().toLowerCase()
+    const person = await store.findPersonByEmail(email)
+    const attempt = await attempts.begin(email, person?.id, origin.remoteAddress)
+    const isRight = await passwords.isRight(password, person?.password, attempt)
     if (!isRight || !person) throw new PlatformError('people.signInFailed')
-    const hasCode = code !== undefined && code.trim() !== ''
-    if (person.totp !== undefined && !hasCode) {
-      // The password was right, so this was no guess; the guesses before it still count.
-      await inTransaction((trx) => store.updatePerson(trx, person.id, { wrongCount: person.wrongCount, lockedUntil: 0 }))
-      throw new PlatformError('people.codeNeeded')
+    attempt.succeed()
+    if (person.totp !== undefined) {
+      if (code === undefined || code.trim() === '') throw new PlatformError('people.codeNeeded')
+      await inTransaction((trx) => attempts.countCode(trx, person.id))
     }
     return inTransaction(async (trx) => {
       if (person.totp !== undefined) await authenticators.use(trx, person.id, code ?? '')

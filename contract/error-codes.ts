@@ -412,6 +412,10 @@ export const ERRORS = {
     kind: 'too-large',
     text: 'The SQL is longer than the {limit} bytes allowed. Load large lists of values as a table.',
   },
+  'sql.tooManyTables': {
+    kind: 'too-large',
+    text: 'The statement names more than the {limit} tables allowed. Read them in several statements.',
+  },
   'sql.manyStatements': { kind: 'invalid', text: 'One statement was expected; the text has {count}. Send them one by one.' },
   'sql.notAllowed': { kind: 'invalid', text: '{what} (character {position}) is not allowed here: {reason}.' },
   'sql.failed': { kind: 'invalid', text: '{message}' },

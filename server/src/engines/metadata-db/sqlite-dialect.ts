@@ -21,6 +21,7 @@ import {
   SqliteQueryCompiler,
   Transaction,
 } from 'kysely'
+import { nextTurn } from '../../kit/next-turn.ts'
 import { bindable, changesSchema, createStatements, type Statements } from './sqlite-statements.ts'
 import { openSqliteWriter, type SqliteWriter, type WriterTransaction } from './sqlite-writer.ts'
 
@@ -126,8 +127,6 @@ function isTurnLong(): boolean {
   }
   return now - turnBegan > LONG_TURN_MS
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** The usual way, for what is rare: streams, migrations. */
 class NodeSqliteDriver implements Driver {

@@ -1,6 +1,7 @@
 // One connection after its start: messages are handled one by one, each to its end. Simple queries and the extended protocol lead to
 // the same portals. After an error the extended protocol skips to the next Sync.
 
+import { nextTurn } from '../../kit/next-turn.ts'
 import { type FrameSocket, FrameTooLong } from './frames.ts'
 import * as say from './messages.ts'
 import { cutRows } from './rows.ts'
@@ -10,6 +11,8 @@ import { type Format, WireError, type WirePortal, type WireResult, type WireSess
 const MAX_MESSAGE_BYTES = 32 << 20
 /** Prepared statements and portals of one connection. */
 const MAX_NAMED = 10_000
+/** Handled one after the other before everything else in the process has its turn. */
+const FRAMES_PER_TURN = 20
 /** Small messages wait for each other up to this. */
 const FLUSH_BYTES = 32 * 1024
 
@@ -87,6 +90,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
     const texts = session.split(sql)
     if (texts.length === 0) await send(say.emptyQuery())
     for (const text of texts) {
+      await nextTurn() // a text may hold many thousands that are done at once, such as SET
       const statement = await session.parse(text, [])
       const open: OpenPortal = { portal: statement.bind([], []), formats: [], rest: Buffer.alloc(0) }
       try {
@@ -283,11 +287,13 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
   async function serve(): Promise<void> {
     socket.gone.addEventListener('abort', cancel)
     session.ended.then(end)
+    let handled = 0
     try {
       for (;;) {
         const frame = await socket.next(true, MAX_MESSAGE_BYTES)
         if (!frame && reason) throw reason
         if (!frame || frame.kind === 'X') return socket.end()
+        if (++handled % FRAMES_PER_TURN === 0) await nextTurn() // a client may send many ahead
         await handle(frame.kind, frame.content)
       }
     } catch (error) {

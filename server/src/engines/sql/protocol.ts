@@ -30,7 +30,8 @@ export interface RunMessage {
   readonly sql: string
   /** DuckDB can write the result by itself. */
   readonly isQuery: boolean
-  readonly output: 'rows' | 'columns' | CopyFormat
+  /** `names`: the tree that the statement gives is read, and what it names is the only value. */
+  readonly output: 'rows' | 'columns' | 'names' | CopyFormat
   readonly values: readonly SqlValue[]
   readonly limit: number | undefined
   /** Written to the FIFO behind the last byte of text, whatever became of the statement. */

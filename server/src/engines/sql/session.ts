@@ -5,6 +5,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { copyFile, link, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
+import { nextTurn } from '../../kit/next-turn.ts'
 import { type FromWorker, PROJECT_CATALOG, type RunMessage, type View, type WorkerError } from './protocol.ts'
 import type {
   CopyFormat,
@@ -20,6 +21,7 @@ import type {
   StatementOptions,
   StatementShape,
 } from './sql-engine.ts'
+import type { StatementNames } from './statement-names.ts'
 import {
   checkAllowed,
   isQuery,
@@ -27,10 +29,11 @@ import {
   qualifyTables,
   type Statement,
   singleStatement,
-  statementsOf,
+  statementsOfView,
   type TableName,
   tablesNamed,
 } from './statements.ts'
+import { SERIALIZE_SQL } from './syntax-tree.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
 /** What a session leaves to the next one of its reader, beside a DuckDB: the links to files that it has read. */
@@ -61,6 +64,9 @@ export interface SessionDeps extends Pick<SqlEngineDeps, 'openLocal'> {
 export const RETIRE_SHARE = 0.5
 /** A link keeps the bytes of an object that may be deleted meanwhile, so that it goes when nobody has read it for so long. */
 const LINK_MS = 60_000
+
+/** Of what one statement is to DuckDB, for its names. */
+const MAX_TREE_BYTES = 256 << 20
 
 /** A cancelled statement that has not ended by then takes its process with it. On a busy machine DuckDB may need seconds to notice. */
 const CANCEL_MS = 30_000
@@ -117,7 +123,10 @@ export async function openSession(
       views.push({ schema, name, select: table.select(await linkFiles(table)) })
       bound.set(key, { schema, name, version: table.version })
     }
-    for (const named of uniqueNames(statement)) await bindOne(named.schema, named.name, named)
+    for (const [i, named] of tablesNamed(statement).entries()) {
+      if (i > 0) await nextTurn() // a lookup may hold the event loop for a moment, and a statement may name a thousand tables
+      await bindOne(named.schema, named.name, named)
+    }
     for (const [name, named] of Object.entries(shortNames)) await bindOne('main', name, named)
     if (views.length > 0) await settled(worker.ask({ type: 'bind', views }))
   }
@@ -126,10 +135,13 @@ export async function openSession(
   async function bindViews(): Promise<void> {
     const { batches } = await query(`SELECT sql FROM duckdb_views() WHERE database_name = 'workspace' AND NOT internal`)
     const texts = (await Array.fromAsync(batches)).flat().map(([text]) => String(text))
-    for (const statement of texts.flatMap((text) => statementsOf(text)))
-      await bindTables(statement).catch((error: unknown) => {
-        if (!(error instanceof PlatformError && error.kind === 'forbidden')) throw error
-      })
+    for (const text of texts) {
+      await nextTurn()
+      for (const statement of statementsOfView(text))
+        await bindTables(statement).catch((error: unknown) => {
+          if (!(error instanceof PlatformError && error.kind === 'forbidden')) throw error
+        })
+    }
   }
 
   async function linkFiles(table: SqlTable): Promise<Record<string, string>> {
@@ -311,6 +323,13 @@ export async function openSession(
     return shape
   }
 
+  async function names(sql: string): Promise<StatementNames | 'unreadable' | 'other'> {
+    const { batches, end } = await start(SERIALIZE_SQL, 'names', { values: [sql, MAX_TREE_BYTES] })
+    await end.finally(free)
+    const [[text] = []] = (await batches.next()) ?? []
+    return JSON.parse(String(text)) as StatementNames | 'unreadable' | 'other' // written by our worker
+  }
+
   async function close(): Promise<void> {
     if (!isOpen) return
     isOpen = false
@@ -331,7 +350,7 @@ export async function openSession(
   const isSmall = (): boolean => rssMb !== undefined && rssMb < RETIRE_SHARE * limits.memoryMb
 
   if (database !== undefined) await bindViews()
-  return { query, copy, execute, describe, close, [Symbol.asyncDispose]: close }
+  return { query, copy, execute, describe, names, close, [Symbol.asyncDispose]: close }
 }
 
 async function unlinkUnused(links: Map<string, Link>): Promise<void> {
@@ -354,10 +373,6 @@ interface Running {
 
 const asItIs = ({ text }: Statement) => ({ text, originalPosition: (at: number) => at })
 
-const uniqueNames = (statement: Statement) => [
-  ...new Map(tablesNamed(statement).map((table) => [`${table.schema}.${table.name}`, table])).values(),
-]
-
 function transactionAfter(statement: Statement, isOpen: boolean): boolean {
   if (!isTransaction(statement)) return isOpen
   return statement.keyword === 'begin' || statement.keyword === 'start'
@@ -371,10 +386,16 @@ function placed(error: unknown, { text }: Statement, originalPosition: (at: numb
   const at = error instanceof PlatformError && error.code === 'sql.failed' ? error.params?.position : undefined
   if (!(error instanceof PlatformError) || typeof at !== 'number') return error
   const before = Buffer.from(text).subarray(0, originalPosition(at)).toString()
-  const line = before.split('\n').length
+  const line = linesOf(before)
   const column = before.length - before.lastIndexOf('\n')
   const message = `${error.details.message} (line ${line}, character ${column})`
   return new PlatformError('sql.failed', { message }, { cause: error.cause, params: { position: before.length, line, column } })
+}
+
+function linesOf(text: string): number {
+  let lines = 1
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++
+  return lines
 }
 
 // ------------------------------------------------------------------------------------------------------------------ batches

@@ -1,6 +1,7 @@
 // What the SQL engine does, as types. It knows no project and no snapshot: whoever opens a session says which tables there are, each
 // as a select over files.
 
+import type { StatementNames } from './statement-names.ts'
 import type { TableName } from './statements.ts'
 
 /** A table of a session: files in the object store and the select that reads them. */
@@ -87,6 +88,8 @@ export interface SqlSession extends AsyncDisposable {
   execute(sql: string, options?: StatementOptions): Promise<StatementEnd>
   /** What the statement takes and gives, without running it. */
   describe(sql: string, options?: Pick<StatementOptions, 'shortNames'>): Promise<StatementShape>
+  /** What a query names, without running or binding it. `unreadable`: it is not SQL to DuckDB; `other`: it is, and not a query. */
+  names(sql: string): Promise<StatementNames | 'unreadable' | 'other'>
   close(): Promise<void>
 }
 

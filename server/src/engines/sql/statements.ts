@@ -4,7 +4,7 @@
 // files of the session directly, past the columns and rows an alias shows.
 
 import { PlatformError } from '../../kit/errors.ts'
-import { type Token, tokensOf } from './tokens.ts'
+import { type Tokens, tokensOf } from './tokens.ts'
 
 export interface Statement {
   readonly text: string
@@ -12,7 +12,7 @@ export interface Statement {
   readonly offset: number
   /** The first word, in lower case; `(` for a select in brackets. */
   readonly keyword: string
-  readonly tokens: readonly Token[]
+  readonly tokens: Tokens
 }
 
 /** A table as SQL names it: `"in.c-main"."orders"`. */
@@ -22,78 +22,96 @@ export interface TableName {
 }
 
 const MAX_SQL_BYTES = 1 << 20
+/** Each has to be found, linked and bound before the statement runs. */
+const MAX_TABLES = 1000
 
 /** Statements are separated by `;`. Comments alone are none. */
-export function statementsOf(sql: string): Statement[] {
-  if (Buffer.byteLength(sql) > MAX_SQL_BYTES) throw new PlatformError('sql.tooLong', { limit: MAX_SQL_BYTES })
-  if (sql.includes('\0')) throw new PlatformError('sql.invalid', { reason: 'it has a NUL', position: sql.indexOf('\0') + 1 })
-  const statements: Statement[] = []
-  let open: Token[] = []
-  const close = () => {
-    const [first, last] = [open[0], open.at(-1)]
-    if (first && last)
-      statements.push({
-        text: sql.slice(first.start, last.end),
-        offset: first.start,
-        keyword: first.text.toLowerCase(),
-        tokens: open,
-      })
-    open = []
-  }
-  for (const token of tokensOf(sql)) {
-    if (token.kind === 'symbol' && token.text === ';') close()
-    else open.push(token)
-  }
-  close()
-  return statements
+export const statementsOf = (sql: string): IteratorObject<Statement> => eachStatement(sql, MAX_SQL_BYTES)
+
+/** The text of a view as DuckDB keeps it, with brackets and names of its own: longer than what was sent. */
+export const statementsOfView = (sql: string): IteratorObject<Statement> => eachStatement(sql, 8 * MAX_SQL_BYTES)
+
+/** The texts of statements. */
+export function splitStatements(sql: string): string[] {
+  const { tokens, ranges } = readTokens(sql, MAX_SQL_BYTES)
+  const texts: string[] = []
+  for (let i = 0; i < ranges.length; i += 2) texts.push(textOf(sql, tokens, ranges[i] ?? 0, ranges[i + 1] ?? 0))
+  return texts
 }
 
 /** The only statement of a text. */
 export function singleStatement(sql: string): Statement {
-  const statements = statementsOf(sql)
-  const [statement] = statements
-  if (!statement) throw new PlatformError('sql.invalid', { reason: 'it has no statement', position: 1 })
-  if (statements.length > 1) throw new PlatformError('sql.manyStatements', { count: statements.length })
-  return statement
+  const { tokens, ranges } = readTokens(sql, MAX_SQL_BYTES)
+  const [from, to] = ranges
+  if (from === undefined || to === undefined)
+    throw new PlatformError('sql.invalid', { reason: 'it has no statement', position: 1 })
+  if (ranges.length > 2) throw new PlatformError('sql.manyStatements', { count: ranges.length / 2 })
+  return statementIn(sql, tokens, from, to)
 }
+
+function* eachStatement(sql: string, maxBytes: number): Generator<Statement, void> {
+  const { tokens, ranges } = readTokens(sql, maxBytes)
+  for (let i = 0; i < ranges.length; i += 2) yield statementIn(sql, tokens, ranges[i] ?? 0, ranges[i + 1] ?? 0)
+}
+
+function readTokens(sql: string, maxBytes: number): ReturnType<typeof tokensOf> {
+  if (Buffer.byteLength(sql) > maxBytes) throw new PlatformError('sql.tooLong', { limit: maxBytes })
+  const nul = sql.indexOf('\0')
+  if (nul !== -1) throw new PlatformError('sql.invalid', { reason: 'it has a NUL', position: nul + 1 })
+  return tokensOf(sql)
+}
+
+const textOf = (sql: string, tokens: Tokens, from: number, to: number): string =>
+  sql.slice(tokens.start(from), tokens.end(to - 1))
+
+const statementIn = (sql: string, tokens: Tokens, from: number, to: number): Statement => ({
+  text: textOf(sql, tokens, from, to),
+  offset: tokens.start(from),
+  keyword: tokens.lower(from),
+  tokens: tokens.slice(from, to),
+})
 
 /** Ids of buckets have a dot, so that SQL can only name them in quotes: `"in.c-main".orders`. */
 const BUCKET_ID = /^(?:in|out|sys)\.[^.]+$/
 
+/** Each table once. */
 export function tablesNamed({ tokens }: Pick<Statement, 'tokens'>): TableName[] {
-  return placesOfTables(tokens).map(({ schema, name }) => ({ schema: schema.text, name: name.text }))
+  const found = new Map<string, TableName>()
+  for (const i of placesOfTables(tokens)) {
+    const [schema, name] = [tokens.text(i), tokens.text(i + 2)]
+    const key = `${schema}.${name}` // the only dot of a bucket id is its first
+    if (found.has(key)) continue
+    if (found.size === MAX_TABLES) throw new PlatformError('sql.tooManyTables', { limit: MAX_TABLES })
+    found.set(key, { schema, name })
+  }
+  return [...found.values()]
 }
 
 /** The text of a statement with `catalog.` before each table of the project, and where a place in it was before. */
 export function qualifyTables(statement: Statement, catalog: string): { text: string; originalPosition: (at: number) => number } {
-  const starts = placesOfTables(statement.tokens)
-    .filter(({ isQualified }) => !isQualified)
-    .map(({ schema }) => schema.start - statement.offset)
+  const { tokens, offset } = statement
+  const starts = placesOfTables(tokens)
+    .filter((i) => !tokens.isSymbol(i - 1, '.'))
+    .map((i) => tokens.start(i) - offset)
   const prefix = `${catalog}.`
-  let text = ''
+  const pieces: string[] = []
   let from = 0
   for (const start of starts) {
-    text += statement.text.slice(from, start) + prefix
+    pieces.push(statement.text.slice(from, start), prefix)
     from = start
   }
+  pieces.push(statement.text.slice(from))
   const before = (at: number) => starts.filter((start, i) => start + i * prefix.length < at).length
-  return { text: text + statement.text.slice(from), originalPosition: (at) => at - before(at) * prefix.length }
+  return { text: pieces.join(''), originalPosition: (at) => at - before(at) * prefix.length }
 }
 
-interface TablePlace {
-  readonly schema: Token
-  readonly name: Token
-  readonly isQualified: boolean
-}
-
-function placesOfTables(tokens: readonly Token[]): TablePlace[] {
-  return tokens.flatMap((schema, i) => {
-    const [dot, name] = [tokens[i + 1], tokens[i + 2]]
-    const isBucket = schema.kind === 'quoted' && BUCKET_ID.test(schema.text)
-    if (!isBucket || dot?.text !== '.' || dot.kind !== 'symbol' || !name) return []
-    const isQualified = tokens[i - 1]?.text === '.' && tokens[i - 1]?.kind === 'symbol'
-    return name.kind === 'quoted' || name.kind === 'word' ? [{ schema, name, isQualified }] : []
-  })
+/** The tokens where `"in.c-main".orders` begins. */
+function placesOfTables(tokens: Tokens): number[] {
+  const places: number[] = []
+  for (let i = 0; i < tokens.length - 2; i++)
+    if (tokens.isQuoted(i) && tokens.isSymbol(i + 1, '.') && tokens.isName(i + 2) && BUCKET_ID.test(tokens.text(i)))
+      places.push(i)
+  return places
 }
 
 export type SessionMode = 'read' | 'write'
@@ -177,6 +195,8 @@ export const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set(
   user_agent verify_external verify_fetch_row verify_parallelism verify_serializer version which_secret`.split(/\s+/),
 )
 
+const SHORTEST_REFUSED = Math.min(...[...REFUSED_FUNCTIONS].map(({ length }) => length))
+
 /** Throws `sql.notAllowed` for what a session of the mode does not run. */
 export function checkAllowed(statement: Statement, mode: SessionMode): void {
   const { keyword, tokens, offset } = statement
@@ -184,21 +204,35 @@ export function checkAllowed(statement: Statement, mode: SessionMode): void {
     throw new PlatformError('sql.notAllowed', { what, reason: REASONS[mode], position: position + 1 })
   }
   if (!ALLOWED[mode].has(keyword)) refuse(keyword.toUpperCase().slice(0, 40), offset)
-  if (keyword === 'create' && tokens.slice(1, 5).some(({ kind, text }) => kind === 'word' && text.toLowerCase() === 'secret'))
+  if (keyword === 'create' && [1, 2, 3, 4].some((i) => tokens.kind(i) === 'word' && tokens.lower(i) === 'secret'))
     refuse('CREATE SECRET', offset)
-  for (const [i, token] of tokens.entries()) {
-    if (token.kind === 'string' || token.kind === 'symbol') continue
-    if (isCalled(tokens, i) && REFUSED_FUNCTIONS.has(token.text.toLowerCase())) refuse(`${token.text}()`, token.start)
-  }
+  const called = refusedCall(tokens)
+  if (called !== undefined) refuse(`${tokens.text(called)}()`, tokens.start(called))
 }
+
+/** The first call of a function that is refused: its name, and a bracket behind it. From the end, so that what follows is known. */
+function refusedCall(tokens: Tokens): number | undefined {
+  let found: number | undefined
+  let isBracketNext = false
+  for (let i = tokens.length - 1; i >= 0; i--) {
+    if (isBracketNext && tokens.isName(i) && isRefused(tokens, i)) found = i
+    // Characters beyond ASCII may stand between, should DuckDB ever take one for a space.
+    if (!tokens.isForeign(i)) isBracketNext = tokens.isSymbol(i, '(')
+  }
+  return found
+}
+
+/** Characters beyond ASCII do not count, should DuckDB ever take one for a space. */
+function isRefused(tokens: Tokens, i: number): boolean {
+  if (tokens.end(i) - tokens.start(i) < SHORTEST_REFUSED) return false
+  const name = tokens.lower(i)
+  return REFUSED_FUNCTIONS.has(FOREIGN.test(name) ? name.replaceAll(FOREIGNS, '') : name)
+}
+
+const FOREIGN = /[^\0-\x7f]/
+const FOREIGNS = /[^\0-\x7f]+/g
 
 const REASONS: Readonly<Record<SessionMode, string>> = {
   read: 'a query reads tables of the project and changes nothing',
   write: 'SQL here works on tables; it does not touch files, settings or other databases',
-}
-
-/** A bracket follows. Characters that no token has may stand between, should DuckDB take them for a space. */
-function isCalled(tokens: readonly Token[], i: number): boolean {
-  const next = tokens.slice(i + 1).find(({ kind, text }) => kind !== 'symbol' || text.charCodeAt(0) < 128)
-  return next?.kind === 'symbol' && next.text === '('
 }

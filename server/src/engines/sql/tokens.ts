@@ -1,64 +1,233 @@
 // SQL text as tokens, the way DuckDB's own lexer cuts it. Enough to find statements, the tables they name and the functions they
 // call; what a statement means is DuckDB's to say. Where the two might read a text differently, this one refuses it.
+// The text may be hostile and is read in the main process: each character is looked at once, and a token is the number of its first
+// character instead of an object, so that a megabyte of brackets takes some milliseconds.
 
 import { PlatformError } from '../../kit/errors.ts'
 
-export interface Token {
-  readonly kind: 'word' | 'quoted' | 'string' | 'symbol'
-  /** Words as written, quoted identifiers without their quotes, a single character of anything else. */
-  readonly text: string
-  /** Where it begins and ends in the text, in UTF-16 units. */
-  readonly start: number
-  readonly end: number
+export type TokenKind = 'word' | 'quoted' | 'string' | 'symbol'
+
+/** The tokens of a text, or a part of them. Numbers of tokens beyond the ends are no tokens: no kind, and the text ''. */
+export class Tokens {
+  readonly length: number
+  readonly #sql: string
+  readonly #starts: Uint32Array
+
+  constructor(sql: string, starts: Uint32Array) {
+    this.#sql = sql
+    this.#starts = starts
+    this.length = starts.length
+  }
+
+  kind(i: number): TokenKind | undefined {
+    const start = this.#starts[i]
+    return start === undefined ? undefined : kindAt(this.#sql, start)
+  }
+
+  isName(i: number): boolean {
+    const kind = this.kind(i)
+    return kind === 'word' || kind === 'quoted'
+  }
+
+  isQuoted(i: number): boolean {
+    return this.#code(i) === DOUBLE_QUOTE
+  }
+
+  isSymbol(i: number, character: string): boolean {
+    return this.#code(i) === character.charCodeAt(0)
+  }
+
+  /** A word of characters beyond ASCII alone. */
+  isForeign(i: number): boolean {
+    if (this.#code(i) < ASCII_END) return false
+    let at = this.start(i) + 1
+    while (this.#sql.charCodeAt(at) >= ASCII_END && isLetter(this.#sql.charCodeAt(at))) at++
+    return at === this.end(i)
+  }
+
+  /** Where it begins and ends in the whole text, in UTF-16 units. */
+  start(i: number): number {
+    return this.#starts[i] ?? this.#sql.length
+  }
+
+  end(i: number): number {
+    const start = this.#starts[i]
+    return start === undefined ? this.#sql.length : endOfToken(this.#sql, start)
+  }
+
+  /** Words as written, quoted identifiers without their quotes, `0` for numbers, '' for strings, any other character itself. */
+  text(i: number): string {
+    const kind = this.kind(i)
+    if (kind === undefined || kind === 'string') return ''
+    const start = this.start(i)
+    if (kind === 'symbol') return isDigit(this.#code(i)) ? '0' : (this.#sql[start] ?? '')
+    if (kind === 'word') return this.#sql.slice(start, this.end(i))
+    const inside = this.#sql.slice(start + 1, this.end(i) - 1)
+    return inside.includes('"') ? inside.replaceAll('""', '"') : inside
+  }
+
+  lower(i: number): string {
+    return this.text(i).toLowerCase()
+  }
+
+  slice(from: number, to: number): Tokens {
+    return new Tokens(this.#sql, this.#starts.subarray(from, to))
+  }
+
+  /** Of its first character; -1 for none. */
+  #code(i: number): number {
+    const start = this.#starts[i]
+    return start === undefined ? -1 : this.#sql.charCodeAt(start)
+  }
 }
 
-// Each alternative starts at the current place (`y`). An identifier may hold `$`; a `$tag$` that does not follow one opens a string.
-const SPACE = /(?:\s|[\u00a0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000\ufeff]|--[^\r\n]*)+/y
-const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy
-const NUMBER = /\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?/y
-const QUOTED = /"((?:[^"]|"")*)"/y
-const STRING = /'(?:[^']|'')*'/y
-const ESCAPE_STRING = /[eE]'(?:[^'\\]|\\[\s\S]|'')*'/y
-const DOLLAR = /\$([\p{L}_][\p{L}\p{N}_]*)?\$/uy
-const COMMENT_END = /\*\/|\/\*/g
-
-export function tokensOf(sql: string): Token[] {
-  const tokens: Token[] = []
-  let at = 0
-  const match = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at
-    return pattern.exec(sql)
-  }
-  const push = (kind: Token['kind'], text: string, end: number) => {
-    tokens.push({ kind, text, start: at, end })
-    at = end
-  }
-  while (at < sql.length) {
-    const space = match(SPACE)
-    if (space) at += space[0].length
-    else if (sql.startsWith('/*', at)) at = endOfComment(sql, at)
-    else if (match(ESCAPE_STRING)) push('string', '', ESCAPE_STRING.lastIndex)
-    else if (match(WORD)) push('word', sql.slice(at, WORD.lastIndex), WORD.lastIndex)
-    else if (match(NUMBER)) push('symbol', '0', NUMBER.lastIndex)
-    else if (match(STRING)) push('string', '', STRING.lastIndex)
-    else if (match(DOLLAR)) push('string', '', endOfDollarString(sql, sql.slice(at, DOLLAR.lastIndex), DOLLAR.lastIndex))
+/** The tokens of a text and, for each of its statements, the first one and the one behind the last. */
+export function tokensOf(sql: string): { readonly tokens: Tokens; readonly ranges: readonly number[] } {
+  const starts = new Uint32Array(sql.length) // no token is shorter than a character
+  const ranges: number[] = []
+  let count = 0
+  let first = 0
+  for (let at = 0; at < sql.length; ) {
+    const code = sql.charCodeAt(at)
+    if (isSpace(code)) at++
+    else if (code === MINUS && sql.charCodeAt(at + 1) === MINUS) at = endOfLine(sql, at)
+    else if (code === SLASH && sql.charCodeAt(at + 1) === STAR) at = endOfComment(sql, at)
     else {
-      const quoted = match(QUOTED)
-      if (quoted) push('quoted', quoted[1]?.replaceAll('""', '"') ?? '', QUOTED.lastIndex)
-      else if (sql[at] === "'" || sql[at] === '"') throw syntax('a quote is opened and not closed', at)
-      else push('symbol', sql[at] ?? '', at + 1)
+      if (code === SEMICOLON) {
+        if (count > first) ranges.push(first, count)
+        first = count + 1
+      }
+      starts[count++] = at
+      at = endOfToken(sql, at)
     }
   }
-  return tokens
+  if (count > first) ranges.push(first, count)
+  return { tokens: new Tokens(sql, starts.subarray(0, count)), ranges }
 }
 
-/** DuckDB nests comments; nobody needs to, and a text that two readers cut differently is refused instead. */
+/** A token begins here; where it ends. */
+function endOfToken(sql: string, at: number): number {
+  const code = sql.charCodeAt(at)
+  if (isLetter(code)) return isEscaped(sql, at, code) ? endOfEscaped(sql, at + 1) : endOfWord(sql, at)
+  if (isDigit(code)) return endOfNumber(sql, at)
+  if (code === QUOTE) return endOfQuoted(sql, at, "'")
+  if (code === DOUBLE_QUOTE) return endOfQuoted(sql, at, '"')
+  if (code !== DOLLAR) return at + 1
+  const tagEnd = endOfTag(sql, at)
+  return tagEnd === undefined ? at + 1 : endOfDollarString(sql, sql.slice(at, tagEnd), tagEnd)
+}
+
+function kindAt(sql: string, at: number): TokenKind {
+  const code = sql.charCodeAt(at)
+  if (isLetter(code)) return isEscaped(sql, at, code) ? 'string' : 'word'
+  if (code === QUOTE) return 'string'
+  if (code === DOUBLE_QUOTE) return 'quoted'
+  return code === DOLLAR && endOfTag(sql, at) !== undefined ? 'string' : 'symbol'
+}
+
+// ----------------------------------------------------------------------------------------------------------------- characters
+
+const [QUOTE, DOUBLE_QUOTE, DOLLAR, UNDERSCORE, MINUS, SLASH, STAR, BACKSLASH, POINT, SEMICOLON] = [
+  39, 34, 36, 95, 45, 47, 42, 92, 46, 59,
+] as const
+const [SMALL_E, CAPITAL_E, PLUS, LINE_FEED, RETURN, ASCII_END] = [101, 69, 43, 10, 13, 128] as const
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+/** Every character beyond ASCII is one to DuckDB, but for spaces. */
+const isLetter = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === UNDERSCORE || (code >= ASCII_END && !isForeignSpace(code))
+
+/** Those of DuckDB; statements.test.ts compares them. */
+const isForeignSpace = (code: number): boolean =>
+  code === 0xa0 ||
+  (code >= 0x2000 && code <= 0x200b) ||
+  code === 0x202f ||
+  code === 0x205f ||
+  code === 0x2060 ||
+  code === 0x3000 ||
+  code === 0xfeff
+
+const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || (code >= ASCII_END && isForeignSpace(code))
+
+/** `E'it\'s'` */
+const isEscaped = (sql: string, at: number, code: number): boolean =>
+  (code === SMALL_E || code === CAPITAL_E) && sql.charCodeAt(at + 1) === QUOTE
+
+// ----------------------------------------------------------------------------------------------------------------------- ends
+
+function endOfLine(sql: string, from: number): number {
+  let at = from
+  while (at < sql.length && sql.charCodeAt(at) !== LINE_FEED && sql.charCodeAt(at) !== RETURN) at++
+  return at
+}
+
+/** DuckDB nests comments; few need to, and a text that two readers cut differently is refused instead. */
 function endOfComment(sql: string, start: number): number {
-  COMMENT_END.lastIndex = start + 2
-  const end = COMMENT_END.exec(sql)
-  if (!end) throw syntax('a comment is opened and not closed', start)
-  if (end[0] === '/*') throw syntax('a comment stands inside a comment', end.index)
-  return end.index + 2
+  for (let at = start + 2; at < sql.length; at++) {
+    const code = sql.charCodeAt(at)
+    if (code === STAR && sql.charCodeAt(at + 1) === SLASH) return at + 2
+    if (code === SLASH && sql.charCodeAt(at + 1) === STAR) throw syntax('a comment stands inside a comment', at)
+  }
+  throw syntax('a comment is opened and not closed', start)
+}
+
+function endOfWord(sql: string, from: number): number {
+  let at = from
+  for (;;) {
+    const code = sql.charCodeAt(at) // NaN behind the end
+    if (!isLetter(code) && !isDigit(code) && code !== DOLLAR) return at
+    at++
+  }
+}
+
+/** `1_000.5e-3` */
+function endOfNumber(sql: string, from: number): number {
+  let at = endOfDigits(sql, from)
+  if (sql.charCodeAt(at) === POINT && isDigit(sql.charCodeAt(at + 1))) at = endOfDigits(sql, at + 1)
+  const code = sql.charCodeAt(at)
+  if (code !== SMALL_E && code !== CAPITAL_E) return at
+  const sign = sql.charCodeAt(at + 1)
+  let exponent = at + (sign === PLUS || sign === MINUS ? 2 : 1)
+  if (!isDigit(sql.charCodeAt(exponent))) return at
+  while (isDigit(sql.charCodeAt(exponent))) exponent++
+  return exponent
+}
+
+function endOfDigits(sql: string, from: number): number {
+  let at = from
+  while (isDigit(sql.charCodeAt(at)) || sql.charCodeAt(at) === UNDERSCORE) at++
+  return at
+}
+
+/** A quote inside is written twice. */
+function endOfQuoted(sql: string, start: number, quote: string): number {
+  for (let from = start + 1; ; ) {
+    const at = sql.indexOf(quote, from)
+    if (at === -1) throw syntax('a quote is opened and not closed', start)
+    if (sql.charCodeAt(at + 1) !== quote.charCodeAt(0)) return at + 1
+    from = at + 2
+  }
+}
+
+/** `start` is the place of the quote. */
+function endOfEscaped(sql: string, start: number): number {
+  for (let at = start + 1; at < sql.length; at++) {
+    const code = sql.charCodeAt(at)
+    if (code === BACKSLASH) at++
+    else if (code === QUOTE) {
+      if (sql.charCodeAt(at + 1) !== QUOTE) return at + 1
+      at++
+    }
+  }
+  throw syntax('a quote is opened and not closed', start)
+}
+
+/** Behind `$$` or `$tag$`, which do not follow a name: it may hold `$`. Undefined when it is neither. */
+function endOfTag(sql: string, start: number): number | undefined {
+  let at = start + 1
+  if (isDigit(sql.charCodeAt(at))) return undefined
+  while (isLetter(sql.charCodeAt(at)) || isDigit(sql.charCodeAt(at))) at++
+  return sql.charCodeAt(at) === DOLLAR ? at + 1 : undefined
 }
 
 function endOfDollarString(sql: string, tag: string, from: number): number {

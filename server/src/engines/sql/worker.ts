@@ -30,6 +30,8 @@ import {
   type WorkerError,
 } from './protocol.ts'
 import type { CopyFormat, SqlColumn, SqlValue, StatementEnd } from './sql-engine.ts'
+import { namesIn } from './statement-names.ts'
+import { readTree } from './syntax-tree.ts'
 
 interface Session {
   readonly instance: DuckDBInstance
@@ -103,7 +105,8 @@ async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
   }
 }
 
-const isText = (output: RunMessage['output']): output is CopyFormat => output !== 'rows' && output !== 'columns'
+const isText = (output: RunMessage['output']): output is CopyFormat =>
+  output !== 'rows' && output !== 'columns' && output !== 'names'
 
 async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<StatementEnd | undefined> {
   if (message.type === 'open') session = await open(message)
@@ -214,6 +217,7 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
     return { rows: null, changedRows: result.returnType === ResultReturnType.CHANGED_ROWS ? result.rowsChanged : null }
   }
   sendShape()
+  if (message.output === 'names') return sendNames(result)
   if (message.output === 'rows') return sendRows(result, message.limit)
   if (message.output === 'parquet') throw noQuery()
   return writeRows(result, columns, message.output, open.out, message.limit)
@@ -346,6 +350,13 @@ async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY):
     send({ type: 'rows', rows: batch })
   }
   return { rows, changedRows: null }
+}
+
+async function sendNames(result: DuckDBResult): Promise<StatementEnd> {
+  const [[text]] = (await Array.fromAsync(batchesOf(result, 1))).flat() as [SqlValue[]]
+  const parsed = readTree(text)
+  send({ type: 'rows', rows: [[JSON.stringify(typeof parsed === 'string' ? parsed : namesIn(parsed.tree))]] })
+  return { rows: 1, changedRows: null }
 }
 
 /** The way out for statements that COPY does not take, such as EXPLAIN: short results. */

@@ -1,7 +1,7 @@
 // What the driver of a Spark run is told, and what its end means. Pure.
 
 import type { CauseKind, FailureFacts } from '../../../../contract/failure-causes.ts'
-import { statementsOf } from '../../engines/sql/statements.ts'
+import { splitStatements } from '../../engines/sql/statements.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { RunScope, SparkRun, SparkScriptPart, SqlInput } from '../../model/run-ports.ts'
 import type { SqlColumnMapping } from '../../model/sql-columns.ts'
@@ -89,7 +89,7 @@ const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').repl
 export function planPart({ block, code, script, pointer, language }: SparkScriptPart) {
   if (language === 'python') return { block, code, pointer, language, statements: [script.join('\n')] }
   try {
-    const statements = script.flatMap((text) => statementsOf(text).map((statement) => statement.text))
+    const statements = script.flatMap(splitStatements)
     return { block, code, pointer, language, statements }
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error

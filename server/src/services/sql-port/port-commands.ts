@@ -6,14 +6,18 @@ import type { Statement } from '../../engines/sql/statements.ts'
 
 const syntax = (message: string) => new WireError('42601', message)
 
-const wordsOf = ({ tokens }: Statement): string[] =>
-  tokens.map(({ kind, text }) => (kind === 'word' ? text.toLowerCase() : kind === 'symbol' ? text : `"${text}`))
+/** A word or symbol in lower case; names in quotes and strings begin with a quote. */
+const wordAt =
+  ({ tokens }: Statement) =>
+  (i: number): string => {
+    const kind = tokens.kind(i)
+    if (kind === undefined) return ''
+    return kind === 'word' || kind === 'symbol' ? tokens.lower(i) : `"${tokens.text(i)}`
+  }
 
 /** The text between two tokens. */
-const between = ({ text, tokens, offset }: Statement, from: number, to: number): string => {
-  const [first, last] = [tokens[from], tokens[to - 1]]
-  return first && last ? text.slice(first.start - offset, last.end - offset) : ''
-}
+const between = ({ text, tokens, offset }: Statement, from: number, to: number): string =>
+  to > from && from < tokens.length ? text.slice(tokens.start(from) - offset, tokens.end(to - 1) - offset) : ''
 
 /** What a string token says. */
 const stringOf = (statement: Statement, at: number): string => {
@@ -31,40 +35,50 @@ export interface CopyCommand {
 
 /** `COPY {(query) | table [(columns)]} TO STDOUT [[WITH] options]`. */
 export function readCopy(statement: Statement): CopyCommand {
-  const words = wordsOf(statement)
-  let depth = 0
-  const to = words.findIndex((word) => {
-    depth += word === '(' ? 1 : word === ')' ? -1 : 0
-    return depth === 0 && (word === 'to' || word === 'from')
-  })
-  if (words[to] === 'from')
+  const word = wordAt(statement)
+  const to = directionOf(statement)
+  if (to !== undefined && word(to) === 'from')
     throw new WireError(
       '0A000',
       'COPY ... FROM is not supported: load tables through the Storage API. COPY (query) TO STDOUT reads.',
     )
-  if (to === -1 || words[to + 1] !== 'stdout')
+  if (to === undefined || word(to + 1) !== 'stdout')
     throw new WireError('0A000', 'COPY writes to the client only: COPY (query) TO STDOUT.')
-  return { query: copySource(statement, words, to), options: copyOptions(statement, words, to + 2) }
+  return { query: copySource(statement, to), options: copyOptions(statement, to + 2) }
 }
 
-function copySource(statement: Statement, words: readonly string[], to: number): string {
-  if (words[1] === '(') return between(statement, 2, to - 1)
-  const list = words.indexOf('(', 1)
-  const table = between(statement, 1, list === -1 || list > to ? to : list)
-  const columns = list === -1 || list > to ? '*' : between(statement, list + 1, to - 1)
-  return `SELECT ${columns} FROM ${table}`
+/** The place of TO or FROM, outside of brackets. */
+function directionOf({ tokens }: Statement): number | undefined {
+  let depth = 0
+  for (let i = 0; i < tokens.length; i++) {
+    if (tokens.isSymbol(i, '(')) depth++
+    else if (tokens.isSymbol(i, ')')) depth--
+    else if (depth === 0 && tokens.kind(i) === 'word' && /^(to|from)$/i.test(tokens.text(i))) return i
+  }
+  return undefined
 }
 
-function copyOptions(statement: Statement, words: readonly string[], from: number): CopyOptions {
+function copySource(statement: Statement, to: number): string {
+  const { tokens } = statement
+  if (tokens.isSymbol(1, '(')) return between(statement, 2, to - 1)
+  let list = 1
+  while (list < to && !tokens.isSymbol(list, '(')) list++
+  const columns = list === to ? '*' : between(statement, list + 1, to - 1)
+  return `SELECT ${columns} FROM ${between(statement, 1, list)}`
+}
+
+function copyOptions(statement: Statement, from: number): CopyOptions {
+  const { tokens } = statement
+  const wordOf = wordAt(statement)
   const given: { -readonly [K in keyof CopyOptions]?: CopyOptions[K] } = {}
-  for (let at = from; at < words.length; at++) {
-    const word = words[at] ?? ''
-    const isValue = statement.tokens[at + 1]?.kind === 'string'
+  for (let at = from; at < tokens.length; at++) {
+    const word = wordOf(at)
+    const isValue = tokens.kind(at + 1) === 'string'
     if (['with', '(', ')', ',', 'as', 'format'].includes(word)) continue
     if (word === 'csv' || word === 'text' || word === 'binary') given.format = word
     else if (word === 'header') {
-      given.header = !['false', 'off'].includes(words[at + 1] ?? '')
-      if (['true', 'on', 'false', 'off', 'match'].includes(words[at + 1] ?? '')) at++
+      given.header = !['false', 'off'].includes(wordOf(at + 1))
+      if (['true', 'on', 'false', 'off', 'match'].includes(wordOf(at + 1))) at++
     } else if (isValue && ['delimiter', 'delimiters'].includes(word)) given.delimiter = stringOf(statement, ++at)
     else if (isValue && word === 'null') given.nullText = stringOf(statement, ++at)
     else if (isValue && word === 'quote') given.quote = stringOf(statement, ++at)
@@ -95,12 +109,17 @@ export interface DeclareCommand {
   readonly isHeld: boolean
 }
 
+/** `DECLARE name BINARY INSENSITIVE NO SCROLL CURSOR WITHOUT HOLD FOR` has ten. */
+const MOST_DECLARE_WORDS = 20
+
 /** `DECLARE name [options] CURSOR [WITH HOLD] FOR query`. */
 export function readDeclare(statement: Statement): DeclareCommand {
-  const words = wordsOf(statement)
+  const { tokens } = statement
+  // The head of the command; the query may be long.
+  const words = Array.from({ length: Math.min(tokens.length, MOST_DECLARE_WORDS) }, (_, i) => wordAt(statement)(i))
   const [cursor, start] = [words.indexOf('cursor'), words.indexOf('for')]
   const name = nameAt(statement, 1)
-  if (cursor === -1 || start < cursor || start === words.length - 1)
+  if (cursor === -1 || start < cursor || start === tokens.length - 1)
     throw syntax('DECLARE has the form DECLARE name CURSOR FOR query.')
   if (words.slice(2, cursor).includes('binary'))
     throw new WireError('0A000', 'Binary cursors are not supported. Leave out BINARY.')
@@ -108,7 +127,7 @@ export function readDeclare(statement: Statement): DeclareCommand {
     throw new WireError('0A000', 'A cursor only goes forward here. Leave out SCROLL.')
   return {
     name,
-    query: between(statement, start + 1, words.length),
+    query: between(statement, start + 1, tokens.length),
     isHeld: words.slice(cursor, start).join(' ').includes('with hold'),
   }
 }
@@ -125,27 +144,26 @@ export function readFetch(statement: Statement): { readonly name: string; readon
 }
 
 export function nameAt({ tokens }: Statement, at: number): string {
-  const token = tokens[at]
-  if (!token || (token.kind !== 'word' && token.kind !== 'quoted')) throw syntax('A name is missing.')
-  return token.kind === 'word' ? token.text.toLowerCase() : token.text
+  if (!tokens.isName(at)) throw syntax('A name is missing.')
+  return tokens.isQuoted(at) ? tokens.text(at) : tokens.lower(at)
 }
 
 // ------------------------------------------------------------------------------------------------------------------ parameters
 
 /** The text with literals in the place of `$1`, `$2` ... */
 export function withLiterals(statement: Statement, literal: (number: number, isList: boolean) => string): string {
-  const { text, tokens, offset } = statement
-  let out = ''
+  const { text, offset } = statement
+  const pieces: string[] = []
   let from = 0
   for (const { start, end, number, isList } of parametersIn(statement)) {
-    out += `${text.slice(from, start - offset)} ${literal(number, isList)} `
+    pieces.push(text.slice(from, start - offset), ' ', literal(number, isList), ' ')
     from = end - offset
   }
-  return tokens.length > 0 ? out + text.slice(from) : text
+  return pieces.length > 0 ? pieces.join('') + text.slice(from) : text
 }
 
 export const parameterCount = (statement: Statement): number =>
-  Math.max(0, ...parametersIn(statement).map(({ number }) => number))
+  parametersIn(statement).reduce((most, { number }) => Math.max(most, number), 0)
 
 interface Parameter {
   readonly start: number
@@ -156,14 +174,15 @@ interface Parameter {
 }
 
 function parametersIn({ text, tokens, offset }: Statement): Parameter[] {
-  const word = (at: number) => tokens[at]?.text.toLowerCase() ?? ''
-  return tokens.flatMap((token, i) => {
-    const next = tokens[i + 1]
-    if (token.kind !== 'symbol' || token.text !== '$' || !next || next.start !== token.end || next.kind !== 'symbol') return []
-    const number = Number(text.slice(next.start - offset, next.end - offset))
+  const found: Parameter[] = []
+  for (let i = 0; i < tokens.length - 1; i++) {
+    if (!tokens.isSymbol(i, '$') || tokens.kind(i + 1) !== 'symbol' || tokens.start(i + 1) !== tokens.end(i)) continue
+    const number = Number(text.slice(tokens.start(i + 1) - offset, tokens.end(i + 1) - offset))
+    if (!Number.isInteger(number) || number <= 0) continue
     const isList =
-      (['any', 'all'].includes(word(i - 2)) && word(i - 1) === '(') ||
-      (word(i + 2) === ':' && word(i + 3) === ':' && word(i + 5) === '[' && word(i + 6) === ']')
-    return Number.isInteger(number) && number > 0 ? [{ start: token.start, end: next.end, number, isList }] : []
-  })
+      (tokens.isSymbol(i - 1, '(') && ['any', 'all'].includes(tokens.lower(i - 2))) ||
+      (tokens.isSymbol(i + 2, ':') && tokens.isSymbol(i + 3, ':') && tokens.isSymbol(i + 5, '[') && tokens.isSymbol(i + 6, ']'))
+    found.push({ start: tokens.start(i), end: tokens.end(i + 1), number, isList })
+  }
+  return found
 }

@@ -14,7 +14,7 @@ import {
   type WireStatement,
 } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlSession, StatementOptions } from '../../engines/sql/sql-engine.ts'
-import { isQuery, type Statement, singleStatement, statementsOf, type TableName } from '../../engines/sql/statements.ts'
+import { isQuery, type Statement, singleStatement, splitStatements, type TableName } from '../../engines/sql/statements.ts'
 import { nameAt, parameterCount, readCopy, readDeclare, readFetch, withLiterals } from './port-commands.ts'
 import type { Runner, Taken } from './port-runners.ts'
 import { type PortSettings, readSet, SERVER_VERSION } from './port-settings.ts'
@@ -35,8 +35,11 @@ export interface PortSessionDeps {
   readonly onClose: () => void
 }
 
-/** Texts whose route is remembered. */
+/** Texts whose route is remembered, and how long they may be. */
 const MAX_ROUTES = 200
+const MAX_ROUTE_LENGTH = 10_000
+/** As PostgreSQL itself has it; clients count columns in 16 bits. */
+const MAX_COLUMNS = 1664
 
 interface Cursor {
   readonly isHeld: boolean
@@ -76,7 +79,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         () => finish(status === 'E' ? 'rollback' : 'commit'),
       ),
     rollback: (statement) => {
-      if (statement.tokens.some(({ text }) => text.toLowerCase() === 'to')) throw noSavepoints()
+      if (hasWord(statement, 'to')) throw noSavepoints()
       return effect('ROLLBACK', () => finish('rollback'))
     },
     abort: () => effect('ROLLBACK', () => finish('rollback')),
@@ -97,7 +100,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     show: showStatement,
     discard: () => effect('DISCARD ALL', closeCursors, 'all'),
     deallocate: (statement) => {
-      const at = statement.tokens[1]?.text.toLowerCase() === 'prepare' ? 2 : 1
+      const at = statement.tokens.lower(1) === 'prepare' ? 2 : 1
       const name = nameAt(statement, at)
       return effect('DEALLOCATE', async () => {}, name === 'all' ? 'all' : { name })
     },
@@ -136,7 +139,9 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   // ------------------------------------------------------------------------------------------------------------------ SHOW, CLOSE
 
   function showStatement(statement: Statement): WireStatement {
-    const words = statement.tokens.slice(1).map(({ text }) => text)
+    const { tokens } = statement
+    if (tokens.length > 4) throw new WireError('42601', 'SHOW names one setting.')
+    const words = Array.from({ length: tokens.length - 1 }, (_, i) => tokens.text(i + 1))
     if (/^(tables|all tables|databases)$/i.test(words.join(' '))) return queryStatement(singleStatement(SHOW_TABLES), [])
     const name = words.join(' ').replace(/^time zone$/i, 'timezone')
     const column = { name: name.toLowerCase(), oid: OID.text, modifier: -1 }
@@ -256,6 +261,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
             withLiterals(statement, (number) => literalOf(null, parameters[number - 1] ?? 0)),
             { shortNames },
           )
+      if (columns.length > MAX_COLUMNS) throw tooManyColumns(columns.length)
       return { parameters, columns: columns.length > 0 ? columns.map(wireColumn) : undefined }
     })
   }
@@ -344,7 +350,11 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   }
 
   async function answerOfTables(taken: Taken, sql: string, statement: Statement, options: StatementOptions): Promise<Answer> {
-    const { columns, bytes, end } = await taken.session.copy(sql, 'postgres', options)
+    const { columns, bytes, end, cancel } = await taken.session.copy(sql, 'postgres', options)
+    if (columns.length > MAX_COLUMNS) {
+      await cancel()
+      throw tooManyColumns(columns.length)
+    }
     let changedRows: number | null = null
     const pieces = bytes[Symbol.asyncIterator]()
     let closing: Promise<void> | undefined
@@ -412,7 +422,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         ? { engine: 'tables', unqualified: [] }
         : { engine: 'catalog' }
     if (routes.size >= MAX_ROUTES) routes.clear()
-    routes.set(statement.text, route)
+    if (statement.text.length <= MAX_ROUTE_LENGTH) routes.set(statement.text, route)
     return route
   }
 
@@ -462,7 +472,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   }
 
   return {
-    split: (sql) => statementsOf(sql).map(({ text }) => text),
+    split: splitStatements,
     parse,
     cursor: (name) => cursors.get(name)?.portal,
     status: () => status,
@@ -479,7 +489,15 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   }
 }
 
+function hasWord({ tokens }: Statement, word: string): boolean {
+  for (let i = 0; i < tokens.length; i++) if (tokens.lower(i) === word) return true
+  return false
+}
+
 const ENDING = new Set(['commit', 'end', 'rollback', 'abort'])
+
+const tooManyColumns = (count: number) =>
+  new WireError('54011', `The result has ${count} columns; at most ${MAX_COLUMNS} are allowed. Select fewer of them.`)
 
 const noSavepoints = () => new WireError('0A000', 'Savepoints are not supported: a transaction ends as a whole.')
 
@@ -495,7 +513,7 @@ const CONSTANTS: Readonly<Record<string, { readonly name: string; readonly value
 
 function constantOf({ tokens }: Statement): { columns: WireColumn[]; rows: readonly (readonly string[])[] } | undefined {
   if (tokens.length > 8) return undefined
-  const found = CONSTANTS[tokens.map(({ text }) => text.toLowerCase()).join(' ')]
+  const found = CONSTANTS[Array.from({ length: tokens.length }, (_, i) => tokens.lower(i)).join(' ')]
   return found && { columns: [{ name: found.name, oid: OID.text, modifier: -1 }], rows: [[found.value]] }
 }
 
@@ -510,8 +528,10 @@ function tagOf(statement: Statement, rows: number): string {
   if (isQuery(statement)) return `SELECT ${rows}`
   const change = CHANGES[keyword]
   if (change) return `${change} ${rows}`
-  const object = tokens.slice(1, 6).find(({ text }) => /^(table|view|schema|index|sequence|type|macro|function)$/i.test(text))
-  return `${keyword.toUpperCase()}${object && ['create', 'drop', 'alter'].includes(keyword) ? ` ${object.text.toUpperCase()}` : ''}`
+  const object = [1, 2, 3, 4, 5]
+    .map((i) => tokens.text(i))
+    .find((text) => /^(table|view|schema|index|sequence|type|macro|function)$/i.test(text))
+  return `${keyword.toUpperCase()}${object && ['create', 'drop', 'alter'].includes(keyword) ? ` ${object.toUpperCase()}` : ''}`
 }
 
 /** A statement without a result, and what it does. */

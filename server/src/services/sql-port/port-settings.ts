@@ -139,7 +139,7 @@ export function readSet({
   text,
   offset,
 }: Statement): { readonly name: string; readonly value: string | undefined } | undefined {
-  const words = tokens.map((token) => (token.kind === 'word' ? token.text.toLowerCase() : token.text))
+  const words = [0, 1, 2, 3, 4, 5].map((i) => (tokens.isQuoted(i) ? tokens.text(i) : tokens.lower(i)))
   let at = 1
   if ((words[at] === 'session' && words[at + 1] !== 'characteristics') || words[at] === 'local') at++
   if (words[at] === 'transaction' || words[at] === 'session') return undefined
@@ -147,9 +147,8 @@ export function readSet({
   const name = isZone ? 'timezone' : (words[at] ?? '')
   at += isZone ? 2 : 1
   if (words[at] === '=' || words[at] === 'to') at++
-  const first = tokens[at]
-  if (!first) throw new WireError('42601', 'SET needs a name and a value: SET name = value.')
-  const raw = text.slice(first.start - offset).trim()
+  if (at >= tokens.length) throw new WireError('42601', 'SET needs a name and a value: SET name = value.')
+  const raw = text.slice(tokens.start(at) - offset).trim()
   const plain = name === 'search_path' ? raw.replaceAll("'", '') : raw.replace(/^'(.*)'$/s, '$1').replace(/^"(.*)"$/s, '$1')
   return { name, value: /^(default|local)$/i.test(plain) ? undefined : plain }
 }

@@ -7,6 +7,7 @@ import { type TableClient, tableClient } from '../../../../tests/support/table-c
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 import { OID, textOf } from '../../engines/pg-wire/values.ts'
+import { HOSTILE_SQL } from '../../engines/sql/hostile-sql.fixture.ts'
 
 let stack: TestStack
 let client: TableClient
@@ -434,6 +435,34 @@ test('ten megabytes of SQL are refused, and the connection goes on', async (t) =
   assert.equal(code, '54000', message)
   assert.match(message, /1048576 bytes/)
   assert.deepEqual(await rowsOf(db, 'SELECT 1'), [[1]])
+})
+
+test('a megabyte of hostile SQL holds the event loop for moments, by the port and by HTTP', async (t) => {
+  const db = await connect(t)
+  const ways: Readonly<Record<string, (sql: string) => Promise<unknown>>> = {
+    port: (sql) => db.query(sql),
+    prepared: (sql) => db.query(sql, []),
+    http: async (sql) => {
+      const { status } = await stack.request('POST', '/v2/storage/query', { json: { sql } })
+      assert.ok(status < 500 || status === 503, String(status))
+    },
+  }
+  for (const shape of ['open brackets', 'nested calls', 'many statements'])
+    for (const [way, send] of Object.entries(ways)) {
+      const used = async (bytes: number) => {
+        const sql = Buffer.from(HOSTILE_SQL[shape]?.(bytes) ?? '').toString()
+        const before = process.threadCpuUsage()
+        await send(sql).catch(() => {})
+        const { user, system } = process.threadCpuUsage(before)
+        return (user + system) / 1000
+      }
+      const [eighth, whole] = [await used(1 << 17), await used(1 << 20)]
+      // The bound is for a machine that does much else; the old way took minutes.
+      assert.ok(
+        whole < Math.max(20 * eighth, 1500),
+        `${shape} by ${way}: ${whole} ms of the processor, ${eighth} ms for an eighth`,
+      )
+    }
 })
 
 test('the catalogue follows the tables, and a text that only looks like one of its names does not reach it', async (t) => {

@@ -3,15 +3,8 @@
 
 import { WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlSession } from '../../engines/sql/sql-engine.ts'
+import type { StatementNames } from '../../engines/sql/statement-names.ts'
 import { statementsOf, type TableName } from '../../engines/sql/statements.ts'
-import { syntaxTreeOf } from '../../engines/sql/syntax-tree.ts'
-
-interface Named {
-  /** Tables with their schema, which may be empty. */
-  readonly tables: readonly TableName[]
-  /** Whether it asks for something that only PostgreSQL has, such as its version or a regclass. */
-  readonly isAboutPostgres: boolean
-}
 
 export type Route =
   | { readonly engine: 'catalog' }
@@ -28,7 +21,7 @@ const POSTGRES_WORDS = /^(current_(user|role|catalog|schema)|session_user|user)$
 const POSTGRES_TYPES = /^(reg\w+|name|oid|xid|cid)$/
 
 export async function routeOf(session: SqlSession, sql: string): Promise<Route> {
-  const named = await namedIn(session, sql)
+  const named = await session.names(sql)
   if (named === 'unreadable') return { engine: 'unknown' }
   if (named === 'other') return { engine: 'tables', unqualified: [] }
   const isCatalog = ({ schema, name }: TableName) => isCatalogSchema(schema) || (schema === '' && /^pg_/i.test(name))
@@ -39,7 +32,7 @@ export async function routeOf(session: SqlSession, sql: string): Promise<Route> 
       '0A000',
       `A query reads the catalogue ("${ofCatalog[0]?.name}") or tables ("${others[0]?.name}"), not both in one statement.`,
     )
-  if (ofCatalog.length > 0 || (others.length === 0 && named.isAboutPostgres)) return { engine: 'catalog' }
+  if (ofCatalog.length > 0 || (others.length === 0 && isAboutPostgres(named))) return { engine: 'catalog' }
   return { engine: 'tables', unqualified: others.filter(({ schema }) => schema === '').map(({ name }) => name) }
 }
 
@@ -48,39 +41,14 @@ const isCatalogSchema = (schema: string): boolean => /^(pg_catalog|information_s
 /** Whether any word of a text that DuckDB cannot read might be one of these tables. */
 export function mayName(sql: string, tables: readonly TableName[]): boolean {
   const known = new Set(tables.flatMap(({ schema, name }) => [schema.toLowerCase(), name.toLowerCase()]))
-  return statementsOf(sql).some(({ tokens }) =>
-    tokens.some(({ kind, text }) => (kind === 'word' || kind === 'quoted') && known.has(text.toLowerCase())),
-  )
+  return statementsOf(sql).some(({ tokens }) => {
+    for (let i = 0; i < tokens.length; i++) if (tokens.isName(i) && known.has(tokens.lower(i))) return true
+    return false
+  })
 }
 
-async function namedIn(session: SqlSession, sql: string): Promise<Named | 'unreadable' | 'other'> {
-  const parsed = await syntaxTreeOf(session, sql)
-  return typeof parsed === 'string' ? parsed : collect(parsed.tree)
-}
-
-function collect(tree: unknown): Named {
-  const tables: TableName[] = []
-  let isAboutPostgres = false
-  const ctes = new Set<string>()
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return
-    const member = node as Readonly<Record<string, unknown>>
-    const text = (name: string) => (typeof member[name] === 'string' ? (member[name] as string) : '')
-    if (member.type === 'BASE_TABLE') tables.push({ schema: text('schema_name'), name: text('table_name') })
-    if (member.class === 'FUNCTION')
-      isAboutPostgres ||= isCatalogSchema(text('schema')) || ABOUT_POSTGRES.test(text('function_name').toLowerCase())
-    if (member.class === 'COLUMN_REF' && Array.isArray(member.column_names) && member.column_names.length === 1)
-      isAboutPostgres ||= POSTGRES_WORDS.test(String(member.column_names[0]).toLowerCase())
-    if (member.class === 'CAST') isAboutPostgres ||= POSTGRES_TYPES.test(castTo(member.cast_type))
-    if (Array.isArray(member.map))
-      for (const entry of member.map) if (typeof entry?.key === 'string') ctes.add(entry.key.toLowerCase())
-    for (const child of Object.values(member)) visit(child)
-  }
-  visit(tree)
-  return { tables: tables.filter(({ schema, name }) => schema !== '' || !ctes.has(name.toLowerCase())), isAboutPostgres }
-}
-
-function castTo(type: unknown): string {
-  const { type_info: info } = (type ?? {}) as { readonly type_info?: { readonly name?: unknown } }
-  return typeof info?.name === 'string' ? info.name.toLowerCase() : ''
-}
+/** Whether it asks for something that only PostgreSQL has, such as its version or a regclass. */
+const isAboutPostgres = ({ functions, columns, types }: StatementNames): boolean =>
+  functions.some(({ schema, name }) => isCatalogSchema(schema) || ABOUT_POSTGRES.test(name)) ||
+  columns.some((column) => POSTGRES_WORDS.test(column)) ||
+  types.some((type) => POSTGRES_TYPES.test(type))

@@ -63,11 +63,15 @@ export function createQueries({ engine, findTable, listTables, onSession }: Quer
 /** `SHOW TABLES [FROM "in.c-bucket"]` and `DESCRIBE` alone, which DuckDB would answer for itself, as a query over the list of tables. */
 function readable(sql: string): string {
   const { tokens } = singleStatement(sql)
-  const [words, from] = [tokens.map(({ text }) => text.toLowerCase()).join(' '), tokens.at(-1)]
+  if (tokens.length > 4) return sql
+  const words = [0, 1, 2]
+    .map((i) => tokens.lower(i))
+    .join(' ')
+    .trim()
   const list = `SELECT * FROM "${LIST.schema}"."${LIST.name}"`
-  if (/^(show (all )?tables|desc(ribe)?)$/.test(words)) return `${list} ORDER BY ALL`
-  if (/^show tables (from|in) /.test(words) && tokens.length === 4 && from)
-    return `${list} WHERE "schema" = ${singleQuoted(from.text)} ORDER BY ALL`
+  if (tokens.length < 4 && /^(show (all )?tables|desc(ribe)?)$/.test(words)) return `${list} ORDER BY ALL`
+  if (tokens.length === 4 && /^show tables (from|in)$/.test(words))
+    return `${list} WHERE "schema" = ${singleQuoted(tokens.text(3))} ORDER BY ALL`
   return sql
 }
 

@@ -28,6 +28,16 @@ interface Names {
   readonly aliases: ReadonlyMap<string, Columns>
   /** Parameters of lambdas. */
   readonly parameters: ReadonlySet<string>
+  /** Shared by the whole query. */
+  readonly budget: { steps: number }
+}
+
+/** A query over wide tables, WITH after WITH, is more work than its text is long. What takes more than this is not traced. */
+const MOST_STEPS = 200_000
+
+function spend({ budget }: Names, steps: number): void {
+  budget.steps -= steps
+  if (budget.steps < 0) throw new Untraceable()
 }
 
 type Node = Readonly<Record<string, unknown>>
@@ -43,19 +53,12 @@ export function columnsOfQuery(tree: unknown, find: FindColumns): Columns | unde
       relations: [],
       aliases: new Map(),
       parameters: new Set(),
+      budget: { steps: MOST_STEPS },
     })
   } catch (error) {
     if (error instanceof Untraceable) return undefined
     throw error
   }
-}
-
-/** Tables that a tree names anywhere, those of its WITH among them. */
-export function tablesOfQuery(tree: unknown): readonly { readonly schema: string; readonly name: string }[] {
-  if (typeof tree !== 'object' || tree === null) return []
-  const { type, schema_name, table_name } = tree as Node
-  const own = type === 'BASE_TABLE' ? [{ schema: textOf(schema_name), name: textOf(table_name) }] : []
-  return [...own, ...Object.values(tree).flatMap(tablesOfQuery)]
 }
 
 // --------------------------------------------------------------------------------------------------------------------- queries
@@ -69,6 +72,7 @@ function ofQuery(node: Node, find: FindColumns, around: Names): Columns {
 }
 
 function withCtes(node: Node, find: FindColumns, around: Names): Names {
+  spend(around, around.ctes.size)
   const ctes = new Map(around.ctes)
   for (const entry of listOf(nodeOf(node.cte_map ?? {}).map).map(nodeOf)) {
     const value = nodeOf(entry.value)
@@ -100,6 +104,10 @@ function ofStar(star: Node, own: readonly Relation[], find: FindColumns, names: 
   if (chosen.length === 0) throw new Untraceable()
   const excluded = new Set(listOf(star.exclude_list).map(keyOf))
   const replaced = new Map(listOf(star.replace_list).map((entry) => [keyOf(nodeOf(entry).key), nodeOf(nodeOf(entry).value)]))
+  spend(
+    names,
+    chosen.reduce((sum, { columns }) => sum + columns.length, 0),
+  )
   return chosen
     .flatMap(({ columns }) => columns.filter(({ isHidden }) => relation !== undefined || !isHidden))
     .filter(({ name }) => !excluded.has(keyOf(name)))
@@ -112,27 +120,29 @@ function ofStar(star: Node, own: readonly Relation[], find: FindColumns, names: 
 function ofSetOperation(node: Node, find: FindColumns, names: Names): Columns {
   const type = String(node.setop_type)
   const parts = node.children ? listOf(node.children) : [node.left, node.right]
-  const [first = [], ...rest] = parts.map((part) => ofQuery(nodeOf(part), find, names))
-  if (type === 'EXCEPT') return first
+  const columns = parts.map((part) => ofQuery(nodeOf(part), find, names))
+  if (type === 'EXCEPT') return columns[0] ?? []
   if (type !== 'UNION' && type !== 'INTERSECT') throw new Untraceable()
-  return rest.reduce(joinedByPlace, first)
+  for (const { from } of columns.flat()) spend(names, 1 + from.length)
+  return joinedByPlace(columns)
 }
 
 /** The second time the recursive part sees what the first one added. */
 function ofRecursion(node: Node, find: FindColumns, names: Names): Columns {
   const start = ofQuery(nodeOf(node.left), find, names)
   const next = (known: Columns): Columns =>
-    joinedByPlace(
+    joinedByPlace([
       known,
       ofQuery(nodeOf(node.right), find, { ...names, ctes: new Map(names.ctes).set(keyOf(node.cte_name), known) }),
-    )
+    ])
   return next(next(start))
 }
 
-/** Columns of two results that become one, place by place. */
-export function joinedByPlace(left: Columns, right: Columns): Columns {
-  if (left.length !== right.length) throw new Untraceable()
-  return left.map(({ name, from }, i) => ({ name, from: unique([...from, ...(right[i]?.from ?? [])]) }))
+/** Columns of results that become one, place by place. */
+export function joinedByPlace(results: readonly Columns[]): Columns {
+  const [first = []] = results
+  if (results.some(({ length }) => length !== first.length)) throw new Untraceable()
+  return first.map(({ name }, i) => ({ name, from: unique(results.flatMap((columns) => columns[i]?.from ?? [])) }))
 }
 
 // --------------------------------------------------------------------------------------------------------------------- sources
@@ -171,6 +181,10 @@ function ofJoin(node: Node, find: FindColumns, names: Names): Relation[] {
   if (type === 'RIGHT' || type === 'OUTER') {
     if (node.using_columns || node.ref_type === 'NATURAL') throw new Untraceable() // the column is one of two
   }
+  spend(
+    names,
+    [...left, ...right].reduce((sum, { columns }) => sum + columns.length, 0),
+  )
   const ofLeft = new Set(left.flatMap(({ columns }) => columns.map(({ name }) => keyOf(name))))
   const shared = new Set(node.ref_type === 'NATURAL' ? ofLeft : listOf(node.using_columns).map(keyOf))
   const hidden = right.map(({ alias, columns }) => ({
@@ -184,8 +198,8 @@ function ofValues(node: Node, find: FindColumns, names: Names): Columns {
   const rows = listOf(node.values).map((row) =>
     listOf(row).map((value, i) => ({ name: `col${i}`, from: sourcesOf(nodeOf(value), find, names) })),
   )
-  const [first = [], ...rest] = rows
-  return rest.reduce<Columns>(joinedByPlace, first)
+  for (const { from } of rows.flat()) spend(names, 1 + from.length)
+  return joinedByPlace(rows)
 }
 
 const ONE_COLUMN = new Set(['unnest', 'range', 'generate_series'])
@@ -206,6 +220,7 @@ function sourcesOf(expression: unknown, find: FindColumns, names: Names): readon
   if (Array.isArray(expression)) return unique(expression.flatMap((one) => sourcesOf(one, find, names)))
   if (typeof expression !== 'object' || expression === null) return []
   const node = expression as Node
+  spend(names, 1)
   if (node.class === 'STAR') throw new Untraceable()
   if (node.class === 'COLUMN_REF') return sourcesOfName(listOf(node.column_names).map(keyOf), names)
   if (node.class === 'LAMBDA') {
@@ -214,11 +229,14 @@ function sourcesOf(expression: unknown, find: FindColumns, names: Names): readon
   }
   const { subquery, ...rest } = node
   const inner = node.class === 'SUBQUERY' ? ofQuery(nodeOf(nodeOf(subquery).node), find, { ...names, aliases: new Map() }) : []
-  return unique([...inner.flatMap(({ from }) => from), ...Object.values(rest).flatMap((child) => sourcesOf(child, find, names))])
+  const found = [...inner.flatMap(({ from }) => from), ...Object.values(rest).flatMap((child) => sourcesOf(child, find, names))]
+  spend(names, found.length)
+  return unique(found)
 }
 
 /** `column`, `table.column`, `schema.table.column`, and fields of structs behind any of them. */
-function sourcesOfName(path: readonly string[], { relations, aliases, parameters }: Names): readonly ColumnSource[] {
+function sourcesOfName(path: readonly string[], names: Names): readonly ColumnSource[] {
+  const { relations, aliases, parameters } = names
   const [first = '', second] = path
   if (parameters.has(first)) return []
   for (const level of relations) {
@@ -227,6 +245,7 @@ function sourcesOfName(path: readonly string[], { relations, aliases, parameters
       if (found) return found.from
     }
     const columns = level.flatMap((relation) => relation.columns)
+    spend(names, level.length + columns.length / 10) // looked through for a name, which is quick
     const found = columns.find(({ name, isHidden }) => keyOf(name) === first && !isHidden)
     if (found) return found.from
     const row = second === undefined ? level.find(({ alias }) => keyOf(alias) === first) : undefined

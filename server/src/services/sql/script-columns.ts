@@ -2,15 +2,17 @@
 // does not know, and the script goes on.
 
 import type { SqlSession } from '../../engines/sql/sql-engine.ts'
+import { namesIn } from '../../engines/sql/statement-names.ts'
 import type { Statement } from '../../engines/sql/statements.ts'
 import { syntaxTreeOf } from '../../engines/sql/syntax-tree.ts'
-import type { Token } from '../../engines/sql/tokens.ts'
+import type { Tokens } from '../../engines/sql/tokens.ts'
 import type { ColumnOrigin } from '../../model/lineage.ts'
 import { identifier } from '../../model/sql-columns.ts'
-import { type Columns, columnsOfQuery, joinedByPlace, tablesOfQuery } from './query-columns.ts'
+import { type Columns, columnsOfQuery, joinedByPlace } from './query-columns.ts'
 
-/** Longer statements are data rather than logic. */
+/** Longer statements are data rather than logic: a tree is some thirty times as long as its text, and is read in the main process. */
 const MOST_CHARACTERS = 200_000
+const MOST_TREE_BYTES = 2 << 20
 
 export type ScriptColumns = ReturnType<typeof createScriptColumns>
 
@@ -51,18 +53,15 @@ export function createScriptColumns(session: Pick<SqlSession, 'query' | 'describ
     const columns = change.columns ?? before.map(({ name }) => name.toLowerCase())
     if (columns.length !== added.length) return undefined
     const byName = new Map(columns.map((name, i) => [name, added[i]?.from ?? []]))
-    return joinedByPlace(
-      before,
-      before.map(({ name }) => ({ name, from: byName.get(name.toLowerCase()) ?? [] })),
-    )
+    return joinedByPlace([before, before.map(({ name }) => ({ name, from: byName.get(name.toLowerCase()) ?? [] }))])
   }
 
   async function trace(query: string): Promise<Columns | undefined> {
     if (query.length > MOST_CHARACTERS) return undefined
-    const parsed = await syntaxTreeOf(session, query)
+    const parsed = await syntaxTreeOf(session, query, MOST_TREE_BYTES)
     if (typeof parsed === 'string') return undefined
     const ofProject = new Map<string, Columns>()
-    for (const { schema, name } of tablesOfQuery(parsed.tree)) {
+    for (const { schema, name } of namesIn(parsed.tree).tables) {
       if (schema === '' || schema === OWN_SCHEMA) continue
       const columns = await namesOf(`${identifier(schema)}.${identifier(name)}`)
       const tableId = `${schema}.${name}`
@@ -100,62 +99,73 @@ const QUERY_WORDS = ['select', 'with', 'from', 'values', 'table', '(']
 /** Which table a statement changes; undefined for none. */
 export function changeOf(statement: Statement): Change | undefined {
   const { keyword, tokens } = statement
-  const words = tokens.map(({ kind, text }) => (kind === 'quoted' || kind === 'string' ? '' : text.toLowerCase()))
-  const after = (...places: string[]): number => words.findIndex((word, i) => i > 0 && places.includes(word)) + 1
+  const word = wordsOf(tokens)
+  /** Behind one of the words, which stand near the start; 0 when none does. */
+  const after = (...places: string[]): number => ([1, 2, 3, 4].find((i) => places.includes(word(i))) ?? -1) + 1
   if (keyword === 'create') {
     const at = after('table', 'view')
-    if (at === 0 || at > 5) return undefined // a macro, a sequence, a type
-    const target = targetAt(tokens, skip(words, at, ['if', 'not', 'exists']))
+    if (at === 0) return undefined // a macro, a sequence, a type
+    const target = targetAt(tokens, skip(word, at, ['if', 'not', 'exists']))
     if (!target) return UNKNOWN
-    const rest = skipBrackets(words, target.next)
-    const query = words[rest] === 'as' ? textFrom(statement, rest + 1) : undefined
-    return { kind: 'create', table: target.name, isTable: words[at - 1] === 'table', query }
+    const rest = skipBrackets(tokens, target.next)
+    const query = word(rest) === 'as' ? textFrom(statement, rest + 1) : undefined
+    return { kind: 'create', table: target.name, isTable: word(at - 1) === 'table', query }
   }
   if (keyword === 'insert') {
     const target = targetAt(tokens, after('into'))
     if (!target) return UNKNOWN
-    const isList = words[target.next] === '(' && !QUERY_WORDS.includes(words[target.next + 1] ?? '')
-    const rest = isList ? skipBrackets(words, target.next) : target.next
+    const isList = word(target.next) === '(' && !QUERY_WORDS.includes(word(target.next + 1))
+    const rest = isList ? skipBrackets(tokens, target.next) : target.next
     const columns = isList ? namesBetween(tokens, target.next, rest) : undefined
-    if (!QUERY_WORDS.includes(words[rest] ?? '')) return { kind: 'change', table: target.name }
+    if (!QUERY_WORDS.includes(word(rest))) return { kind: 'change', table: target.name }
     return { kind: 'insert', table: target.name, columns, query: textFrom(statement, rest) }
   }
   if (keyword === 'drop') {
-    const target = targetAt(tokens, skip(words, 2, ['if', 'exists']))
+    const target = targetAt(tokens, skip(word, 2, ['if', 'exists']))
     return target ? { kind: 'drop', table: target.name } : UNKNOWN
   }
   if (keyword === 'update' || keyword === 'merge' || keyword === 'alter') {
-    const target = targetAt(tokens, skip(words, 1, ['or', 'replace', 'into', 'table', 'view', 'if', 'exists', 'only']))
+    const target = targetAt(tokens, skip(word, 1, ['or', 'replace', 'into', 'table', 'view', 'if', 'exists', 'only']))
     return target ? { kind: 'change', table: target.name } : UNKNOWN
   }
   return keyword === 'rollback' || keyword === 'abort' ? UNKNOWN : undefined
 }
 
-const skip = (words: readonly string[], from: number, skipped: readonly string[]): number => {
+type WordAt = (i: number) => string
+
+/** Nothing for quoted names: they are no keywords. */
+const wordsOf =
+  (tokens: Tokens): WordAt =>
+  (i) =>
+    tokens.isQuoted(i) ? '' : tokens.lower(i)
+
+const skip = (word: WordAt, from: number, skipped: readonly string[]): number => {
   let at = from
-  while (skipped.includes(words[at] ?? '-')) at++
+  while (skipped.includes(word(at))) at++
   return at
 }
 
-function skipBrackets(words: readonly string[], from: number): number {
-  if (words[from] !== '(') return from
+function skipBrackets(tokens: Tokens, from: number): number {
+  if (!tokens.isSymbol(from, '(')) return from
   let open = 0
-  for (let at = from; at < words.length; at++) {
-    if (words[at] === '(') open++
-    if (words[at] === ')' && --open === 0) return at + 1
+  for (let at = from; at < tokens.length; at++) {
+    if (tokens.isSymbol(at, '(')) open++
+    if (tokens.isSymbol(at, ')') && --open === 0) return at + 1
   }
-  return words.length
+  return tokens.length
 }
 
 /** The last part of a name with dots, in lower case. */
-function targetAt(tokens: readonly Token[], from: number): { readonly name: string; readonly next: number } | undefined {
+function targetAt(tokens: Tokens, from: number): { readonly name: string; readonly next: number } | undefined {
   let at = from
-  while (tokens[at + 1]?.kind === 'symbol' && tokens[at + 1]?.text === '.') at += 2
-  const token = tokens[at]
-  return token?.kind === 'word' || token?.kind === 'quoted' ? { name: token.text.toLowerCase(), next: at + 1 } : undefined
+  while (tokens.isSymbol(at + 1, '.')) at += 2
+  return tokens.isName(at) ? { name: tokens.lower(at), next: at + 1 } : undefined
 }
 
-const namesBetween = (tokens: readonly Token[], from: number, to: number): string[] =>
-  tokens.slice(from, to).flatMap(({ kind, text }) => (kind === 'word' || kind === 'quoted' ? [text.toLowerCase()] : []))
+function namesBetween(tokens: Tokens, from: number, to: number): string[] {
+  const names: string[] = []
+  for (let i = from; i < to; i++) if (tokens.isName(i)) names.push(tokens.lower(i))
+  return names
+}
 
-const textFrom = ({ text, offset, tokens }: Statement, at: number): string => text.slice((tokens[at]?.start ?? offset) - offset)
+const textFrom = ({ text, offset, tokens }: Statement, at: number): string => text.slice(tokens.start(at) - offset)

@@ -4,8 +4,9 @@
 import type { CauseKind, FailureFacts } from '../../../../contract/failure-causes.ts'
 import { saveText } from '../../engines/sql/database-files.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
-import { type Statement, statementsOf } from '../../engines/sql/statements.ts'
+import { type Statement, splitStatements, statementsOf } from '../../engines/sql/statements.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { nextTurn } from '../../kit/next-turn.ts'
 import type { RunScope, RunSql, SqlDryRun, SqlInput, SqlRun, SqlRunEnd, SqlScriptPart } from '../../model/run-ports.ts'
 import type { Scope } from '../../model/scope.ts'
 import { identifier, sqlColumn } from '../../model/sql-columns.ts'
@@ -51,7 +52,7 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
     await using session = await open(request, signal, named)
     const columns = createScriptColumns(session)
     for (const [i, input] of request.inputs.entries()) await show(session, input, i, signal, columns)
-    const total = countStatements(request.parts)
+    const total = await countStatements(request.parts)
     let done = 0
     for (const part of request.parts) {
       request.say(`Running block "${part.block}", code "${part.code}".`)
@@ -128,12 +129,17 @@ async function show(
 }
 
 /** A text that cannot be split is refused when its turn comes. */
-function countStatements(parts: readonly SqlScriptPart[]): number {
-  try {
-    return parts.flatMap(({ script }) => script).reduce((count, text) => count + statementsOf(text).length, 0)
-  } catch {
-    return 0
+async function countStatements(parts: readonly SqlScriptPart[]): Promise<number> {
+  let count = 0
+  for (const text of parts.flatMap(({ script }) => script)) {
+    await nextTurn() // a configuration may hold many megabytes of them
+    try {
+      count += splitStatements(text).length
+    } catch {
+      return 0
+    }
   }
+  return count
 }
 
 /** Runs `work` for the statements of a code, in order. What it throws is reported with its place. */

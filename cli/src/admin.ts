@@ -3,16 +3,11 @@
 import type { Command } from 'commander'
 import { findRunningStack } from '../../server/src/start/admin-listener.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
-import { withExamples } from './help.ts'
+import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
-import { print } from './output.ts'
 
 export function addAdminCommands(program: Command): void {
-  const admin = withExamples(
-    program.command('admin').description('the way in for whoever owns this machine'),
-    'millrace admin sign-in-link',
-    'millrace admin sign-in-link --email ann@example.com',
-  )
+  const admin = program.command('admin').description('the way in for whoever owns this machine')
 
   admin
     .command('sign-in-link')

@@ -8,7 +8,6 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import type { Command } from 'commander'
 import { type ClientRequest, createClient, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
 import { UserError } from './output.ts'
 
 interface BodyFlags {
@@ -18,13 +17,7 @@ interface BodyFlags {
 }
 
 export function addApiCommand(program: Command): void {
-  stackOptions(
-    withExamples(
-      program.command('api <method> <path>').description('one request of the API; the answer goes to stdout as it is'),
-      'millrace api GET /v2/storage/tables',
-      `millrace api POST /queue/jobs --data '{"component":"keboola.ex-generic-v2","config":"shop","mode":"run"}'`,
-    ),
-  )
+  stackOptions(program.command('api <method> <path>').description('one request of the API; the answer goes to stdout as it is'))
     .option('--data <json>', 'the body')
     .option('--file <path>', 'a file as the body; with --field as the part "data" of a form')
     .option('--field <name=value...>', 'a field of the form')

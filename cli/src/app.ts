@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { createClient, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, table, timeText, UserError } from './output.ts'
+import { confirm, withYes } from './confirm.ts'
+import { print } from './json-output.ts'
+import { table, timeText, UserError } from './output.ts'
 
 interface App {
   readonly id: string
@@ -30,11 +31,7 @@ const APPS = 'data-science/apps'
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 export function addAppCommands(program: Command): void {
-  const app = withExamples(
-    program.command('app').description('data apps: pages over the tables of a project'),
-    'millrace app create Orders --script examples/data-app/app.mjs --set TABLE=in.c-shop.orders --deploy',
-    'millrace app open 1',
-  )
+  const app = program.command('app').description('data apps: pages over the tables of a project')
 
   stackOptions(app.command('list'))
     .description('apps of the project')
@@ -116,9 +113,10 @@ export function addAppCommands(program: Command): void {
       process.stdout.write(await answer.text())
     })
 
-  stackOptions(app.command('delete <id>'))
+  withYes(stackOptions(app.command('delete <id>')))
     .description('end it; its configuration goes to the trash')
     .action(async (id: string, _options, command: Command) => {
+      await confirm(command, `Delete app ${id}`)
       await createClient(command).request('DELETE', `${APPS}/${encodeURIComponent(id)}`)
       print(command, { id }, () => `App ${id} is deleted.`)
     })

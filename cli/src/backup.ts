@@ -6,8 +6,9 @@ import type { Verified } from '../../server/src/engines/backup-folder/verify-bac
 import { askForBackup } from '../../server/src/start/admin-listener.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import type { DrillResult } from '../../server/src/start/drill.ts'
+import { print } from './json-output.ts'
 import { backUpStopped, drill, restore, resume, withBackupSource } from './open-core.ts'
-import { print, progress, timeText, UserError } from './output.ts'
+import { progress, timeText, UserError } from './output.ts'
 
 export function addBackupCommands(program: Command): void {
   program

@@ -2,8 +2,9 @@
 
 import type { Command } from 'commander'
 import { createClient, type StorageJob, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, progress, table, timeText } from './output.ts'
+import { confirm, withYes } from './confirm.ts'
+import { print } from './json-output.ts'
+import { progress, table, timeText } from './output.ts'
 
 interface Branch {
   readonly id: number
@@ -14,12 +15,7 @@ interface Branch {
 }
 
 export function addBranchCommands(program: Command): void {
-  const branch = withExamples(
-    program.command('branch').description('development branches; other commands take one with --branch'),
-    'millrace branch create "New prices"',
-    'millrace config list --branch 42',
-    'millrace branch delete 42',
-  )
+  const branch = program.command('branch').description('development branches; other commands take one with --branch')
   const show = (one: Branch) => `${one.id}  ${one.name}${one.isDefault ? '  (default)' : ''}`
 
   stackOptions(branch.command('list'))
@@ -52,9 +48,10 @@ export function addBranchCommands(program: Command): void {
       print(command, results as Branch, show) // of this operation
     })
 
-  stackOptions(branch.command('delete <id>'))
+  withYes(stackOptions(branch.command('delete <id>')))
     .description('delete a branch with everything in it')
     .action(async (id: string, _: object, command: Command) => {
+      await confirm(command, `Delete branch ${id} with everything in it`)
       const client = createClient(command)
       await client.waitForJob(await client.request<StorageJob>('DELETE', pathOf(id)))
       print(command, { id }, () => `Branch ${id} is deleted.`)

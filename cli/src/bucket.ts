@@ -2,8 +2,9 @@
 
 import type { Command } from 'commander'
 import { createClient, type StorageJob, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, table } from './output.ts'
+import { confirm, withYes } from './confirm.ts'
+import { print } from './json-output.ts'
+import { table } from './output.ts'
 
 interface Bucket {
   readonly id: string
@@ -18,11 +19,7 @@ interface Bucket {
 }
 
 export function addBucketCommands(program: Command): void {
-  const bucket = withExamples(
-    program.command('bucket').description('buckets: folders of tables'),
-    'millrace bucket create main --stage in',
-    'millrace bucket show in.c-main',
-  )
+  const bucket = program.command('bucket').description('buckets: folders of tables')
 
   stackOptions(bucket.command('list'))
     .description('all buckets')
@@ -68,10 +65,11 @@ export function addBucketCommands(program: Command): void {
       print(command, made, (one) => `Bucket ${one.id} is there`)
     })
 
-  stackOptions(bucket.command('drop <bucket>'))
+  withYes(stackOptions(bucket.command('drop <bucket>')))
     .description('delete a bucket')
     .option('--force', 'with all its tables')
     .action(async (id: string, { force }: { force?: boolean }, command: Command) => {
+      await confirm(command, `Delete bucket ${id}${force ? ' with all its tables' : ''}`)
       const client = createClient(command)
       const query = { async: 1, force: force ? 1 : 0 }
       const job = await client.waitForJob(

@@ -1,11 +1,11 @@
 // The command line as a client of a running stack: where it is, with which token, and how its errors are shown.
 
 import type { Command } from 'commander'
+import { type Answer, type Input, type OperationName, requestOf } from '../../client/src/client.ts'
 import { defined } from '../../server/src/kit/defined.ts'
 import { suggestion } from './did-you-mean.ts'
 import { UserError } from './output.ts'
-
-export const DEFAULT_URL = 'http://127.0.0.1:8000'
+import { DEFAULT_URL, stackOf } from './stack-choice.ts'
 
 export interface ClientRequest {
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
@@ -31,18 +31,18 @@ export type Client = ReturnType<typeof createClient>
 /** Adds the options every command that talks to a stack has. */
 export const stackOptions = (command: Command): Command =>
   command
-    .option('--url <address>', `address of the stack (default: $MILLRACE_URL or ${DEFAULT_URL})`)
-    .option('--token <token>', 'storage token (default: $MILLRACE_TOKEN)')
-
-export const stackUrl = (command: Command): string =>
-  (command.optsWithGlobals<{ url?: string }>().url ?? process.env.MILLRACE_URL ?? DEFAULT_URL).replace(/\/+$/, '')
+    .option(
+      '--url <address>',
+      `address of the stack (default: $MILLRACE_URL, a profile, the stack of this machine or ${DEFAULT_URL})`,
+    )
+    .option('--token <token>', 'storage token (default: $MILLRACE_TOKEN, or that of the profile)')
+    .option('--profile <name>', 'stack and token as saved by millrace login (default: $MILLRACE_PROFILE, or the profile in use)')
 
 export function createClient(command: Command) {
-  const url = stackUrl(command)
-  const token = command.optsWithGlobals<{ token?: string }>().token ?? process.env.MILLRACE_TOKEN
+  const { url, token } = stackOf(command)
   if (!token)
     throw new UserError(
-      'A token is needed: give --token or set MILLRACE_TOKEN. The first start printed the master token; "millrace token reset-master" makes a new one.',
+      `A token for ${url} is needed: save one with millrace login, set MILLRACE_TOKEN or give --token. The first start printed the master token; "millrace token reset-master" creates a new one.`,
     )
   return clientOf(url, token)
 }
@@ -86,6 +86,12 @@ export function clientOf(url: string, token: string) {
     return (text === '' ? undefined : JSON.parse(text)) as T
   }
 
+  /** One operation of the API document, with its types. */
+  function call<O extends OperationName>(operation: O, input: Input<O> = {}, branch?: string): Promise<Answer<O>> {
+    const { method, address, body } = requestOf(operation, input, branch)
+    return request<Answer<O>>(method, address, defined({ jsonText: body }))
+  }
+
   /** Polls a storage job until it ends; a failed one is a UserError with its message. */
   async function waitForJob(job: StorageJob, onStatus: (status: string) => void = () => {}): Promise<StorageJob> {
     let current = job
@@ -103,7 +109,7 @@ export function clientOf(url: string, token: string) {
     return current
   }
 
-  return { url, token, send, request, waitForJob }
+  return { url, token, send, request, call, waitForJob }
 }
 
 async function sentenceOf(response: Response): Promise<string> {

@@ -1,6 +1,6 @@
 // All commands of millrace, not yet run.
 
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import { VERSION } from '../../server/src/start/version.ts'
 import { addAdminCommands } from './admin.ts'
 import { addApiCommand } from './api.ts'
@@ -14,9 +14,12 @@ import { addConfigCommands } from './config.ts'
 import { addDoctorCommand } from './doctor.ts'
 import { addEncryptionCommands } from './encryption.ts'
 import { addEventCommands } from './event.ts'
+import { addExamples } from './examples.ts'
 import { addFileCommands } from './file.ts'
 import { addFlowCommands } from './flow.ts'
 import { addJobCommands } from './job.ts'
+import { addJsonOptions, JsonCommand } from './json-output.ts'
+import { addLoginCommands } from './login.ts'
 import { addMigrateCommands } from './migrate.ts'
 import { addNodesCommand } from './nodes.ts'
 import { addNotifyCommands } from './notify.ts'
@@ -35,15 +38,15 @@ import { addTriggerCommands } from './trigger.ts'
 import { addVaultCommands } from './vault.ts'
 
 export function createProgram(): Command {
-  const program = new Command('millrace')
+  const program = new JsonCommand('millrace')
+    .enablePositionalOptions()
     .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
     .version(VERSION, '--version', 'print the version')
-    .option('--json', 'print JSON instead of text')
     .showHelpAfterError('Add --help to see what there is.')
     .addHelpText(
       'after',
       `
-Commands about data need a running stack and its token: export MILLRACE_TOKEN=... (and MILLRACE_URL, when it is not http://127.0.0.1:8000).
+Commands about data need a running stack and its token: millrace login, or export MILLRACE_TOKEN=... (and MILLRACE_URL, when it is not the stack of this machine).
 
 Examples:
   millrace config create keboola.ex-generic-v2 --id shop --name Shop --file shop.json
@@ -55,6 +58,7 @@ Examples:
 
   // Each noun has a file of its own that adds its commands here.
   addStartCommand(program)
+  addLoginCommands(program)
   addBucketCommands(program)
   addTableCommands(program)
   addSqlCommand(program)
@@ -85,5 +89,7 @@ Examples:
   addAdminCommands(program)
   addDoctorCommand(program)
   addCompletionCommand(program)
+  addJsonOptions(program)
+  addExamples(program)
   return program
 }

@@ -25,7 +25,7 @@ test('bash completes commands, their commands and their options', async () => {
   assert.deepEqual(await complete('millrace', 'nothing-like-it', 'tab'), ['table'], 'what is not a command is passed over')
   const all = await complete('millrace', '')
   for (const name of ['table', 'job', 'backup', 'migrate']) assert.ok(all.includes(name), name)
-  assert.deepEqual(await complete('millrace', 'backup', ''), ['--with-key', '--help'])
+  assert.deepEqual(await complete('millrace', 'backup', ''), ['--with-key', '--json', '--jq', '--jmespath', '--help'])
 })
 
 test('every command is in the scripts of zsh and fish, and other shells are named', async () => {

@@ -7,9 +7,9 @@ import type { ReadDescription } from '../../server/src/services/components/descr
 import { createClient, stackOptions } from './client.ts'
 import { LANGUAGES, type Language, writeScaffold } from './component-scaffold.ts'
 import { laidOut } from './config-text.ts'
-import { withExamples } from './help.ts'
+import { print, printJson } from './json-output.ts'
 import { programFolder, runLocally } from './local-run.ts'
-import { print, table, UserError } from './output.ts'
+import { table, UserError } from './output.ts'
 
 interface Listed {
   readonly id: string
@@ -20,13 +20,7 @@ interface Listed {
 }
 
 export function addComponentCommands(program: Command): void {
-  const component = withExamples(
-    program.command('component').description('components of a stack, and the making of your own'),
-    'millrace component list --type extractor',
-    'millrace component new acme.counter --language python',
-    'millrace component validate counter/counter.json',
-    'millrace component run counter/counter.json counter/data',
-  )
+  const component = program.command('component').description('components of a stack, and the making of your own')
 
   stackOptions(component.command('list'))
     .description('all components of the stack')
@@ -48,7 +42,7 @@ export function addComponentCommands(program: Command): void {
     .description('the description of a component, as JSON')
     .action(async (id: string, _: object, command: Command) => {
       const answer = await createClient(command).send('GET', `/v2/storage/components/${encodeURIComponent(id)}`)
-      process.stdout.write(laidOut(await answer.text()))
+      printJson(command, laidOut(await answer.text()))
     })
 
   component

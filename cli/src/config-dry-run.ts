@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { createClient } from './client.ts'
 import { type Chosen, withBranch } from './config-requests.ts'
-import { print } from './output.ts'
+import { print } from './json-output.ts'
 
 interface Column {
   readonly name: string

@@ -7,17 +7,13 @@ import { addDryRunCommand } from './config-dry-run.ts'
 import { planPush, readFolder, type Step, writeFolder } from './config-folder.ts'
 import { bodyOf, type ChangeOptions, type Chosen, getText, placeOf, sendText, withBranch, withFields } from './config-requests.ts'
 import { type ConfigurationFile, type FileMembers, filesOf, laidOut, objectText, stringOf, wholeText } from './config-text.ts'
-import { withExamples } from './help.ts'
+import { confirm, withYes } from './confirm.ts'
+import { print, printJson, wantsJson } from './json-output.ts'
 import { lineDiff } from './line-diff.ts'
-import { print, table, UserError, wantsJson } from './output.ts'
+import { table, UserError } from './output.ts'
 
 export function addConfigCommands(program: Command): void {
-  const config = withExamples(
-    program.command('config').description('component configurations of a running stack'),
-    'millrace config create keboola.ex-generic-v2 --id shop --name Shop --file shop.json',
-    'millrace config diff keboola.ex-generic-v2 shop 1 2',
-    'millrace config pull configurations && millrace config push configurations --plan',
-  )
+  const config = program.command('config').description('component configurations of a running stack')
   withBranch(config.command('list'))
     .description('configurations, of all components or of one')
     .argument('[component]', 'component id')
@@ -50,7 +46,7 @@ export function addConfigCommands(program: Command): void {
         options.versionId === undefined
           ? encodeURIComponent(id)
           : `${encodeURIComponent(id)}/versions/${encodeURIComponent(options.versionId)}`
-      process.stdout.write(laidOut(await getText(createClient(command), placeOf(options.branch, component, path))))
+      printJson(command, laidOut(await getText(createClient(command), placeOf(options.branch, component, path))))
     })
 
   withFields(config.command('create'))
@@ -75,12 +71,13 @@ export function addConfigCommands(program: Command): void {
       report(command, component, await sendText(createClient(command), 'PUT', place, await bodyOf(options), headers))
     })
 
-  withBranch(config.command('delete'))
+  withYes(withBranch(config.command('delete')))
     .description('move a configuration to the trash; one that is there already is removed for good with --purge')
     .argument('<component>')
     .argument('<id>')
     .option('--purge', 'remove it for good')
     .action(async (component: string, id: string, options: Chosen & { purge?: boolean }, command: Command) => {
+      if (options.purge) await confirm(command, `Remove ${component}/${id} for good`)
       const client = createClient(command)
       const place = placeOf(options.branch, component, encodeURIComponent(id))
       const isInTrash = await listDeleted(client, options.branch, component).then((ids) => ids.includes(id))

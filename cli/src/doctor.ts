@@ -14,8 +14,9 @@ import { findRunningStack, type StackAddresses } from '../../server/src/start/ad
 import { type Config, readConfig } from '../../server/src/start/config.ts'
 import { VERSION } from '../../server/src/start/version.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/data-files.ts'
+import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
-import { print, timeText } from './output.ts'
+import { timeText } from './output.ts'
 
 interface Finding {
   readonly check: string

@@ -3,9 +3,11 @@
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { readConfig } from '../../server/src/start/config.ts'
-import { stackOptions, stackUrl } from './client.ts'
+import { stackOptions } from './client.ts'
+import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
-import { print, UserError } from './output.ts'
+import { UserError } from './output.ts'
+import { stackOf } from './stack-choice.ts'
 
 interface Scope {
   readonly component?: string
@@ -26,7 +28,7 @@ export function addEncryptionCommands(program: Command): void {
       if (process.stdin.isTTY)
         throw new UserError('Give the secret on standard input, so that no shell history keeps it: millrace encrypt < file')
       const input = await readAll(process.stdin)
-      const address = new URL('/encryption/encrypt', stackUrl(command))
+      const address = new URL('/encryption/encrypt', stackOf(command).url)
       for (const [name, value] of [
         ['componentId', options.component],
         ['projectId', options.project],

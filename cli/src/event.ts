@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { createClient, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, table, timeText } from './output.ts'
+import { print } from './json-output.ts'
+import { table, timeText } from './output.ts'
 
 interface Event {
   readonly id: number | string
@@ -17,12 +17,7 @@ interface Event {
 }
 
 export function addEventCommands(program: Command): void {
-  const event = withExamples(
-    program.command('event').description('what happened in the project'),
-    'millrace event list --limit 50',
-    'millrace event list --query "type:error"',
-    'millrace event list --component keboola.ex-generic-v2 --config shop',
-  )
+  const event = program.command('event').description('what happened in the project')
 
   stackOptions(event.command('list'))
     .description('newest first')

@@ -6,9 +6,10 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
+import { confirm, withYes } from './confirm.ts'
 import { blobUrl, loadSdk, type StackFile, s3ClientOf, uploadFile } from './file-upload.ts'
-import { withExamples } from './help.ts'
-import { print, progress, table, timeText, UserError } from './output.ts'
+import { print } from './json-output.ts'
+import { progress, table, timeText, UserError } from './output.ts'
 
 interface UploadFlags {
   readonly name?: string
@@ -25,12 +26,7 @@ interface ListFlags {
 }
 
 export function addFileCommands(program: Command): void {
-  const file = withExamples(
-    program.command('file').description('files of a stack'),
-    'millrace file upload data.csv --tag raw',
-    'millrace file list --query \'tags:"raw"\'',
-    'millrace file download 7 --output back.csv',
-  )
+  const file = program.command('file').description('files of a stack')
 
   stackOptions(file.command('upload'))
     .description('upload a file; run it again to go on with an interrupted upload')
@@ -98,10 +94,11 @@ export function addFileCommands(program: Command): void {
       print(command, await createClient(command).request<StackFile>('GET', `/v2/storage/files/${id}`), details),
     )
 
-  stackOptions(file.command('delete'))
+  withYes(stackOptions(file.command('delete')))
     .description('delete files')
     .argument('<id...>', 'ids of the files')
     .action(async (ids: string[], _: unknown, command: Command) => {
+      await confirm(command, `Delete ${ids.length === 1 ? 'file' : 'files'} ${ids.join(', ')}`)
       const client = createClient(command)
       for (const id of ids.map(wholeNumber)) await client.request('DELETE', `/v2/storage/files/${id}`)
       print(command, { deleted: ids.map(Number) }, ({ deleted }) => `deleted ${deleted.join(', ')}`)

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
 import { jobPath, variablesOf } from './job.ts'
-import { print, UserError, wantsJson } from './output.ts'
+import { print, wantsJson } from './json-output.ts'
+import { UserError } from './output.ts'
 
 export interface FlowTask {
   readonly id: string
@@ -57,11 +57,7 @@ const COMPONENT = 'keboola.flow'
 const LOOK_MS = 300
 
 export function addFlowCommands(program: Command): void {
-  const flow = withExamples(
-    program.command('flow').description('flows: configurations that run others in phases'),
-    'millrace flow run nightly',
-    'millrace flow rerun 42',
-  )
+  const flow = program.command('flow').description('flows: configurations that run others in phases')
 
   stackOptions(flow.command('run <config>'))
     .description('run a flow and show its phases and tasks until it ends')

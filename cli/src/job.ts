@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, progress, table, timeText, UserError, wantsJson } from './output.ts'
+import { print, wantsJson } from './json-output.ts'
+import { progress, table, timeText, UserError } from './output.ts'
 
 interface Job {
   readonly id: string
@@ -45,12 +45,7 @@ interface RunOptions {
 }
 
 export function addJobCommands(program: Command): void {
-  const job = withExamples(
-    program.command('job').description('jobs of the queue'),
-    'millrace job run keboola.ex-generic-v2 shop --follow',
-    'millrace job list --status error --limit 5',
-    'millrace job logs 42',
-  )
+  const job = program.command('job').description('jobs of the queue')
 
   stackOptions(job.command('run <component> <config>'))
     .description('run a configuration')

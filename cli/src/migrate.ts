@@ -2,11 +2,13 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { type Client, clientOf, createClient, DEFAULT_URL, stackOptions } from './client.ts'
-import { print, progress, table, UserError } from './output.ts'
+import { type Client, clientOf, createClient, stackOptions } from './client.ts'
+import { print } from './json-output.ts'
+import { progress, table, UserError } from './output.ts'
 import { exportProject } from './project-export.ts'
 import { newReport, type ProjectFolder, projectFolder, type Report } from './project-folder.ts'
 import { importProject } from './project-import.ts'
+import { chooseStack, withoutSlash } from './stack-choice.ts'
 
 interface MigrateOptions {
   readonly from: string
@@ -17,24 +19,22 @@ interface MigrateOptions {
   readonly files?: boolean
 }
 
-const withoutSlash = (address: string): string => address.replace(/\/+$/, '')
-
 export function addMigrateCommands(program: Command): void {
   program
     .command('migrate')
     .description('move a project from another stack of this kind into this one; run it again to go on after an interruption')
     .requiredOption('--from <address>', 'address of the stack to move from')
     .requiredOption('--token <token>', 'a master token of the project to move')
-    .option('--to <address>', 'address of the stack to move to (default: $MILLRACE_URL)')
-    .option('--to-token <token>', 'a master token of the project to move into (default: $MILLRACE_TOKEN)')
+    .option('--to <address>', 'address of the stack to move to (default: as for other commands)')
+    .option('--to-token <token>', 'a master token of the project to move into (default: as for other commands)')
     .option('--folder <folder>', 'where the project is kept on the way', 'millrace-project')
     .option('--files', 'move files as well')
     .action(async ({ from, token, to, toToken, folder, files }: MigrateOptions, command: Command) => {
       const source = clientOf(withoutSlash(from), token)
-      const targetToken = toToken ?? process.env.MILLRACE_TOKEN
+      const { url, token: targetToken } = chooseStack({ url: to, token: toToken })
       if (!targetToken)
         throw new UserError('A token of the project to move into is needed: give --to-token or set MILLRACE_TOKEN.')
-      const target = clientOf(withoutSlash(to ?? process.env.MILLRACE_URL ?? DEFAULT_URL), targetToken)
+      const target = clientOf(url, targetToken)
       await inFolder(command, folder, async (place, report, say) => {
         await exportProject(source, place, report, { files: files ?? false, say })
         await importProject(target, place, report, say)

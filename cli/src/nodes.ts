@@ -4,37 +4,36 @@ import type { Command } from 'commander'
 import { systemClock } from '../../server/src/kit/clock.ts'
 import { stateAt } from '../../server/src/services/nodes/nodes.ts'
 import { readConfig } from '../../server/src/start/config.ts'
-import { withExamples } from './help.ts'
+import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
-import { print, table } from './output.ts'
+import { table } from './output.ts'
 
 export function addNodesCommand(program: Command): void {
-  withExamples(
-    program.command('nodes').description('nodes of this installation: version, roles, labels, load'),
-    'millrace nodes',
-    'millrace nodes --json',
-  ).action(async (_options, command: Command) => {
-    const now = systemClock.now()
-    const { createNodesStore } = await import('../../server/src/services/nodes/nodes.store.ts') // only this command needs it
-    const nodes = await withCore(readConfig(), ({ metadata }) => createNodesStore(metadata.db).list())
-    print(
-      command,
-      nodes.map((node) => ({ ...node, state: stateAt(node, now) })),
-      (rows) =>
-        table(
-          ['NAME', 'STATE', 'VERSION', 'ROLES', 'LABELS', 'JOBS', 'LOADS', 'MEMORY', 'SEEN'],
-          rows.map(({ name, state, version, roles, labels, load, seenAt }) => [
-            name,
-            state,
-            version,
-            roles.join(','),
-            labels.join(','),
-            `${load.jobs}/${load.slots}`,
-            load.storageJobs,
-            `${Math.round(load.memoryBytes / 2 ** 20)} MB`,
-            `${Math.max(0, Math.round((now.getTime() - seenAt.getTime()) / 1000))} s ago`,
-          ]),
-        ),
-    )
-  })
+  program
+    .command('nodes')
+    .description('nodes of this installation: version, roles, labels, load')
+    .action(async (_options, command: Command) => {
+      const now = systemClock.now()
+      const { createNodesStore } = await import('../../server/src/services/nodes/nodes.store.ts') // only this command needs it
+      const nodes = await withCore(readConfig(), ({ metadata }) => createNodesStore(metadata.db).list())
+      print(
+        command,
+        nodes.map((node) => ({ ...node, state: stateAt(node, now) })),
+        (rows) =>
+          table(
+            ['NAME', 'STATE', 'VERSION', 'ROLES', 'LABELS', 'JOBS', 'LOADS', 'MEMORY', 'SEEN'],
+            rows.map(({ name, state, version, roles, labels, load, seenAt }) => [
+              name,
+              state,
+              version,
+              roles.join(','),
+              labels.join(','),
+              `${load.jobs}/${load.slots}`,
+              load.storageJobs,
+              `${Math.round(load.memoryBytes / 2 ** 20)} MB`,
+              `${Math.max(0, Math.round((now.getTime() - seenAt.getTime()) / 1000))} s ago`,
+            ]),
+          ),
+      )
+    })
 }

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { createClient, stackOptions } from './client.ts'
-import { print, table, timeText, UserError } from './output.ts'
+import { print } from './json-output.ts'
+import { table, timeText, UserError } from './output.ts'
 
 interface Filter {
   readonly field: string

@@ -1,17 +1,7 @@
 // What the command line prints: data on stdout (text, or JSON with --json), everything else on stderr.
 
-import type { Command } from 'commander'
-
 /** A mistake the user can mend: printed as one line, exit code 1. */
 export class UserError extends Error {}
-
-/** `--json` may stand before or after the subcommand. */
-export const wantsJson = (command: Command): boolean => command.optsWithGlobals<{ json?: boolean }>().json === true
-
-/** Prints a value: as JSON, or by `text`. */
-export function print<T>(command: Command, value: T, text: (value: T) => string): void {
-  process.stdout.write(`${wantsJson(command) ? JSON.stringify(value, null, 2) : text(value)}\n`)
-}
 
 /** A time as people read it, in one spelling for all services: `2026-01-31T12:00:00Z`. What is not a time stays as it is. */
 export function timeText(time: string | Date | null | undefined): string {

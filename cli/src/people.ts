@@ -5,18 +5,12 @@ import type { Role } from '../../server/src/model/actor.ts'
 import { NO_ORIGIN } from '../../server/src/model/event.ts'
 import { readConfig } from '../../server/src/start/config.ts'
 import { addressOf } from './admin.ts'
-import { withExamples } from './help.ts'
+import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
-import { print, table } from './output.ts'
+import { table } from './output.ts'
 
 export function addPeopleCommands(program: Command): void {
-  const people = withExamples(
-    program.command('people').description('people of this installation'),
-    'millrace people list',
-    'millrace people invite ann@example.com --project 1 --role editor',
-    'millrace people admin ann@example.com',
-    'millrace people remove ann@example.com',
-  )
+  const people = program.command('people').description('people of this installation')
 
   people
     .command('list')

@@ -4,22 +4,20 @@ import type { Command } from 'commander'
 import { SETTING_NAMES } from '../../server/src/services/tokens/project-settings.ts'
 import type { Projects } from '../../server/src/services/tokens/projects.ts'
 import { readConfig } from '../../server/src/start/config.ts'
-import { withExamples } from './help.ts'
+import { confirmHere, withYes } from './confirm.ts'
+import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
-import { print, table, timeText, UserError } from './output.ts'
+import { table, timeText, UserError } from './output.ts'
 
 export function addProjectCommands(program: Command): void {
-  const project = withExamples(
-    program.command('project').description('projects of this installation'),
-    'millrace project create Marketing',
-    'millrace project list',
-  )
+  const project = program.command('project').description('projects of this installation')
 
-  project
-    .command('create <name>')
+  withYes(project.command('create <name>'))
     .description('make a project; its master token is shown once')
     .action(async (name: string, _options, command: Command) => {
-      const made = await withCore(readConfig(), ({ tokens }) => tokens.createProject(name))
+      const config = readConfig()
+      await confirmHere(command, `Create a project "${name}"`, config.dataDir)
+      const made = await withCore(config, ({ tokens }) => tokens.createProject(name))
       const answer = { id: made.project.id, name: made.project.name, masterToken: made.master.value }
       print(
         command,
@@ -54,54 +52,61 @@ export function addProjectCommands(program: Command): void {
   const change = async (
     command: Command,
     id: string,
+    question: string,
     work: (projects: Projects, id: number) => Promise<{ readonly name: string }>,
     what: string,
   ) => {
-    const { name } = await withCore(readConfig(), ({ tokens }) => work(tokens.projects, projectIdFrom(id)))
+    const config = readConfig()
+    await confirmHere(command, `${question} project ${id}`, config.dataDir)
+    const { name } = await withCore(config, ({ tokens }) => work(tokens.projects, projectIdFrom(id)))
     print(command, { id: Number(id), name }, () => `Project ${id} "${name}" ${what}.`)
   }
 
-  project
-    .command('rename <id> <name>')
+  withYes(project.command('rename <id> <name>'))
     .description('give a project another name')
     .action((id: string, name: string, _options, command: Command) =>
-      change(command, id, (projects, at) => projects.rename(at, name, {}), 'has its new name'),
+      change(command, id, 'Rename', (projects, at) => projects.rename(at, name, {}), 'has its new name'),
     )
 
-  project
-    .command('pause <id>')
+  withYes(project.command('pause <id>'))
     .description('nothing starts or changes in the project; it can be read')
     .option('--reason <text>', 'everybody who is refused reads it', '')
     .action((id: string, { reason }: { reason: string }, command: Command) =>
-      change(command, id, (projects, at) => projects.pause(at, reason, {}), 'is paused'),
+      change(command, id, 'Pause', (projects, at) => projects.pause(at, reason, {}), 'is paused'),
     )
 
-  project
-    .command('resume <id>')
+  withYes(project.command('resume <id>'))
     .description('let a paused project go on')
-    .action((id: string, _options, command: Command) => change(command, id, (projects, at) => projects.resume(at, {}), 'goes on'))
+    .action((id: string, _options, command: Command) =>
+      change(command, id, 'Resume', (projects, at) => projects.resume(at, {}), 'goes on'),
+    )
 
-  project
-    .command('delete <id>')
+  withYes(project.command('delete <id>'))
     .description('nobody gets in any more; everything of it goes when the grace time is over')
     .option('--days <days>', 'the grace time, 2 to 90 days', Number, 7)
     .action((id: string, { days }: { days: number }, command: Command) =>
-      change(command, id, (projects, at) => projects.remove(at, days, {}), `is deleted; restore it within ${days} days`),
+      change(
+        command,
+        id,
+        'Delete',
+        (projects, at) => projects.remove(at, days, {}),
+        `is deleted; restore it within ${days} days`,
+      ),
     )
 
-  project
-    .command('restore <id>')
+  withYes(project.command('restore <id>'))
     .description('bring a deleted project back')
     .action((id: string, _options, command: Command) =>
-      change(command, id, (projects, at) => projects.restore(at, {}), 'is back'),
+      change(command, id, 'Restore', (projects, at) => projects.restore(at, {}), 'is back'),
     )
 
-  project
-    .command('set <id> <settings...>')
+  withYes(project.command('set <id> <settings...>'))
     .description(`change settings of a project: name=value, or name= for the default. Settings: ${SETTING_NAMES.join(', ')}`)
     .action(async (id: string, settings: string[], _options, command: Command) => {
       const given = Object.fromEntries(settings.map(nameAndValue))
-      const { name, settings: now } = await withCore(readConfig(), ({ tokens }) => tokens.setProject(projectIdFrom(id), given))
+      const config = readConfig()
+      await confirmHere(command, `Change settings of project ${id}`, config.dataDir)
+      const { name, settings: now } = await withCore(config, ({ tokens }) => tokens.setProject(projectIdFrom(id), given))
       print(command, { id: Number(id), name, settings: now }, () => `Project ${id} "${name}"   ${describe(now)}`)
     })
 }

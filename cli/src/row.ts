@@ -5,8 +5,8 @@ import { membersOf } from '../../server/src/kit/json-text.ts'
 import { createClient } from './client.ts'
 import { bodyOf, type ChangeOptions, type Chosen, getText, placeOf, sendText, withBranch, withFields } from './config-requests.ts'
 import { laidOut, stringOf } from './config-text.ts'
-import { withExamples } from './help.ts'
-import { print, table, UserError } from './output.ts'
+import { print, printJson } from './json-output.ts'
+import { table, UserError } from './output.ts'
 
 interface Row {
   readonly id: string
@@ -16,12 +16,7 @@ interface Row {
 }
 
 export function addRowCommands(program: Command): void {
-  const row = withExamples(
-    program.command('row').description('rows of a configuration; a job runs them in their order'),
-    'millrace row list keboola.ex-generic-v2 shop',
-    'millrace row create keboola.ex-generic-v2 shop --id orders --name Orders --file orders.json',
-    'millrace row order keboola.ex-generic-v2 shop customers orders',
-  )
+  const row = program.command('row').description('rows of a configuration; a job runs them in their order')
   const placeOfRows = (branch: string, component: string, config: string, rest = '') =>
     placeOf(branch, component, `${encodeURIComponent(config)}/rows${rest === '' ? '' : `/${encodeURIComponent(rest)}`}`)
   const ofConfig = (command: Command) => command.argument('<component>').argument('<config>', 'id of the configuration')
@@ -43,7 +38,7 @@ export function addRowCommands(program: Command): void {
   ofRow(withBranch(row.command('show')))
     .description('one row, with its state')
     .action(async (component: string, config: string, id: string, { branch }: Chosen, command: Command) => {
-      process.stdout.write(laidOut(await getText(createClient(command), placeOfRows(branch, component, config, id))))
+      printJson(command, laidOut(await getText(createClient(command), placeOfRows(branch, component, config, id))))
     })
 
   ofConfig(withFields(row.command('create')))

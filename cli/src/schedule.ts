@@ -2,8 +2,8 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, table, timeText, UserError } from './output.ts'
+import { print } from './json-output.ts'
+import { table, timeText, UserError } from './output.ts'
 
 interface Schedule {
   readonly id: string
@@ -41,12 +41,7 @@ interface CreateOptions {
 const SCHEDULER = 'keboola.scheduler'
 
 export function addScheduleCommands(program: Command): void {
-  const schedule = withExamples(
-    program.command('schedule').description('run configurations on a cron expression (needs a master token)'),
-    'millrace schedule create "0 6 * * *" keboola.ex-generic-v2 shop --timezone Europe/Prague',
-    'millrace schedule list',
-    'millrace schedule next 7',
-  )
+  const schedule = program.command('schedule').description('run configurations on a cron expression (needs a master token)')
 
   stackOptions(schedule.command('create <cron> <component> <configuration>'))
     .description('make a schedule and activate it, for example: create "0 6 * * *" keboola.ex-generic-v2 123')

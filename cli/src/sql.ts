@@ -7,7 +7,8 @@ import type { ReadableStream } from 'node:stream/web'
 import { type Command, Option } from 'commander'
 import { defined } from '../../server/src/kit/defined.ts'
 import { type Client, createClient, stackOptions } from './client.ts'
-import { table, UserError, wantsJson } from './output.ts'
+import { printJson, wantsJson } from './json-output.ts'
+import { table, UserError } from './output.ts'
 import { startSqlShell } from './sql-shell.ts'
 
 export interface QueryAnswer {
@@ -52,7 +53,8 @@ async function printQuery(client: Client, sql: string, { format, limit }: SqlOpt
     return
   }
   const text = await (await query({ limit: rows ?? SHOWN_ROWS })).text()
-  process.stdout.write(wantsJson(command) ? text : `${asTable(JSON.parse(text) as QueryAnswer)}\n`)
+  if (wantsJson(command)) printJson(command, text)
+  else process.stdout.write(`${asTable(JSON.parse(text) as QueryAnswer)}\n`)
 }
 
 function asTable({ columns, rows, rowCount, isTruncated }: QueryAnswer): string {

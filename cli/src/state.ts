@@ -5,20 +5,14 @@ import { membersOf } from '../../server/src/kit/json-text.ts'
 import { createClient } from './client.ts'
 import { type Chosen, getText, placeOf, readJsonFile, withBranch } from './config-requests.ts'
 import { laidOut } from './config-text.ts'
-import { withExamples } from './help.ts'
-import { print } from './output.ts'
+import { print, printJson } from './json-output.ts'
 
 interface StateOptions extends Chosen {
   readonly row?: string
 }
 
 export function addStateCommands(program: Command): void {
-  const state = withExamples(
-    program.command('state').description('what a configuration or one of its rows remembers between runs'),
-    'millrace state get keboola.ex-generic-v2 shop > state.json',
-    'millrace state set keboola.ex-generic-v2 shop --file state.json',
-    'millrace state reset keboola.ex-generic-v2 shop --row orders      the next run starts from the beginning',
-  )
+  const state = program.command('state').description('what a configuration or one of its rows remembers between runs')
   const withPlace = (command: Command) =>
     withBranch(command)
       .argument('<component>')
@@ -31,7 +25,7 @@ export function addStateCommands(program: Command): void {
     .description('print the state as JSON')
     .action(async (component: string, config: string, options: StateOptions, command: Command) => {
       const record = await getText(createClient(command), ownerOf(component, config, options))
-      process.stdout.write(laidOut(membersOf(record).get('state') ?? '{}'))
+      printJson(command, laidOut(membersOf(record).get('state') ?? '{}'))
     })
 
   withPlace(state.command('set'))

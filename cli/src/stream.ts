@@ -3,7 +3,9 @@
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
-import { print, table, UserError } from './output.ts'
+import { confirm, withYes } from './confirm.ts'
+import { print } from './json-output.ts'
+import { table, UserError } from './output.ts'
 
 interface Source {
   readonly sourceId: string
@@ -137,9 +139,10 @@ export function addStreamCommands(program: Command): void {
         await show(client, sourceId, command)
       })
 
-  stackOptions(stream.command('delete <source>'))
+  withYes(stackOptions(stream.command('delete <source>')))
     .description('remove a source; its tables stay')
     .action(async (sourceId: string, _: object, command: Command) => {
+      await confirm(command, `Delete source ${sourceId}`)
       await createClient(command).request('DELETE', pathOf(sourceId))
       print(command, { sourceId }, () => `source ${sourceId} is deleted`)
     })

@@ -7,9 +7,10 @@ import type { ReadableStream } from 'node:stream/web'
 import { type Command, Option } from 'commander'
 import { defined } from '../../server/src/kit/defined.ts'
 import { type Client, createClient, type StorageJob, stackOptions } from './client.ts'
+import { confirm, withYes } from './confirm.ts'
 import { uploadFile } from './file-upload.ts'
-import { withExamples } from './help.ts'
-import { print, progress, table, timeText, UserError } from './output.ts'
+import { print } from './json-output.ts'
+import { progress, table, timeText, UserError } from './output.ts'
 
 interface Table {
   readonly id: string
@@ -44,12 +45,7 @@ interface ExportOptions extends QueryOptions {
 }
 
 export function addTableCommands(program: Command): void {
-  const group = withExamples(
-    program.command('table').description('tables: load, export, look, change'),
-    'millrace table import in.c-main.orders orders.csv --primary-key id',
-    'millrace table preview in.c-main.orders --where status=new --limit 5',
-    'millrace table export in.c-main.orders orders.parquet --format parquet',
-  )
+  const group = program.command('table').description('tables: load, export, look, change')
   const withCsv = (command: Command) =>
     stackOptions(command)
       .option('--delimiter <character>', 'default a comma; \\t is a tab')
@@ -157,10 +153,11 @@ export function addTableCommands(program: Command): void {
       )
     })
 
-  stackOptions(group.command('drop <table>'))
+  withYes(stackOptions(group.command('drop <table>')))
     .description('delete a table')
     .option('--force', 'with its aliases')
     .action(async (id: string, { force }: { force?: boolean }, command: Command) => {
+      await confirm(command, `Delete table ${id}${force ? ' with its aliases' : ''}`)
       const client = createClient(command)
       const query = { async: 1, force: force ? 1 : 0 }
       const job = await client.waitForJob(await client.request<StorageJob>('DELETE', tablePath(id), { query }))

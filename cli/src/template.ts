@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, table, UserError } from './output.ts'
+import { print } from './json-output.ts'
+import { table, UserError } from './output.ts'
 import { type ChosenConfiguration, makeTemplate, writeTemplate } from './template-make.ts'
 
 interface Repository {
@@ -63,11 +63,7 @@ const versionOption = ['--template-version <version>', 'the version', 'default']
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 export function addTemplateCommands(program: Command): void {
-  const template = withExamples(
-    program.command('template').description('configurations, flows and schedules made from a form'),
-    'millrace template use shop-pipeline --name "My shop" --set password=lovelace --step schedule',
-    'millrace template make ./templates/orders keboola.ex-generic-v2/my-shop',
-  )
+  const template = program.command('template').description('configurations, flows and schedules made from a form')
 
   stackOptions(template.command('list'))
     .description('templates of a repository')

@@ -2,8 +2,8 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { createClient, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, table, timeText, UserError } from './output.ts'
+import { print } from './json-output.ts'
+import { table, timeText, UserError } from './output.ts'
 
 interface Trigger {
   readonly id: string
@@ -22,12 +22,7 @@ interface TriggerOptions {
 }
 
 export function addTriggerCommands(program: Command): void {
-  const trigger = withExamples(
-    program.command('trigger').description('run a configuration when all of some tables were imported'),
-    'millrace trigger create keboola.flow nightly --table in.c-main.orders in.c-main.customers --every-minutes 10',
-    'millrace trigger update 7 --every-minutes 60',
-    'millrace trigger list --component keboola.flow',
-  )
+  const trigger = program.command('trigger').description('run a configuration when all of some tables were imported')
   const withFields = (command: Command) =>
     stackOptions(command)
       .option('--table <id...>', 'tables that all have to be imported since the last run')

@@ -3,8 +3,9 @@
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { type Client, createClient, stackOptions } from './client.ts'
-import { withExamples } from './help.ts'
-import { print, table, UserError } from './output.ts'
+import { confirm, withYes } from './confirm.ts'
+import { print } from './json-output.ts'
+import { table, UserError } from './output.ts'
 
 interface Variable {
   readonly hash: string
@@ -21,11 +22,7 @@ interface SetOptions {
 }
 
 export function addVaultCommands(program: Command): void {
-  const vault = withExamples(
-    program.command('vault').description('variables of the project; a configuration uses one as {{ vault.name }}'),
-    'millrace vault set db-password --encrypted < password.txt',
-    'millrace vault list',
-  )
+  const vault = program.command('vault').description('variables of the project; a configuration uses one as {{ vault.name }}')
 
   stackOptions(vault.command('list'))
     .description('variables; the values of encrypted ones are ciphers')
@@ -61,10 +58,11 @@ export function addVaultCommands(program: Command): void {
       print(command, saved, () => `${key} is set${encrypted ? ', encrypted' : ''}${branch ? `, for branch ${branch}` : ''}`)
     })
 
-  stackOptions(vault.command('delete <key>'))
+  withYes(stackOptions(vault.command('delete <key>')))
     .description('remove a variable')
     .option('--branch <id>', 'the one of this branch')
     .action(async (key: string, { branch }: { branch?: string }, command: Command) => {
+      await confirm(command, `Delete variable ${key}`)
       const client = createClient(command)
       const found = (await list(client)).find((one) => one.key === key && one.attributes.branchId === branch)
       if (!found)

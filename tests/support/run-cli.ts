@@ -1,6 +1,8 @@
 // The real millrace command in a process of its own, against a test stack or an empty data folder.
 
 import { spawn } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { bundleOf } from '../../server/src/engines/runner/bundle.ts'
@@ -8,6 +10,9 @@ import { childEnvironment } from './child-environment.ts'
 
 /** What main.ts would load, without asking every time whether the bundle is as new as the sources. */
 const PROGRAM = fileURLToPath(bundleOf('cli') ?? new URL('../../cli/src/main.ts', import.meta.url))
+
+/** The profiles of the developer are not those of a test. */
+const NO_PROFILES = { XDG_CONFIG_HOME: join(tmpdir(), 'millrace-without-profiles') }
 
 export interface CliResult {
   readonly code: number | null
@@ -27,7 +32,10 @@ export async function runCli(
   env: Readonly<Record<string, string>>,
   { input = '', cwd }: CliOptions = {},
 ): Promise<CliResult> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...childEnvironment(), ...env }, ...(cwd && { cwd }) })
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { ...childEnvironment(), ...NO_PROFILES, ...env },
+    ...(cwd && { cwd }),
+  })
   child.stdin.end(input)
   const exit = new Promise<number | null>((resolve) => child.on('exit', resolve))
   const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), exit])

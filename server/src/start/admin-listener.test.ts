@@ -7,7 +7,7 @@ import { PlatformError } from '../kit/errors.ts'
 import { type AdminListenerDeps, askForBackup, findRunningStack, openAdminListener } from './admin-listener.ts'
 
 const RESULT = { folder: '/b', files: 1, sizeBytes: 2, withKey: false, damagedObjects: [] }
-const STACK = { url: 'https://stack.example.com', localUrl: 'http://127.0.0.1:1', s3Port: 2 }
+const STACK = { url: 'https://stack.example.com', localUrl: 'http://127.0.0.1:1', s3Port: 2, pid: process.pid }
 const ORDER = { folder: '/b', withKey: false }
 
 async function openListener(t: TestContext, backUp: AdminListenerDeps['backUp'] = async () => RESULT) {

@@ -2,6 +2,7 @@
 // address, and a key that only the owner of the data folder can read. Nothing of it is part of the API.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ interface AdminAddress {
   readonly stack: StackAddresses
 }
 
-/** How the stack of a data folder is reached. */
+/** How the stack of a data folder is reached, and its process. */
 export interface StackAddresses {
   /** By people: what links begin with. */
   readonly url: string
@@ -28,6 +29,7 @@ export interface StackAddresses {
   readonly localUrl: string
   /** Of the embedded object store. */
   readonly s3Port?: number
+  readonly pid: number
 }
 
 /** One line each, in this order: any number of `progress`, then the end of it. */
@@ -101,6 +103,17 @@ export async function findRunningStack(dataDir: string): Promise<StackAddresses 
   const response = await fetch(address.url, { headers: { 'x-admin-key': address.key } }).catch(() => undefined)
   await response?.body?.cancel()
   return response?.status === 404 ? address.stack : undefined
+}
+
+/** The same without asking it, for whoever cannot wait: a process with the id of the stack runs. */
+export function readStackAddresses(dataDir: string): StackAddresses | undefined {
+  try {
+    const { stack } = JSON.parse(readFileSync(join(dataDir, ADMIN_FILE), 'utf8')) as AdminAddress // written by openAdminListener
+    process.kill(stack.pid, 0)
+    return stack
+  } catch {
+    return undefined
+  }
 }
 
 export type Outcome =

@@ -48,6 +48,7 @@ async function serve(): Promise<void> {
       url,
       localUrl: urlAt(LOCAL_HOSTS[host] ?? host),
       ...defined({ s3Port }),
+      pid: process.pid,
     },
     backUp,
     onError: (err) => log.error({ err }, 'a request of the operator failed by our fault'),

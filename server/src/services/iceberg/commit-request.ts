@@ -33,8 +33,8 @@ export interface NewSnapshot {
   readonly manifestList: string
 }
 
-export function readCommit(text: string): CommitRequest {
-  const body = objectOf(parseExactly(text), 'the body')
+export function readCommit(text: string | undefined): CommitRequest {
+  const body = readBody(text)
   const requirements = listOf(body.requirements, 'requirements')
   const updates = listOf(body.updates, 'updates')
   const creates = requirements.some(({ type }) => type === 'assert-create')
@@ -59,12 +59,12 @@ export function checkRequirements({ requirements, snapshot }: CommitRequest, cur
 function checkRequirement(requirement: Fields, current: CurrentTable): void {
   const { type, ref } = requirement
   const [member, value] = (typeof type === 'string' && Object.hasOwn(REQUIREMENTS, type) && REQUIREMENTS[type]?.(current)) || []
-  if (member === undefined) throw refused(`the requirement "${String(type).slice(0, 100)}" is not known`)
+  if (member === undefined) throw refused(`the requirement "${textOf(type).slice(0, 100)}" is not known`)
   if (type === 'assert-ref-snapshot-id' && ref !== MAIN)
-    throw refused(`it names the branch or tag "${String(ref).slice(0, 100)}", and there is only main`)
-  const wanted = String(requirement[member] ?? null)
-  if (wanted.toLowerCase() !== String(value))
-    throw changed(`${member} is ${value}, and the commit was made for ${wanted.slice(0, 100)}`)
+    throw refused(`it names the branch or tag "${textOf(ref).slice(0, 100)}", and there is only main`)
+  const wanted = textOf(requirement[member] ?? null)
+  if (wanted.toLowerCase() !== textOf(value))
+    throw changed(`${member} is ${textOf(value)}, and the commit was made for ${wanted.slice(0, 100)}`)
 }
 
 /** The member that a requirement compares, and what it must be. */
@@ -81,7 +81,7 @@ const REQUIREMENTS: Readonly<Record<string, (current: CurrentTable) => readonly 
 const MAIN = 'main'
 
 function checkUpdate(update: Fields, creates: boolean): void {
-  const action = String(update.action).slice(0, 100)
+  const action = textOf(update.action).slice(0, 100)
   switch (action) {
     case 'add-schema':
     case 'set-current-schema':
@@ -89,7 +89,7 @@ function checkUpdate(update: Fields, creates: boolean): void {
       return
     case 'set-snapshot-ref':
       if (update['ref-name'] === MAIN && update.type === 'branch') return
-      throw refused(`it sets the reference "${String(update['ref-name']).slice(0, 100)}", and there is only the branch main`)
+      throw refused(`it sets the reference "${textOf(update['ref-name']).slice(0, 100)}", and there is only the branch main`)
     case 'upgrade-format-version':
       if (update['format-version'] === 2) return
       throw refused('tables have the format version 2')
@@ -127,7 +127,7 @@ function readSchema(updates: readonly Fields[]): readonly Column[] | undefined {
   }
   const id = chosen['schema-id']
   const schema = id === -1 ? added.at(-1) : added.findLast((one) => one['schema-id'] === id)
-  if (!schema) throw refused(`it makes the schema ${String(id).slice(0, 20)} the current one and does not add it`)
+  if (!schema) throw refused(`it makes the schema ${textOf(id).slice(0, 20)} the current one and does not add it`)
   return schemaColumns(schema)
 }
 
@@ -155,8 +155,23 @@ function idOf(value: unknown, member: string): string {
   const isInteger = typeof value === 'bigint' || Number.isSafeInteger(value)
   const id = isInteger ? BigInt(value as number | bigint) : -1n // the line above looked
   if (id < 0n || id > MAX_ID) throw refused(`${member} must be an integer of at most 63 bits`)
-  return String(id)
+  return textOf(id)
 }
+
+/** Forms reach this as well as JSON; a form with files has no text at all. */
+export function readBody(text: string | undefined): Fields {
+  let value: unknown
+  try {
+    value = parseExactly(text ?? '')
+  } catch (cause) {
+    throw new PlatformError('iceberg.commitRefused', { reason: 'the body must be JSON, sent as application/json' }, { cause })
+  }
+  return objectOf(value, 'the body')
+}
+
+/** Of any value of a request: an object may have members that keep it from being written as a text. */
+export const textOf = (value: unknown): string => (typeof value === 'object' && value !== null ? 'an object' : String(value))
+export const numberOf = (value: unknown): number => (typeof value === 'object' ? Number.NaN : Number(value))
 
 const listOf = (value: unknown, what: string): readonly Fields[] => {
   if (!Array.isArray(value)) throw refused(`${what} must be a list`)

@@ -3,7 +3,7 @@
 
 import { columnNameFrom } from '../../model/column-name.ts'
 import type { RunTarget } from '../../model/run-ports.ts'
-import { changed, objectOf, refused } from './commit-request.ts'
+import { changed, numberOf, objectOf, refused, textOf } from './commit-request.ts'
 import { icebergType, tableMetadata } from './table-metadata.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -35,7 +35,7 @@ export function targetSchema({ columns, nextFieldId }: RunTarget, asked: Fields)
 
 export function checkRunRequirements(requirements: readonly Fields[], current: Metadata | undefined): void {
   for (const requirement of requirements) {
-    const type = String(requirement.type).slice(0, 100)
+    const type = textOf(requirement.type).slice(0, 100)
     if (type === 'assert-create') {
       if (current) throw changed('the table exists already')
       continue
@@ -43,7 +43,8 @@ export function checkRunRequirements(requirements: readonly Fields[], current: M
     if (!current) throw changed('the table does not exist')
     const [member, value] = required(type, requirement, current)
     const wanted = requirement[member] ?? null
-    if (String(wanted) !== String(value ?? null)) throw changed(`${member} is ${value}, and the commit was made for ${wanted}`)
+    if (textOf(wanted) !== textOf(value ?? null))
+      throw changed(`${member} is ${textOf(value)}, and the commit was made for ${textOf(wanted)}`)
   }
 }
 
@@ -52,7 +53,7 @@ function required(type: string, requirement: Fields, current: Metadata): readonl
     case 'assert-table-uuid':
       return ['uuid', current['table-uuid']]
     case 'assert-ref-snapshot-id':
-      return ['snapshot-id', refsOf(current)[String(requirement.ref)]?.['snapshot-id']]
+      return ['snapshot-id', refsOf(current)[textOf(requirement.ref)]?.['snapshot-id']]
     case 'assert-last-assigned-field-id':
       return ['last-assigned-field-id', current['last-column-id']]
     case 'assert-current-schema-id':
@@ -71,7 +72,7 @@ function required(type: string, requirement: Fields, current: Metadata): readonl
 export const applyUpdates = (metadata: Metadata, updates: readonly Fields[]): Metadata => updates.reduce(applyUpdate, metadata)
 
 function applyUpdate(metadata: Metadata, update: Fields): Metadata {
-  const action = String(update.action).slice(0, 100)
+  const action = textOf(update.action).slice(0, 100)
   switch (action) {
     case 'assign-uuid':
       return { ...metadata, 'table-uuid': update.uuid }
@@ -84,11 +85,11 @@ function applyUpdate(metadata: Metadata, update: Fields): Metadata {
       return { ...metadata, 'current-schema-id': chosen(metadata.schemas, update['schema-id'], 'schema-id') }
     case 'add-spec': {
       const spec = objectOf(update.spec, 'spec')
-      const ids = listOf(spec.fields).map((field) => Number(field['field-id'] ?? 0))
+      const ids = listOf(spec.fields).map((field) => numberOf(field['field-id'] ?? 0))
       return {
         ...metadata,
         'partition-specs': added(metadata['partition-specs'], spec, 'spec-id'),
-        'last-partition-id': Math.max(Number(metadata['last-partition-id']), ...ids),
+        'last-partition-id': maxOf(numberOf(metadata['last-partition-id']), ids),
       }
     }
     case 'set-default-spec':
@@ -112,13 +113,13 @@ function applyUpdate(metadata: Metadata, update: Fields): Metadata {
     case 'set-snapshot-ref':
       return withRef(metadata, update)
     case 'remove-snapshot-ref': {
-      const { [String(update['ref-name'])]: _, ...refs } = refsOf(metadata)
+      const { [textOf(update['ref-name'])]: _, ...refs } = refsOf(metadata)
       const { 'current-snapshot-id': current, ...rest } = metadata
       return { ...rest, refs, ...(update['ref-name'] !== 'main' && { 'current-snapshot-id': current }) }
     }
     case 'remove-snapshots': {
-      const gone = new Set((Array.isArray(update['snapshot-ids']) ? update['snapshot-ids'] : []).map(String))
-      return { ...metadata, snapshots: listOf(metadata.snapshots).filter((one) => !gone.has(String(one['snapshot-id']))) }
+      const gone = new Set((Array.isArray(update['snapshot-ids']) ? update['snapshot-ids'] : []).map(textOf))
+      return { ...metadata, snapshots: listOf(metadata.snapshots).filter((one) => !gone.has(textOf(one['snapshot-id']))) }
     }
     case 'set-location':
       if (update.location !== metadata.location) throw refused('tables lie where the catalogue puts them')
@@ -129,7 +130,7 @@ function applyUpdate(metadata: Metadata, update: Fields): Metadata {
         properties: { ...objectOf(metadata.properties, 'properties'), ...objectOf(update.updates, 'updates') },
       }
     case 'remove-properties': {
-      const removed = new Set(Array.isArray(update.removals) ? update.removals.map(String) : [])
+      const removed = new Set(Array.isArray(update.removals) ? update.removals.map(textOf) : [])
       const kept = Object.entries(objectOf(metadata.properties, 'properties')).filter(([name]) => !removed.has(name))
       return { ...metadata, properties: Object.fromEntries(kept) }
     }
@@ -139,17 +140,17 @@ function applyUpdate(metadata: Metadata, update: Fields): Metadata {
 }
 
 function withSchema(metadata: Metadata, schema: Fields, lastColumnId: unknown): Metadata {
-  const ids = listOf(schema.fields).map(({ id }) => Number(id))
+  const ids = listOf(schema.fields).map(({ id }) => numberOf(id))
   return {
     ...metadata,
     schemas: added(metadata.schemas, schema, 'schema-id'),
-    'last-column-id': Math.max(Number(metadata['last-column-id']), Number(lastColumnId ?? 0), ...ids),
+    'last-column-id': maxOf(numberOf(metadata['last-column-id']), [numberOf(lastColumnId ?? 0), ...ids]),
   }
 }
 
 function withRef(metadata: Metadata, update: Fields): Metadata {
   const { action: _, 'ref-name': name, ...ref } = update
-  const refs = { ...refsOf(metadata), [String(name)]: ref }
+  const refs = { ...refsOf(metadata), [textOf(name)]: ref }
   if (name !== 'main') return { ...metadata, refs }
   const entry = { 'snapshot-id': update['snapshot-id'], 'timestamp-ms': metadata['last-updated-ms'] }
   return {
@@ -169,10 +170,14 @@ const added = (list: unknown, item: Fields, id: string): readonly Fields[] => [
 /** -1 is what was added last. */
 function chosen(list: unknown, id: unknown, member: string): unknown {
   const found = id === -1 ? listOf(list).at(-1) : listOf(list).find((one) => one[member] === id)
-  if (!found) throw refused(`there is no ${member} ${String(id).slice(0, 20)}`)
+  if (!found) throw refused(`there is no ${member} ${textOf(id).slice(0, 20)}`)
   return found[member]
 }
 
 const refsOf = (metadata: Metadata): Readonly<Record<string, Fields>> => (metadata.refs ?? {}) as Readonly<Record<string, Fields>> // written by this file
 
-const listOf = (value: unknown): readonly Fields[] => (Array.isArray(value) ? (value as readonly Fields[]) : []) // items are read by name
+const listOf = (value: unknown): readonly Fields[] =>
+  Array.isArray(value) ? value.map((item) => objectOf(item, 'an item of a list')) : []
+
+/** By hand: a call has fewer arguments than a list may have items. */
+const maxOf = (first: number, others: readonly number[]): number => others.reduce((most, one) => Math.max(most, one), first)

@@ -13,7 +13,7 @@ import { parseExactly, withExactIntegers } from '../../kit/exact-json.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { RunNamespace, TablePart } from '../../model/run-ports.ts'
 import { createCommitFiles } from './commit-files.ts'
-import { changed, objectOf, refused } from './commit-request.ts'
+import { changed, objectOf, readBody, refused, textOf } from './commit-request.ts'
 import { type Iceberg, namespaceNotFound } from './iceberg.ts'
 import { writeManifest, writeManifestList } from './manifests.ts'
 import { applyUpdates, checkRunRequirements, type Metadata, newMetadata, targetSchema } from './run-metadata.ts'
@@ -70,7 +70,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
   async function create(asker: Asker, prefix: string, _namespace: string, text: string, vended: boolean) {
     const { actor, baseUrl } = asker
     const root = await rootOf(actor, prefix)
-    const body = objectOf(parseExactly(text), 'the body')
+    const body = readBody(text)
     const { name } = body
     if (typeof name !== 'string' || name === ROOT) throw refused('the table lacks its name')
     const row = await store.find(ownerOf(actor), name)
@@ -108,7 +108,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
 
   async function commit({ actor }: Asker, prefix: string, _namespace: string, name: string, text: string) {
     const root = await rootOf(actor, prefix)
-    const body = objectOf(parseExactly(text), 'the body')
+    const body = readBody(text)
     const requirements = itemsOf(body.requirements, 'requirements')
     const updates = itemsOf(body.updates, 'updates')
     const row = name === ROOT ? undefined : await store.find(ownerOf(actor), name)
@@ -180,7 +180,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
       )
       if (!last) return { columns, files: [] }
       const place = { snapshot: { segments: [] }, known: new Map(), folder: row.folder }
-      return { columns, files: (await commitFiles.changesOf(place, String(last['manifest-list']))).addedFiles }
+      return { columns, files: (await commitFiles.changesOf(place, textOf(last['manifest-list']))).addedFiles }
     },
 
     async close(owner) {

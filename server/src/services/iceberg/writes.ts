@@ -4,12 +4,11 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { ObjectStore } from '../../engines/object-store/object-store.ts'
 import { type Column, LOAD_TIME_FIELD_ID } from '../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { parseExactly } from '../../kit/exact-json.ts'
 import type { Actor } from '../../model/actor.ts'
 import type { Scope } from '../../model/scope.ts'
 import type { Requester } from '../../model/storage-job.ts'
 import { createCommitFiles } from './commit-files.ts'
-import { type CommitRequest, checkEmpty, checkRequirements, objectOf, readCommit, refused } from './commit-request.ts'
+import { type CommitRequest, checkEmpty, checkRequirements, objectOf, readBody, readCommit, refused } from './commit-request.ts'
 import type { IcebergStore } from './iceberg.store.ts'
 import { type Iceberg, isMissing, namespaceNotFound, type OpenTable, type OpenTables, STAGED } from './iceberg.ts'
 import { namespaceOf } from './names.ts'
@@ -117,7 +116,7 @@ export function createWrites({ tables, store, objects, catalogue }: WritesDeps) 
 
   /** With `stage-create` nothing is made yet: the commit that follows makes it. */
   async function create(requester: Asker, prefix: string, namespace: string, text: string, vended: boolean) {
-    const body = objectOf(parseExactly(text), 'the body')
+    const body = readBody(text)
     const { name } = body
     if (typeof name !== 'string') throw refused('the table lacks its name')
     if (body.location) throw refused('tables lie where the catalogue puts them. Leave the location out')

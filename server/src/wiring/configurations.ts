@@ -71,6 +71,8 @@ export interface ConfigurationModulesDeps extends Core {
   readonly contentRules: readonly ContentRule[]
   /** Of schedules that run a configuration. */
   readonly nextRunsOf: ConfigurationDryRunDeps['nextRunsOf']
+  /** Removes what a branch had outside of the database, when it is gone. */
+  readonly afterBranchRemoval: (projectId: number, branchId: number) => Promise<void>
   /** Drops what other modules keep in a branch, before the branch goes. */
   readonly emptyBranch: (trx: Trx, branch: { readonly projectId: number; readonly id: number }) => Promise<void>
 }
@@ -166,6 +168,7 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
     log,
     ...branchMerging,
     removeBranch: branches.remove,
+    afterRemoval: given.afterBranchRemoval,
   })
   const mergeRequestsLoop = createMergeRequestsLoop(merging, log)
   const sealing = once(
@@ -202,7 +205,11 @@ export async function createConfigurationModules(given: ConfigurationModulesDeps
       (await components.listed(() => listComponentIds(db))).map((component) => published(component, baseUrl)),
     /** Storage jobs of these modules, by operation name. */
     jobs: {
-      ...branchJobs({ branches, merge: (trx, from, into, source) => copies.merge(trx, from.projectId, { from, into }, source) }),
+      ...branchJobs({
+        branches,
+        afterRemoval: given.afterBranchRemoval,
+        merge: (trx, from, into, source) => copies.merge(trx, from.projectId, { from, into }, source),
+      }),
       [MERGE_REQUEST_JOB]: merging.run,
     },
     registerRoutes(app: FastifyInstance): void {

@@ -356,6 +356,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       ({ actor, branch }, _place, content) => runRule({ actor, branch }, content),
     ],
     nextRunsOf: (actor, componentId, configurationId) => scheduleModules.nextRunsOf(actor, componentId, configurationId),
+    afterBranchRemoval: files.removeBytesOfBranch,
     emptyBranch: (trx, branch) => tableModules.emptyBranch(trx, branch.projectId, branch.id),
   })
   const runRule = createRunRule({

@@ -10,21 +10,26 @@ import type { Branches, BranchInput } from './branches.ts'
 
 export interface BranchJobsDeps {
   readonly branches: Branches
+  /** Removes what the branch had outside of the database. */
+  readonly afterRemoval: (projectId: number, branchId: number) => Promise<void>
   readonly merge: (trx: Trx, from: BranchRecord, into: BranchRecord, source: EventSource) => Promise<unknown>
 }
 
-export function branchJobs({ branches, merge }: BranchJobsDeps): Readonly<Record<string, JobHandler>> {
+export function branchJobs({ branches, merge, afterRemoval }: BranchJobsDeps): Readonly<Record<string, JobHandler>> {
   const create: JobHandler = ({ job, publish }) =>
     publish(async (trx) => {
       const branch = await branches.create(trx, job.source, job.input as BranchInput, job.origin) // written by the route
       return { results: branchView(branch) }
     })
 
-  const remove: JobHandler = ({ job, publish }) =>
-    publish(async (trx) => {
-      await branches.remove(trx, job.source, idOf(job.input), job.origin)
+  const remove: JobHandler = async ({ job, publish }) => {
+    const id = idOf(job.input)
+    await publish(async (trx) => {
+      await branches.remove(trx, job.source, id, job.origin)
       return undefined
     })
+    await afterRemoval(job.projectId, id)
+  }
 
   const mergeBack: JobHandler = async ({ job, publish }) => {
     const into = await branches.findDefault(job.projectId)

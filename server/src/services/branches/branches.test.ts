@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { type FileAnswer, s3ClientFor, uploadClient } from '../../../../tests/support/file-client.ts'
 import { type Answer, type RequestOptions, shareTestStack } from '../../../../tests/support/test-stack.ts'
+import { until } from '../../../../tests/support/until.ts'
 
 const startProject = shareTestStack()
 
@@ -275,6 +278,33 @@ test('names and descriptions that cannot be kept are refused before there is a j
     await refused('POST', 'dev-branches', { json: bad }, 400, 'storage.validation')
     await refused('PUT', `dev-branches/${id}`, { json: bad }, 400, 'storage.validation')
   }
+})
+
+test('A4: credentials that were given before read no file of a deleted branch', async () => {
+  const stack = await startProject()
+  const send = async <T>(method: string, path: string, json?: object): Promise<T> => {
+    const answer = await stack.request(method, `/v2/storage/${path}`, json && { json })
+    assert.ok(answer.status < 300, answer.text)
+    return answer.json<T>()
+  }
+  const ended = async (job: { id: number }) => await stack.platform.storageJobs.waitFor(stack.projectId, job.id)
+  const made = await ended(await send('POST', 'dev-branches', { name: 'files' }))
+  const { id } = made.results as { id: number }
+  const prepared = await send<FileAnswer>('POST', `branch/${id}/files/prepare`, { name: 'f.csv', federationToken: 1 })
+  const { bucket, key } = prepared.uploadParams!
+  await uploadClient(prepared).send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: 'a' }))
+  const opened = await send<FileAnswer>('GET', `branch/${id}/files/${prepared.id}?federationToken=1`)
+  const reader = s3ClientFor(opened.credentials!, prepared.uploadParams!.endpoint)
+  const read = () => reader.send(new GetObjectCommand({ Bucket: bucket, Key: opened.s3Path!.key }))
+  assert.equal(await (await read()).Body?.transformToString(), 'a')
+  await ended(await send('DELETE', `dev-branches/${id}`))
+  await until('the object is gone', async () => {
+    const error = await read().then(
+      () => undefined,
+      (thrown: { $metadata?: { httpStatusCode?: number } }) => thrown,
+    )
+    return error?.$metadata?.httpStatusCode === 404
+  })
 })
 
 test('metadata belongs to its branch and needs the prefix', async () => {

@@ -31,6 +31,7 @@ test('a run reads a configuration by either id of its component, with its rows i
     worker: undefined,
     nextRunsOf: async () => [],
     emptyBranch: none,
+    afterBranchRemoval: none,
   })
   const { inTransaction } = core.metadata
   await request('POST', C, { json: { name: 'n', configurationId: 'c', configuration: { '#s': 'clear' } } })

@@ -341,6 +341,18 @@ export function createFilesStore(database: Db) {
       return withTags(await db.selectFrom('file').selectAll().where('project_id', '=', projectId).orderBy('id').execute())
     },
 
+    async listDeletedOfBranch(projectId: number, branchId: number): Promise<FileRecord[]> {
+      const rows = await db
+        .selectFrom('file')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where('state', '=', 'deleted')
+        .orderBy('id')
+        .execute()
+      return withTags(rows)
+    },
+
     /** Everything of a development branch that can still be seen. */
     async deleteOfBranch(trx: Trx, projectId: number, branchId: number, at: Date): Promise<void> {
       await withTables<Tables>(trx)

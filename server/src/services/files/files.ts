@@ -477,7 +477,14 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     async removeBytesOfProject(projectId: number): Promise<void> {
       for (const file of await store.listOfProject(projectId)) await removeBytes(file)
     },
-    /** With a development branch go its files; their bytes with the next sweep. */
+    /**
+     * Called when the branch is gone: credentials that were given before read nothing more (corrections-2, A4). What a crash leaves goes
+     * with the next sweep.
+     */
+    async removeBytesOfBranch(projectId: number, branchId: number): Promise<void> {
+      for (const file of await store.listDeletedOfBranch(projectId, branchId)) await removeBytes(file)
+    },
+    /** With a development branch go its files; their bytes follow by `removeBytesOfBranch`. */
     deleteOfBranch: (trx: Trx, projectId: number, branchId: number) =>
       store.deleteOfBranch(trx, projectId, branchId, clock.now()),
     /** For the sweep. */

@@ -23,6 +23,8 @@ export interface MergingDeps {
     refusal: (conflicts: readonly Change[]) => PlatformError,
   ) => Promise<readonly Change[]>
   readonly removeBranch: (trx: Trx, source: EventSource, branchId: number, origin: Origin) => Promise<void>
+  /** Removes what the branch had outside of the database. */
+  readonly afterRemoval: (projectId: number, branchId: number) => Promise<void>
   readonly log: { warn(details: object, text: string): void }
 }
 
@@ -38,6 +40,7 @@ export function createMerging({
   changesOf,
   merge,
   removeBranch,
+  afterRemoval,
   log,
 }: MergingDeps) {
   const conflictsOf = async (request: MergeRequest): Promise<readonly Change[]> =>
@@ -89,6 +92,7 @@ export function createMerging({
   /** Either the branch is merged, the request published and the branch gone, or nothing is merged and it is approved as before. */
   const run: JobHandler = async ({ job, signal, publish }) => {
     const { mergeRequestId: id } = job.input as { readonly mergeRequestId: number } // written by createMergeJob
+    const { branchFromId } = await mergeRequests.get(job.projectId, id)
     try {
       await publish(async (trx) => {
         const request = await mergeRequests.get(job.projectId, id, trx)
@@ -104,6 +108,7 @@ export function createMerging({
       if (!lost) await giveBack(job, id, error instanceof PlatformError ? error.message : 'The merge failed by our fault.')
       throw error
     }
+    await afterRemoval(job.projectId, branchFromId)
   }
 
   async function giveBack(job: StorageJob, id: number, reason: string): Promise<void> {

@@ -140,6 +140,10 @@ export const ERRORS = {
   'notification.subscriptionNotFound': { kind: 'not-found', text: 'Subscription "{id}" was not found.' },
   'notification.deliveryNotFound': { kind: 'not-found', text: 'Delivery "{id}" was not found.' },
   'notification.invalid': { kind: 'invalid', text: 'Invalid notification - {field}: {reason}' },
+  'notification.componentFilterNeeded': {
+    kind: 'forbidden',
+    text: 'The token may use some components only. Add the filter job.component.id == with one of them, or use a token with canManageBuckets.',
+  },
   'notification.tooMany': {
     kind: 'unprocessable',
     text: 'A project has at most {limit} subscriptions. Delete some that are no longer needed.',

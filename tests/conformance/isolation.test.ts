@@ -6,38 +6,23 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newStackAdmin } from '../support/person-client.ts'
 import { filesWith, objectKeys, rowsOfProject, tablesWith } from '../support/project-traces.ts'
-import { type Job, shellStack } from '../support/shell-stack.ts'
+import { shellStack } from '../support/shell-stack.ts'
 import { type Answer, send, startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../support/webhook-receiver.ts'
+import { ALIKE, CHANGE, CREDENTIALS, type Ids, INSTANCE, MAKE, type Step, TEMPLATE } from './project-fixture.ts'
 import {
-  ALIKE,
-  CHANGE,
-  COMMON,
-  CREDENTIALS,
-  type Ids,
-  INSTANCE,
-  MAKE,
-  PARAMETERS,
-  QUERIES,
-  type Step,
-  TEMPLATE,
-} from './project-fixture.ts'
-
-interface Paths {
-  readonly paths: Record<string, Record<string, { readonly 'x-scopes': readonly string[]; readonly operationId: string }>>
-}
-
-/** Routes that answer 501 to everybody, with a body that they would take. */
-const NOT_BUILT: Readonly<Record<string, object>> = {
-  'GET /v2/storage/buckets/register-guide': {},
-  'GET /v2/storage/buckets/{bucketId}/listing': {},
-  'POST /v2/storage/buckets/register': {},
-  'POST /v2/storage/buckets/{bucketId}/listing': {},
-  'PATCH /v2/storage/buckets/{bucketId}/listing': {},
-  'DELETE /v2/storage/buckets/{bucketId}/listing': {},
-  'POST /v2/storage/tokens/{id}/share': { recipientEmail: 'ann@example.com', message: 'hello' },
-}
+  addressOf,
+  type Call,
+  codeOf,
+  isAboutPeople,
+  makeProject,
+  NOT_BUILT,
+  type Paths,
+  perform,
+  routesWithToken,
+  usesIds,
+} from './project-walk.ts'
 
 const TAKES_NO_ID = 'takes no id and shows nothing that is stored'
 const NEVER_FOUND = 'nothing that it could be asked for can be made on this stack'
@@ -81,7 +66,7 @@ test('no route that needs a token answers without one or with a wrong one', asyn
   const { paths } = (await request('GET', '/openapi.json')).json<Paths>()
   for (const [path, operations] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(operations)) {
-      if (operation['x-scopes'][0] === 'nothing') continue
+      if (operation['x-required-right'] === 'nothing') continue
       const address = path.replace(/\{\w+\}/g, '1')
       if (isAboutPeople(operation)) {
         for (const token of [null, masterToken]) {
@@ -100,25 +85,10 @@ test('no route that needs a token answers without one or with a wrong one', asyn
   }
 })
 
-/** Takes a session or a manage token; tests of the people module see to the projects of people. */
-const isAboutPeople = (operation: { readonly 'x-scopes': readonly string[] }): boolean =>
-  ['person', 'session'].includes(operation['x-scopes'][0]!)
-
-/** Services around storage have the name of an error beside its status. */
-function codeOf({ json }: Answer): unknown {
-  const { code, context } = json<{ code: unknown; context?: { stringCode?: string } }>()
-  return context?.stringCode ?? code
-}
-
 /** Iceberg has a shape of its own for errors. */
 function messageOf({ json }: Answer): string | undefined {
   const { error } = json<{ error: string | { message: string } }>()
   return typeof error === 'string' ? error : error.message
-}
-
-interface Project {
-  readonly token: string
-  readonly ids: Ids
 }
 
 test('a token sees, changes and uses nothing of another project, by any route', async (t) => {
@@ -235,90 +205,6 @@ function watchEvents(stack: TestStack, call: Call, silent: Set<string>): Call {
     if (answer.status < 300 && (await newest(token)) === before) silent.add(step.route)
     return answer
   }
-}
-
-type Call = (token: string, step: Step, ids: Ids) => Promise<Answer>
-
-async function routesWithToken({ request }: TestStack): Promise<readonly string[]> {
-  const { paths } = (await request('GET', '/openapi.json')).json<Paths>()
-  return Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations)
-      .filter(([, operation]) => operation['x-scopes'][0] !== 'nothing' && !isAboutPeople(operation))
-      .map(([method]) => `${method.toUpperCase()} ${path}`),
-  )
-}
-
-async function defaultBranchOf({ request }: TestStack, token: string): Promise<string> {
-  const [branch] = (await request('GET', '/v2/storage/dev-branches', { token })).json<{ id: number }[]>()
-  return String(branch!.id)
-}
-
-async function makeProject(stack: TestStack, mark: string, receiver: string, call: Call): Promise<Project> {
-  const { projectId, masterToken: token } = await stack.newProject(mark)
-  const defaultBranch = await defaultBranchOf(stack, token)
-  let ids: Ids = {
-    mark,
-    project: `${projectId}`,
-    defaultBranch,
-    ...ALIKE,
-    tag: '1',
-    action: 'x',
-    ownEvent: 'own-event',
-    receiver,
-  }
-  for (const step of MAKE) {
-    const made = await perform(stack, { token, ids }, step, call)
-    for (const [name, value] of Object.entries(step.gives?.(made) ?? {})) {
-      assert.ok(value !== undefined, `${step.route} gives no ${name}: ${JSON.stringify(made)}`)
-      ids = { ...ids, [name]: String(value) }
-    }
-  }
-  await until('the jobs have ended', async () => {
-    const jobs = (await stack.request('GET', '/queue/jobs', { token })).json<Job[]>()
-    return jobs.every(({ isFinished, status }) => isFinished || status === 'created') // those wait for tomorrow
-  })
-  const [storageJob] = (await stack.request('GET', '/v2/storage/jobs', { token })).json<{ id: number }[]>()
-  return { token, ids: { ...ids, storageJob: `${storageJob!.id}` } }
-}
-
-/** The answer of a step that its project takes, or the results of the job that it started. */
-async function perform(stack: TestStack, { token, ids }: Project, step: Step, call: Call): Promise<unknown> {
-  const answer = await call(step.as?.(ids) ?? token, step, ids)
-  assert.ok(answer.status < 300, `${step.route}: ${answer.status} ${answer.text}`)
-  const made = answer.text === '' ? {} : answer.json<Record<string, unknown>>()
-  if (answer.status !== 202 || made.operationName === undefined) return made
-  const job = await until(`the job of ${step.route} ends`, async () => {
-    const current = (await stack.request('GET', String(made.url), { token })).json<Record<string, unknown>>()
-    return current.status !== 'waiting' && current.status !== 'processing' && current
-  })
-  assert.equal(job.status, 'success', `${step.route}: ${JSON.stringify(job.error)}`)
-  return job.results
-}
-
-/** The names of the ids in a path, in order. */
-function parametersOf(path: string): readonly string[] {
-  return [...path.matchAll(/\{\w+\}/g)].map(({ 0: parameter, index }) => {
-    const upToHere = path.slice(0, index + parameter.length)
-    const name = PARAMETERS[upToHere] ?? PARAMETERS[upToHere.replace('/branch/{branch}', '')]
-    return name ?? assert.fail(`PARAMETERS does not say which id stands in ${path} at ${parameter}`)
-  })
-}
-
-/** Whether its address names an object of a project. */
-function usesIds({ route }: Step): boolean {
-  const path = route.split(' ')[1]!
-  return parametersOf(path).some((name) => !COMMON.includes(name))
-}
-
-/** The address of a step with the ids of a project in it. */
-function addressOf({ route, on }: Step, ids: Ids): string {
-  const path = route.split(' ')[1]!
-  const names = parametersOf(path)
-  const all = { ...ids, ...on?.(ids) }
-  let at = 0
-  const filled = path.replace(/\{\w+\}/g, () => encodeURIComponent(all[names[at++]!] ?? 'none'))
-  const query = QUERIES[route]?.(ids)
-  return query ? `${filled}?${query}` : filled
 }
 
 /** Reading leaves events too, so the lists of them grow by those of the reader. */

@@ -17,17 +17,19 @@ interface Operation {
   readonly operationId?: string
   readonly summary?: string
   readonly responses?: Readonly<Record<string, { readonly content?: unknown; readonly description?: string }>>
-  readonly 'x-scopes'?: readonly string[]
+  readonly 'x-required-right'?: string
 }
 
 test('a route that is not fully described keeps the stack from starting', async () => {
-  const config = { operation: 'things.get', summary: 'A thing' }
+  const config = { operation: 'things.get', summary: 'A thing', needs: 'token' }
   const params = Type.Object({ id: Type.String({ description: 'Which thing.' }) })
   const schema = { params, response: { 200: Type.String() } }
   const cases: [object, RegExp | undefined][] = [
     [{ config, schema }, undefined],
-    [{ schema }, /no operation name, no summary/],
+    [{ schema }, /no operation name, no summary, no right/],
     [{ config: { operation: 'things.get' }, schema }, /no summary/],
+    [{ config: { ...config, needs: undefined }, schema }, /no right \(`config.needs`\)/],
+    [{ config: { ...config, needs: 'everything' }, schema }, /no right \(`config.needs`\)/],
     [{ config }, /no response schema/],
     [{ config, schema: { params } }, /no response schema/],
     [{ config, schema: { ...schema, response: { 400: Type.String() } } }, /no response schema/],
@@ -42,7 +44,8 @@ test('a route that is not fully described keeps the stack from starting', async 
   for (const [options, complaint] of cases) {
     const app = Fastify()
     collectRoutes(app)
-    const described = { config: { operation: 'things.list', summary: 'Things' }, schema: { response: { 200: Type.String() } } }
+    const config = { operation: 'things.list', summary: 'Things', needs: 'token' } as const
+    const described = { config, schema: { response: { 200: Type.String() } } }
     app.get('/things', described, async () => '')
     const register = () => app.get('/things/:id', options, async () => '')
     if (complaint) assert.throws(register, complaint)
@@ -77,7 +80,7 @@ test('every route is documented: a name of its own, a sentence, a schema, and ho
         `${name} has no response schema`,
       )
       // Without a token, and with a body that is none: refused as documented, in the one envelope.
-      const [scope] = operation['x-scopes'] ?? []
+      const right = operation['x-required-right']
       const refused = await send(url, method.toUpperCase(), path.replace(/\{\w+\}/g, '1'), {
         token: null,
         ...(method !== 'get' && { body: '{', headers: { 'content-type': 'application/json' } }),
@@ -85,7 +88,7 @@ test('every route is documented: a name of its own, a sentence, a schema, and ho
       // Sessions of the sample shop; a token in the address, for browsers; the manage token; the password of an app.
       const hasOwnTokens = /^\/(sample|oauth\/authorize|oauth\/manage|data-apps|git)\b/.test(path)
       if (!hasOwnTokens)
-        assert.equal(refused.status === 401, scope !== 'nothing', `${name} needs ${scope} and answers ${refused.status}`)
+        assert.equal(refused.status === 401, right !== 'nothing', `${name} needs ${right} and answers ${refused.status}`)
       const documented = statuses.includes(String(refused.status)) || (refused.status < 500 && statuses.includes('4XX'))
       assert.ok(documented, `${name} answers ${refused.status}, which is not documented`)
       const shape = path.startsWith('/iceberg/v1/') ? IcebergErrorSchema : ErrorSchema

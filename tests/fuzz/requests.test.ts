@@ -22,7 +22,7 @@ const TOKENS = ['master', 'limited', 'foreign', 'expired', 'none'] as const
 type TokenKind = (typeof TOKENS)[number]
 
 interface Operation {
-  readonly 'x-scopes': readonly string[]
+  readonly 'x-required-right': string
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>
 }
 
@@ -298,7 +298,7 @@ function complaintAbout(answer: WildAnswer, wild: Wild, operation: Operation | u
   const isKnown = wild.token !== 'none' && wild.token !== 'expired'
   // An empty rest of an address leaves the root of its service, which says what it is for.
   const isRoot = wild.template === '/mlflow/{path}' && /^\/mlflow\/*$/.test(wild.path)
-  if (!isKnown && !isRoot && operation['x-scopes'][0] !== 'nothing') return 'a success without a valid token'
+  if (!isKnown && !isRoot && operation['x-required-right'] !== 'nothing') return 'a success without a valid token'
   const { content } = operation.responses[status] ?? {}
   const mediaType = (answer.contentType ?? '').split(';')[0]!.trim()
   if (content && mediaType !== '' && !(mediaType in content) && !('*/*' in content)) return `an undocumented ${mediaType}`

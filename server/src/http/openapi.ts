@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { ErrorSchema } from './record-schemas.ts'
+import { type Needs, RIGHTS } from './rights.ts'
 import { type MinimumRole, minimumRole } from './roles.ts'
 
 export interface DocumentedRoute {
@@ -9,7 +10,7 @@ export interface DocumentedRoute {
   readonly url: string
   readonly operation: string | undefined
   readonly summary: string | undefined
-  readonly needs: string
+  readonly needs: Needs
   /** Undefined: open to everybody, or about the caller's own account. */
   readonly role: MinimumRole | undefined
   readonly branch: string
@@ -55,12 +56,15 @@ export function collectRoutes(app: FastifyInstance): DocumentedRoute[] {
   return routes
 }
 
-const describe = (method: string, { url, config = {}, schema }: RouteOptions): DocumentedRoute => ({
+/** Of a route without `config`, which is refused. */
+const UNDECLARED = {} as { readonly needs: Needs }
+
+const describe = (method: string, { url, config = UNDECLARED, schema }: RouteOptions): DocumentedRoute => ({
   method,
   url,
   operation: config.operation,
   summary: config.summary,
-  needs: config.needs ?? 'token',
+  needs: config.needs,
   role: minimumRole(method, config),
   branch: config.branch ?? 'allowed',
   schema: (schema ?? {}) as RouteSchemas, // TypeBox schemas, which are JSON schemas
@@ -79,6 +83,7 @@ function missingFrom(route: DocumentedRoute): string[] {
   return [
     ...(route.operation ? [] : ['operation name']),
     ...(route.summary ? [] : ['summary']),
+    ...(Object.hasOwn(RIGHTS, route.needs ?? '') ? [] : ['right (`config.needs`)']),
     ...(Object.keys(response ?? {}).some((status) => /^([23]|501)/.test(status)) ? [] : ['response schema']),
     ...(route.isStream && !route.form && !route.consumes ? ['form'] : []),
     ...(route.isRaw && !route.consumes ? ['media types of its body'] : []),
@@ -204,6 +209,12 @@ function withNamedSchemas(value: unknown, found: Record<string, unknown>): unkno
   return { $ref: `#/components/schemas/${title}` }
 }
 
+/** Who may use it, for people: the same as the members `x-required-right` and `x-minimum-role`. */
+function rightsText({ needs, role }: DocumentedRoute): string {
+  const right = `Required right: \`${needs}\`. ${RIGHTS[needs].sentence}`
+  return role ? `${right} Lowest role of people: ${role}.` : right
+}
+
 function operationOf(route: DocumentedRoute) {
   const { body, response } = route.schema
   const needsToken = route.needs !== 'nothing'
@@ -211,8 +222,9 @@ function operationOf(route: DocumentedRoute) {
     operationId: idOf(route),
     tags: [tagOf(route)],
     summary: route.summary,
-    ...(route.role && { description: `Lowest role of people: ${route.role}.`, 'x-minimum-role': route.role }),
-    'x-scopes': [route.needs],
+    description: rightsText(route),
+    ...(route.role && { 'x-minimum-role': route.role }),
+    'x-required-right': route.needs,
     ...(route.branch === 'refused' && { 'x-branch': 'refused' }),
     security: securityOf(route.needs),
     parameters: parametersOf(route).filter((parameter) => parameter.in !== 'body'),

@@ -24,7 +24,7 @@ import type { ErrorCode } from '../../../contract/error-codes.ts'
 import { isForeignKeyViolation } from '../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../kit/errors.ts'
 import type { FinishedRequest } from '../kit/log.ts'
-import { type Actor, mayChangeEverything } from '../model/actor.ts'
+import type { Actor } from '../model/actor.ts'
 import type { NewEvent, Origin } from '../model/event.ts'
 import type { Person, PersonFinder } from '../model/person.ts'
 import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
@@ -34,7 +34,8 @@ import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
 import { parseForm } from './form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
 import { createResponseCache, type Place } from './response-cache.ts'
-import { isBelow, type MinimumRole, mayChange, minimumRole, type Needs } from './roles.ts'
+import { mayUse, type Needs } from './rights.ts'
+import { isBelow, type MinimumRole, mayChange, minimumRole } from './roles.ts'
 import { assertFromOwnPage, readCookie } from './session-cookie.ts'
 import type { TlsPair } from './tls.ts'
 import { validatorCompiler } from './validation.ts'
@@ -45,8 +46,10 @@ declare module 'fastify' {
     readonly operation?: string
     /** One sentence for the OpenAPI document. */
     readonly summary?: string
-    /** Default `token`. */
-    readonly needs?: Needs
+    /** The right that it takes; see rights.ts. No default: a route without one does not compile and does not start. */
+    readonly needs: Needs
+    /** Code of the refusal of tokens without that right, where clients compare it. Default `accessDenied`. */
+    readonly refusal?: ErrorCode
     /** The lowest role of people that may use it, where the method and `needs` do not say it. */
     readonly role?: MinimumRole
     /** The branch prefix: allowed (default), required, or 501. */
@@ -441,12 +444,12 @@ async function withoutBranch(error: unknown, { actor, branch }: FastifyRequest, 
 
 function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName: string | undefined): PlatformError | undefined {
   const route = request.routeOptions.config
-  const { needs = 'token', branch = 'allowed' } = route
+  const { needs, branch = 'allowed' } = route
   if (!actor) return new PlatformError(request.tokenValue === '' ? 'storage.tokenMissing' : 'storage.tokenInvalid')
   const changes = mayChange(request.method, route)
   if (changes && actor.role === 'viewer') return new PlatformError('people.viewer')
-  if ((actor.role && isBelow(actor.role, minimumRole(request.method, route))) || !may(actor, needs))
-    return new PlatformError('accessDenied')
+  if ((actor.role && isBelow(actor.role, minimumRole(request.method, route))) || !mayUse(actor, needs))
+    return new PlatformError(route.refusal ?? 'accessDenied')
   if (changes && actor.pausedReason !== undefined) return new PlatformError('projectPaused', { reason: actor.pausedReason })
   if (branchName !== undefined && branch === 'refused')
     return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Leave out the branch prefix.' })
@@ -455,14 +458,6 @@ function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName
       what: 'This resource exists in a branch only. Use /v2/storage/branch/default/.',
     })
   return undefined
-}
-
-function may(actor: Actor, needs: Needs): boolean {
-  if (mayChangeEverything(actor) || needs === 'token') return needs !== 'canManageTokens' || actor.canManageTokens
-  if (needs === 'canManageTokens') return actor.canManageTokens
-  if (needs === 'canManageBuckets') return actor.canManageBuckets
-  if (needs === 'components') return actor.canManageBuckets || actor.role === 'viewer' || actor.componentAccess.length > 0
-  return false
 }
 
 /** `X-StorageApi-Token` in any spelling, or `Authorization: Bearer`; a value may itself carry the word Bearer. */

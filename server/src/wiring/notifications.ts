@@ -47,6 +47,7 @@ export function createNotificationModules(deps: NotificationModulesDeps) {
     checkAddress: egress.check,
     encrypt: (projectId, secret) => encryption.encryptBody(secret, false, { projectId: String(projectId) }),
     isMailSetUp: mailer !== undefined,
+    canonicalComponentId: components.canonicalId,
   })
   const outbox = createOutbox({
     db,

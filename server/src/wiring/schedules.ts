@@ -7,7 +7,6 @@ import type { Clock } from '../kit/clock.ts'
 import type { Actor } from '../model/actor.ts'
 import { undone } from '../model/dry-run.ts'
 import type { NotificationPort } from '../model/notification-port.ts'
-import type { Scope } from '../model/scope.ts'
 import type { RunAccess } from '../services/configurations/run-access.ts'
 import { createScheduleRule } from '../services/scheduler/content-rule.ts'
 import { createScheduleDryRun } from '../services/scheduler/dry-run.ts'
@@ -126,7 +125,7 @@ export function createScheduleModules(deps: ScheduleModulesDeps) {
     /** The same in a transaction of another module. */
     inside: (trx: Trx, access: RunAccess) => schedulerOn({ db: trx, inTransaction: (work) => work(trx) }, access),
     lagMs: scheduler.lagMs,
-    find: ({ actor }: Scope, text: string, limit: number) => scheduler.store.listContaining(actor.projectId, text, limit),
+    find: scheduler.find,
     /** Of all projects, for those who run the stack. */
     stopped: () => scheduler.store.listStopped(100),
     nextRunsOf: scheduler.nextRunsOf,

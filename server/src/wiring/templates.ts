@@ -10,7 +10,7 @@ import { openGitCheckout } from '../engines/git/git-checkout.ts'
 import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createUlids } from '../kit/ulid.ts'
-import { usableComponent } from '../services/configurations/access.ts'
+import { mayUse, usableComponent } from '../services/configurations/access.ts'
 import { createCatalogue } from '../services/templates/catalogue.ts'
 import { projectWriter } from '../services/templates/project-writer.ts'
 import { createRefreshLoop, folderSource, gitSource } from '../services/templates/sources.ts'
@@ -70,6 +70,7 @@ export async function createTemplateModules(deps: TemplateModulesDeps) {
     recordEvent: events.record,
     stackUrl: deps.baseUrl,
     usableComponent: (actor, componentId) => usableComponent(components, actor, componentId),
+    mayUseComponent: (actor, componentId) => mayUse(components, actor, componentId),
     isScheduler: (componentId) => components.canonicalId(componentId) === SCHEDULER,
     encrypt: (projectId, text) => encryption.encryptBody(text, false, { projectId: String(projectId) }),
     decrypt: encryption.decryptForProject,

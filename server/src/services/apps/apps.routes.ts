@@ -187,6 +187,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
           config: {
             operation: `${name}.createApp`,
             summary: 'Create a data app: a configuration with a program that serves pages',
+            needs: 'component',
           },
           schema: { body: CreateBody, response: { 201: AppView } },
         },
@@ -198,7 +199,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
       app.get(
         `/${address}/apps`,
         {
-          config: { operation: `${name}.listApps`, summary: 'Data apps of the project' },
+          config: { operation: `${name}.listApps`, summary: 'Data apps of the project', needs: 'token' },
           schema: { querystring: ListQuery, response: { 200: Type.Array(AppView) } },
         },
         async (req) => {
@@ -211,13 +212,16 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
       )
       app.get(
         `/${address}/apps/:id`,
-        { config: { operation: `${name}.getApp`, summary: 'A data app' }, schema: { params: ById, response: { 200: AppView } } },
+        {
+          config: { operation: `${name}.getApp`, summary: 'A data app', needs: 'component' },
+          schema: { params: ById, response: { 200: AppView } },
+        },
         async (req) => appView(await apps.get(req.actor, req.params.id), req.baseUrl),
       )
       app.patch(
         `/${address}/apps/:id`,
         {
-          config: { operation: `${name}.changeApp`, summary: 'Deploy a data app, or stop it' },
+          config: { operation: `${name}.changeApp`, summary: 'Deploy a data app, or stop it', needs: 'component' },
           schema: { params: ById, body: ChangeBody, response: { 200: AppView } },
         },
         async (req) => appView(await apps.change(await callerOf(req), req.params.id, req.body), req.baseUrl),
@@ -225,7 +229,11 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
       app.delete(
         `/${address}/apps/:id`,
         {
-          config: { operation: `${name}.deleteApp`, summary: 'Delete a data app; its configuration goes to the trash' },
+          config: {
+            operation: `${name}.deleteApp`,
+            summary: 'Delete a data app; its configuration goes to the trash',
+            needs: 'component',
+          },
           schema: { params: ById, response: { 204: Type.Null() } },
         },
         async (req, reply) => {
@@ -236,7 +244,11 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
       app.get(
         `/${address}/apps/:id/runs`,
         {
-          config: { operation: `${name}.listAppRuns`, summary: 'The last runs of a data app, the newest first' },
+          config: {
+            operation: `${name}.listAppRuns`,
+            summary: 'The last runs of a data app, the newest first',
+            needs: 'component',
+          },
           schema: { params: ById, querystring: RunsQuery, response: { 200: Type.Array(RunView) } },
         },
         async (req) => {
@@ -250,6 +262,8 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
           config: {
             operation: `${name}.appPassword`,
             summary: 'The password that opens the data app at its address, for people who are not signed in',
+            needs: 'component',
+            role: 'editor',
           },
           schema: { params: ById, response: { 200: Type.Object({ password: Type.String() }) } },
         },
@@ -258,7 +272,11 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
       app.get(
         `/${address}/apps/:id/git-repo`,
         {
-          config: { operation: `${name}.appRepository`, summary: 'The git repository that the code of a data app is in' },
+          config: {
+            operation: `${name}.appRepository`,
+            summary: 'The git repository that the code of a data app is in',
+            needs: 'component',
+          },
           schema: { params: ById, response: { 200: RepositoryView } },
         },
         async (req) => {
@@ -273,6 +291,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
           config: {
             operation: `${name}.createAppGitCredential`,
             summary: 'A credential for the git repository that the stack hosts for a data app; its secret is shown only now',
+            needs: 'component',
           },
           schema: { params: ById, body: CredentialBody, response: { 201: CreatedCredentialView } },
         },
@@ -290,6 +309,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
           config: {
             operation: `${name}.listAppGitCredentials`,
             summary: 'The credentials of the git repository, without secrets',
+            needs: 'component',
           },
           schema: { params: ById, response: { 200: Type.Array(CredentialView) } },
         },
@@ -301,6 +321,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
           config: {
             operation: `${name}.deleteAppGitCredential`,
             summary: 'Delete a credential: it opens the repository no more',
+            needs: 'component',
           },
           schema: { params: CredentialParams, response: { 204: Type.Null() } },
         },
@@ -312,7 +333,12 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
       app.get(
         `/${address}/apps/:id/logs/tail`,
         {
-          config: { operation: `${name}.tailAppLog`, summary: 'The last lines that a data app said', produces: ['text/plain'] },
+          config: {
+            operation: `${name}.tailAppLog`,
+            summary: 'The last lines that a data app said',
+            needs: 'component',
+            produces: ['text/plain'],
+          },
           schema: { params: ById, querystring: TailQuery, response: { 200: Type.String() } },
         },
         async (req, reply) => {
@@ -330,6 +356,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
             operation: `${name}.createAppLink`,
             onlyReads: true,
             summary: 'A link that opens the data app for whoever has it, for some hours',
+            needs: 'component',
           },
           schema: { params: ById, body: LinkBody, response: { 201: LinkView } },
         },

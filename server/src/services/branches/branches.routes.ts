@@ -7,6 +7,7 @@ import { JobView, jobView } from '../../http/job-view.ts'
 import { readMetadataItems } from '../../http/metadata-items.ts'
 import { BranchId, MetadataId, MetadataList, optionalText } from '../../http/parameters.ts'
 import { Timestamp } from '../../http/record-schemas.ts'
+import type { Needs } from '../../http/rights.ts'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
@@ -38,23 +39,23 @@ const BranchView = Type.Object(
 )
 const MetadataView = Type.Object({ id: Type.String(), key: Type.String(), value: Type.String(), timestamp: Timestamp })
 
-const config = (operation: string, summary: string) =>
-  ({ operation: `branches.${operation}`, summary, branch: 'refused' }) as const
-const metadataConfig = (operation: string, summary: string) =>
-  ({ operation: `branchMetadata.${operation}`, summary, branch: 'required' }) as const
+const config = (operation: string, summary: string, needs: Needs) =>
+  ({ operation: `branches.${operation}`, summary, needs, branch: 'refused' }) as const
+const metadataConfig = (operation: string, summary: string, needs: Needs) =>
+  ({ operation: `branchMetadata.${operation}`, summary, needs, branch: 'required' }) as const
 
 export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       BRANCHES,
-      { config: config('list', 'List branches'), schema: { response: { 200: Type.Array(BranchView) } } },
+      { config: config('list', 'List branches', 'token'), schema: { response: { 200: Type.Array(BranchView) } } },
       async (req) => (await branches.list(req.actor.projectId)).map(branchView),
     )
 
     app.post(
       BRANCHES,
       {
-        config: config('create', 'Create a branch with a copy of every configuration, as a job'),
+        config: config('create', 'Create a branch with a copy of every configuration, as a job', 'canManageDevBranches'),
         schema: {
           body: Type.Object({
             name: Name,
@@ -74,14 +75,17 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
 
     app.get(
       `${BRANCHES}/:branchId`,
-      { config: config('get', 'One branch, by id or `default`'), schema: { params: ById, response: { 200: BranchView } } },
+      {
+        config: config('get', 'One branch, by id or `default`', 'token'),
+        schema: { params: ById, response: { 200: BranchView } },
+      },
       async (req) => branchView(await branches.get(req.actor.projectId, req.params.branchId)),
     )
 
     app.put(
       `${BRANCHES}/:branchId`,
       {
-        config: config('update', 'Change name or description of a branch'),
+        config: config('update', 'Change name or description of a branch', 'canManageDevBranches'),
         schema: { params: ById, body: Type.Object({ name: Name, description: Description }), response: { 200: BranchView } },
       },
       async (req) => {
@@ -93,7 +97,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
     app.delete(
       `${BRANCHES}/:branchId`,
       {
-        config: config('delete', 'Delete a branch and everything in it, as a job'),
+        config: config('delete', 'Delete a branch and everything in it, as a job', 'canManageDevBranches'),
         schema: { params: ById, response: { 202: JobView } },
       },
       async (req, reply) => {
@@ -111,7 +115,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
     app.get(
       `${BRANCHES}/:branchId/changes`,
       {
-        config: config('changes', 'What the branch changed, and what a merge would stumble over'),
+        config: config('changes', 'What the branch changed, and what a merge would stumble over', 'branchRead'),
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => {
@@ -123,7 +127,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
     app.post(
       `${BRANCHES}/:branchId/merge`,
       {
-        config: config('merge', 'Merge the configurations of a branch into the default branch, as a job'),
+        config: config('merge', 'Merge the configurations of a branch into the default branch, as a job', 'canManageDevBranches'),
         schema: { params: ById, response: { 202: JobView } },
       },
       async (req, reply) => {
@@ -141,7 +145,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
     app.get(
       '/v2/storage/metadata',
       {
-        config: metadataConfig('list', 'Metadata of a branch'),
+        config: metadataConfig('list', 'Metadata of a branch', 'token'),
         schema: { response: { 200: Type.Array(MetadataView) } },
       },
       async (req) => (await branches.listMetadata(req.actor.projectId, req.branch.id)).map(metadataView),
@@ -150,7 +154,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
     app.post(
       '/v2/storage/metadata',
       {
-        config: metadataConfig('set', 'Set metadata of a branch'),
+        config: metadataConfig('set', 'Set metadata of a branch', 'branchDescribe'),
         schema: { body: Type.Object({ metadata: MetadataList }), response: { 201: Type.Array(MetadataView) } },
       },
       async (req, reply) => {
@@ -163,7 +167,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
     app.delete(
       '/v2/storage/metadata/:metadataId',
       {
-        config: metadataConfig('delete', 'Delete one metadata item of a branch'),
+        config: metadataConfig('delete', 'Delete one metadata item of a branch', 'branchDescribe'),
         schema: { params: Type.Object({ metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
       async (req, reply) => {

@@ -172,7 +172,6 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
   }
 
   async function compared(actor: Actor, name: string) {
-    mustDescribe(actor)
     const branch = await get(actor.projectId, name)
     if (branch.isDefault) throw new PlatformError('devBranch.mergeDefault')
     return { branch, into: await get(actor.projectId, 'default') }
@@ -274,7 +273,7 @@ function mustManage(actor: Actor): void {
   if (!actor.isMasterToken && !actor.canManageDevBranches) throw new PlatformError('accessDenied')
 }
 
-/** Looking at what a branch changes, and its metadata: also for tokens that manage all buckets and configurations. */
+/** The metadata of a branch: also for tokens that manage all buckets and configurations. */
 function mustDescribe(actor: Actor): void {
   if (!actor.canManageBuckets) mustManage(actor)
 }

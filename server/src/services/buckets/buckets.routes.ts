@@ -101,6 +101,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         config: {
           operation: 'buckets.list',
           summary: 'List buckets',
+          needs: 'token',
           readEvent: () => eventOf('storage.bucketsListed', {}),
         },
         schema: { querystring: Type.Object({ include: include(...LIST_INCLUDES) }), response: { 200: Type.Array(BucketView) } },
@@ -114,6 +115,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         config: {
           operation: 'buckets.create',
           summary: 'Create a bucket, or link one that another project shares',
+          needs: 'canManageBuckets',
           validationCode: 'storage.buckets.validation',
         },
         schema: {
@@ -143,7 +145,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.get(
       '/v2/storage/buckets/:bucketId',
       {
-        config: { operation: 'buckets.get', summary: 'Bucket detail with its tables' },
+        config: { operation: 'buckets.get', summary: 'Bucket detail with its tables', needs: 'bucketRead' },
         schema: {
           params: ById,
           querystring: Type.Object({ include: include(...DETAIL_INCLUDES) }),
@@ -164,6 +166,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         config: {
           operation: 'buckets.update',
           summary: 'Change display name and color of a bucket',
+          needs: 'bucketManage',
           validationCode: 'storage.buckets.validation',
         },
         schema: {
@@ -189,7 +192,11 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.delete(
       '/v2/storage/buckets/:bucketId',
       {
-        config: { operation: 'buckets.delete', summary: 'Delete a bucket; force deletes its tables as well' },
+        config: {
+          operation: 'buckets.delete',
+          summary: 'Delete a bucket; force deletes its tables as well',
+          needs: 'bucketManage',
+        },
         schema: {
           params: ById,
           querystring: Type.Object({
@@ -217,7 +224,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.get(
       '/v2/storage/buckets/:bucketId/events',
       {
-        config: { operation: 'buckets.events', summary: 'Events of a bucket' },
+        config: { operation: 'buckets.events', summary: 'Events of a bucket', needs: 'bucketRead' },
         schema: { params: ById, querystring: EventListQuery, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => eventsOfBucket(req, (await buckets.get(scopeOf(req), req.params.bucketId)).id, req.query),
@@ -226,7 +233,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.get(
       '/v2/storage/buckets/:bucketId/metadata',
       {
-        config: { operation: 'buckets.listMetadata', summary: 'Metadata of a bucket' },
+        config: { operation: 'buckets.listMetadata', summary: 'Metadata of a bucket', needs: 'bucketRead' },
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => {
@@ -238,7 +245,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.post(
       '/v2/storage/buckets/:bucketId/metadata',
       {
-        config: { operation: 'buckets.setMetadata', summary: 'Set metadata of a bucket' },
+        config: { operation: 'buckets.setMetadata', summary: 'Set metadata of a bucket', needs: 'bucketWrite' },
         schema: { params: ById, body: MetadataBody, response: { 201: Type.Array(Type.Unknown()) } },
       },
       async (req, reply) => {
@@ -253,7 +260,11 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.delete(
       '/v2/storage/buckets/:bucketId/metadata/:metadataId',
       {
-        config: { operation: 'buckets.deleteMetadata', summary: 'Delete one item of the metadata of a bucket' },
+        config: {
+          operation: 'buckets.deleteMetadata',
+          summary: 'Delete one item of the metadata of a bucket',
+          needs: 'bucketWrite',
+        },
         schema: { params: Type.Object({ bucketId: BucketId, metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -267,7 +278,11 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.get(
       '/v2/storage/listings',
       {
-        config: { operation: 'buckets.listListings', summary: 'Listings of a data exchange: there are none on this stack' },
+        config: {
+          operation: 'buckets.listListings',
+          summary: 'Listings of a data exchange: there are none on this stack',
+          needs: 'token',
+        },
         schema: { response: { 200: Type.Array(Type.Unknown()) } },
       },
       async () => [],
@@ -276,7 +291,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
     app.get(
       '/v2/storage/buckets/:bucketId/owner',
       {
-        config: { operation: 'buckets.owner', summary: 'Owner of a bucket' },
+        config: { operation: 'buckets.owner', summary: 'Owner of a bucket', needs: 'bucketRead' },
         schema: { params: ById, response: { 200: OwnerView } },
       },
       async (req) => {
@@ -292,6 +307,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         config: {
           operation: 'buckets.setOwner',
           summary: 'Make a person of the project, or its master token, the owner of a bucket',
+          needs: 'bucketManage',
           validationCode: 'storage.buckets.validation',
         },
         schema: {
@@ -321,6 +337,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         config: {
           operation: 'buckets.refreshTablesInfo',
           summary: 'Look again at the tables of a bucket; their records are always current here',
+          needs: 'bucketWrite',
           branch: 'required',
         },
         schema: { params: ById, response: { 202: JobView } },
@@ -339,7 +356,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       app.route({
         method,
         url: path,
-        config: { operation, summary: 'Only for external buckets, and this stack has none' },
+        config: { operation, summary: 'Only for external buckets, and this stack has none', needs: 'bucketWrite' },
         schema: { params: ById, response: { 202: JobView } },
         handler: async (req) => {
           const { bucketId } = req.params as { bucketId: string } // by the schema above
@@ -354,6 +371,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         config: {
           operation: 'buckets.unscheduleRefresh',
           summary: 'End the refreshing of an external bucket',
+          needs: 'canManageBuckets',
           branch: 'refused',
         },
         schema: { params: Type.Object({ taskId: numberedId('task') }), response: { 204: Type.Null() } },
@@ -374,7 +392,11 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       app.route({
         method,
         url: path,
-        config: { operation, summary: 'Not built: external buckets need a database outside of the stack' },
+        config: {
+          operation,
+          summary: 'Not built: external buckets need a database outside of the stack',
+          needs: 'canManageBuckets',
+        },
         schema: { ...(path.includes(':bucketId') && { params: ById }), response: { 501: Type.Unknown() } },
         handler: async () => {
           throw new PlatformError('notImplemented', {

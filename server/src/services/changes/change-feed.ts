@@ -3,7 +3,7 @@
 
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type Actor, canUseComponent, tablePermissionOf } from '../../model/actor.ts'
+import { type Actor, canUseComponent, seesWholeProject, tablePermissionOf } from '../../model/actor.ts'
 import type { ChangeKind } from '../../model/change.ts'
 import { type Change, type ChangesStore, isAfter, type Position } from './changes.store.ts'
 
@@ -211,7 +211,8 @@ function readPosition(text: string): Position & { readonly at: number } {
 
 /** As the lists of the same things show them to the token. */
 function maySee(actor: Actor, { kind, objectId, componentId, tokenId }: Change, canonicalId: (id: string) => string): boolean {
-  if (actor.isMasterToken || kind === 'schedule') return true
+  if (actor.isMasterToken) return true
+  if (kind === 'schedule') return seesWholeProject(actor) // it does not say which component it runs
   if (kind === 'table') return tablePermissionOf(actor, objectId) !== undefined
   if (kind === 'file') return actor.canReadAllFileUploads || tokenId === actor.tokenId
   if ((kind === 'job' || kind === 'flow') && tokenId === actor.tokenId) return true

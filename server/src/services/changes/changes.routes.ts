@@ -36,6 +36,7 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
         config: {
           operation: 'changes.stream',
           summary: 'What changed in the project; as a live stream with Accept: text/event-stream',
+          needs: 'token',
           branch: 'refused',
           produces: ['application/json', 'text/event-stream'],
           headers: {

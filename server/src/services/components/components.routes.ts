@@ -35,7 +35,7 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
     app.get(
       '/v2/storage/components',
       {
-        config: { operation: 'components.list', summary: 'Components that have configurations, with them', needs: 'components' },
+        config: { operation: 'components.list', summary: 'Components that have configurations, with them', needs: 'component' },
         schema: {
           querystring: ListQuery,
           response: {

@@ -34,7 +34,7 @@ const config = (operation: string, summary: string) =>
   ({
     operation: `branchConfigurations.${operation}`,
     summary,
-    needs: 'components',
+    needs: 'component',
     branch: 'required',
     validationCode: 'storage.components.validation',
   }) as const

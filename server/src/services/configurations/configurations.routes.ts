@@ -50,7 +50,7 @@ const config = (operation: string, summary: string) =>
   ({
     operation: `configurations.${operation}`,
     summary,
-    needs: 'components',
+    needs: 'component',
     validationCode: 'storage.components.validation',
   }) as const
 

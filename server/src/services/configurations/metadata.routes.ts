@@ -45,7 +45,7 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
     app.get(
       `${CONFIG}/metadata`,
       {
-        config: { operation: 'configurationMetadata.list', summary: 'Metadata of a configuration', needs: 'components' },
+        config: { operation: 'configurationMetadata.list', summary: 'Metadata of a configuration', needs: 'component' },
         schema: { params: InConfiguration, response: { 200: Type.Array(MetadataView) } },
       },
       async (req) => {
@@ -57,7 +57,7 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
     app.post(
       `${CONFIG}/metadata`,
       {
-        config: { operation: 'configurationMetadata.set', summary: 'Set metadata of a configuration', needs: 'components' },
+        config: { operation: 'configurationMetadata.set', summary: 'Set metadata of a configuration', needs: 'component' },
         schema: {
           params: InConfiguration,
           body: Type.Object({ metadata: MetadataList }),
@@ -75,7 +75,7 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
     app.delete(
       `${CONFIG}/metadata/:metadataId`,
       {
-        config: { operation: 'configurationMetadata.delete', summary: 'Delete one metadata item', needs: 'components' },
+        config: { operation: 'configurationMetadata.delete', summary: 'Delete one metadata item', needs: 'component' },
         schema: { params: OneItem, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -92,7 +92,7 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
         config: {
           operation: 'search.configurations',
           summary: 'Find configurations by metadata',
-          needs: 'components',
+          needs: 'component',
           branch: 'required',
           readEvent: (req) => searchedEvent(req.query as Type.Static<typeof SearchQuery>), // by the schema below
         },

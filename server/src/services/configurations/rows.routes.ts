@@ -45,7 +45,7 @@ export interface RowsRoutesDeps {
 }
 
 const config = (operation: string, summary: string) =>
-  ({ operation: `rows.${operation}`, summary, needs: 'components', validationCode: 'storage.componentsRows.validation' }) as const
+  ({ operation: `rows.${operation}`, summary, needs: 'component', validationCode: 'storage.componentsRows.validation' }) as const
 
 const RowCopyBody = Type.Object({
   targetConfigId: optionalText('Configuration that gets the copy; the same one by default.'),

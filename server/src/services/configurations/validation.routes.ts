@@ -26,7 +26,7 @@ const Answer = Type.Unsafe<ValidationAnswer>(
   ),
 )
 const config = (operation: string, summary: string) =>
-  ({ operation, summary, needs: 'components', validationCode: 'storage.components.validation', onlyReads: true }) as const
+  ({ operation, summary, needs: 'component', validationCode: 'storage.components.validation', onlyReads: true }) as const
 
 export function validationRoutes(validation: Validation): FastifyPluginAsyncTypebox {
   return async (app) => {

@@ -48,6 +48,7 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
         config: {
           operation: 'events.create',
           summary: 'Report what a component did',
+          needs: 'token',
           validationCode: 'storage.event.schemaValidationFailed',
         },
         schema: { body: EventBody, response: { 201: Type.Object({ id: Type.String(), uuid: Type.String() }) } },
@@ -63,7 +64,7 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
     app.get(
       '/v2/storage/events',
       {
-        config: { operation: 'events.list', summary: 'List events' },
+        config: { operation: 'events.list', summary: 'List events', needs: 'token' },
         schema: { querystring: EventListQuery, response: { 200: Type.Array(EventView) } },
       },
       async (req) =>
@@ -78,7 +79,7 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
     app.get(
       '/v2/storage/events/:id',
       {
-        config: { operation: 'events.get', summary: 'Event detail' },
+        config: { operation: 'events.get', summary: 'Event detail', needs: 'ownEvent' },
         schema: { params: Type.Object({ id: numberedId('event') }), response: { 200: EventView } },
       },
       async (req) => (await eventViews([await events.get(req.actor, req.params.id)], req, fileStates))[0]!,
@@ -87,7 +88,7 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
     app.post(
       '/v2/storage/tickets',
       {
-        config: { operation: 'tickets.create', summary: 'A unique, rising id', branch: 'refused' },
+        config: { operation: 'tickets.create', summary: 'A unique, rising id', needs: 'token', branch: 'refused' },
         schema: { response: { 201: Type.Object({ id: Type.String() }) } },
       },
       async (_req, reply) => reply.code(201).send({ id: String(await events.nextTicket()) }),

@@ -70,7 +70,12 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
     app.get(
       '/v2/storage/files/:id/head',
       {
-        config: { operation: 'files.head', summary: 'Some bytes of a file, unpacked', produces: ['application/octet-stream'] },
+        config: {
+          operation: 'files.head',
+          summary: 'Some bytes of a file, unpacked',
+          needs: 'ownFile',
+          produces: ['application/octet-stream'],
+        },
         schema: { params: ById, querystring: HeadQuery, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
@@ -95,7 +100,11 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
     app.get(
       '/v2/storage/files/:id/slices',
       {
-        config: { operation: 'files.slices', summary: 'The objects that a file consists of, in the order of its manifest' },
+        config: {
+          operation: 'files.slices',
+          summary: 'The objects that a file consists of, in the order of its manifest',
+          needs: 'ownFile',
+        },
         schema: { params: ById, response: { 200: Slices } },
       },
       async (req) => [...(await heads.list(req.actor, fileId(req.params.id), req.branch))],
@@ -104,7 +113,11 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
     app.get(
       '/v2/storage/files/:id/sniff',
       {
-        config: { operation: 'files.sniff', summary: 'How the CSV in a file seems to be written, and its first bad lines' },
+        config: {
+          operation: 'files.sniff',
+          summary: 'How the CSV in a file seems to be written, and its first bad lines',
+          needs: 'ownFile',
+        },
         schema: { params: ById, querystring: Type.Object(Hints), response: { 200: SniffedView } },
       },
       async (req) => heads.sniff(req.actor, fileId(req.params.id), req.query, req.branch),
@@ -117,6 +130,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
           operation: 'files.sniffBody',
           onlyReads: true,
           summary: 'How the CSV in the request seems to be written, and its first bad lines',
+          needs: 'token',
           body: 'bytes',
           consumes: ['text/csv', '*/*'],
         },

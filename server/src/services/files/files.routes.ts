@@ -93,7 +93,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.post(
       '/v2/storage/files/prepare',
       {
-        config: { operation: 'files.prepare', summary: 'Prepare a file and get credentials to upload it' },
+        config: { operation: 'files.prepare', summary: 'Prepare a file and get credentials to upload it', needs: 'token' },
         schema: { body: PrepareBody, response: { 201: FileView } },
       },
       async (req, reply) => {
@@ -107,7 +107,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.get(
       '/v2/storage/files',
       {
-        config: { operation: 'files.list', summary: 'List files, newest first' },
+        config: { operation: 'files.list', summary: 'List files, newest first', needs: 'token' },
         schema: { querystring: ListQuery, response: { 200: Type.Array(FileView) } },
       },
       async (req) => (await files.list(req.actor, req.query, req.branch)).map((file) => show(file, req.baseUrl)),
@@ -116,7 +116,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.get(
       '/v2/storage/files/:id',
       {
-        config: { operation: 'files.get', summary: 'File detail, with credentials to download it when asked' },
+        config: { operation: 'files.get', summary: 'File detail, with credentials to download it when asked', needs: 'ownFile' },
         schema: { params: ById, querystring: DetailQuery, response: { 200: FileView } },
       },
       async (req) => {
@@ -130,7 +130,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.delete(
       '/v2/storage/files/:id',
       {
-        config: { operation: 'files.delete', summary: 'Delete a file, at once or as a job' },
+        config: { operation: 'files.delete', summary: 'Delete a file, at once or as a job', needs: 'ownFile' },
         schema: { params: ById, querystring: DeleteQuery, response: { 202: JobView, 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -154,7 +154,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.put(
       '/v2/storage/files/:id/refresh',
       {
-        config: { operation: 'files.refresh', summary: 'Fresh credentials to go on with an upload' },
+        config: { operation: 'files.refresh', summary: 'Fresh credentials to go on with an upload', needs: 'ownFile' },
         schema: { params: ById, response: { 200: FileView } },
       },
       async (req) => {
@@ -166,7 +166,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.post(
       '/v2/storage/files/:id/tags',
       {
-        config: { operation: 'files.addTag', summary: 'Add a tag to a file' },
+        config: { operation: 'files.addTag', summary: 'Add a tag to a file', needs: 'ownFile' },
         schema: { params: ById, body: TagBody, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -179,7 +179,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.delete(
       '/v2/storage/files/:id/tags/*',
       {
-        config: { operation: 'files.removeTag', summary: 'Remove a tag from a file' },
+        config: { operation: 'files.removeTag', summary: 'Remove a tag from a file', needs: 'ownFile' },
         schema: {
           params: Type.Object({ id: numberedId('file'), '*': Type.String({ description: 'The tag to remove.' }) }),
           response: { 204: Type.Null() },
@@ -194,7 +194,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.get(
       '/v2/storage/files/:id/content',
       {
-        config: { operation: 'files.content', summary: 'The bytes of a small file', produces: ['*/*'] },
+        config: { operation: 'files.content', summary: 'The bytes of a small file', needs: 'ownFile', produces: ['*/*'] },
         schema: { params: ById, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {

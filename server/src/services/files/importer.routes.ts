@@ -88,6 +88,7 @@ export function importerRoutes({ uploadFile, fetchFile, getBranch }: ImporterDep
         config: {
           operation: 'import.uploadFile',
           summary: 'Upload a file in one request (multipart, field data)',
+          needs: 'token',
           body: 'stream',
           form: Type.Object({ data: FormFile, ...UploadFields.properties }),
         },
@@ -103,7 +104,11 @@ export function importerRoutes({ uploadFile, fetchFile, getBranch }: ImporterDep
     app.post(
       '/import/fetch-file',
       {
-        config: { operation: 'import.fetchFile', summary: 'Fetch a file from an address; the answer comes when it is stored' },
+        config: {
+          operation: 'import.fetchFile',
+          summary: 'Fetch a file from an address; the answer comes when it is stored',
+          needs: 'token',
+        },
         schema: { body: FetchBody, response: { 200: FileView } },
       },
       async (req, reply) => {

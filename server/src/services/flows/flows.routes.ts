@@ -38,6 +38,7 @@ export function flowsRoutes({ validate, findBranch }: FlowsRoutesDeps): FastifyP
           operation: 'flows.validate',
           onlyReads: true,
           summary: 'All that is wrong with a flow, each with its path',
+          needs: 'component',
           validationCode: 'validation.failed',
         },
         schema: { body: Body, response: { 200: Type.Object({ isValid: Type.Boolean(), problems: Type.Array(Problem) }) } },

@@ -46,7 +46,11 @@ export function globalSearchRoutes({ search, projectName }: GlobalSearchRoutesDe
     app.get(
       '/v2/storage/global-search',
       {
-        config: { operation: 'globalSearch.search', summary: 'Find buckets, tables, configurations and rows by name' },
+        config: {
+          operation: 'globalSearch.search',
+          summary: 'Find buckets, tables, configurations and rows by name',
+          needs: 'token',
+        },
         schema: { querystring: Query, response: { 200: View } },
       },
       async (req) => {

@@ -19,7 +19,11 @@ const schema = {
 async function routes() {
   const app = Fastify()
   const collected = collectRoutes(app)
-  app.post('/things/:id', { config: { operation: 'things.change', summary: 'Change <a> thing' }, schema }, async () => null)
+  app.post(
+    '/things/:id',
+    { config: { operation: 'things.change', summary: 'Change <a> thing', needs: 'token' }, schema },
+    async () => null,
+  )
   const notBuilt = { operation: 'apples.share', summary: 'Not built: share', needs: 'nothing' } as const
   app.get('/apples', { config: notBuilt, schema: { response: { 501: Type.Unknown() } } }, async () => null)
   const form = Type.Object({
@@ -29,7 +33,7 @@ async function routes() {
   app.put(
     '/upload',
     {
-      config: { operation: 'things.upload', summary: 'Upload', body: 'stream', form },
+      config: { operation: 'things.upload', summary: 'Upload', needs: 'token', body: 'stream', form },
       schema: { response: { 200: Type.Null() } },
     },
     async () => null,

@@ -78,7 +78,11 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.get(
       '/iceberg/v1/config',
       {
-        config: { operation: 'iceberg.config', summary: 'Where the catalogue of this token begins, and what it can do' },
+        config: {
+          operation: 'iceberg.config',
+          summary: 'Where the catalogue of this token begins, and what it can do',
+          needs: 'token',
+        },
         schema: {
           querystring: Type.Object({
             warehouse: Type.Optional(Type.String({ description: 'The id of a branch, `flat`, or both as `123/flat`.' })),
@@ -145,7 +149,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.get(
       SPACE,
       {
-        config: { operation: 'iceberg.namespaces', summary: 'Stages, and the buckets of a stage' },
+        config: { operation: 'iceberg.namespaces', summary: 'Stages, and the buckets of a stage', needs: 'token' },
         schema: {
           params: PrefixParams,
           querystring: Type.Object({
@@ -161,7 +165,11 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.head(
       `${SPACE}/:namespace`,
       {
-        config: { operation: 'iceberg.namespaceExists', summary: 'Whether the bucket exists and may be read' },
+        config: {
+          operation: 'iceberg.namespaceExists',
+          summary: 'Whether the bucket exists and may be read',
+          needs: 'bucketRead',
+        },
         schema: { params: NamespaceParams, response: { ...ERRORS, 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -173,7 +181,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.get(
       `${SPACE}/:namespace`,
       {
-        config: { operation: 'iceberg.namespace', summary: 'One stage or bucket' },
+        config: { operation: 'iceberg.namespace', summary: 'One stage or bucket', needs: 'bucketRead' },
         schema: {
           params: NamespaceParams,
           response: { ...ERRORS, 200: Type.Object({ namespace: Names, properties: Type.Record(Type.String(), Type.String()) }) },
@@ -188,7 +196,11 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.get(
       `${SPACE}/:namespace/tables`,
       {
-        config: { operation: 'iceberg.tables', summary: 'Tables of a bucket, and aliases that show a whole table' },
+        config: {
+          operation: 'iceberg.tables',
+          summary: 'Tables of a bucket, and aliases that show a whole table',
+          needs: 'bucketRead',
+        },
         schema: {
           params: NamespaceParams,
           querystring: Type.Object(Page),
@@ -206,7 +218,11 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.post(
       `${SPACE}/:namespace/tables`,
       {
-        config: { operation: 'iceberg.createTable', summary: 'A new table, or the place for one whose first commit makes it' },
+        config: {
+          operation: 'iceberg.createTable',
+          summary: 'A new table, or the place for one whose first commit makes it',
+          needs: 'bucketWrite',
+        },
         schema: {
           params: NamespaceParams,
           body: NewTable,
@@ -225,7 +241,11 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.post(
       TABLE,
       {
-        config: { operation: 'iceberg.commit', summary: 'Publishes files that the client wrote, new columns, or both' },
+        config: {
+          operation: 'iceberg.commit',
+          summary: 'Publishes files that the client wrote, new columns, or both',
+          needs: 'bucketWrite',
+        },
         schema: {
           params: TableParams,
           body: CommitBody,
@@ -241,7 +261,11 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.delete(
       TABLE,
       {
-        config: { operation: 'iceberg.dropTable', summary: 'Drops a table; its files go when nobody can read them any more' },
+        config: {
+          operation: 'iceberg.dropTable',
+          summary: 'Drops a table; its files go when nobody can read them any more',
+          needs: 'bucketWrite',
+        },
         schema: {
           params: TableParams,
           querystring: Type.Object({
@@ -259,7 +283,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.head(
       TABLE,
       {
-        config: { operation: 'iceberg.tableExists', summary: 'Whether the table exists and may be read' },
+        config: { operation: 'iceberg.tableExists', summary: 'Whether the table exists and may be read', needs: 'bucketRead' },
         schema: { params: TableParams, response: { ...ERRORS, 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -275,6 +299,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
         config: {
           operation: 'iceberg.loadTable',
           summary: 'The metadata of a table, and keys to its files when the client asks for them',
+          needs: 'bucketRead',
           headers: { 'X-Iceberg-Access-Delegation': '`vended-credentials`: the answer has keys to the files of the table.' },
         },
         schema: {
@@ -302,7 +327,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.get(
       `${TABLE}/credentials`,
       {
-        config: { operation: 'iceberg.credentials', summary: 'Fresh keys to the files of a table' },
+        config: { operation: 'iceberg.credentials', summary: 'Fresh keys to the files of a table', needs: 'bucketRead' },
         schema: {
           params: TableParams,
           querystring: Type.Object({
@@ -320,7 +345,12 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.post(
       `${TABLE}/metrics`,
       {
-        config: { operation: 'iceberg.metrics', summary: 'Reports of readers; accepted and not kept', quiet: true },
+        config: {
+          operation: 'iceberg.metrics',
+          summary: 'Reports of readers; accepted and not kept',
+          needs: 'bucketRead',
+          quiet: true,
+        },
         schema: { params: TableParams, body: Type.Unknown(), response: { ...ERRORS, 204: Type.Null() } },
       },
       async (req, reply) => {

@@ -94,7 +94,7 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
     app.get(
       '/v2/storage/tables/:tableId/used-by',
       {
-        config: { operation: 'lineage.usedBy', summary: 'Configurations that read or write a table' },
+        config: { operation: 'lineage.usedBy', summary: 'Configurations that read or write a table', needs: 'bucketRead' },
         schema: { params: ByTable, response: { 200: UsedByView } },
       },
       async (req) => lineage.usedBy(scopeOf(req), req.params.tableId),
@@ -103,7 +103,11 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
     app.get(
       '/v2/storage/tables/:tableId/freshness',
       {
-        config: { operation: 'lineage.freshnessOfTable', summary: 'How often a table is usually loaded, and whether it is late' },
+        config: {
+          operation: 'lineage.freshnessOfTable',
+          summary: 'How often a table is usually loaded, and whether it is late',
+          needs: 'bucketRead',
+        },
         schema: { params: ByTable, response: { 200: JudgedView } },
       },
       async (req) => lineage.freshnessOf(scopeOf(req), req.params.tableId),
@@ -112,7 +116,11 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
     app.get(
       '/v2/storage/lineage',
       {
-        config: { operation: 'lineage.graph', summary: 'Where data comes from and goes to: tables and configurations' },
+        config: {
+          operation: 'lineage.graph',
+          summary: 'Where data comes from and goes to: tables and configurations',
+          needs: 'token',
+        },
         schema: {
           querystring: Type.Object({
             tableId: Type.Optional(
@@ -143,7 +151,11 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
     app.get(
       '/v2/storage/freshness',
       {
-        config: { operation: 'lineage.freshness', summary: 'Tables by lateness, with what is wrong where they come from' },
+        config: {
+          operation: 'lineage.freshness',
+          summary: 'Tables by lateness, with what is wrong where they come from',
+          needs: 'token',
+        },
         schema: {
           querystring: Type.Object({
             limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'At most this many; 100 by default.' })),

@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { JobView, jobView } from '../../http/job-view.ts'
 import { include, numberedId } from '../../http/parameters.ts'
+import type { Needs } from '../../http/rights.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { activityView, mergeRequestDetail, mergeRequestView } from './merge-request-view.ts'
 import { conflictError, conflictView, type Merging } from './merge-requests.jobs.ts'
@@ -51,22 +52,25 @@ const Settings = Type.Object({
     description: 'How many others must approve. Null: two, or one where the project has no second person who may approve.',
   }),
 })
-const config = (operation: string, summary: string) =>
-  ({ operation: `mergeRequests.${operation}`, summary, branch: 'refused' }) as const
+const config = (operation: string, summary: string, needs: Needs) =>
+  ({ operation: `mergeRequests.${operation}`, summary, needs, branch: 'refused' }) as const
 
 export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRoutesDeps): FastifyPluginAsyncTypebox {
   const idOf = (text: string) => idFrom(text, () => new PlatformError('mergeRequest.notFound', { id: text.slice(0, 40) }))
   return async (app) => {
     app.get(
       PLACE,
-      { config: config('list', 'List merge requests, newest first'), schema: { response: { 200: Type.Array(View) } } },
+      {
+        config: config('list', 'List merge requests, newest first', 'branchRead'),
+        schema: { response: { 200: Type.Array(View) } },
+      },
       async (req) => (await mergeRequests.list(req.actor.projectId)).map(mergeRequestView),
     )
 
     app.post(
       PLACE,
       {
-        config: config('create', 'Ask for a branch to be merged'),
+        config: config('create', 'Ask for a branch to be merged', 'canManageDevBranches'),
         schema: {
           body: Type.Object({
             ...fields,
@@ -83,7 +87,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.get(
       `${PLACE}/:id`,
       {
-        config: config('get', 'One merge request'),
+        config: config('get', 'One merge request', 'branchRead'),
         schema: { params: ById, querystring: Type.Object({ include: include('activityLog') }), response: { 200: View } },
       },
       async (req) => {
@@ -96,7 +100,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.put(
       `${PLACE}/:id`,
       {
-        config: config('update', 'Change title, description or reviewers'),
+        config: config('update', 'Change title, description or reviewers', 'canManageDevBranches'),
         schema: { params: ById, body: Type.Object(fields), response: { 200: View } },
       },
       async (req) => {
@@ -109,7 +113,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
       app.put(
         `${PLACE}/:id/${step}`,
         {
-          config: config(step, `Move a merge request: ${step}`),
+          config: config(step, `Move a merge request: ${step}`, 'canManageDevBranches'),
           schema: {
             params: ById,
             body: Type.Optional(
@@ -130,7 +134,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.get(
       `${PLACE}/:id/conflicts`,
       {
-        config: config('conflicts', 'Configurations that changed on both sides'),
+        config: config('conflicts', 'Configurations that changed on both sides', 'branchRead'),
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) =>
@@ -140,7 +144,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.put(
       `${PLACE}/:id/merge`,
       {
-        config: config('merge', 'Merge an approved request, as a job'),
+        config: config('merge', 'Merge an approved request, as a job', 'canManageDevBranches'),
         schema: { params: ById, response: { 202: JobView } },
       },
       async (req, reply) => {
@@ -158,7 +162,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.get(
       SETTINGS,
       {
-        config: config('settings', 'What the project asks of merge requests'),
+        config: config('settings', 'What the project asks of merge requests', 'branchRead'),
         schema: { response: { 200: Settings } },
       },
       async (req) => mergeRequests.settings(req.actor.projectId),
@@ -167,7 +171,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.put(
       SETTINGS,
       {
-        config: { ...config('changeSettings', 'Change what the project asks of merge requests'), role: 'admin' },
+        config: { ...config('changeSettings', 'Change what the project asks of merge requests', 'master'), role: 'admin' },
         schema: { body: Settings, response: { 200: Settings } },
       },
       async (req) => mergeRequests.changeSettings(req.actor, req.body.requiredApprovals),

@@ -13,7 +13,7 @@ export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/v2/storage/webalize/display-name',
     {
-      config: { operation: 'naming.displayName', summary: 'A display name made safe', onlyReads: true },
+      config: { operation: 'naming.displayName', summary: 'A display name made safe', needs: 'token', onlyReads: true },
       schema: { body: DisplayName, response: { 200: DisplayName } },
     },
     async ({ body }) => ({ displayName: webalizeDisplayName(body.displayName) }),
@@ -22,7 +22,7 @@ export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/v2/storage/webalize/column-names',
     {
-      config: { operation: 'naming.columnNames', summary: 'Column names made safe', onlyReads: true },
+      config: { operation: 'naming.columnNames', summary: 'Column names made safe', needs: 'token', onlyReads: true },
       schema: { body: ColumnNames, response: { 200: ColumnNames } },
     },
     async ({ body }) => ({ columnNames: webalizeColumnNames(body.columnNames) }),
@@ -31,7 +31,12 @@ export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/v2/storage/validate/column-names',
     {
-      config: { operation: 'naming.checkColumnNames', summary: 'Are these column names allowed?', onlyReads: true },
+      config: {
+        operation: 'naming.checkColumnNames',
+        summary: 'Are these column names allowed?',
+        needs: 'token',
+        onlyReads: true,
+      },
       schema: { body: ColumnNames, response: { 204: Type.Null() } },
     },
     async ({ body }, reply) => {

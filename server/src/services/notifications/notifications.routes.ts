@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { idFrom } from '../../http/ids.ts'
 import { formatExpiration } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import type { Actor } from '../../model/actor.ts'
 import { OPERATORS } from './filters.ts'
 import type { Attempt, Recipient, Subscription } from './notifications.store.ts'
 import type { DeliveryWithAttempts, Notifications } from './notifications.ts'
@@ -106,11 +107,12 @@ const DeliveriesQuery = Type.Object({
 })
 const LIMIT = 100
 
-/** Nobody may write who has no right in the project at all. */
-const CHANGES = { needs: 'components', branch: 'refused', validationCode: 'validation.failed' } as const
+/** With some components: for its own subscriptions, which hear of those components. */
+const CHANGES = { needs: 'component', branch: 'refused', validationCode: 'validation.failed' } as const
 
 export function notificationsRoutes({ subscriptions, notifications }: NotificationsRoutesDeps): FastifyPluginAsyncTypebox {
-  const view = (subscription: Subscription) => subscriptionView(subscription, subscriptions.warningsOf(subscription))
+  const view = (subscription: Subscription, actor: Actor) =>
+    subscriptionView(subscription, actor, subscriptions.warningsOf(subscription))
 
   return async (app) => {
     app.post(
@@ -128,29 +130,34 @@ export function notificationsRoutes({ subscriptions, notifications }: Notificati
           expiresAt: expiresAt ?? undefined,
         }
         const created = await subscriptions.create(req.actor, request, req.origin)
-        return reply.code(201).send(withSecret(view(created.subscription), created))
+        return reply.code(201).send(withSecret(view(created.subscription, req.actor), created))
       },
     )
 
     app.get(
       '/notification/project-subscriptions',
       {
-        config: { operation: 'notification.list', summary: 'Subscriptions of the project', branch: 'refused' },
+        config: {
+          operation: 'notification.list',
+          summary: 'Subscriptions of the project',
+          needs: 'component',
+          branch: 'refused',
+        },
         schema: {
           querystring: Type.Object({ event: Type.Optional(Type.String({ description: 'Only subscriptions to this event.' })) }),
           response: { 200: Type.Array(SubscriptionView) },
         },
       },
-      async (req) => (await subscriptions.list(req.actor, req.query.event)).map(view),
+      async (req) => (await subscriptions.list(req.actor, req.query.event)).map((one) => view(one, req.actor)),
     )
 
     app.get(
       '/notification/project-subscriptions/:id',
       {
-        config: { operation: 'notification.get', summary: 'Subscription detail', branch: 'refused' },
+        config: { operation: 'notification.get', summary: 'Subscription detail', needs: 'component', branch: 'refused' },
         schema: { params: SubscriptionId, response: { 200: SubscriptionView } },
       },
-      async (req) => view(await subscriptions.get(req.actor, subscriptionId(req.params.id))),
+      async (req) => view(await subscriptions.get(req.actor, subscriptionId(req.params.id)), req.actor),
     )
 
     app.delete(
@@ -171,13 +178,18 @@ export function notificationsRoutes({ subscriptions, notifications }: Notificati
         config: { operation: 'notification.test', summary: 'Send a test message now, once', ...CHANGES },
         schema: { params: SubscriptionId, response: { 200: DeliveryView } },
       },
-      async (req) => deliveryView(await notifications.sendTest(req.actor, subscriptionId(req.params.id))),
+      async (req) => deliveryView(await notifications.sendTest(req.actor, subscriptionId(req.params.id)), req.actor),
     )
 
     app.get(
       '/notification/deliveries',
       {
-        config: { operation: 'notification.deliveries', summary: 'Messages and their attempts, newest first', branch: 'refused' },
+        config: {
+          operation: 'notification.deliveries',
+          summary: 'Messages and their attempts, newest first',
+          needs: 'component',
+          branch: 'refused',
+        },
         schema: { querystring: DeliveriesQuery, response: { 200: Type.Array(DeliveryView) } },
       },
       async (req) => {
@@ -187,17 +199,22 @@ export function notificationsRoutes({ subscriptions, notifications }: Notificati
           ...(beforeId !== undefined && { beforeId: deliveryId(beforeId) }),
           ...(status !== undefined && { status }),
         }
-        return (await notifications.listDeliveries(req.actor, filter, limit)).map(deliveryView)
+        return (await notifications.listDeliveries(req.actor, filter, limit)).map((one) => deliveryView(one, req.actor))
       },
     )
 
     app.get(
       '/notification/deliveries/:id',
       {
-        config: { operation: 'notification.delivery', summary: 'One message and its attempts', branch: 'refused' },
+        config: {
+          operation: 'notification.delivery',
+          summary: 'One message and its attempts',
+          needs: 'component',
+          branch: 'refused',
+        },
         schema: { params: DeliveryId, response: { 200: DeliveryView } },
       },
-      async (req) => deliveryView(await notifications.getDelivery(req.actor, deliveryId(req.params.id))),
+      async (req) => deliveryView(await notifications.getDelivery(req.actor, deliveryId(req.params.id)), req.actor),
     )
 
     app.post(
@@ -254,17 +271,20 @@ const deliveryId = (text: string): number =>
   idFrom(text, () => new PlatformError('notification.deliveryNotFound', { id: text.slice(0, 40) }))
 
 /** One public client reads the address of a webhook as `url`, another as `address`: it is both. */
-const recipientView = ({ channel, address, template }: Recipient) => ({
-  channel,
-  address,
-  ...(channel === 'webhook' && { url: address, template }),
-})
+function recipientView({ channel, address, template }: Recipient, actor: Actor) {
+  if (channel !== 'webhook') return { channel, address }
+  const shown = actor.role === 'viewer' ? withoutPath(address) : address
+  return { channel, address: shown, url: shown, template }
+}
 
-const subscriptionView = (subscription: Subscription, warnings: string[]) => ({
+/** Whoever has the whole address of a webhook can write there; viewers change nothing. */
+const withoutPath = (address: string): string => `${new URL(address).origin}/***`
+
+const subscriptionView = (subscription: Subscription, actor: Actor, warnings: string[]) => ({
   id: String(subscription.id),
   event: subscription.event,
   filters: [...subscription.filters],
-  recipient: recipientView(subscription.recipient),
+  recipient: recipientView(subscription.recipient, actor),
   expiresAt: subscription.expiresAt ? formatExpiration(subscription.expiresAt) : null,
   createdAt: formatExpiration(subscription.createdAt),
   warnings,
@@ -275,12 +295,12 @@ const withSecret = <T extends { recipient: object }>(view: T, { signingSecret }:
   recipient: { ...view.recipient, ...(signingSecret !== undefined && { signingSecret }) },
 })
 
-const deliveryView = (delivery: DeliveryWithAttempts) => ({
+const deliveryView = (delivery: DeliveryWithAttempts, actor: Actor) => ({
   id: String(delivery.id),
   messageId: delivery.messageId,
   subscriptionId: delivery.subscriptionId === undefined ? null : String(delivery.subscriptionId),
   event: delivery.event,
-  recipient: recipientView(delivery.recipient),
+  recipient: recipientView(delivery.recipient, actor),
   status: delivery.status,
   createdAt: formatExpiration(delivery.createdAt),
   endedAt: delivery.endedAt ? formatExpiration(delivery.endedAt) : null,

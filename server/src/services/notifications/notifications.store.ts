@@ -305,11 +305,18 @@ export function createNotificationsStore(database: Db) {
     /** The newest first. */
     listDeliveries: async (
       projectId: number,
-      filter: { readonly subscriptionId?: number; readonly status?: DeliveryStatus; readonly beforeId?: number },
+      filter: {
+        readonly subscriptionId?: number
+        readonly status?: DeliveryStatus
+        readonly beforeId?: number
+        /** Only those of these subscriptions. */
+        readonly own?: readonly number[]
+      },
       limit: number,
     ): Promise<Delivery[]> => {
       let query = db.selectFrom('notification_delivery').selectAll().where('project_id', '=', projectId)
       if (filter.subscriptionId !== undefined) query = query.where('subscription_id', '=', filter.subscriptionId)
+      if (filter.own !== undefined) query = query.where('subscription_id', 'in', filter.own.length === 0 ? [0] : filter.own)
       if (filter.status !== undefined) query = query.where('status', '=', filter.status)
       if (filter.beforeId !== undefined) query = query.where('id', '<', filter.beforeId)
       return (await query.orderBy('id', 'desc').limit(limit).execute()).map(toDelivery)

@@ -3,8 +3,9 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { formatExpiration } from '../../kit/clock.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
+import { type Actor, seesWholeProject } from '../../model/actor.ts'
 import type { NotificationRecipient } from '../../model/notification-port.ts'
 import { type Deliver, LEASE_MS } from './delivery.ts'
 import { invalid, valueAt } from './filters.ts'
@@ -43,9 +44,15 @@ export function createNotifications({ db, inTransaction, clock, subscriptions, o
     return deliveries.map((delivery) => ({ ...delivery, log: attempts.get(delivery.id) ?? [] }))
   }
 
+  /** Undefined: those of all subscriptions, and messages without one. */
+  const ownSubscriptions = async (actor: Actor): Promise<readonly number[] | undefined> =>
+    seesWholeProject(actor) ? undefined : (await subscriptions.list(actor, undefined)).map(({ id }) => id)
+
   async function getDelivery(actor: Actor, id: number): Promise<DeliveryWithAttempts> {
     const found = await store.findDelivery(actor.projectId, id)
     if (!found) throw new PlatformError('notification.deliveryNotFound', { id })
+    const own = await ownSubscriptions(actor)
+    if (own && !own.includes(found.subscriptionId ?? 0)) throw new PlatformError('accessDenied')
     return (await withAttempts(actor.projectId, [found]))[0]!
   }
 
@@ -75,8 +82,10 @@ export function createNotifications({ db, inTransaction, clock, subscriptions, o
     inTransaction((trx) => outbox.sendDirect(trx, actor.projectId, data, recipient))
 
   return {
-    listDeliveries: async (actor: Actor, filter: DeliveryFilter, limit: number) =>
-      withAttempts(actor.projectId, await store.listDeliveries(actor.projectId, filter, limit)),
+    listDeliveries: async (actor: Actor, filter: DeliveryFilter, limit: number) => {
+      const own = await ownSubscriptions(actor)
+      return withAttempts(actor.projectId, await store.listDeliveries(actor.projectId, { ...filter, ...defined({ own }) }, limit))
+    },
     getDelivery,
     sendTest,
     emitEvent,

@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { parseMoment } from '../../kit/relative-time.ts'
-import type { Actor } from '../../model/actor.ts'
+import { type Actor, canUseComponent, seesWholeProject } from '../../model/actor.ts'
 import { eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
 import type { NotificationRecipient } from '../../model/notification-port.ts'
@@ -36,6 +36,7 @@ export interface SubscriptionsDeps {
   readonly checkAddress: (url: URL) => void
   readonly encrypt: (projectId: number, secret: string) => Promise<string>
   readonly isMailSetUp: boolean
+  readonly canonicalComponentId: (id: string) => string
 }
 
 /** A new subscription, with the secret in clear: shown this once. */
@@ -55,6 +56,7 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
 
   async function create(actor: Actor, request: SubscriptionRequest, origin: Origin): Promise<NewSubscription> {
     checkFilters(request.event, request.filters)
+    if (!mayHearOf(actor, request.filters)) throw new PlatformError('notification.componentFilterNeeded')
     checkRecipient(request.recipient, deps.checkAddress)
     if (JSON.stringify(request.recipient.template ?? '').length > MAX_TEMPLATE_CHARS)
       throw invalid('recipient.template', `It is longer than ${MAX_TEMPLATE_CHARS} characters.`)
@@ -92,15 +94,24 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
 
   const isExpired = ({ expiresAt }: Subscription): boolean => expiresAt !== undefined && expiresAt <= clock.now()
 
+  /** Messages tell of jobs: a token with some components hears of those components only. */
+  const mayHearOf = (actor: Actor, filters: readonly Filter[]): boolean =>
+    seesWholeProject(actor) ||
+    filters.some(
+      ({ field, operator, value }) =>
+        field === 'job.component.id' && operator === '==' && canUseComponent(actor, String(value), deps.canonicalComponentId),
+    )
+
   async function get(actor: Actor, id: number): Promise<Subscription> {
     const found = await store.findSubscription(actor.projectId, id)
     if (!found || isExpired(found)) throw new PlatformError('notification.subscriptionNotFound', { id })
+    if (!maySee(actor, found)) throw new PlatformError('accessDenied')
     return found
   }
 
   async function list(actor: Actor, event: string | undefined): Promise<Subscription[]> {
     const all = await store.listSubscriptions(actor.projectId)
-    return all.filter((one) => !isExpired(one) && (event === undefined || one.event === event))
+    return all.filter((one) => maySee(actor, one) && !isExpired(one) && (event === undefined || one.event === event))
   }
 
   async function remove(actor: Actor, id: number, origin: Origin): Promise<void> {
@@ -125,6 +136,9 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
 
   return { create, get, list, remove, warningsOf }
 }
+
+/** Its own, or all of the project. */
+const maySee = (actor: Actor, { creator }: Subscription): boolean => seesWholeProject(actor) || creator.tokenId === actor.tokenId
 
 function signingSecretOf({ signingSecret }: RecipientRequest): string {
   if (signingSecret === undefined) return newSigningSecret()

@@ -82,7 +82,7 @@ export function oauthRoutes({
     app.get(
       '/oauth/credentials/:componentId',
       {
-        config: { operation: 'oauth.listCredentials', summary: 'OAuth credentials of a component' },
+        config: { operation: 'oauth.listCredentials', summary: 'OAuth credentials of a component', needs: 'component' },
         schema: { params: ofComponent, response: { 200: Type.Array(View) } },
       },
       async (req) => credentials.list(req.actor, req.params.componentId),
@@ -91,7 +91,7 @@ export function oauthRoutes({
     app.get(
       '/oauth/credentials/:componentId/:id',
       {
-        config: { operation: 'oauth.credentials', summary: 'OAuth credentials, their secrets as ciphers' },
+        config: { operation: 'oauth.credentials', summary: 'OAuth credentials, their secrets as ciphers', needs: 'component' },
         schema: { params: ofCredentials, response: { 200: View } },
       },
       async (req) => credentials.get(req.actor, req.params.componentId, req.params.id),
@@ -100,7 +100,12 @@ export function oauthRoutes({
     app.post(
       '/oauth/credentials/:componentId',
       {
-        config: { operation: 'oauth.addCredentials', summary: 'Add OAuth credentials that you have already', validationCode },
+        config: {
+          operation: 'oauth.addCredentials',
+          summary: 'Add OAuth credentials that you have already',
+          needs: 'component',
+          validationCode,
+        },
         schema: { params: ofComponent, body: NewCredentialsBody, response: { 201: View } },
       },
       async (req, reply) => {
@@ -120,7 +125,11 @@ export function oauthRoutes({
     app.delete(
       '/oauth/credentials/:componentId/:id',
       {
-        config: { operation: 'oauth.deleteCredentials', summary: 'Forget OAuth credentials; the provider is not informed' },
+        config: {
+          operation: 'oauth.deleteCredentials',
+          summary: 'Forget OAuth credentials; the provider is not informed',
+          needs: 'component',
+        },
         schema: { params: ofCredentials, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -132,7 +141,11 @@ export function oauthRoutes({
     app.post(
       '/oauth/credentials/:componentId/:id/refresh',
       {
-        config: { operation: 'oauth.refreshCredentials', summary: 'Exchange the refresh token for a new access token now' },
+        config: {
+          operation: 'oauth.refreshCredentials',
+          summary: 'Exchange the refresh token for a new access token now',
+          needs: 'component',
+        },
         schema: { params: ofCredentials, response: { 200: View } },
       },
       async (req) => upkeep.refreshNow(req.actor, req.params.componentId, req.params.id),
@@ -141,7 +154,11 @@ export function oauthRoutes({
     app.post(
       '/oauth/credentials/:componentId/:id/test',
       {
-        config: { operation: 'oauth.testCredentials', summary: 'Ask the provider whether it accepts the credentials' },
+        config: {
+          operation: 'oauth.testCredentials',
+          summary: 'Ask the provider whether it accepts the credentials',
+          needs: 'component',
+        },
         schema: {
           params: ofCredentials,
           response: { 200: Type.Object({ status: Type.String(), message: Type.String() }) },
@@ -153,7 +170,11 @@ export function oauthRoutes({
     app.post(
       '/oauth/credentials/:componentId/:id/revoke',
       {
-        config: { operation: 'oauth.revokeCredentials', summary: 'Revoke the tokens at the provider and forget them' },
+        config: {
+          operation: 'oauth.revokeCredentials',
+          summary: 'Revoke the tokens at the provider and forget them',
+          needs: 'component',
+        },
         schema: { params: ofCredentials, response: { 200: View } },
       },
       async (req) => upkeep.revoke(req.actor, req.params.componentId, req.params.id, req.origin),
@@ -162,7 +183,7 @@ export function oauthRoutes({
     app.get(
       '/oauth/providers',
       {
-        config: { operation: 'oauth.listProviders', summary: 'Providers that credentials can be authorised at' },
+        config: { operation: 'oauth.listProviders', summary: 'Providers that credentials can be authorised at', needs: 'token' },
         schema: { response: { 200: Type.Array(ProviderView) } },
       },
       async () => (await providers.list()).map(providerView),
@@ -171,7 +192,11 @@ export function oauthRoutes({
     app.get(
       '/oauth/providers/:id',
       {
-        config: { operation: 'oauth.provider', summary: 'A provider, and the redirect address to register there' },
+        config: {
+          operation: 'oauth.provider',
+          summary: 'A provider, and the redirect address to register there',
+          needs: 'token',
+        },
         schema: {
           params: Type.Object({ id: Type.String({ maxLength: 200, description: 'Id of the provider.' }) }),
           querystring: Type.Object({ componentId: optionalText('Component to show the redirect address for.') }),
@@ -188,7 +213,12 @@ export function oauthRoutes({
     app.post(
       '/oauth/links',
       {
-        config: { operation: 'oauth.makeLink', summary: 'A link for a person who authorises, good for one hour', validationCode },
+        config: {
+          operation: 'oauth.makeLink',
+          summary: 'A link for a person who authorises, good for one hour',
+          needs: 'canManageTokens',
+          validationCode,
+        },
         schema: { body: LinkBody, response: { 201: Type.Object({ url: Type.String(), expiresAt: Type.String() }) } },
       },
       async (req, reply) => reply.code(201).send(await makeLink(req.actor, req.body, req.origin)),

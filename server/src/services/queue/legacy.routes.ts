@@ -76,6 +76,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
           config: {
             operation: path.endsWith('run') ? 'syrup.run' : 'syrup.runTag',
             summary: 'Run a configuration (older form)',
+            needs: 'component',
             headers: IDEMPOTENCY_HEADER,
             validationCode: 'validation.failed',
           },
@@ -98,6 +99,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
         config: {
           operation: 'syrup.dryRun',
           summary: 'Run a configuration, and keep its data folder as archives instead of its results',
+          needs: 'component',
           validationCode: 'validation.failed',
           headers: IDEMPOTENCY_HEADER,
         },
@@ -112,6 +114,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
         config: {
           operation: 'syrup.input',
           summary: 'Keep the data folder a component would be given as an archive; nothing runs',
+          needs: 'component',
           validationCode: 'validation.failed',
           headers: IDEMPOTENCY_HEADER,
         },
@@ -129,6 +132,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
         config: {
           operation: 'syrup.sandbox',
           summary: 'Keep the data folder a configuration would fill as an archive; no component is needed',
+          needs: 'component',
           validationCode: 'validation.failed',
           headers: IDEMPOTENCY_HEADER,
         },
@@ -143,7 +147,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/syrup/queue/job/:id',
       {
-        config: { operation: 'syrup.get', summary: 'Job detail (older form)' },
+        config: { operation: 'syrup.get', summary: 'Job detail (older form)', needs: 'ownJob' },
         schema: { params: ById, response: { 200: LegacyJob } },
       },
       async (req, reply) => send(reply, 200, (await legacyViewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
@@ -152,7 +156,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/syrup/queue/jobs',
       {
-        config: { operation: 'syrup.list', summary: 'Find jobs (older form)' },
+        config: { operation: 'syrup.list', summary: 'Find jobs (older form)', needs: 'token' },
         schema: {
           querystring: OlderSearchQuery,
           response: { 200: Type.Array(LegacyJob) },
@@ -173,7 +177,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/syrup/queue/jobs/:id/kill',
       {
-        config: { operation: 'syrup.kill', summary: 'End a job (older form)' },
+        config: { operation: 'syrup.kill', summary: 'End a job (older form)', needs: 'component' },
         schema: { params: ById, response: { 202: LegacyJob } },
       },
       async (req, reply) => send(reply, 202, (await legacyViewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
@@ -182,7 +186,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/syrup/docker/stats/project',
       {
-        config: { operation: 'syrup.stats', summary: 'Time the jobs of the project took (older form)' },
+        config: { operation: 'syrup.stats', summary: 'Time the jobs of the project took (older form)', needs: 'token' },
         schema: { response: { 200: ProjectStats } },
       },
       async (req) => queue.projectStats(req.actor),
@@ -191,7 +195,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/syrup/docker/stats/project/daily',
       {
-        config: { operation: 'syrup.dailyStats', summary: 'Time the jobs of the project took, day by day' },
+        config: { operation: 'syrup.dailyStats', summary: 'Time the jobs of the project took, day by day', needs: 'token' },
         schema: {
           querystring: DaysQuery,
           response: {

@@ -70,6 +70,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
           config: {
             operation: path.endsWith('run') ? 'queue.run' : 'queue.runTag',
             summary: 'Run a configuration of a component',
+            needs: 'component',
             headers: IDEMPOTENCY_HEADER,
             validationCode: 'validation.failed',
           },
@@ -88,6 +89,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         config: {
           operation: 'queue.create',
           summary: 'Create a job',
+          needs: 'component',
           validationCode: 'validation.failed',
           headers: IDEMPOTENCY_HEADER,
         },
@@ -107,7 +109,11 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
       app.get(
         path,
         {
-          config: { operation: path.includes('search') ? 'queue.search' : 'queue.list', summary: 'Find jobs, newest first' },
+          config: {
+            operation: path.includes('search') ? 'queue.search' : 'queue.list',
+            summary: 'Find jobs, newest first',
+            needs: 'token',
+          },
           schema: { querystring: SearchQuery, response: { 200: Jobs } },
         },
         async (req, reply) => {
@@ -120,7 +126,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/queue/search/failures',
       {
-        config: { operation: 'queue.failures', summary: 'Failed jobs grouped by cause, the newest first' },
+        config: { operation: 'queue.failures', summary: 'Failed jobs grouped by cause, the newest first', needs: 'token' },
         schema: { querystring: FailuresQuery, response: { 200: Type.Array(FailureGroupView) } },
       },
       async (req, reply) => {
@@ -135,6 +141,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         config: {
           operation: 'queue.lineageEvents',
           summary: 'Run events of OpenLineage of many jobs, as JSON lines',
+          needs: 'token',
           produces: ['application/x-ndjson'],
         },
         schema: { querystring: LineageQuery, response: { 200: Type.String() } },
@@ -149,7 +156,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/queue/stats/statuses',
       {
-        config: { operation: 'queue.statuses', summary: 'How many jobs have each status' },
+        config: { operation: 'queue.statuses', summary: 'How many jobs have each status', needs: 'token' },
         schema: { querystring: CountQuery, response: { 200: StatusCounts } },
       },
       async (req) => ({ jobs: await queue.counts(req.actor, searchQuery(req.query, req.url)) }),
@@ -158,7 +165,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/queue/search/grouped-jobs',
       {
-        config: { operation: 'queue.searchGrouped', summary: 'The newest jobs of each group' },
+        config: { operation: 'queue.searchGrouped', summary: 'The newest jobs of each group', needs: 'token' },
         schema: {
           querystring: GroupedSearchQuery,
           response: { 200: Type.Array(Type.Object({ group: Type.Record(Type.String(), Type.String()), jobs: Jobs })) },
@@ -189,14 +196,21 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
 
     app.get(
       '/queue/jobs/:id',
-      { config: { operation: 'queue.get', summary: 'Job detail' }, schema: { params: ById, response: { 200: JobView } } },
+      {
+        config: { operation: 'queue.get', summary: 'Job detail', needs: 'ownJob' },
+        schema: { params: ById, response: { 200: JobView } },
+      },
       async (req, reply) => send(reply, 200, (await viewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
     )
 
     app.get(
       '/queue/jobs/:id/states',
       {
-        config: { operation: 'queue.states', summary: 'What each row of a job remembered before and after its run' },
+        config: {
+          operation: 'queue.states',
+          summary: 'What each row of a job remembered before and after its run',
+          needs: 'ownJob',
+        },
         schema: { params: ById, response: { 200: Type.Array(StateOfRowView) } },
       },
       async (req, reply) => {
@@ -207,14 +221,17 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
 
     app.post(
       '/queue/jobs/:id/kill',
-      { config: { operation: 'queue.kill', summary: 'End a job' }, schema: { params: ById, response: { 200: JobView } } },
+      {
+        config: { operation: 'queue.kill', summary: 'End a job', needs: 'component' },
+        schema: { params: ById, response: { 200: JobView } },
+      },
       async (req, reply) => send(reply, 200, (await viewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
     )
 
     app.post(
       '/queue/jobs/:id/rerun',
       {
-        config: { operation: 'queue.rerun', summary: 'Run a job again, with the configuration as it is now' },
+        config: { operation: 'queue.rerun', summary: 'Run a job again, with the configuration as it is now', needs: 'component' },
         schema: { params: ById, response: { 201: JobView } },
       },
       async (req, reply) => {
@@ -230,6 +247,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
         config: {
           operation: 'queue.events',
           summary: 'What a job said; as a stream with Accept: text/event-stream',
+          needs: 'ownJob',
           produces: ['application/json', 'text/event-stream'],
           headers: {
             Accept: '`text/event-stream`: the events as a stream that ends with the job.',
@@ -273,7 +291,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/queue/stats/project',
       {
-        config: { operation: 'queue.stats', summary: 'Time the jobs of the project took' },
+        config: { operation: 'queue.stats', summary: 'Time the jobs of the project took', needs: 'token' },
         schema: { response: { 200: ProjectStats } },
       },
       async (req) => queue.projectStats(req.actor),
@@ -282,7 +300,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/queue/job/:id/open-api-lineage',
       {
-        config: { operation: 'queue.lineage', summary: 'Tables a job read and wrote, as OpenLineage events' },
+        config: { operation: 'queue.lineage', summary: 'Tables a job read and wrote, as OpenLineage events', needs: 'ownJob' },
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => lineageOf(await queue.get(req.actor, jobId(req.params.id)), req.baseUrl),

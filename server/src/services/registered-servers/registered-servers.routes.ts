@@ -55,7 +55,11 @@ export function registeredServersRoutes(servers: RegisteredServers): FastifyPlug
     app.get(
       '/spark/cluster',
       {
-        config: { operation: 'spark.cluster', summary: 'The registered Spark cluster, and what the project runs on it' },
+        config: {
+          operation: 'spark.cluster',
+          summary: 'The registered Spark cluster, and what the project runs on it',
+          needs: 'project',
+        },
         schema: { response: { 200: SparkView } },
       },
       async ({ actor }) => {
@@ -85,7 +89,7 @@ export function registeredServersRoutes(servers: RegisteredServers): FastifyPlug
     app.get(
       `${MLFLOW}/server`,
       {
-        config: { operation: 'mlflow.server', summary: 'The registered MLflow server' },
+        config: { operation: 'mlflow.server', summary: 'The registered MLflow server', needs: 'project' },
         schema: { response: { 200: MlflowView } },
       },
       async ({ actor }) => servers.mlflow(actor.projectId),

@@ -157,7 +157,11 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
       app.post(
         `/${address}/sandboxes`,
         {
-          config: { operation: `${name}.create`, summary: 'Create a sandbox: a workspace with credentials that stay readable' },
+          config: {
+            operation: `${name}.create`,
+            summary: 'Create a sandbox: a workspace with credentials that stay readable',
+            needs: 'grant',
+          },
           schema: { body: CreateBody, response: { 201: SandboxView } },
         },
         async (req, reply) => {
@@ -169,20 +173,23 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
       app.get(
         `/${address}/sandboxes`,
         {
-          config: { operation: `${name}.list`, summary: 'Sandboxes that the token may see' },
+          config: { operation: `${name}.list`, summary: 'Sandboxes that the token may see', needs: 'token' },
           schema: { response: { 200: Type.Array(SandboxView) } },
         },
         async (req) => (await sandboxes.list(req.actor, 'sandbox')).map((one) => sandboxView(one, req)),
       )
       app.get(
         `/${address}/sandboxes/:id`,
-        { config: { operation: `${name}.get`, summary: 'A sandbox' }, schema: { params: ById, response: { 200: SandboxView } } },
+        {
+          config: { operation: `${name}.get`, summary: 'A sandbox', needs: 'sandbox' },
+          schema: { params: ById, response: { 200: SandboxView } },
+        },
         async (req) => sandboxView(await sandboxes.get(req.actor, 'sandbox', req.params.id), req),
       )
       app.patch(
         `/${address}/sandboxes/:id`,
         {
-          config: { operation: `${name}.change`, summary: 'Share a sandbox, or change when it ends' },
+          config: { operation: `${name}.change`, summary: 'Share a sandbox, or change when it ends', needs: 'sandbox' },
           schema: { params: ById, body: ChangeBody, response: { 200: SandboxView } },
         },
         async (req) => sandboxView(await sandboxes.change(req.actor, req.params.id, req.body, req.origin), req),
@@ -190,7 +197,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
       app.delete(
         `/${address}/sandboxes/:id`,
         {
-          config: { operation: `${name}.delete`, summary: 'Delete a sandbox with its tables' },
+          config: { operation: `${name}.delete`, summary: 'Delete a sandbox with its tables', needs: 'sandbox' },
           schema: { params: ById, response: { 204: Type.Null() } },
         },
         async (req, reply) => {
@@ -201,7 +208,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
       app.post(
         `/${address}/sandboxes/:id/activate`,
         {
-          config: { operation: `${name}.activate`, summary: 'Let people log in again, with new credentials' },
+          config: { operation: `${name}.activate`, summary: 'Let people log in again, with new credentials', needs: 'sandbox' },
           schema: { params: ById, response: { 200: SandboxView } },
         },
         async (req) => sandboxView(await sandboxes.resetCredentials(req.actor, 'sandbox', req.params.id, req.origin), req),
@@ -209,7 +216,11 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
       app.post(
         `/${address}/sandboxes/:id/deactivate`,
         {
-          config: { operation: `${name}.deactivate`, summary: 'Let nobody log in until it is activated; its tables stay' },
+          config: {
+            operation: `${name}.deactivate`,
+            summary: 'Let nobody log in until it is activated; its tables stay',
+            needs: 'sandbox',
+          },
           schema: { params: ById, response: { 200: SandboxView } },
         },
         async (req) => sandboxView(await sandboxes.deactivate(req.actor, req.params.id, req.origin), req),
@@ -217,7 +228,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
       app.get(
         `/${address}/projects/current`,
         {
-          config: { operation: `${name}.project`, summary: 'The project, as clients of sandboxes ask for it' },
+          config: { operation: `${name}.project`, summary: 'The project, as clients of sandboxes ask for it', needs: 'token' },
           schema: { response: { 200: Type.Object({ id: Type.String(), persistentStorageReady: Type.Boolean() }) } },
         },
         async ({ actor }) => ({ id: String(actor.projectId), persistentStorageReady: false }),
@@ -227,7 +238,11 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
     app.post(
       '/editor/sql/sessions',
       {
-        config: { operation: 'editor.create', summary: 'Open a session of the SQL editor: a workspace of its own' },
+        config: {
+          operation: 'editor.create',
+          summary: 'Open a session of the SQL editor: a workspace of its own',
+          needs: 'grant',
+        },
         schema: { body: SessionBody, response: { 201: SessionView } },
       },
       async (req, reply) => {
@@ -248,7 +263,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
     app.get(
       '/editor/sql/sessions',
       {
-        config: { operation: 'editor.list', summary: 'Sessions of the SQL editor that the token may see' },
+        config: { operation: 'editor.list', summary: 'Sessions of the SQL editor that the token may see', needs: 'token' },
         schema: { response: { 200: Type.Array(SessionView) } },
       },
       async (req) => (await sandboxes.list(req.actor, 'session')).map((one) => sessionView(one, req)),
@@ -256,7 +271,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
     app.get(
       '/editor/sql/sessions/:id',
       {
-        config: { operation: 'editor.get', summary: 'A session of the SQL editor' },
+        config: { operation: 'editor.get', summary: 'A session of the SQL editor', needs: 'sandbox' },
         schema: { params: BySession, response: { 200: SessionView } },
       },
       async (req) => sessionView(await sandboxes.get(req.actor, 'session', req.params.id), req),
@@ -264,7 +279,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
     app.delete(
       '/editor/sql/sessions/:id',
       {
-        config: { operation: 'editor.delete', summary: 'End a session of the SQL editor with its workspace' },
+        config: { operation: 'editor.delete', summary: 'End a session of the SQL editor with its workspace', needs: 'sandbox' },
         schema: { params: BySession, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -275,7 +290,11 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
     app.post(
       '/editor/sql/sessions/:id/reset-credentials',
       {
-        config: { operation: 'editor.resetCredentials', summary: 'New credentials for a session of the SQL editor' },
+        config: {
+          operation: 'editor.resetCredentials',
+          summary: 'New credentials for a session of the SQL editor',
+          needs: 'sandbox',
+        },
         schema: { params: BySession, response: { 200: SessionView } },
       },
       async (req) => sessionView(await sandboxes.resetCredentials(req.actor, 'session', req.params.id, req.origin), req),

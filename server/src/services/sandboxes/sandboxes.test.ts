@@ -20,7 +20,6 @@ interface Sandbox {
 
 let stack: TestStack
 let stop: (() => Promise<void>) | undefined
-let limited: string
 let now = Date.now()
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
@@ -29,8 +28,6 @@ before(async () => {
   const client = tableClient(stack)
   await client.bucket('main')
   await client.create('in.c-main', 'orders', 'id,city\n1,Praha\n')
-  const made = await stack.request('POST', '/v2/storage/tokens', { json: { description: 'limited' } })
-  limited = made.json<{ token: string }>().token
 })
 test.after(() => stop?.())
 
@@ -39,6 +36,9 @@ async function create(json: object = {}): Promise<Sandbox> {
   assert.equal(made.status, 201, made.text)
   return made.json<Sandbox>()
 }
+
+const tokenFor = async (json: object): Promise<string> =>
+  (await stack.request('POST', '/v2/storage/tokens', { json })).json<{ token: string }>().token
 
 async function query({ user, password, host, port }: Pick<Sandbox, 'user' | 'password' | 'host' | 'port'>, sql: string) {
   const client = new pg.Client({ user, password, host, port: port!, database: 'workspace' })
@@ -82,16 +82,21 @@ test('a sandbox is a workspace that PostgreSQL clients log in to', async () => {
 
 test('others see a sandbox only when it is shared, and change it never', async () => {
   const { id } = await create()
-  assert.equal((await call('GET', `/${id}`, { token: limited })).status, 404)
-  assert.deepEqual((await call('GET', '', { token: limited })).json(), [])
+  const manager = await tokenFor({ canManageBuckets: true })
+  const reader = await tokenFor({ componentAccess: ['platform.ex-http'] })
+  for (const token of [manager, reader]) assert.equal((await call('GET', `/${id}`, { token })).status, 404)
+  assert.deepEqual((await call('GET', '', { token: manager })).json(), [])
   assert.equal((await call('PATCH', `/${id}`, { json: { shared: true } })).json<Sandbox>().shared, true)
-  assert.equal((await call('GET', `/${id}`, { token: limited })).status, 200)
+  assert.equal((await call('GET', `/${id}`, { token: manager })).status, 200)
+  // Its tables were loaded with the rights of its owner.
+  assert.equal((await call('GET', `/${id}`, { token: reader })).status, 404)
+  assert.deepEqual((await call('GET', '', { token: reader })).json(), [])
   for (const [method, path, json] of [
     ['PATCH', '', { shared: false }],
     ['POST', '/activate', undefined],
     ['DELETE', '', undefined],
   ] as const)
-    assert.equal((await call(method, `/${id}${path}`, { token: limited, ...(json && { json }) })).status, 403, `${method}${path}`)
+    assert.equal((await call(method, `/${id}${path}`, { token: manager, ...(json && { json }) })).status, 403, `${method}${path}`)
   assert.equal((await call('DELETE', `/${id}`)).status, 204)
 })
 

@@ -4,7 +4,7 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
+import { type Actor, seesWholeProject } from '../../model/actor.ts'
 import { eventOf, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
 import { createSandboxesStore, type SandboxKind, type SandboxRow } from './sandboxes.store.ts'
@@ -95,9 +95,13 @@ export function createSandboxes({ db, inTransaction, clock, recordEvent, workspa
 
   const opened = async (row: SandboxRow): Promise<Sandbox> => ({ ...row, password: await decrypt(row.project_id, row.password) })
 
+  /** A password opens it for writing, which viewers may not. */
+  const shown = async (actor: Actor, row: SandboxRow): Promise<Sandbox> =>
+    actor.role === 'viewer' ? { ...row, password: '' } : opened(row)
+
   async function list(actor: Actor, kind: SandboxKind): Promise<Sandbox[]> {
     const all = await store.list(actor.projectId, kind)
-    return Promise.all(all.filter((row) => maySee(actor, row)).map(opened))
+    return Promise.all(all.filter((row) => maySee(actor, row)).map((row) => shown(actor, row)))
   }
 
   async function find(actor: Actor, kind: SandboxKind, id: string): Promise<SandboxRow> {
@@ -106,9 +110,9 @@ export function createSandboxes({ db, inTransaction, clock, recordEvent, workspa
     return row
   }
 
-  const get = async (actor: Actor, kind: SandboxKind, id: string): Promise<Sandbox> => opened(await find(actor, kind, id))
+  const get = async (actor: Actor, kind: SandboxKind, id: string): Promise<Sandbox> => shown(actor, await find(actor, kind, id))
 
-  /** Sharing shows it to every token of the project; changing it stays with whoever made it. */
+  /** Sharing shows it to every token that reads the whole project; changing it stays with whoever made it. */
   async function findOwn(actor: Actor, kind: SandboxKind, id: string): Promise<SandboxRow> {
     const row = await find(actor, kind, id)
     if (!isOwn(actor, row)) throw new PlatformError('accessDenied')
@@ -195,4 +199,5 @@ const NAMES = { sandbox: 'Sandbox', session: 'Session' }
 const endOf = (now: number, hours: number): number | null => (hours === 0 ? null : now + hours * HOUR_MS)
 
 const isOwn = (actor: Actor, row: SandboxRow): boolean => actor.isMasterToken || row.token_id === actor.tokenId
-const maySee = (actor: Actor, row: SandboxRow): boolean => isOwn(actor, row) || row.is_shared === 1
+/** The tables of a shared one were loaded with the rights of its owner, so it is for those who read the whole project. */
+const maySee = (actor: Actor, row: SandboxRow): boolean => isOwn(actor, row) || (row.is_shared === 1 && seesWholeProject(actor))

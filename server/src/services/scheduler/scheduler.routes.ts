@@ -59,6 +59,8 @@ export function schedulerRoutes(
         config: {
           operation: 'scheduler.activate',
           summary: 'Activate a schedule configuration (master token)',
+          needs: 'master',
+          refusal: 'scheduler.masterTokenNeeded',
           branch: 'refused',
         },
         schema: {
@@ -87,7 +89,7 @@ export function schedulerRoutes(
     app.get(
       '/scheduler/schedules',
       {
-        config: { operation: 'scheduler.list', summary: 'List schedules' },
+        config: { operation: 'scheduler.list', summary: 'List schedules', needs: 'component' },
         schema: {
           querystring: Type.Object({
             componentId: Type.Optional(Type.String({ description: 'Component of the target.' })),
@@ -102,7 +104,7 @@ export function schedulerRoutes(
     app.get(
       '/scheduler/schedules/:id',
       {
-        config: { operation: 'scheduler.get', summary: 'Schedule detail' },
+        config: { operation: 'scheduler.get', summary: 'Schedule detail', needs: 'component' },
         schema: { params: ById, response: { 200: ScheduleView } },
       },
       async (req) => view(await scheduler.get(req.actor, scheduleId(req.params.id))),
@@ -111,7 +113,12 @@ export function schedulerRoutes(
     app.delete(
       '/scheduler/schedules/:id',
       {
-        config: { operation: 'scheduler.delete', summary: 'Remove a schedule (master token)' },
+        config: {
+          operation: 'scheduler.delete',
+          summary: 'Remove a schedule (master token)',
+          needs: 'master',
+          refusal: 'scheduler.masterTokenNeeded',
+        },
         schema: { params: ById, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -126,6 +133,8 @@ export function schedulerRoutes(
         config: {
           operation: 'scheduler.deleteByConfiguration',
           summary: 'Remove the schedule of a configuration (master token)',
+          needs: 'master',
+          refusal: 'scheduler.masterTokenNeeded',
         },
         schema: { params: ById, response: { 204: Type.Null() } },
       },
@@ -138,7 +147,12 @@ export function schedulerRoutes(
     app.post(
       '/scheduler/schedules/:id/refreshToken',
       {
-        config: { operation: 'scheduler.refreshToken', summary: 'Give the token of a schedule a new value (master token)' },
+        config: {
+          operation: 'scheduler.refreshToken',
+          summary: 'Give the token of a schedule a new value (master token)',
+          needs: 'master',
+          refusal: 'scheduler.masterTokenNeeded',
+        },
         schema: { params: ById, response: { 200: ScheduleView } },
       },
       async (req) => view(await scheduler.refreshToken(req.actor, scheduleId(req.params.id), req.origin)),
@@ -147,7 +161,7 @@ export function schedulerRoutes(
     app.get(
       '/scheduler/schedules/:id/next',
       {
-        config: { operation: 'scheduler.next', summary: 'The next runs of a schedule' },
+        config: { operation: 'scheduler.next', summary: 'The next runs of a schedule', needs: 'component' },
         schema: { params: ById, querystring: Type.Object({ count: Count }), response: { 200: Type.Array(PlannedRunView) } },
       },
       async (req) => (await scheduler.next(req.actor, scheduleId(req.params.id), req.query.count ?? 10)).map(runView),
@@ -156,7 +170,12 @@ export function schedulerRoutes(
     app.post(
       '/scheduler/preview',
       {
-        config: { operation: 'scheduler.preview', summary: 'The next runs an expression would have', onlyReads: true },
+        config: {
+          operation: 'scheduler.preview',
+          summary: 'The next runs an expression would have',
+          needs: 'token',
+          onlyReads: true,
+        },
         schema: {
           body: Type.Object({
             cronTab: Type.String({ maxLength: 255, description: 'Five fields of cron.', examples: ['0 6 * * 1-5'] }),

@@ -163,7 +163,7 @@ export function createSchedulerStore(database: Db) {
       (
         await db
           .selectFrom('schedule')
-          .select(['id', 'configuration_id', 'target_configuration_id', 'schedule'])
+          .select(['id', 'configuration_id', 'target_component_id', 'target_configuration_id', 'schedule'])
           .where('project_id', '=', projectId)
           .where((e) =>
             e.or([
@@ -180,6 +180,7 @@ export function createSchedulerStore(database: Db) {
         id: String(row.id),
         name: readStored<{ readonly cronTab: string }>(row.schedule).cronTab,
         configurationId: row.configuration_id,
+        componentId: row.target_component_id,
       })),
 
     /** Of all projects: schedules that stopped by themselves. */

@@ -7,7 +7,7 @@
 import { type Db, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import { type Clock, formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { type Actor, mayChangeEverything } from '../../model/actor.ts'
+import { type Actor, canUseComponent, mayChangeEverything, seesWholeProject } from '../../model/actor.ts'
 import { type ContentProblem, pointerOf } from '../../model/content-problem.ts'
 import { eventOf, type NewEvent, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { EventName, EventParams } from '../../model/event-definitions.ts'
@@ -70,6 +70,7 @@ export interface ScheduleWithExecutions {
 
 const RUNS_OF_EACH = 5
 const TOKEN_DESCRIPTION = '[_internal] Scheduler'
+const MOST_SEARCHED = 1000
 export const LISTED_EXECUTIONS = 20
 export const MOST_UPCOMING = 1000
 
@@ -187,7 +188,21 @@ export function createScheduler(deps: SchedulerDeps) {
   async function getRecord(actor: Actor, id: number): Promise<ScheduleRecord> {
     const record = await store.find(actor.projectId, id)
     if (!record) throw new PlatformError('scheduler.notFound', { id })
+    if (!maySee(actor, record.target)) throw new PlatformError('accessDenied')
     return record
+  }
+
+  /** A schedule belongs to what it runs. */
+  const maySee = (actor: Actor, { componentId }: Pick<Target, 'componentId'>): boolean =>
+    canUseComponent(actor, componentId, canonicalComponentId)
+
+  /** For the search. */
+  async function find({ actor }: { readonly actor: Actor }, text: string, limit: number) {
+    const found = await store.listContaining(actor.projectId, text, seesWholeProject(actor) ? limit : MOST_SEARCHED)
+    return found
+      .filter((one) => maySee(actor, one))
+      .slice(0, limit)
+      .map(({ componentId: _, ...one }) => one)
   }
 
   async function list(
@@ -198,7 +213,8 @@ export function createScheduler(deps: SchedulerDeps) {
     const all = await store.list(actor.projectId, rest)
     // By the component that is meant: a target may be written with an older name of it.
     const isMeant = ({ target }: ScheduleRecord) =>
-      componentId === undefined || canonicalComponentId(target.componentId) === canonicalComponentId(componentId)
+      maySee(actor, target) &&
+      (componentId === undefined || canonicalComponentId(target.componentId) === canonicalComponentId(componentId))
     const records = all.filter(isMeant)
     const executions = await store.executions(
       actor.projectId,
@@ -300,6 +316,7 @@ export function createScheduler(deps: SchedulerDeps) {
     refreshToken,
     next,
     nextRunsOf,
+    find,
     preview,
     lagMs,
     store,

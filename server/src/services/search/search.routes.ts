@@ -37,6 +37,7 @@ export function searchRoutes(search: ReturnType<typeof createSearch>): FastifyPl
         config: {
           operation: 'search.everything',
           summary: 'Find tables, columns, configurations, files, jobs, schedules and people by a word',
+          needs: 'token',
         },
         schema: { querystring: Query, response: { 200: View } },
       },

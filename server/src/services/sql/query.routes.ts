@@ -55,6 +55,7 @@ export function queryRoutes(queries: Queries, createJob: CreateJob): FastifyPlug
         config: {
           operation: 'sql.query',
           onlyReads: true,
+          needs: 'bucketRead',
           summary: 'Rows of a SQL query over tables of the project, as JSON, CSV or Parquet',
           produces: ['application/json', 'text/csv', 'application/vnd.apache.parquet'],
         },
@@ -72,7 +73,11 @@ export function queryRoutes(queries: Queries, createJob: CreateJob): FastifyPlug
     app.post(
       '/v2/storage/query/export',
       {
-        config: { operation: 'sql.export', summary: 'Rows of a SQL query as a file of the project, by a job' },
+        config: {
+          operation: 'sql.export',
+          summary: 'Rows of a SQL query as a file of the project, by a job',
+          needs: 'bucketRead',
+        },
         schema: { body: ExportBody, response: { 202: JobView } },
       },
       async (req, reply) => {

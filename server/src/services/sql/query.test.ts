@@ -158,6 +158,8 @@ test('a token reads what it may, and no project names the tables of another', as
   await stack.request('PUT', `/v2/storage/tokens/${id}`, { json: { bucketPermissions: {} } })
   const lost = await ask('SELECT * FROM "out.c-seen".praha', {}, token)
   assert.ok([403, 404].includes(lost.status), lost.text)
+  await client.bucket('empty')
+  await stack.request('PUT', `/v2/storage/tokens/${id}`, { json: { bucketPermissions: { 'in.c-empty': 'read' } } })
   assert.deepEqual(JSON.parse((await ask('SELECT view_name FROM duckdb_views() WHERE NOT internal', {}, token)).text).rows, [])
 })
 

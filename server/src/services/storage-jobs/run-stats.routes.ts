@@ -22,7 +22,7 @@ export function runStatsRoutes({ jobs, filesOfRun }: RunStatsDeps): FastifyPlugi
     app.get(
       '/v2/storage/stats',
       {
-        config: { operation: 'stats.get', summary: 'Tables and files of a run, in numbers' },
+        config: { operation: 'stats.get', summary: 'Tables and files of a run, in numbers', needs: 'token' },
         schema: {
           querystring: Type.Object({
             runId: Type.Optional(Type.String({ maxLength: 255, description: 'Run whose tables and files are counted.' })),

@@ -40,7 +40,7 @@ export function storageJobsRoutes(jobs: StorageJobs, clock: Clock): FastifyPlugi
     app.get(
       '/v2/storage/jobs',
       {
-        config: { operation: 'storageJobs.list', summary: 'List storage jobs, newest first', branch: 'refused' },
+        config: { operation: 'storageJobs.list', summary: 'List storage jobs, newest first', needs: 'token', branch: 'refused' },
         schema: { querystring: ListQuery, response: { 200: Type.Array(JobView) } },
       },
       async (req) => {
@@ -67,7 +67,7 @@ export function storageJobsRoutes(jobs: StorageJobs, clock: Clock): FastifyPlugi
     app.get(
       '/v2/storage/jobs/:id',
       {
-        config: { operation: 'storageJobs.get', summary: 'Storage job detail', branch: 'refused' },
+        config: { operation: 'storageJobs.get', summary: 'Storage job detail', needs: 'ownJob', branch: 'refused' },
         schema: { params: Type.Object({ id: numberedId('storage job') }), response: { 200: JobView } },
       },
       async (req) => {

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { mayChangeEverything } from '../../model/actor.ts'
 import { type Column, rowOf } from './columns.ts'
 import { keptHeaders } from './receiving.ts'
 import type { Sources, StreamPlace } from './sources.ts'
@@ -87,8 +88,8 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
 
   async function sourceView(source: Source, { actor, baseUrl }: FastifyRequest) {
     const path = source.type === 'http' ? 'stream' : 'otlp'
-    // Whoever has the whole address can send records; a viewer changes nothing.
-    const secret = actor.role === 'viewer' ? HIDDEN : await sources.secretOf(source)
+    // Whoever has the whole address can send records, so only those who may change the source read it.
+    const secret = mayChangeEverything(actor) ? await sources.secretOf(source) : HIDDEN
     const url = `${baseUrl}/${path}/${source.projectId}/${source.sourceId}/${secret}`
     return {
       projectId: source.projectId,
@@ -143,6 +144,7 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
   const read = (operation: string, summary: string) => ({
     operation: `stream.${operation}`,
     summary,
+    needs: 'project' as const,
     branch: 'refused' as const,
     validationCode: 'validation.failed' as const,
   })
@@ -326,6 +328,7 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
       {
         config: {
           ...read('testSource', 'What the sinks make of a record, without keeping it'),
+          needs: 'canManageBuckets',
           body: 'text',
           consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '*/*'],
         },

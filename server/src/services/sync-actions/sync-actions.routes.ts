@@ -101,6 +101,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
         config: {
           operation: 'syncActions.run',
           summary: 'Run an action of a component and answer what it says',
+          needs: 'component',
           validationCode: 'validation.failed',
         },
         schema: { body: ActionBody, response: { 200: Type.Unknown() } },
@@ -111,7 +112,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
     app.get(
       '/sync-actions/actions',
       {
-        config: { operation: 'syncActions.list', summary: 'Actions a component has' },
+        config: { operation: 'syncActions.list', summary: 'Actions a component has', needs: 'token' },
         schema: {
           querystring: Type.Object({ componentId: Component }),
           response: { 200: Type.Object({ actions: Type.Array(Type.String()) }) },
@@ -130,6 +131,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
         config: {
           operation: 'dockerRunner.action',
           summary: 'Run an action of a component (older form)',
+          needs: 'component',
           validationCode: 'validation.failed',
         },
         schema: {
@@ -152,6 +154,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
           config: {
             operation: `${path.split('/')[1]?.replace(/-(\w)/, (_, letter: string) => letter.toUpperCase())}.resolve`,
             summary: 'A configuration with shared code and variables put in',
+            needs: 'component',
             validationCode: 'validation.failed',
           },
           schema: { body: ResolveBody, response: { 200: Type.Unknown() } },

@@ -21,6 +21,7 @@ export function tableAliasesRoutes({ aliases, views }: TableAliasesRoutesDeps): 
         config: {
           operation: 'tables.createAlias',
           summary: 'Create an alias of a table',
+          needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByBucket, body: NewAlias, response: { 201: TableView } },
@@ -34,7 +35,12 @@ export function tableAliasesRoutes({ aliases, views }: TableAliasesRoutesDeps): 
     app.post(
       '/v2/storage/tables/:tableId/alias-filter',
       {
-        config: { operation: 'tables.setAliasFilter', summary: 'Set the filter of an alias', branch: 'refused' },
+        config: {
+          operation: 'tables.setAliasFilter',
+          summary: 'Set the filter of an alias',
+          needs: 'bucketWrite',
+          branch: 'refused',
+        },
         schema: { params: ByTable, body: AliasFilterFields, response: { 200: TableView } },
       },
       async (req) => views.detail(await aliases.setFilter(scopeOf(req), req.params.tableId, req.body), req.baseUrl),
@@ -43,7 +49,12 @@ export function tableAliasesRoutes({ aliases, views }: TableAliasesRoutesDeps): 
     app.delete(
       '/v2/storage/tables/:tableId/alias-filter',
       {
-        config: { operation: 'tables.deleteAliasFilter', summary: 'Remove the filter of an alias', branch: 'refused' },
+        config: {
+          operation: 'tables.deleteAliasFilter',
+          summary: 'Remove the filter of an alias',
+          needs: 'bucketWrite',
+          branch: 'refused',
+        },
         schema: { params: ByTable, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -59,7 +70,7 @@ export function tableAliasesRoutes({ aliases, views }: TableAliasesRoutesDeps): 
       app.route({
         method,
         url: '/v2/storage/tables/:tableId/alias-columns-auto-sync',
-        config: { operation, summary },
+        config: { operation, summary, needs: 'bucketWrite' },
         schema: { params: ByTable, response: { 204: Type.Null() } },
         handler: async (req, reply) => {
           const { tableId } = req.params as { tableId: string } // by the schema above

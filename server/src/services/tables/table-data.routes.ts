@@ -94,6 +94,7 @@ export function tableDataRoutes({
         config: {
           operation: 'tables.createAsync',
           summary: 'Create a table from a file, a snapshot or an earlier state',
+          needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
         schema: {
@@ -116,6 +117,7 @@ export function tableDataRoutes({
         config: {
           operation: 'tables.create',
           summary: 'Create a table from data in the request, and wait for it',
+          needs: 'bucketWrite',
           body: 'stream',
           form: NewTableWithData,
         },
@@ -137,6 +139,7 @@ export function tableDataRoutes({
         config: {
           operation: 'tables.importAsync',
           summary: 'Load a file into a table',
+          needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
         schema: {
@@ -158,6 +161,7 @@ export function tableDataRoutes({
         config: {
           operation: 'tables.import',
           summary: 'Load data of the request into a table, and wait for it',
+          needs: 'bucketWrite',
           body: 'stream',
           form: LoadWithData,
         },
@@ -179,6 +183,7 @@ export function tableDataRoutes({
         config: {
           operation: 'import.writeTable',
           summary: 'Load data of the request into an existing table, and wait for it',
+          needs: 'bucketWrite',
           body: 'stream',
           form: LoadNamedTable,
           branch: 'refused',
@@ -199,6 +204,7 @@ export function tableDataRoutes({
         config: {
           operation: 'tables.exportAsync',
           summary: 'Export a table into a file: slices without a header, or with `merged` one CSV with a header',
+          needs: 'bucketRead',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByTable, body: ExportFields, response: { 202: JobView } },
@@ -212,6 +218,7 @@ export function tableDataRoutes({
         config: {
           operation: 'tables.preview',
           summary: 'The first rows of a table, as CSV or JSON',
+          needs: 'bucketRead',
           produces: ['text/csv', 'application/json'],
           validationCode: 'storage.tables.validation',
         },
@@ -230,6 +237,7 @@ export function tableDataRoutes({
         config: {
           operation: 'tables.download',
           summary: 'A whole table, or the rows that were asked for, as one CSV, Parquet or JSON lines file',
+          needs: 'bucketRead',
           produces: Object.values(CONTENT_TYPES).map((type) => type.split(';')[0]!),
           validationCode: 'storage.tables.validation',
         },

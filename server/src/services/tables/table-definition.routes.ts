@@ -34,6 +34,7 @@ export function tableDefinitionRoutes({ definitions, createJob, dryRun }: TableD
         config: {
           operation: 'tables.createDefinition',
           summary: 'Create an empty table with typed columns',
+          needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByBucket, body: TableDefinition, response: { 202: JobView } },
@@ -47,6 +48,7 @@ export function tableDefinitionRoutes({ definitions, createJob, dryRun }: TableD
         config: {
           operation: 'tables.changeColumn',
           summary: 'Change length, nullable, default and description of a column',
+          needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
         schema: {
@@ -68,6 +70,7 @@ export function tableDefinitionRoutes({ definitions, createJob, dryRun }: TableD
         config: {
           operation: 'tables.changeColumnType',
           summary: 'Change the type of a column and rewrite its values',
+          needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
         schema: {
@@ -89,6 +92,7 @@ export function tableDefinitionRoutes({ definitions, createJob, dryRun }: TableD
         config: {
           operation: 'tables.changeDefinition',
           summary: 'Change display name, description and columns of a table',
+          needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
         schema: {

@@ -30,7 +30,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.get(
       '/v2/storage/search/tables',
       {
-        config: { operation: 'tables.search', summary: 'Tables with certain metadata', branch: 'refused' },
+        config: { operation: 'tables.search', summary: 'Tables with certain metadata', needs: 'token', branch: 'refused' },
         schema: {
           querystring: Type.Object({
             metadataKey: optionalText('Only tables with this key.'),
@@ -56,7 +56,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.get(
       '/v2/storage/tables/:tableId/metadata',
       {
-        config: { operation: 'tables.listMetadata', summary: 'Metadata of a table' },
+        config: { operation: 'tables.listMetadata', summary: 'Metadata of a table', needs: 'bucketRead' },
         schema: { params: ByTable, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => metadata.list(scopeOf(req), req.params.tableId),
@@ -65,7 +65,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.post(
       '/v2/storage/tables/:tableId/metadata',
       {
-        config: { operation: 'tables.setMetadata', summary: 'Set metadata of a table and of its columns' },
+        config: { operation: 'tables.setMetadata', summary: 'Set metadata of a table and of its columns', needs: 'bucketWrite' },
         schema: { params: ByTable, body: MetadataBody, response: { 201: Type.Unknown() } },
       },
       async (req, reply) => {
@@ -80,7 +80,11 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.delete(
       '/v2/storage/tables/:tableId/metadata/:metadataId',
       {
-        config: { operation: 'tables.deleteMetadata', summary: 'Delete one item of the metadata of a table' },
+        config: {
+          operation: 'tables.deleteMetadata',
+          summary: 'Delete one item of the metadata of a table',
+          needs: 'bucketWrite',
+        },
         schema: { params: Type.Object({ tableId: TableId, metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -92,7 +96,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.get(
       '/v2/storage/columns/:columnId/metadata',
       {
-        config: { operation: 'columns.listMetadata', summary: 'Metadata of a column ({tableId}.{column})' },
+        config: { operation: 'columns.listMetadata', summary: 'Metadata of a column ({tableId}.{column})', needs: 'bucketRead' },
         schema: { params: Type.Object({ columnId: ColumnId }), response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => metadata.listOfColumn(scopeOf(req), req.params.columnId),
@@ -101,7 +105,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.post(
       '/v2/storage/columns/:columnId/metadata',
       {
-        config: { operation: 'columns.setMetadata', summary: 'Set metadata of a column' },
+        config: { operation: 'columns.setMetadata', summary: 'Set metadata of a column', needs: 'bucketWrite' },
         schema: {
           params: Type.Object({ columnId: ColumnId }),
           body: MetadataBody,
@@ -114,7 +118,11 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.delete(
       '/v2/storage/columns/:columnId/metadata/:metadataId',
       {
-        config: { operation: 'columns.deleteMetadata', summary: 'Delete one item of the metadata of a column' },
+        config: {
+          operation: 'columns.deleteMetadata',
+          summary: 'Delete one item of the metadata of a column',
+          needs: 'bucketWrite',
+        },
         schema: { params: Type.Object({ columnId: ColumnId, metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
       async (req, reply) => {

@@ -54,6 +54,7 @@ export function tableRowsRoutes({ rows }: { readonly rows: TableRows }): Fastify
         config: {
           operation: 'tables.rows',
           summary: 'A page of rows, sorted and filtered, of one state of the table',
+          needs: 'bucketRead',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByTable, querystring: RowsQuery, response: { 200: Type.Unsafe<Readable>(PageView) } },
@@ -71,6 +72,7 @@ export function tableRowsRoutes({ rows }: { readonly rows: TableRows }): Fastify
         config: {
           operation: 'tables.profileNow',
           summary: 'Figures and a histogram for each column, of a sample of the rows or of all of them',
+          needs: 'bucketRead',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByTable, querystring: ProfileQuery, response: { 200: Type.Unsafe<ProfileView>(ProfileShape) } },

@@ -31,7 +31,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
     app.post(
       '/v2/storage/tables/:tableId/snapshots',
       {
-        config: { operation: 'tables.createSnapshot', summary: 'Keep the present state of a table' },
+        config: { operation: 'tables.createSnapshot', summary: 'Keep the present state of a table', needs: 'bucketWrite' },
         schema: { params: ByTable, body: readByRule({ description: 'Free text for people.' }), response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await snapshots.create(scopeOf(req), req.params.tableId, req.body)),
@@ -40,7 +40,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
     app.get(
       '/v2/storage/tables/:tableId/snapshots',
       {
-        config: { operation: 'tables.listSnapshots', summary: 'Kept states of a table, newest first' },
+        config: { operation: 'tables.listSnapshots', summary: 'Kept states of a table, newest first', needs: 'bucketRead' },
         schema: {
           params: ByTable,
           querystring: readByRule({ limit: 'At most this many; 20 by default.', offset: 'How many to skip; 0 by default.' }),
@@ -56,7 +56,11 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
     app.post(
       '/v2/storage/tables/:tableId/restore',
       {
-        config: { operation: 'tables.restore', summary: 'Put the rows of an earlier state back into a table' },
+        config: {
+          operation: 'tables.restore',
+          summary: 'Put the rows of an earlier state back into a table',
+          needs: 'bucketWrite',
+        },
         schema: {
           params: ByTable,
           querystring: Type.Object({ dryRun: DryRun }),
@@ -73,7 +77,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
     app.get(
       '/v2/storage/snapshots/:snapshotId',
       {
-        config: { operation: 'snapshots.get', summary: 'Detail of a kept state', branch: 'refused' },
+        config: { operation: 'snapshots.get', summary: 'Detail of a kept state', needs: 'bucketRead', branch: 'refused' },
         schema: { params: BySnapshot, response: { 200: Type.Unknown() } },
       },
       async (req) => {

@@ -24,7 +24,12 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.post(
       '/v2/storage/tables/:tableId/columns',
       {
-        config: { operation: 'tables.addColumn', summary: 'Add a column', validationCode: 'storage.tables.validation' },
+        config: {
+          operation: 'tables.addColumn',
+          summary: 'Add a column',
+          needs: 'bucketWrite',
+          validationCode: 'storage.tables.validation',
+        },
         schema: { params: ByTable, body: NewColumn, response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await changes.addColumn(scopeOf(req), req.params.tableId, req.body)),
@@ -33,7 +38,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.delete(
       '/v2/storage/tables/:tableId/columns/:column',
       {
-        config: { operation: 'tables.deleteColumn', summary: 'Delete a column' },
+        config: { operation: 'tables.deleteColumn', summary: 'Delete a column', needs: 'bucketWrite' },
         schema: {
           params: ByColumn,
           querystring: Type.Object({ force: optionalFlag('Delete it from aliases that show it, as well.'), dryRun: DryRun }),
@@ -52,6 +57,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
         config: {
           operation: 'tables.addPrimaryKey',
           summary: 'Add a primary key',
+          needs: 'bucketWrite',
           validationCode: 'storage.validation.primaryKey',
         },
         schema: { params: ByTable, body: NewPrimaryKey, response: { 202: JobView } },
@@ -62,7 +68,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.delete(
       '/v2/storage/tables/:tableId/primary-key',
       {
-        config: { operation: 'tables.deletePrimaryKey', summary: 'Delete the primary key' },
+        config: { operation: 'tables.deletePrimaryKey', summary: 'Delete the primary key', needs: 'bucketWrite' },
         schema: { params: ByTable, response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await changes.deletePrimaryKey(scopeOf(req), req.params.tableId)),
@@ -74,6 +80,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
         config: {
           operation: 'tables.deleteRows',
           summary: 'Delete the rows that match',
+          needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
         schema: {
@@ -94,7 +101,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.post(
       '/v2/storage/tables/:tableId/profile',
       {
-        config: { operation: 'tables.profile', summary: 'Compute figures for every column' },
+        config: { operation: 'tables.profile', summary: 'Compute figures for every column', needs: 'bucketRead' },
         schema: { params: ByTable, response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await changes.profile(scopeOf(req), req.params.tableId)),
@@ -103,7 +110,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.get(
       '/v2/storage/tables/:tableId/profile/:uuid',
       {
-        config: { operation: 'tables.getProfile', summary: 'A profile by its uuid, or the latest' },
+        config: { operation: 'tables.getProfile', summary: 'A profile by its uuid, or the latest', needs: 'bucketRead' },
         schema: {
           params: Type.Object({ tableId: TableId, uuid: Type.String({ description: 'Id of the profile, or `latest`.' }) }),
           response: { 200: Type.Unknown() },
@@ -115,7 +122,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.post(
       '/v2/storage/tables/:tableId/optimize',
       {
-        config: { operation: 'tables.optimize', summary: 'Rewrite the files of a table now' },
+        config: { operation: 'tables.optimize', summary: 'Rewrite the files of a table now', needs: 'bucketWrite' },
         schema: { params: ByTable, response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await changes.optimize(scopeOf(req), req.params.tableId)),
@@ -124,7 +131,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.post(
       '/v2/storage/tables/:tableId/swap',
       {
-        config: { operation: 'tables.swap', summary: 'Exchange the contents of two tables of a bucket' },
+        config: { operation: 'tables.swap', summary: 'Exchange the contents of two tables of a bucket', needs: 'bucketWrite' },
         schema: {
           params: ByTable,
           body: Type.Object({ targetTableId: Type.String({ description: 'Id of the other table.' }) }),
@@ -137,7 +144,12 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.post(
       '/v2/storage/tables/:tableId/pull',
       {
-        config: { operation: 'tables.pull', summary: 'Copy a table of the default branch into this branch', branch: 'required' },
+        config: {
+          operation: 'tables.pull',
+          summary: 'Copy a table of the default branch into this branch',
+          needs: 'bucketWrite',
+          branch: 'required',
+        },
         schema: { params: ByTable, response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await changes.pull(scopeOf(req), req.params.tableId, req.origin)),

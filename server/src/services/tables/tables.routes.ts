@@ -50,7 +50,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
     app.get(
       '/v2/storage/tables',
       {
-        config: { operation: 'tables.list', summary: 'List tables' },
+        config: { operation: 'tables.list', summary: 'List tables', needs: 'token' },
         schema: {
           querystring: Type.Object({ ...ListQuery.properties, ...PAGE_PARAMETERS }),
           response: { 200: Type.Array(TableView) },
@@ -75,6 +75,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
         config: {
           operation: 'tables.listOfBucket',
           summary: 'List the tables of a bucket',
+          needs: 'bucketRead',
           readEvent: ({ params }) => {
             const { bucketId } = params as { bucketId: string } // by the schema below
             return eventOf('storage.tablesListed', {}, { objectId: bucketId, objectName: bucketId })
@@ -95,7 +96,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
     app.get(
       '/v2/storage/tables/:tableId',
       {
-        config: { operation: 'tables.get', summary: 'Table detail' },
+        config: { operation: 'tables.get', summary: 'Table detail', needs: 'bucketRead' },
         schema: { params: ByTable, response: { 200: TableView } },
       },
       async (req) => views.detail(await tables.get(scopeOf(req), req.params.tableId), req.baseUrl),
@@ -107,6 +108,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
         config: {
           operation: 'tables.update',
           summary: 'Change the display name of a table',
+          needs: 'bucketWrite',
           validationCode: 'validation.failed',
         },
         schema: {
@@ -131,7 +133,11 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
     app.delete(
       '/v2/storage/tables/:tableId',
       {
-        config: { operation: 'tables.delete', summary: 'Delete a table; force deletes its aliases as well' },
+        config: {
+          operation: 'tables.delete',
+          summary: 'Delete a table; force deletes its aliases as well',
+          needs: 'bucketWrite',
+        },
         schema: {
           params: ByTable,
           querystring: Type.Object({
@@ -158,7 +164,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
     app.get(
       '/v2/storage/tables/:tableId/events',
       {
-        config: { operation: 'tables.events', summary: 'Events of a table' },
+        config: { operation: 'tables.events', summary: 'Events of a table', needs: 'bucketRead' },
         schema: { params: ByTable, querystring: EventListQuery, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => eventsOfTable(req, (await tables.get(scopeOf(req), req.params.tableId)).id, req.query),

@@ -106,7 +106,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${BASE}/repositories`,
       {
-        config: { operation: 'templates.listRepositories', summary: 'Repositories of templates' },
+        config: { operation: 'templates.listRepositories', summary: 'Repositories of templates', needs: 'token' },
         schema: { response: { 200: Type.Object({ repositories: Type.Array(Loose) }) } },
       },
       async () => ({ repositories: (await catalogue.repositories()).map(repositoryView) }),
@@ -115,7 +115,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${BASE}/repositories/:repository`,
       {
-        config: { operation: 'templates.repository', summary: 'A repository of templates' },
+        config: { operation: 'templates.repository', summary: 'A repository of templates', needs: 'token' },
         schema: { params: ofRepository, response: { 200: Loose } },
       },
       async (req) => repositoryView(await catalogue.listed(req.params.repository)),
@@ -137,7 +137,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${BASE}/repositories/:repository/templates`,
       {
-        config: { operation: 'templates.list', summary: 'Templates of a repository' },
+        config: { operation: 'templates.list', summary: 'Templates of a repository', needs: 'token' },
         schema: {
           params: ofRepository,
           querystring: Type.Object({ filter: optionalText('Only templates that use this component.') }),
@@ -155,7 +155,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${BASE}/repositories/:repository/templates/:template`,
       {
-        config: { operation: 'templates.detail', summary: 'A template and its versions' },
+        config: { operation: 'templates.detail', summary: 'A template and its versions', needs: 'token' },
         schema: { params: ofTemplate, response: { 200: Loose } },
       },
       async (req) => {
@@ -167,7 +167,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       VERSION,
       {
-        config: { operation: 'templates.version', summary: 'A version of a template, with its readme' },
+        config: { operation: 'templates.version', summary: 'A version of a template, with its readme', needs: 'token' },
         schema: { params: ofVersion, response: { 200: Loose } },
       },
       async (req) => versionView(await find(req.params)),
@@ -176,7 +176,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${VERSION}/inputs`,
       {
-        config: { operation: 'templates.inputs', summary: 'What a template asks for, in groups of steps' },
+        config: { operation: 'templates.inputs', summary: 'What a template asks for, in groups of steps', needs: 'token' },
         schema: { params: ofVersion, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },
       },
       async (req) => ({ stepGroups: (await find(req.params)).manifest.stepGroups }),
@@ -185,7 +185,13 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.post(
       `${VERSION}/validate`,
       {
-        config: { operation: 'templates.validate', summary: 'Check what was filled in', validationCode, onlyReads: true },
+        config: {
+          operation: 'templates.validate',
+          summary: 'Check what was filled in',
+          needs: 'token',
+          validationCode,
+          onlyReads: true,
+        },
         schema: { params: ofVersion, body: StepsBody, response: { 200: Loose } },
       },
       async (req) => {
@@ -197,7 +203,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.post(
       `${VERSION}/preview`,
       {
-        config: { operation: 'templates.preview', summary: 'What a template would make', validationCode },
+        config: { operation: 'templates.preview', summary: 'What a template would make', needs: 'component', validationCode },
         schema: { params: ofVersion, body: UseBody, response: { 202: TaskView } },
       },
       async (req, reply) => {
@@ -210,7 +216,12 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.post(
       `${VERSION}/use`,
       {
-        config: { operation: 'templates.use', summary: 'Make everything that a template describes, or nothing', validationCode },
+        config: {
+          operation: 'templates.use',
+          summary: 'Make everything that a template describes, or nothing',
+          needs: 'component',
+          validationCode,
+        },
         schema: { params: ofVersion, body: UseBody, response: { 202: TaskView } },
       },
       async (req, reply) => {
@@ -223,7 +234,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       INSTANCES,
       {
-        config: { operation: 'templates.listInstances', summary: 'Instances of templates in a branch' },
+        config: { operation: 'templates.listInstances', summary: 'Instances of templates in a branch', needs: 'component' },
         schema: { params: ofBranch, response: { 200: Type.Object({ instances: Type.Array(Loose) }) } },
       },
       async (req) => {
@@ -236,7 +247,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${INSTANCES}/:instance`,
       {
-        config: { operation: 'templates.instance', summary: 'An instance of a template' },
+        config: { operation: 'templates.instance', summary: 'An instance of a template', needs: 'component' },
         schema: { params: ofInstance, response: { 200: Loose } },
       },
       async (req) => {
@@ -248,7 +259,12 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.put(
       `${INSTANCES}/:instance`,
       {
-        config: { operation: 'templates.renameInstance', summary: 'Rename an instance of a template', validationCode },
+        config: {
+          operation: 'templates.renameInstance',
+          summary: 'Rename an instance of a template',
+          needs: 'component',
+          validationCode,
+        },
         schema: { params: ofInstance, body: Type.Pick(UseBody, ['name']), response: { 200: Loose } },
       },
       async (req) => {
@@ -260,7 +276,11 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.delete(
       `${INSTANCES}/:instance`,
       {
-        config: { operation: 'templates.deleteInstance', summary: 'Delete an instance; its configurations go to the trash' },
+        config: {
+          operation: 'templates.deleteInstance',
+          summary: 'Delete an instance; its configurations go to the trash',
+          needs: 'component',
+        },
         schema: { params: ofInstance, response: { 202: TaskView } },
       },
       async (req, reply) => {
@@ -272,7 +292,11 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${INSTANCES}/:instance/upgrade/:version/inputs`,
       {
-        config: { operation: 'templates.upgradeInputs', summary: 'What an upgrade asks for, and what was filled in before' },
+        config: {
+          operation: 'templates.upgradeInputs',
+          summary: 'What an upgrade asks for, and what was filled in before',
+          needs: 'component',
+        },
         schema: { params: ofUpgrade, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },
       },
       async (req) => {
@@ -288,6 +312,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
         config: {
           operation: 'templates.upgradePreview',
           summary: 'What an upgrade would change, member by member',
+          needs: 'component',
           validationCode,
         },
         schema: { params: ofUpgrade, body: StepsBody, response: { 202: TaskView } },
@@ -302,7 +327,12 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.post(
       `${INSTANCES}/:instance/upgrade/:version`,
       {
-        config: { operation: 'templates.upgrade', summary: 'Bring an instance to a version of its template', validationCode },
+        config: {
+          operation: 'templates.upgrade',
+          summary: 'Bring an instance to a version of its template',
+          needs: 'component',
+          validationCode,
+        },
         schema: { params: ofUpgrade, body: StepsBody, response: { 202: TaskView } },
       },
       async (req, reply) => {
@@ -315,7 +345,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${BASE}/tasks/:id`,
       {
-        config: { operation: 'templates.task', summary: 'A task of the templates service' },
+        config: { operation: 'templates.task', summary: 'A task of the templates service', needs: 'component' },
         schema: {
           params: Type.Object({ id: Type.String({ maxLength: 100, description: 'Id of the task.' }) }),
           response: { 200: TaskView },

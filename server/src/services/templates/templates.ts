@@ -65,6 +65,7 @@ export interface TemplatesDeps {
   readonly stackUrl: () => string
   /** The component's own id; refuses one that is not there or that the token may not use. */
   readonly usableComponent: (actor: Actor, componentId: string) => string
+  readonly mayUseComponent: (actor: Actor, componentId: string) => boolean
   readonly isScheduler: (componentId: string) => boolean
   readonly encrypt: (projectId: number, text: string) => Promise<string>
   readonly decrypt: (projectId: number, cipher: string) => Promise<string>
@@ -190,8 +191,13 @@ export function createTemplates(deps: TemplatesDeps) {
   async function instance(caller: TemplateCaller, instanceId: string): Promise<InstanceRecord> {
     const found = await store.find(keyOf(caller, instanceId))
     if (!found) throw new PlatformError('templates.instanceNotFound', { id: instanceId.slice(0, 100) })
+    if (!mayUse(caller, found)) throw new PlatformError('accessDenied')
     return found
   }
+
+  /** An instance is its configurations: who may not use one of their components does not see it. */
+  const mayUse = ({ actor }: TemplateCaller, { configurations }: InstanceRecord): boolean =>
+    configurations.every(({ componentId }) => deps.mayUseComponent(actor, componentId))
 
   async function rename(caller: TemplateCaller, instanceId: string, name: string): Promise<InstanceRecord> {
     const before = await instance(caller, instanceId)
@@ -332,7 +338,8 @@ export function createTemplates(deps: TemplatesDeps) {
     use,
     refreshRepository,
     instance,
-    instances: (caller: TemplateCaller) => store.list(caller.actor.projectId, caller.branch.id),
+    instances: async (caller: TemplateCaller) =>
+      (await store.list(caller.actor.projectId, caller.branch.id)).filter((record) => mayUse(caller, record)),
     rename,
     upgradeInputs,
     upgradePreview,

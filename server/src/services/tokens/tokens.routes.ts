@@ -43,7 +43,7 @@ export function tokensRoutes({
     app.get(
       '/v2/storage/tokens/verify',
       {
-        config: { operation: 'tokens.verify', summary: 'Whose token is this?', answerOf: 'database' },
+        config: { operation: 'tokens.verify', summary: 'Whose token is this?', needs: 'token', answerOf: 'database' },
         schema: { response: { 200: TokenView } },
       },
       async (req) => {
@@ -55,7 +55,10 @@ export function tokensRoutes({
 
     app.get(
       '/v2/storage/tokens',
-      { config: { operation: 'tokens.list', summary: 'List tokens' }, schema: { response: { 200: Type.Array(TokenView) } } },
+      {
+        config: { operation: 'tokens.list', summary: 'List tokens', needs: 'token' },
+        schema: { response: { 200: Type.Array(TokenView) } },
+      },
       async (req) => {
         const owners = await tokens.adminOwners(req.actor.projectId)
         const listed = await tokens.list(req.actor)
@@ -66,7 +69,7 @@ export function tokensRoutes({
     app.post(
       '/v2/storage/tokens',
       {
-        config: { operation: 'tokens.create', summary: 'Create a token', role: 'admin', branch: 'refused' },
+        config: { operation: 'tokens.create', summary: 'Create a token', needs: 'newToken', role: 'admin', branch: 'refused' },
         schema: { body: TokenBody, response: { 201: TokenView } },
       },
       async (req, reply) => {
@@ -77,7 +80,10 @@ export function tokensRoutes({
 
     app.get(
       '/v2/storage/tokens/:id',
-      { config: { operation: 'tokens.get', summary: 'Token detail' }, schema: { params: ById, response: { 200: TokenView } } },
+      {
+        config: { operation: 'tokens.get', summary: 'Token detail', needs: 'ownToken' },
+        schema: { params: ById, response: { 200: TokenView } },
+      },
       async (req) => {
         const token = await tokens.getVisible(req.actor, tokenId(req.params.id))
         const shown = await withOwner(token, await tokens.getProject(token.projectId), req.baseUrl)
@@ -88,7 +94,7 @@ export function tokensRoutes({
     app.put(
       '/v2/storage/tokens/:id',
       {
-        config: { operation: 'tokens.update', summary: 'Change a token', role: 'admin', branch: 'refused' },
+        config: { operation: 'tokens.update', summary: 'Change a token', needs: 'ownToken', role: 'admin', branch: 'refused' },
         schema: { params: ById, body: TokenBody, response: { 200: TokenView } },
       },
       async (req) => view(await tokens.update(req.actor, tokenId(req.params.id), requestFrom(req.body), req.origin), req.baseUrl),
@@ -100,6 +106,7 @@ export function tokensRoutes({
         config: {
           operation: 'tokens.delete',
           summary: 'Delete a token',
+          needs: 'ownToken',
           role: 'admin',
           branch: 'refused',
           withoutId: 'resourceNotFound',
@@ -115,7 +122,13 @@ export function tokensRoutes({
     app.post(
       '/v2/storage/tokens/:id/refresh',
       {
-        config: { operation: 'tokens.refresh', summary: 'Give a token a new value', role: 'admin', branch: 'refused' },
+        config: {
+          operation: 'tokens.refresh',
+          summary: 'Give a token a new value',
+          needs: 'ownToken',
+          role: 'admin',
+          branch: 'refused',
+        },
         schema: { params: ById, response: { 200: TokenView } },
       },
       async (req) => {
@@ -127,7 +140,13 @@ export function tokensRoutes({
     app.post(
       '/v2/storage/tokens/:id/share',
       {
-        config: { operation: 'tokens.share', summary: 'Not built: there is no mail service', role: 'admin', branch: 'refused' },
+        config: {
+          operation: 'tokens.share',
+          summary: 'Not built: there is no mail service',
+          needs: 'ownToken',
+          role: 'admin',
+          branch: 'refused',
+        },
         schema: {
           params: ById,
           body: Type.Object({
@@ -150,7 +169,7 @@ export function tokensRoutes({
     app.get(
       '/v2/storage/tokens/:id/events',
       {
-        config: { operation: 'tokens.events', summary: 'Events caused by a token', branch: 'refused' },
+        config: { operation: 'tokens.events', summary: 'Events caused by a token', needs: 'ownToken', branch: 'refused' },
         schema: { params: ById, querystring: EventListQuery, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => {

@@ -43,7 +43,7 @@ export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
     app.get(
       '/v2/storage/triggers',
       {
-        config: { operation: 'triggers.list', summary: 'List triggers', branch: 'refused' },
+        config: { operation: 'triggers.list', summary: 'List triggers', needs: 'component', branch: 'refused' },
         schema: { querystring: Filter, response: { 200: Type.Array(TriggerView) } },
       },
       async (req) => (await triggers.list(req.actor, req.query)).map(view),
@@ -55,6 +55,7 @@ export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
         config: {
           operation: 'triggers.create',
           summary: 'Run a configuration when tables were imported',
+          needs: 'trigger',
           branch: 'refused',
           validationCode: 'storage.triggers.invalidParameters',
         },
@@ -66,10 +67,10 @@ export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
     app.get(
       '/v2/storage/triggers/:id',
       {
-        config: { operation: 'triggers.get', summary: 'Trigger detail', branch: 'refused' },
+        config: { operation: 'triggers.get', summary: 'Trigger detail', needs: 'component', branch: 'refused' },
         schema: { params: ById, response: { 200: TriggerView } },
       },
-      async (req) => view(await triggers.get(req.actor, triggerId(req.params.id))),
+      async (req) => view(await triggers.show(req.actor, triggerId(req.params.id))),
     )
 
     app.put(
@@ -78,6 +79,7 @@ export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
         config: {
           operation: 'triggers.update',
           summary: 'Change a trigger',
+          needs: 'trigger',
           branch: 'refused',
           validationCode: 'storage.triggers.invalidParameters',
         },
@@ -89,7 +91,7 @@ export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
     app.delete(
       '/v2/storage/triggers/:id',
       {
-        config: { operation: 'triggers.delete', summary: 'Delete a trigger', branch: 'refused' },
+        config: { operation: 'triggers.delete', summary: 'Delete a trigger', needs: 'trigger', branch: 'refused' },
         schema: { params: ById, response: { 204: Type.Null() } },
       },
       async (req, reply) => {

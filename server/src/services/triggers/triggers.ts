@@ -63,10 +63,20 @@ export function createTriggers(deps: TriggersDeps) {
     return trigger
   }
 
+  const mayUse = (actor: Actor, component: string): boolean => canUseComponent(actor, component, deps.canonicalId)
+
+  async function show(actor: Actor, id: number): Promise<Trigger> {
+    const trigger = await get(actor, id)
+    if (!mayUse(actor, trigger.component)) throw new PlatformError('accessDenied')
+    return trigger
+  }
+
   async function list(actor: Actor, filter: { component?: string; configurationId?: string }): Promise<Trigger[]> {
     return (await store.list(actor.projectId)).filter(
       ({ component, configurationId }) =>
-        (filter.component ?? component) === component && (filter.configurationId ?? configurationId) === configurationId,
+        mayUse(actor, component) &&
+        (filter.component ?? component) === component &&
+        (filter.configurationId ?? configurationId) === configurationId,
     )
   }
 
@@ -119,7 +129,7 @@ export function createTriggers(deps: TriggersDeps) {
 
   /** Rule 4. */
   function mustUse(actor: Actor, components: readonly string[]): void {
-    const refused = [...new Set(components)].filter((component) => !canUseComponent(actor, component, deps.canonicalId))
+    const refused = [...new Set(components)].filter((component) => !mayUse(actor, component))
     if (refused.length > 0)
       throw new PlatformError('storage.triggers.privilege', { components: refused.join(', ').slice(0, 600) })
   }
@@ -220,7 +230,7 @@ export function createTriggers(deps: TriggersDeps) {
     }
   }
 
-  return { get, list, create, update, remove, fireReady }
+  return { show, list, create, update, remove, fireReady }
 }
 
 const sourceOf = ({ projectId, creatorToken }: Trigger, actor: Actor | undefined) =>

@@ -4,7 +4,6 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
 import { PROJECT_LIMITS, type ProjectLimit } from '../../model/project-limits.ts'
 import type { Usage } from './usage.ts'
 import { USAGE_GROUPS, type UsageGroup, usageCsv } from './usage-lines.ts'
@@ -59,6 +58,7 @@ export function usageRoutes({ usage, now }: UsageRoutesDeps): FastifyPluginAsync
         config: {
           operation: `billing.credits${method === 'POST' ? 'TopUp' : ''}`,
           summary: method === 'POST' ? 'The same as GET: there is nothing to pay' : 'Credits of the project',
+          needs: 'token',
         },
         schema: { response: { 200: Credits } },
         handler: async (req) => usage.credits(req.actor),
@@ -70,12 +70,12 @@ export function usageRoutes({ usage, now }: UsageRoutesDeps): FastifyPluginAsync
         config: {
           operation: 'billing.usage',
           summary: 'What the project used, by day, component and configuration',
+          needs: 'project',
           produces: ['application/json', 'text/csv'],
         },
         schema: { querystring: Query, response: { 200: Type.Union([Type.Array(Line), Type.String()]) } },
       },
       async (req, reply) => {
-        refuseLimited(req.actor)
         const today = formatTimestamp(now()).slice(0, 10)
         const { from = `${today.slice(0, 7)}-01`, to = today, format, groupBy = 'day' } = req.query
         if (from > to) throw invalid('from', `${from} is after to (${to}).`)
@@ -89,7 +89,7 @@ export function usageRoutes({ usage, now }: UsageRoutesDeps): FastifyPluginAsync
     app.get(
       '/billing/limits',
       {
-        config: { operation: 'billing.limits', summary: 'What the project may use at most' },
+        config: { operation: 'billing.limits', summary: 'What the project may use at most', needs: 'token' },
         schema: { response: { 200: Limits } },
       },
       async (req) => {
@@ -112,8 +112,3 @@ function groupsFrom(text: string): readonly UsageGroup[] {
 }
 
 const invalid = (field: string, reason: string) => new PlatformError('storage.validation', { field, reason })
-
-/** It names components and configurations, which a limited token may not see. */
-function refuseLimited(actor: Actor): void {
-  if (!actor.isMasterToken && !actor.canManageBuckets && actor.role !== 'viewer') throw new PlatformError('accessDenied')
-}

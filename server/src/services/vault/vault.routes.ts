@@ -44,7 +44,12 @@ export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPlug
     app.post(
       '/vault/variables',
       {
-        config: { operation: 'vault.save', summary: 'Set a variable of the project', validationCode: 'validation.failed' },
+        config: {
+          operation: 'vault.save',
+          summary: 'Set a variable of the project',
+          needs: 'canManageBuckets',
+          validationCode: 'validation.failed',
+        },
         schema: { body: Body, response: { 201: View } },
       },
       async (req, reply) => {
@@ -62,7 +67,12 @@ export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPlug
     app.get(
       '/vault/variables',
       {
-        config: { operation: 'vault.list', summary: 'Variables of the project', validationCode: 'validation.failed' },
+        config: {
+          operation: 'vault.list',
+          summary: 'Variables of the project',
+          needs: 'canManageBuckets',
+          validationCode: 'validation.failed',
+        },
         schema: { querystring: Query, response: { 200: Views } },
       },
       async (req) => {
@@ -79,7 +89,7 @@ export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPlug
     app.get(
       '/vault/variables/scoped/branch/:branchId',
       {
-        config: { operation: 'vault.listScoped', summary: 'Variables that hold in a branch' },
+        config: { operation: 'vault.listScoped', summary: 'Variables that hold in a branch', needs: 'canManageBuckets' },
         schema: {
           params: Type.Object({ branchId: Type.String({ maxLength: 64, description: 'Id of the branch.' }) }),
           response: { 200: Views },
@@ -95,7 +105,7 @@ export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPlug
     app.delete(
       '/vault/variables/:hash',
       {
-        config: { operation: 'vault.remove', summary: 'Remove a variable of the project' },
+        config: { operation: 'vault.remove', summary: 'Remove a variable of the project', needs: 'canManageBuckets' },
         schema: {
           params: Type.Object({ hash: Type.String({ description: 'Hash of the variable, as the list shows it.' }) }),
           response: { 204: Type.Null() },

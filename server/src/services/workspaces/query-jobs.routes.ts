@@ -44,7 +44,7 @@ export function queryJobsRoutes({ queryJobs, workspaces, findBranch }: QueryJobs
     app.post(
       '/query/api/v1/branches/:branchId/workspaces/:workspaceId/queries',
       {
-        config: { operation: 'query.submit', summary: 'Run statements in a workspace, one after the other' },
+        config: { operation: 'query.submit', summary: 'Run statements in a workspace, one after the other', needs: 'workspace' },
         schema: {
           params: InWorkspace,
           body: Type.Object({
@@ -74,7 +74,7 @@ export function queryJobsRoutes({ queryJobs, workspaces, findBranch }: QueryJobs
     app.get(
       '/query/api/v1/queries/:queryJobId',
       {
-        config: { operation: 'query.get', summary: 'How the statements of a query job are' },
+        config: { operation: 'query.get', summary: 'How the statements of a query job are', needs: 'workspace' },
         schema: { params: ById, response: { 200: QueryJobView } },
       },
       async (req) => {
@@ -87,7 +87,7 @@ export function queryJobsRoutes({ queryJobs, workspaces, findBranch }: QueryJobs
     app.get(
       '/query/api/v1/queries/:queryJobId/:statementId/results',
       {
-        config: { operation: 'query.results', summary: 'Rows of a statement, page by page' },
+        config: { operation: 'query.results', summary: 'Rows of a statement, page by page', needs: 'workspace' },
         schema: {
           params: OfStatement,
           querystring: Type.Object({
@@ -119,7 +119,7 @@ export function queryJobsRoutes({ queryJobs, workspaces, findBranch }: QueryJobs
     app.post(
       '/query/api/v1/queries/:queryJobId/cancel',
       {
-        config: { operation: 'query.cancel', summary: 'Stop the statements of a query job' },
+        config: { operation: 'query.cancel', summary: 'Stop the statements of a query job', needs: 'workspace' },
         schema: { params: ById, response: { 200: Type.Object({ queryJobId: Type.String() }) } },
       },
       async (req) => {

@@ -114,7 +114,9 @@ test('what is not there is not found, and others see nothing', async () => {
   const id = await submit(['SELECT 1'])
   await ended(id)
   const { masterToken } = await stack.newProject()
-  const { token } = (await stack.request('POST', '/v2/storage/tokens', { json: { description: 'o' } })).json<{ token: string }>()
+  const { token } = (
+    await stack.request('POST', '/v2/storage/tokens', { json: { componentAccess: ['platform.ex-http'] } })
+  ).json<{ token: string }>()
   for (const other of [masterToken, token])
     for (const path of [id, `${id}/${id}-1/results`])
       assert.equal((await stack.request('GET', `/query/api/v1/queries/${path}`, { token: other })).status, 404)

@@ -35,7 +35,11 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
     app.post(
       '/v2/storage/workspaces/:id/credentials',
       {
-        config: { operation: 'workspaces.createCredentials', summary: 'A further password for a workspace, shown once' },
+        config: {
+          operation: 'workspaces.createCredentials',
+          summary: 'A further password for a workspace, shown once',
+          needs: 'workspace',
+        },
         schema: { params: ById, body: Type.Optional(Type.Object({})), response: { 200: WorkspaceView } },
       },
       async (req) => {
@@ -51,6 +55,7 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
         config: {
           operation: 'workspaces.getCredentials',
           summary: 'Whether a further password of a workspace still holds',
+          needs: 'workspace',
           readEvent: ({ params, branch }) => {
             const { id, credentialsId } = params as Type.Static<typeof ByCredentials> // by the schema below
             const workspace = { id: Number(id), branchId: branch.id }
@@ -72,6 +77,7 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
         config: {
           operation: 'workspaces.deleteCredentials',
           summary: 'End a further password of a workspace, and its connections',
+          needs: 'workspace',
         },
         schema: { params: ByCredentials, response: { 204: Type.Null() } },
       },
@@ -84,7 +90,11 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
     app.post(
       '/v2/storage/workspaces/:id/public-key',
       {
-        config: { operation: 'workspaces.setPublicKey', summary: 'Replace the public key that a workspace is logged in to with' },
+        config: {
+          operation: 'workspaces.setPublicKey',
+          summary: 'Replace the public key that a workspace is logged in to with',
+          needs: 'workspace',
+        },
         schema: { params: ById, body: KeyBody, response: { 200: WorkspaceView } },
       },
       async (req) => {
@@ -97,7 +107,11 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
     app.post(
       '/v2/storage/workspaces/:id/public-key/:name',
       {
-        config: { operation: 'workspaces.setNamedPublicKey', summary: 'Add or replace a further public key of a workspace' },
+        config: {
+          operation: 'workspaces.setNamedPublicKey',
+          summary: 'Add or replace a further public key of a workspace',
+          needs: 'workspace',
+        },
         schema: { params: ByKey, body: KeyBody, response: { 200: WorkspaceView } },
       },
       async (req) => {

@@ -145,7 +145,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.get(
       '/v2/storage/workspaces',
       {
-        config: { operation: 'workspaces.list', summary: 'Workspaces of the branch' },
+        config: { operation: 'workspaces.list', summary: 'Workspaces of the branch', needs: 'token' },
         schema: { response: { 200: Type.Array(WorkspaceView) } },
       },
       async (req) => viewsOf(await workspaces.list(scopeOf(req)), req.baseUrl),
@@ -154,7 +154,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/workspaces',
       {
-        config: { operation: 'workspaces.create', summary: 'Make a SQL workspace; its password is shown once' },
+        config: { operation: 'workspaces.create', summary: 'Make a SQL workspace; its password is shown once', needs: 'grant' },
         schema: {
           body: Type.Optional(NewWorkspaceBody),
           querystring: AsyncQuery,
@@ -167,7 +167,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.get(
       '/v2/storage/workspaces/:id',
       {
-        config: { operation: 'workspaces.get', summary: 'Workspace detail' },
+        config: { operation: 'workspaces.get', summary: 'Workspace detail', needs: 'workspace' },
         schema: { params: ById, response: { 200: WorkspaceView } },
       },
       async (req) => view(await workspaces.get(scopeOf(req), req.params.id), req.baseUrl),
@@ -176,7 +176,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.delete(
       '/v2/storage/workspaces/:id',
       {
-        config: { operation: 'workspaces.delete', summary: 'Delete a workspace and its tables' },
+        config: { operation: 'workspaces.delete', summary: 'Delete a workspace and its tables', needs: 'workspace' },
         schema: { params: ById, querystring: AsyncQuery, response: { 202: JobView, 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -199,7 +199,11 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/workspaces/:id/load',
       {
-        config: { operation: 'workspaces.load', summary: 'Load tables of the project into a workspace, as copies or views' },
+        config: {
+          operation: 'workspaces.load',
+          summary: 'Load tables of the project into a workspace, as copies or views',
+          needs: 'workspace',
+        },
         schema: { params: ById, body: LoadBody, response: { 202: JobView } },
       },
       async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoad'),
@@ -211,6 +215,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
         config: {
           operation: 'workspaces.inputMappingLoad',
           summary: 'Load the input mapping of a configuration into a workspace',
+          needs: 'workspace',
         },
         schema: {
           params: ById,
@@ -230,7 +235,11 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/input-mapping-load/preview',
       {
-        config: { operation: 'workspaces.inputMappingPreview', summary: 'What a load of an input mapping would do' },
+        config: {
+          operation: 'workspaces.inputMappingPreview',
+          summary: 'What a load of an input mapping would do',
+          needs: 'bucketRead',
+        },
         schema: {
           querystring: Type.Object({
             backend: optionalText('Backend of the workspace that is meant; the one of the project when left out.'),
@@ -249,7 +258,11 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/workspaces/:id/table-export',
       {
-        config: { operation: 'workspaces.exportTable', summary: 'Write a table of a workspace to a file of the project' },
+        config: {
+          operation: 'workspaces.exportTable',
+          summary: 'Write a table of a workspace to a file of the project',
+          needs: 'workspace',
+        },
         schema: { params: ById, body: ExportBody, response: { 202: JobView } },
       },
       async (req, reply) => {
@@ -272,7 +285,11 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/workspaces/:id/unload',
       {
-        config: { operation: 'workspaces.unload', summary: 'Jobs that take back tables a workspace may write directly' },
+        config: {
+          operation: 'workspaces.unload',
+          summary: 'Jobs that take back tables a workspace may write directly',
+          needs: 'workspace',
+        },
         schema: {
           params: ById,
           querystring: Type.Object({
@@ -292,7 +309,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/workspaces/:id/load-clone',
       {
-        config: { operation: 'workspaces.loadClone', summary: 'Load whole tables into a workspace' },
+        config: { operation: 'workspaces.loadClone', summary: 'Load whole tables into a workspace', needs: 'workspace' },
         schema: { params: ById, body: LoadBody, response: { 202: JobView } },
       },
       async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoadClone'),
@@ -304,6 +321,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
         config: {
           operation: 'workspaces.resetPassword',
           summary: 'A new password for a workspace; the old one opens nothing any more',
+          needs: 'workspace',
         },
         schema: { params: ById, response: { 201: Type.Object({ password: Type.String() }) } },
       },
@@ -316,7 +334,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/workspaces/:id/query',
       {
-        config: { operation: 'workspaces.query', summary: 'Run one statement in a workspace' },
+        config: { operation: 'workspaces.query', summary: 'Run one statement in a workspace', needs: 'workspace' },
         schema: {
           params: ById,
           body: Type.Object({ query: Type.String({ minLength: 1, description: 'One statement in the dialect of DuckDB.' }) }),
@@ -332,7 +350,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.get(
       '/v2/storage/workspaces/:id/objects',
       {
-        config: { operation: 'workspaces.objects', summary: 'Tables and views of a workspace' },
+        config: { operation: 'workspaces.objects', summary: 'Tables and views of a workspace', needs: 'workspace' },
         schema: {
           params: ById,
           response: {
@@ -350,7 +368,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/workspaces/:id/objects/batch-delete',
       {
-        config: { operation: 'workspaces.deleteObjects', summary: 'Drop tables and views of a workspace' },
+        config: { operation: 'workspaces.deleteObjects', summary: 'Drop tables and views of a workspace', needs: 'workspace' },
         schema: {
           params: ById,
           body: Type.Object({ objects: Type.Array(Type.String(), { description: 'Names of tables and views.' }) }),
@@ -377,7 +395,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.get(
       '/v2/storage/components/:componentId/configs/:configurationId/workspaces',
       {
-        config: { operation: 'configurations.workspaces', summary: 'Workspaces of a configuration' },
+        config: { operation: 'configurations.workspaces', summary: 'Workspaces of a configuration', needs: 'component' },
         schema: { params: OfConfigurationParams, response: { 200: Type.Array(WorkspaceView) } },
       },
       async (req) => {
@@ -389,7 +407,11 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/components/:componentId/configs/:configurationId/workspaces',
       {
-        config: { operation: 'configurations.createWorkspace', summary: 'Make a workspace for a configuration' },
+        config: {
+          operation: 'configurations.createWorkspace',
+          summary: 'Make a workspace for a configuration',
+          needs: 'component',
+        },
         schema: {
           params: OfConfigurationParams,
           body: Type.Optional(NewWorkspaceBody),

@@ -98,7 +98,9 @@ test('workspaces that cannot be are refused, and those of others are not found',
     assert.deepEqual([answer.status, answer.json<{ code: string }>().code], [400, code])
   }
   const { id } = await make({ loginType: 'none' })
-  const { token } = (await stack.request('POST', '/v2/storage/tokens', { json: { description: 'other' } })).json<{
+  const { token } = (
+    await stack.request('POST', '/v2/storage/tokens', { json: { componentAccess: ['platform.ex-http'] } })
+  ).json<{
     token: string
   }>()
   const { masterToken } = await stack.newProject()

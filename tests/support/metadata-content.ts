@@ -1,0 +1,20 @@
+// The rows of the metadata database, to see whether requests changed something.
+
+import assert from 'node:assert/strict'
+import { sql } from 'kysely'
+import type { TestStack } from './test-stack.ts'
+
+/** Everything that is stored, apart from the traces of reading: one text for each table. */
+export async function contentOf({ platform }: TestStack): Promise<ReadonlyMap<string, string>> {
+  const { db } = platform.metadata
+  const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table' order by name`.execute(db)
+  const kept = tables.rows.map(({ name }) => name).filter((name) => !/^sqlite|^event|^session$|^stack_node$|search/.test(name))
+  assert.ok(kept.includes('token') && kept.includes('configuration') && kept.length > 30, kept.join(' '))
+  const content = new Map<string, string>()
+  for (const name of kept) content.set(name, JSON.stringify((await sql`select * from ${sql.table(name)}`.execute(db)).rows))
+  return content
+}
+
+/** The tables whose rows differ. */
+export const changedTables = (before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] =>
+  [...after.keys()].filter((name) => before.get(name) !== after.get(name))

@@ -422,15 +422,25 @@ function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps
   const enter = (found: Branch | undefined) => {
     if (found) request.branch = found
     if (!found) done(branchNotFound(name))
-    else if (found.isDefault || !deps.isBranchLocked || !mayChange(request.method, request.routeOptions.config)) done()
-    else
-      deps
-        .isBranchLocked(actor.projectId, found.id)
-        .then((isLocked) => done(isLocked ? new PlatformError('accessDenied') : undefined), done)
+    else checkLock(request, actor, deps, done)
   }
   const found = deps.findBranch(actor.projectId, name)
   if (found instanceof Promise) found.then(enter, done)
   else enter(found)
+}
+
+/** Nothing is written into a branch that is being merged, whether the prefix names it or the route itself. */
+function checkLock(request: FastifyRequest, actor: Actor, deps: HttpDeps, done: (error?: Error) => void): void {
+  const { branchId, branch } = request.params as { readonly branchId?: string; readonly branch?: string } // of some routes
+  const ofRoute = Number(branchId ?? branch)
+  const ids = [...(request.branch.isDefault ? [] : [request.branch.id]), ...(Number.isSafeInteger(ofRoute) ? [ofRoute] : [])]
+  const { isBranchLocked } = deps
+  if (ids.length === 0 || !isBranchLocked || !mayChange(request.method, request.routeOptions.config)) done()
+  else
+    Promise.all(ids.map((id) => isBranchLocked(actor.projectId, id))).then(
+      (locked) => done(locked.includes(true) ? new PlatformError('accessDenied') : undefined),
+      done,
+    )
 }
 
 const branchNotFound = (name: string | undefined) =>

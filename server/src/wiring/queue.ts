@@ -242,7 +242,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     states: stateHistory,
     flows: flows.ofQueue,
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
-    findBranch: async (projectId, name) => branches.resolve(projectId, name),
+    findBranch: branches.resolveOpen,
     onEnd: deps.onJobEnd,
     onChange: (killed) => {
       loop.nudge(killed)

@@ -215,7 +215,7 @@ export async function createSqlModules(deps: SqlModulesDeps) {
         sandboxesRoutes({
           sandboxes,
           sqlPort: port.number,
-          findBranch: async (projectId, name) => configurations.branches.resolve(projectId, name),
+          findBranch: configurations.branches.resolveOpen,
         }),
       )
       addRoutes(app, workspaceCredentialsRoutes({ workspaces, credentials, view }))

@@ -48,6 +48,8 @@ export interface ResolvedBranch {
 export interface Branches {
   /** For the HTTP kernel: undefined names the default branch. A default branch that was seen before is answered at once. */
   resolve(projectId: number, name: string | undefined): ResolvedBranch | Promise<ResolvedBranch | undefined>
+  /** For what will be written into the branch: refuses one that is being merged. */
+  resolveOpen(projectId: number, name: string | undefined): Promise<ResolvedBranch | undefined>
   list(projectId: number): Promise<readonly BranchRecord[]>
   /** By id or `default`. */
   get(projectId: number, name: string, from?: Db): Promise<BranchRecord>
@@ -87,6 +89,12 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
     const known = defaults.get(projectId)
     if (known && (name === undefined || name === 'default' || name === String(known.id))) return known
     return lookUp(projectId, name)
+  }
+
+  async function resolveOpen(projectId: number, name: string | undefined): Promise<ResolvedBranch | undefined> {
+    const found = await resolve(projectId, name)
+    if (found && !found.isDefault && (await isMerging(projectId, found.id, db))) throw new PlatformError('accessDenied')
+    return found
   }
 
   async function lookUp(projectId: number, name: string | undefined): Promise<ResolvedBranch | undefined> {
@@ -221,6 +229,7 @@ export function createBranches({ db, inTransaction, recordEvent, clock, onCreate
 
   return {
     resolve,
+    resolveOpen,
     list: (projectId) => listBranches(db, projectId),
     get,
     checkNew,

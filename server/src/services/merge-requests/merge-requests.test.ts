@@ -180,6 +180,12 @@ test('M3: while a branch merges nothing is written into it, and no other merge b
       path,
     )
   }
+  const elsewhere: [string, object][] = [
+    [`/stream/v1/branches/${branch}/sources`, { name: 's', type: 'http' }],
+    ['/queue/jobs', { component: 'keboola.ex-generic-v2', config: 'c', branchId: String(branch) }],
+    ['/sandboxes/sandboxes', { branchId: String(branch), type: 'duckdb' }],
+  ]
+  for (const [path, json] of elsewhere) assert.equal((await request('POST', path, { json })).status, 403, path)
   await ok('GET', `branch/${branch}/${CONFIGS}/c`)
   await ok('PUT', `${CONFIGS}/c`, { json: { description: 'default is not locked' } })
   await ok('POST', `branch/${main}/${CONFIGS}`, { json: { name: 'x' } })

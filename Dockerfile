@@ -29,6 +29,9 @@ COPY components components
 COPY --from=console /millrace/console/dist console/dist
 COPY cli cli
 COPY docs docs
+# The commit that the image is made of, shown where the version is: docker build --build-arg COMMIT="$(git rev-parse HEAD)".
+ARG COMMIT=
+RUN printf '%s' "$COMMIT" > commit
 RUN mkdir /data && chown node:node /data && chmod 700 /data && ln -s /millrace/cli/bin/millrace.mjs /usr/local/bin/millrace
 USER node
 VOLUME /data

@@ -1,7 +1,7 @@
 // All commands of millrace, not yet run.
 
 import type { Command } from 'commander'
-import { VERSION } from '../../server/src/start/version.ts'
+import { BUILD } from '../../server/src/start/version.ts'
 import { addAdminCommands } from './admin.ts'
 import { addApiCommand } from './api.ts'
 import { addAppCommands } from './app.ts'
@@ -41,7 +41,7 @@ export function createProgram(): Command {
   const program = new JsonCommand('millrace')
     .enablePositionalOptions()
     .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
-    .version(VERSION, '--version', 'print the version')
+    .version(BUILD, '--version', 'print the version and the commit')
     .showHelpAfterError('Add --help to see what there is.')
     .addHelpText(
       'after',

@@ -12,7 +12,7 @@ import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import type { KeyRing } from '../../server/src/services/encryption/key-ring.ts'
 import { findRunningStack, type StackAddresses } from '../../server/src/start/admin-listener.ts'
 import { type Config, readConfig } from '../../server/src/start/config.ts'
-import { VERSION } from '../../server/src/start/version.ts'
+import { BUILD } from '../../server/src/start/version.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../../server/src/wiring/data-files.ts'
 import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
@@ -54,7 +54,7 @@ export function addDoctorCommand(program: Command): void {
         ...(await database(config)),
       ]
       const isWell = findings.every((finding) => finding.status !== 'problem')
-      print(command, { ok: isWell, version: VERSION, findings }, () =>
+      print(command, { ok: isWell, version: BUILD, findings }, () =>
         findings.map(({ check, status, text }) => `${MARK[status]}  ${check.padEnd(18)} ${text}`).join('\n'),
       )
       if (!isWell) process.exitCode = 1
@@ -65,7 +65,7 @@ const MARK = { ok: 'ok     ', warning: 'warning', problem: 'PROBLEM' } as const
 
 function versions(): Finding {
   const { node, sqlite, tz } = process.versions
-  const text = `Millrace ${VERSION}, Node ${node}, SQLite ${sqlite}, time zones ${tz}`
+  const text = `Millrace ${BUILD}, Node ${node}, SQLite ${sqlite}, time zones ${tz}`
   return Number(node.split('.')[0]) >= LEAST_NODE
     ? { check: 'versions', status: 'ok', text }
     : { check: 'versions', status: 'problem', text: `${text}. Node ${LEAST_NODE} or newer is needed; npm start brings its own.` }

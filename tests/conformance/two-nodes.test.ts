@@ -127,6 +127,17 @@ test('a component of one node is known to all, runs on all, and follows every ch
   await knows(api, 'test.shared', undefined)
 })
 
+test('the first start is made by a node that serves the API, and a worker names its own address', async (t) => {
+  const { nodesOf, environment } = await startNodes(t)
+  const env = { ...environment, MILLRACE_PUBLIC_URL: 'https://data.example.com' }
+  const worker = await startStackProcess(nodesOf, { env })
+  assert.equal((await fetch(`${worker.url}/health`)).status, 200)
+  assert.ok(worker.output().includes(`Health         ${worker.url}/health`), worker.output())
+  assert.doesNotMatch(worker.output(), /Master token|Sign in|example\.com/)
+  const api = await startStackProcess(nodesOf, { env: { ...environment, MILLRACE_ROLES: 'api,scheduler' } })
+  assert.match(api.output(), /Master token +as set in MILLRACE_MASTER_TOKEN\n +Sign in +http:/)
+})
+
 /** Why a user of this machine cannot run components isolated; undefined when they can. */
 async function problemFor(uid: number): Promise<string | undefined> {
   const module = new URL('../../server/src/engines/runner/isolation.ts', import.meta.url).href

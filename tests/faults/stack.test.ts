@@ -26,6 +26,20 @@ test('SIGTERM ends the stack in good order', async (t) => {
   assert.equal(await stack.stop(), 0)
 })
 
+test('a stopping node is not ready but serves for the time it is given; a second SIGTERM ends that', async (t) => {
+  const stack = await startStack(t, { env: { MILLRACE_DRAIN_SECONDS: '3600' } })
+  const ended = stack.stop()
+  await until('it is not ready', async () => (await stack.get('/ready')).status === 503)
+  for (let n = 0; n < 3; n++)
+    assert.equal((await stack.post('/v2/storage/buckets', { name: `late-${n}`, stage: 'in' })).status, 201)
+  await Promise.all([stack.stop(), ended])
+  assert.equal(await ended, 0)
+  assert.match(stack.output(), /draining: not ready/)
+
+  await stack.start({ MILLRACE_DRAIN_SECONDS: '1' })
+  assert.equal(await stack.stop(), 0, 'it also ends by itself')
+})
+
 test('SIGTERM ends the streams of those who follow a job, and the stack in good order', async (t) => {
   const stack = await startStack(t)
   const later = { component: 'platform.ex-http', configData: {}, delay: '86400' }

@@ -76,6 +76,7 @@ export async function startStackProcess(t: Pick<TestContext, 'after'>, options: 
     MILLRACE_DATA_DIR: dataDir,
     MILLRACE_MASTER_TOKEN: masterToken,
     MILLRACE_TABLE_WARM_WORKERS: '0',
+    MILLRACE_DRAIN_SECONDS: '0', // no load balancer to wait for
     ...options.env,
   }
   // A file, not a pipe: whoever measures the stack must not be busy reading its log.

@@ -22,6 +22,7 @@ test('an empty environment gives the defaults', () => {
     s3Port: 8001,
     sqlPort: undefined,
     drainTimeoutMs: 10_000,
+    drainMs: 0,
     drainJobsMs: 0,
   })
   assert.equal(config.dataDir, resolve('data'))

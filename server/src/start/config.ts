@@ -558,6 +558,12 @@ export const VARIABLES = {
     sentence: 'How long running requests may finish after SIGTERM.',
     parse: read.wholeNumber(0, 600_000),
   }),
+  MILLRACE_DRAIN_SECONDS: variable({
+    default: '10 with PostgreSQL, 0 without',
+    sentence:
+      'How long a node with the role `api` still serves requests after SIGTERM while `/ready` answers 503, so that load balancers stop choosing it before its port closes. A second SIGTERM ends the wait.',
+    parse: read.wholeNumber(0, 3600),
+  }),
   MILLRACE_DRAIN_JOBS_SECONDS: variable({
     default: '3600 with PostgreSQL, 0 without',
     sentence:
@@ -716,6 +722,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       /** Undefined: the PostgreSQL port is off. */
       sqlPort: values.MILLRACE_SQL_PORT,
       drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS ?? 10_000,
+      drainMs: (values.MILLRACE_DRAIN_SECONDS ?? (values.MILLRACE_DATABASE_URL === undefined ? 0 : 10)) * 1000,
       drainJobsMs: (values.MILLRACE_DRAIN_JOBS_SECONDS ?? (values.MILLRACE_DATABASE_URL === undefined ? 0 : 3600)) * 1000,
     },
     diskReserveBytes: values.MILLRACE_DISK_RESERVE_BYTES ?? 2 ** 26,

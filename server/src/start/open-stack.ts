@@ -12,7 +12,7 @@ import { createPlatform, type Platform } from '../wiring/platform.ts'
 import { type BackupOrder, type BackupProgress, type BackupResult, backUp } from './backup.ts'
 import type { Config } from './config.ts'
 import { restoredAt } from './restore.ts'
-import { VERSION } from './version.ts'
+import { BUILD, COMMIT, VERSION } from './version.ts'
 
 export interface Stack {
   readonly platform: Platform
@@ -39,6 +39,8 @@ export async function openStack(config: Config): Promise<Stack> {
   const platform = await createPlatform({
     tls,
     version: VERSION,
+    commit: COMMIT,
+    build: BUILD,
     dataDir: config.dataDir,
     databaseUrl: config.database.url,
     databaseConnections: config.database.maxConnections,
@@ -82,7 +84,7 @@ export async function openStack(config: Config): Promise<Stack> {
   })
   const { metadata, objects, backups } = platform
   const sources = { dataDir: config.dataDir, metadata, objects, backups, bucket: config.backupBucket, clock, version: VERSION }
-  return { platform, log, version: VERSION, backUp: (order, onProgress) => backUp(sources, order, onProgress) }
+  return { platform, log, version: BUILD, backUp: (order, onProgress) => backUp(sources, order, onProgress) }
 }
 
 /** The certificate of both listeners; undefined for plain HTTP. */

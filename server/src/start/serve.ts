@@ -1,6 +1,7 @@
 // Start, listen, drain, stop. main.ts is the program; this is what it does.
 
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { systemClock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
@@ -36,12 +37,15 @@ async function serve(): Promise<void> {
     throw error.code === 'EADDRINUSE' ? new PortInUse(config.listen.sqlPort ?? 0) : error
   })
   const address = platform.app.server.address() as AddressInfo // a TCP listener has one
-  // After the port is ours: a start that fails must not make a token nobody sees.
-  const masterToken = await platform.firstStart(config.secrets.masterToken)
+  // After the port is ours: a start that fails must not make a token nobody sees. By nodes that serve the API only: a worker has nothing to
+  // do before, and in its log nobody looks for the way in.
+  const isApi = config.roles.includes('api')
+  const masterToken = isApi ? await platform.firstStart(config.secrets.masterToken) : undefined
   await platform.start()
   const scheme = config.tls.mode === 'off' ? 'http' : 'https'
   const urlAt = (at: string) => `${scheme}://${at.includes(':') ? `[${at}]` : at}:${address.port}`
   const url = config.addresses.publicUrl?.replace(/\/+$/, '') ?? urlAt(host)
+  const shownUrl = isApi ? url : urlAt(host) // the public address is of the nodes that serve the API
   const closeAdminListener = await openAdminListener({
     dataDir: config.dataDir,
     stack: {
@@ -66,8 +70,7 @@ async function serve(): Promise<void> {
       : undefined
   planned?.start()
   // Only the very first start: later ones would print a way in over and over.
-  const signInLink =
-    masterToken !== undefined && config.roles.includes('api') ? linkUrl(url, await platform.people.makeSignInLink()) : undefined
+  const signInLink = masterToken !== undefined ? linkUrl(url, await platform.people.makeSignInLink()) : undefined
 
   const isolation = config.roles.includes('worker') ? await platform.isolation() : undefined
   if (isolation?.problem !== undefined)
@@ -90,9 +93,12 @@ async function serve(): Promise<void> {
   })
   const stop = onceOnly(
     async () => {
-      if (config.listen.drainJobsMs > 0) {
-        log.info({ seconds: config.listen.drainJobsMs / 1000 }, 'draining: no new jobs; those that run may finish')
-        const left = await platform.drain(config.listen.drainJobsMs)
+      const { drainJobsMs } = config.listen
+      const drainMs = isApi ? config.listen.drainMs : 0
+      if (drainMs > 0 || drainJobsMs > 0) {
+        const seconds = { requests: drainMs / 1000, jobs: drainJobsMs / 1000 }
+        log.info({ seconds }, 'draining: not ready, no new jobs; requests are served meanwhile, and jobs that run may finish')
+        const [left] = await Promise.all([platform.drain(drainJobsMs), sleep(drainMs)])
         if (left > 0) log.warn({ jobs: left }, 'jobs still run and are interrupted')
       }
       quit()
@@ -105,11 +111,11 @@ async function serve(): Promise<void> {
   say(`
   Millrace ${version} is ready (${Math.round(performance.now())} ms)
 
-${addresses(config.roles, url)}
+${addresses(config.roles, shownUrl)}
     Object store   ${platform.s3Url()}${sqlLine(sql)}
     Data folder    ${config.dataDir}${pausedLine(platform.isPausedCopy)}${componentsLine(platform.componentProblems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}${firstLink(signInLink)}
 `)
-  log.info({ url, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
+  log.info({ url: shownUrl, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
 }
 
 const addresses = (roles: readonly string[], url: string): string =>

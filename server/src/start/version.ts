@@ -1,5 +1,46 @@
-import { readFileSync } from 'node:fs'
+// What runs: the version of the release, and the commit it was made of. An image has the commit in a file; a clone says it by itself, read
+// without a git program. A folder that is neither has no commit.
 
-export const VERSION: string = (
-  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
-).version
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url))
+const SHORT = 12
+
+export const VERSION: string = (JSON.parse(readFileSync(resolve(REPOSITORY, 'package.json'), 'utf8')) as { version: string })
+  .version
+
+export const COMMIT: string | undefined = commitOf(REPOSITORY)
+
+/** For people and programs that compare what runs: `0.1.0+1a2b3c4d5e6f`, as semantic versions write a build. */
+export const BUILD: string = COMMIT === undefined ? VERSION : `${VERSION}+${COMMIT}`
+
+/** The first digits of the commit; undefined where there is none. */
+export function commitOf(folder: string): string | undefined {
+  const commit = textOf(folder, 'commit') ?? commitOfClone(folder)
+  return commit !== undefined && /^[0-9a-f]{12,64}$/.test(commit) ? commit.slice(0, SHORT) : undefined
+}
+
+function commitOfClone(folder: string): string | undefined {
+  const link = textOf(folder, '.git') // of a worktree; a clone has a folder
+  const own = resolve(folder, link === undefined ? '.git' : link.replace(/^gitdir: /, ''))
+  const head = textOf(own, 'HEAD')
+  if (head === undefined || !head.startsWith('ref: ')) return head
+  const name = head.slice('ref: '.length)
+  const common = resolve(own, textOf(own, 'commondir') ?? '.')
+  const packed = () =>
+    textOf(common, 'packed-refs')
+      ?.split('\n')
+      .find((line) => line.endsWith(` ${name}`))
+      ?.split(' ')[0]
+  return textOf(own, name) ?? textOf(common, name) ?? packed()
+}
+
+function textOf(folder: string, file: string): string | undefined {
+  try {
+    return readFileSync(resolve(folder, file), 'utf8').trim()
+  } catch {
+    return undefined // there is none, or it is a folder
+  }
+}

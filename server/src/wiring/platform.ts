@@ -101,6 +101,10 @@ type Role = (typeof ROLES)[number]
 export interface PlatformOptions extends CoreOptions {
   readonly log: Log
   readonly version: string
+  /** Of the sources that run; left out where it is not known. */
+  readonly commit?: string | undefined
+  /** Version and commit; the version when left out. */
+  readonly build?: string
   readonly publicUrl?: string | undefined
   readonly domain?: string | undefined
   readonly region: string
@@ -230,7 +234,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
 ])
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
-  const { version, log, clock = systemClock } = options
+  const { version, build = version, log, clock = systemClock } = options
   const has = (role: Role): boolean => options.roles?.includes(role) ?? true
 
   const live = createLiveValues()
@@ -557,7 +561,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     node: {
       id: workerId,
       name: options.nodeName ?? hostname(),
-      version,
+      version: build,
       roles: options.roles ?? ROLES,
       labels: worker.labels,
     },
@@ -615,6 +619,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     app,
     probesRoutes({
       version,
+      commit: options.commit,
       problems: async () => {
         await db.selectNoFrom((e) => e.lit(1).as('one')).execute()
         return [...(isClosing || isDraining ? ['it is stopping'] : []), ...(await diskRoom.problems())]
@@ -630,7 +635,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     addRoutes(
       app,
       stackIndexRoutes({
-        revision: version,
+        revision: build,
         domain: options.domain,
         sqlPort: sqlModules.port.number,
         components: configurationModules.publishedComponents,

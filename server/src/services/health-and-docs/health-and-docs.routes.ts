@@ -14,6 +14,8 @@ import { docsPage, FILTER_SCRIPT } from './docs-page.ts'
 
 export interface ProbesDeps {
   readonly version: string
+  /** Of the sources that run, where it is known. */
+  readonly commit?: string | undefined
   /** Throws or answers problems when the stack cannot serve. */
   readonly problems: () => Promise<readonly string[]>
   /** Set: whoever reads the metrics sends it as `Authorization: Bearer`. */
@@ -35,16 +37,16 @@ const page = (operation: string, summary: string, type = 'text/html') => ({
 })
 
 /** What every node answers, whatever its roles. */
-export function probesRoutes({ version, problems, metrics, metricsToken }: ProbesDeps): FastifyPluginAsync {
+export function probesRoutes({ version, commit, problems, metrics, metricsToken }: ProbesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     app.get('/health', page('operations.health', 'Is the process alive?', 'application/json'), async (_req, reply) =>
-      reply.type('application/json').send(JSON.stringify({ status: 'ok', version })),
+      reply.type('application/json').send(JSON.stringify({ status: 'ok', version, commit })),
     )
 
     app.get('/ready', page('operations.ready', 'Can the stack serve?', 'application/json'), async (_req, reply) => {
       const found = await problems()
       if (found.length > 0) throw new PlatformError('unavailable', { what: `The stack (${found.join('; ')})` })
-      return reply.type('application/json').send(JSON.stringify({ status: 'ready', version }))
+      return reply.type('application/json').send(JSON.stringify({ status: 'ready', version, commit }))
     })
 
     app.get('/metrics', page('operations.metrics', 'Prometheus text', 'text/plain'), async (req, reply) => {

@@ -17,6 +17,7 @@ export function registerBodyParsers(app: FastifyInstance, idleMs: number): void 
   app.addContentTypeParser('*', (request, payload, done) => {
     endWhenIdle(payload, idleMs)
     if (request.routeOptions.config.body === 'stream') return done(null, payload)
+    if (request.is404) return done(null) // nobody will look at it
     parseBody(request, payload).then(
       (body) => done(null, body),
       (error: Error) => done(error),
@@ -35,14 +36,16 @@ function endWhenIdle(payload: IncomingMessage, idleMs: number): void {
 export async function parseBody(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
   const type = mediaTypeOf(request.headers['content-type'])
   const { bodyLimit: limit, config } = request.routeOptions // made anew by Fastify at each access
-  if (config.body === 'bytes')
-    return unpacked(
-      await readBytes(payload, limit, request.headers['content-length']),
-      request.headers['content-encoding'],
-      limit,
+  const announced = request.headers['content-length']
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (config.body === 'bytes') return unpacked(await readBytes(payload, limit, announced), encoding, limit)
+  if (type === 'multipart/form-data') {
+    if (encoding === 'identity') return await readFields(payload, limit, announced)
+    throw malformed(
+      `Content-Encoding "${encoding.slice(0, 40)}" is not supported for multipart/form-data. Send the form as it is.`,
     )
-  if (type === 'multipart/form-data') return await readFields(payload, limit)
-  const text = await readText(payload, limit, request.headers['content-length'])
+  }
+  const text = textOf(await unpacked(await readBytes(payload, limit, announced), encoding, limit))
   if (config.body === 'text') {
     if (isJson(type) && text.trim() !== '') parseJson(text) // a body that claims to be JSON must be JSON
     return text
@@ -91,8 +94,7 @@ function looksLikeJson(text: string): boolean {
   }
 }
 
-async function readText(payload: IncomingMessage, limit: number, announced: string | undefined): Promise<string> {
-  const bytes = await readBytes(payload, limit, announced)
+function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw malformed('the body is not valid UTF-8.')
   return bytes.toString('utf8')
 }
@@ -123,31 +125,37 @@ function readBytes(payload: IncomingMessage, limit: number, announced: string | 
 }
 
 /** The limit holds for the unpacked body, too. */
-async function unpacked(bytes: Buffer, encoding: string | undefined, limit: number): Promise<Buffer> {
-  if (encoding === undefined || encoding === 'identity') return bytes
-  if (encoding !== 'gzip') throw malformed(`Content-Encoding "${encoding.slice(0, 40)}" is not understood. Send gzip or none.`)
+async function unpacked(bytes: Buffer, encoding: string, limit: number): Promise<Buffer> {
+  if (encoding === 'identity') return bytes
+  if (encoding.toLowerCase() !== 'gzip')
+    throw malformed(`Content-Encoding "${encoding.slice(0, 40)}" is not understood. Send gzip or none.`)
   return gunzipBytes(bytes, { maxOutputLength: limit }).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(limit) : malformed('the body is not valid gzip.')
   })
 }
 
 /** Multipart text fields. A file part is read as a field too (curl's `--form field=@file`), within the body limit. */
-async function readFields(payload: IncomingMessage, limit: number): Promise<unknown> {
+async function readFields(payload: IncomingMessage, limit: number, announced: string | undefined): Promise<unknown> {
+  if (announced !== undefined && Number(announced) > limit) throw tooLarge(limit)
   const boundary = boundaryOf(payload.headers['content-type'])
   if (boundary === undefined) throw malformed('a multipart/form-data body is expected here.')
   const pairs: [string, string][] = []
-  let size = 0
   // Not destroyed on the way out: after a refusal the answer still has to get through.
-  for await (const part of readParts(payload.iterator({ destroyOnReturn: false }), boundary)) {
+  for await (const part of readParts(upTo(limit, payload.iterator({ destroyOnReturn: false })), boundary)) {
     const chunks: Buffer[] = []
-    for await (const chunk of part.body) {
-      size += chunk.length
-      if (size > limit) throw tooLarge(limit)
-      chunks.push(chunk)
-    }
+    for await (const chunk of part.body) chunks.push(chunk)
     pairs.push([part.name, Buffer.concat(chunks).toString('utf8')])
   }
   return fromPairs(pairs)
+}
+
+async function* upTo(limit: number, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let size = 0
+  for await (const chunk of chunks) {
+    size += chunk.length
+    if (size > limit) throw tooLarge(limit)
+    yield chunk
+  }
 }
 
 const gunzipBytes: (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer> = promisify(gunzip)

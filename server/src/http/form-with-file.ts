@@ -35,6 +35,11 @@ export async function readFormWithFile<T>(
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return { fields: { ...body }, file: undefined }
     throw new PlatformError('malformedRequest', { reason: 'the body should be an object of fields.' })
   }
+  const encoding = request.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity')
+    throw new PlatformError('malformedRequest', {
+      reason: `Content-Encoding "${encoding.slice(0, 40)}" is not supported for a form with a file. Send the form as it is, with a packed file in it.`,
+    })
   // Not destroyed on the way out: after a refusal the answer still has to get through.
   const parts = readParts(lentChunks(request.raw.iterator({ destroyOnReturn: false })), boundary)
   const pairs: [string, string][] = []
@@ -42,19 +47,36 @@ export async function readFormWithFile<T>(
     if (part.filename === undefined) pairs.push([part.name, await readField(part)])
   }
   const fields = async () => {
-    for await (const part of parts) await keepField(part)
+    for await (const part of parts) {
+      if (part.name === fileField)
+        throw new PlatformError('malformedRequest', { reason: `the form has the file "${fileField}" twice. Send one file.` })
+      await keepField(part)
+    }
     return fromPairs(pairs)
   }
 
   for (let next = await parts.next(); !next.done; next = await parts.next()) {
-    const { name, filename, body } = next.value
+    const { name, filename } = next.value
+    const body = name === fileField ? await unlessEmpty(next.value) : undefined
     if (name !== fileField) await keepField(next.value)
-    else {
+    else if (body) {
       const file = await store({ filename: filename || 'upload', body, fields })
       return { fields: await fields(), file }
     }
   }
   return { fields: fromPairs(pairs), file: undefined }
+}
+
+/** The bytes of a file. `data=` has no name and no bytes: it is no file, while an empty file has a name. */
+async function unlessEmpty({ filename, body }: FormPart): Promise<AsyncIterable<Buffer> | undefined> {
+  if (filename) return body
+  const chunks = body[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  if (first.done) return undefined
+  return (async function* () {
+    yield first.value
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) yield next.value
+  })()
 }
 
 async function readField(part: FormPart): Promise<string> {

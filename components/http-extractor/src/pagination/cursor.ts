@@ -32,7 +32,7 @@ export function createCursor(settings: JsonObject): ScrollerFactory {
   const idKey = required('idKey')
   const param = required('param')
   const increment = readIncrement(at(settings, 'increment'))
-  const reverse = flagAt(at(settings, 'reverse'), 'api.pagination.reverse')
+  const reverse = readReverse(at(settings, 'reverse'))
 
   return (): Scroller => ({
     repeats: 'request',
@@ -43,6 +43,13 @@ export function createCursor(settings: JsonObject): ScrollerFactory {
       return { request: withParams(job, [[param, sentValue(next, job)]]) }
     },
   })
+}
+
+/** No other text than `true` and `false`: "no" would be read as true and turn the order round. */
+function readReverse(value: JsonValue | undefined): boolean {
+  if (typeof value === 'string' && !/^(true|false|1|0|)$/.test(value))
+    throw new UserError(`Invalid configuration: 'api.pagination.reverse' must be true or false, given ${JSON.stringify(value)}.`)
+  return flagAt(value, 'api.pagination.reverse')
 }
 
 function readIncrement(value: JsonValue | undefined): Decimal {

@@ -46,6 +46,11 @@ test('cursor: largest, smallest, increment, body', () => {
   const cursor = { method: 'cursor', idKey: 'id', param: 'after' }
   assert.deepEqual(targets(cursor, {}, [two, one, '[]']), ['x', 'x?after=2', 'x?after=3', 'stop: the response holds no items'])
   assert.deepEqual(targets({ ...cursor, reverse: true, increment: -1 }, {}, [two]), ['x', 'x?after=0'])
+  assert.deepEqual(targets({ ...cursor, reverse: 'false' }, {}, [two]), ['x', 'x?after=2'])
+  assert.throws(
+    () => targets({ ...cursor, reverse: 'no' }, {}, [two]),
+    /^UserError: Invalid configuration: 'api.pagination.reverse' must be true or false, given "no"\.$/,
+  )
   assert.deepEqual(targets({ ...cursor, increment: '5' }, {}, ['[{"id":"7.9"},{"id":" 3"}]']), ['x', 'x?after=12.9'])
   assert.deepEqual(targets(cursor, { params: params('{"z":1,"after":"start","a":2}') }, [two]), [
     'x?z=1&after=start&a=2',

@@ -14,8 +14,8 @@ export const CONFIG = `${CONFIGS}/:configurationId`
 export const ROWS = `${CONFIG}/rows`
 export const ROW = `${ROWS}/:rowId`
 
-/** A configuration and a state of 4 MB each, sent as a form: every quote and bracket takes three characters there. */
-export const BODY_LIMIT = 32 * 2 ** 20
+/** A configuration of 4 MB, sent as a form, where every quote and bracket takes three characters; what is larger holds the event loop. */
+export const BODY_LIMIT = 16 * 2 ** 20
 
 export const InComponent = Type.Object({ componentId: ComponentId })
 export const InConfiguration = Type.Object({ componentId: ComponentId, configurationId: ConfigurationId })
@@ -57,7 +57,11 @@ export const ConfigurationBody = Type.Object({
 export const RowBody = Type.Object({ rowId: Id, name: optionalText('Name for people.'), ...common })
 export const StateBody = Type.Object({ state: Json }, { additionalProperties: false })
 export const ChangeBody = Type.Object({ changeDescription: ChangeDescription })
-export const CopyBody = Type.Object({ name: Name, description: Description, changeDescription: ChangeDescription })
+/** The copy is made in the branch of the address: a branch in the body would be ignored, so it is refused. */
+export const CopyBody = Type.Object(
+  { name: Name, description: Description, changeDescription: ChangeDescription },
+  { additionalProperties: false },
+)
 
 const Stored = Type.Record(Type.String(), Type.Unknown())
 export const RowView = Type.Object(

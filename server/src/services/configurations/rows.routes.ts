@@ -47,10 +47,13 @@ export interface RowsRoutesDeps {
 const config = (operation: string, summary: string) =>
   ({ operation: `rows.${operation}`, summary, needs: 'component', validationCode: 'storage.componentsRows.validation' }) as const
 
-const RowCopyBody = Type.Object({
-  targetConfigId: optionalText('Configuration that gets the copy; the same one by default.'),
-  changeDescription: ChangeDescription,
-})
+const RowCopyBody = Type.Object(
+  {
+    targetConfigId: optionalText('Configuration that gets the copy; the same one by default.'),
+    changeDescription: ChangeDescription,
+  },
+  { additionalProperties: false },
+)
 
 export function rowsRoutes({ rows, versions, reader, dryRuns }: RowsRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {

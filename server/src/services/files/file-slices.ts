@@ -21,7 +21,7 @@ const isNamedGzip = (name: string): boolean => /\.gz$/i.test(name)
 
 export interface FileSlices {
   of(file: FileRecord): Promise<readonly FileSlice[]>
-  /** Whether the object is gzip: its own name says so (spec storage 2.5.5). */
+  /** Whether the object is gzip: its own name says so (spec storage 2.5.5), or its first bytes. */
   isPacked(file: FileRecord, slice: FileSlice): Promise<boolean>
   /** `baseUrl`: of the API as the caller reached it. */
   writeManifest(file: FileRecord, sliceKeys: readonly string[], baseUrl: string): Promise<void>
@@ -48,10 +48,9 @@ export function createFileSlices(objects: ObjectStore, access: Pick<ObjectAccess
   }
 
   async function isPacked(file: FileRecord, { key, sizeBytes }: FileSlice): Promise<boolean> {
-    if (!file.isSliced) return isNamedGzip(file.name)
-    if (isNamedGzip(key)) return true
-    // The file is called .gz and its slice is not: clients do that both ways, and no CSV begins like gzip, so the bytes can tell.
-    return isNamedGzip(file.name) && sizeBytes > 1 && (await beginsAsGzip(key))
+    if (isNamedGzip(file.isSliced ? key : file.name)) return true
+    // Clients pack slices of files that are not called .gz, and whole files that are called .csv. No CSV begins like gzip, so the bytes can tell.
+    return sizeBytes > 1 && (await beginsAsGzip(key))
   }
 
   async function beginsAsGzip(key: string): Promise<boolean> {

@@ -177,16 +177,19 @@ export function schedulerRoutes(
           onlyReads: true,
         },
         schema: {
-          body: Type.Object({
-            cronTab: Type.String({ maxLength: 255, description: 'Five fields of cron.', examples: ['0 6 * * 1-5'] }),
-            timezone: Type.Optional(Type.String({ maxLength: 255, description: 'Name of a time zone; UTC by default.' })),
-            dst: Type.Optional(
-              Type.Union([Type.Literal('once'), Type.Literal('skip'), Type.Literal('every')], {
-                description: 'What happens to runs in an hour that daylight saving leaves out or repeats; `once` by default.',
-              }),
-            ),
-            count: Count,
-          }),
+          body: Type.Object(
+            {
+              cronTab: Type.String({ maxLength: 255, description: 'Five fields of cron.', examples: ['0 6 * * 1-5'] }),
+              timezone: Type.Optional(Type.String({ maxLength: 255, description: 'Name of a time zone; UTC by default.' })),
+              dst: Type.Optional(
+                Type.Union([Type.Literal('once'), Type.Literal('skip'), Type.Literal('every')], {
+                  description: 'What happens to runs in an hour that daylight saving leaves out or repeats; `once` by default.',
+                }),
+              ),
+              count: Count,
+            },
+            { additionalProperties: false },
+          ),
           response: { 200: Type.Array(PlannedRunView) },
         },
       },

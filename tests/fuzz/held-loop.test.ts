@@ -57,3 +57,63 @@ test('no body holds the event loop for more than 200 ms', async (t) => {
   t.diagnostic(`the longest hold was ${Math.round(most * 100)} % of the bound`)
   assert.deepEqual(slow, [])
 })
+
+const csv = (body: string): RequestOptions => ({ body, headers: { 'content-type': 'text/csv' } })
+const multipart = (fields: number): RequestOptions => ({
+  body: `${'--B\r\nContent-Disposition: form-data; name="a[]"\r\n\r\n1\r\n'.repeat(fields)}--B--\r\n`,
+  headers: { 'content-type': 'multipart/form-data; boundary=B' },
+})
+
+const REQUESTS: readonly (readonly [name: string, path: string, options: RequestOptions, status: number])[] = [
+  ['a guess of 30 MB of short lines', '/v2/storage/files/sniff', csv('a\n'.repeat(15 * MB)), 200],
+  ['a guess of one long line', '/v2/storage/files/sniff', csv('a,'.repeat(MB)), 200],
+  [
+    'a guess of a wide header above short rows',
+    '/v2/storage/files/sniff',
+    csv(`${'a,'.repeat(50_000)}\n${'a\n'.repeat(80_000)}`),
+    200,
+  ],
+  ['a guess of quotes', '/v2/storage/files/sniff', csv(`'a",`.repeat(MB)), 200],
+  ['a form of 50,000 fields', '/v2/storage/events', multipart(50_000), 400],
+  ['a form of 19,000 fields', '/v2/storage/events', multipart(19_000), 400],
+  [
+    'names of dashes',
+    '/v2/storage/webalize/column-names',
+    json(JSON.stringify({ columnNames: Array.from({ length: 100 }, () => `a${'_'.repeat(9_990)}b`) })),
+    200,
+  ],
+  ['too many names', '/v2/storage/webalize/column-names', json(`{"columnNames":["${'a","'.repeat(MB)}"]}`), 413],
+  [
+    'a configuration of 30 MB',
+    '/v2/storage/components/ex-generic-v2/configs',
+    json(`{"name":"x","configuration":{"a":"${'é'.repeat(15 * MB)}"}}`),
+    413,
+  ],
+]
+
+test('requests that people can make large are answered, and hold the event loop for no more than 200 ms', async (t) => {
+  const stack = await startTestStack(t, { bodyLimitBytes: 64 * MB })
+  await stack.request('GET', '/v2/storage/tokens')
+  await stack.request('POST', '/v2/storage/files/sniff', csv('a,b\n1,2\n'.repeat(1000)))
+  const slow: string[] = []
+  const measure = async (name: string, work: () => Promise<void>) => {
+    const { heldMs, boundMs } = await longestHold(work)
+    t.diagnostic(`${name}: ${Math.round((heldMs / boundMs) * 100)} % of the bound`)
+    if (heldMs > boundMs) slow.push(`${name}: ${Math.round(heldMs)} ms, bound ${Math.round(boundMs)} ms`)
+  }
+  for (const [name, path, options, status] of REQUESTS)
+    await measure(name, async () => assert.equal((await stack.request('POST', path, options)).status, status, name))
+  await measure('30 metrics at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => stack.request('GET', '/metrics', { token: null })))
+    assert.ok(answers.every(({ status }) => status === 200))
+  })
+  await stack.request('POST', '/v2/storage/buckets', { json: { name: 'wide', stage: 'in' } })
+  const upload = new FormData()
+  upload.set('name', 'wide')
+  upload.set('data', new Blob([`${Array.from({ length: 150_000 }, (_, i) => `c${i}`).join()}\n1\n`]), 'wide.csv')
+  await measure('a table of 150,000 columns', async () => {
+    const answer = await stack.request('POST', '/v2/storage/buckets/in.c-wide/tables', { body: upload })
+    assert.match(answer.text, /150000/)
+  })
+  assert.deepEqual(slow, [])
+})

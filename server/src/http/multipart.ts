@@ -1,6 +1,7 @@
 // multipart/form-data (RFC 7578) as a stream of parts that the reader pulls: no events, no hidden buffers, so a part of any size
 // passes through in the memory of one chunk, and whatever is wrong with the body is an exception where it is read.
 
+import { setImmediate } from 'node:timers/promises'
 import { PlatformError } from '../kit/errors.ts'
 
 export interface FormPart {
@@ -13,6 +14,7 @@ export interface FormPart {
 
 const MAX_HEADER_BYTES = 16 * 1024
 const MAX_PARTS = 20_000
+const PARTS_AT_ONCE = 200
 const CRLF = Buffer.from('\r\n')
 const HEADER_END = Buffer.from('\r\n\r\n')
 
@@ -34,6 +36,7 @@ export async function* readParts(source: AsyncIterable<Uint8Array>, boundary: st
   await skip(input.until(delimiter)) // whatever stands before the first part
   for (let count = 0; await anotherPart(input); count++) {
     if (count === MAX_PARTS) throw malformed(`has more than ${MAX_PARTS} parts`)
+    if (count % PARTS_AT_ONCE === PARTS_AT_ONCE - 1) await setImmediate() // others have their turn
     const { name, filename } = dispositionOf(await readHeader(input))
     const body = input.until(delimiter)
     yield { name, filename, body }

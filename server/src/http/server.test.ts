@@ -5,6 +5,8 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { shareTestStack, startTestStack } from '../../../tests/support/test-stack.ts'
+import { createLog } from '../kit/log.ts'
+import { createSecrets } from '../kit/secrets.ts'
 import { createHttpServer } from './server.ts'
 
 const startProject = shareTestStack()
@@ -134,6 +136,105 @@ test('a body over the limit is 413, announced or not, in every encoding', async 
     assert.equal(answer.json().code, 'bodyTooLarge')
     assert.match(String(answer.json().error), /1000 bytes/)
   }
+})
+
+test('routes that need no token take bodies of a MiB, announced or not, and refuse larger ones before they are read', async () => {
+  const { request, url } = await startProject()
+  const large = `{"a":"${'x'.repeat(3 * 2 ** 20)}"}`
+  const addresses = [
+    '/sign-in/password',
+    '/sign-in/link',
+    '/sign-in/link/describe',
+    '/encryption/migrate-configuration',
+    '/encryption/encrypt?projectId=1&componentId=x',
+    '/iceberg/v1/oauth/tokens',
+    '/oauth/authorize/x',
+    '/sample/login',
+  ]
+  const headers = { 'content-type': 'application/json' }
+  for (const path of addresses) {
+    const announced = await request('POST', path, { token: null, body: large, headers })
+    assert.equal(announced.status, 413, `${path}: ${announced.text.slice(0, 300)}`)
+    assert.match(announced.text, /1048576 bytes/)
+    const chunked = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers,
+      body: new Blob([large]).stream(),
+      duplex: 'half',
+    } as RequestInit)
+    assert.equal(chunked.status, 413, path)
+    await chunked.body?.cancel()
+  }
+  const multipart = new FormData()
+  multipart.set('a', large)
+  assert.equal((await request('POST', '/sign-in/password', { token: null, body: multipart })).status, 413)
+  assert.equal(
+    (await request('POST', '/nowhere', { token: null, body: large, headers })).status,
+    404,
+    'nothing is read for no route',
+  )
+})
+
+test('a refusal by Content-Length comes before the body does', async () => {
+  const { url } = await startProject()
+  const { hostname, port } = new URL(url)
+  for (const [path, status] of [
+    ['/sign-in/password', 413],
+    ['/v2/storage/tokens', 401],
+    ['/nowhere', 404],
+  ] as const) {
+    const first = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () =>
+        socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 60000000\r\n\r\n{`),
+      )
+      socket.once('data', (chunk) => {
+        resolve(String(chunk))
+        socket.destroy()
+      })
+      socket.on('error', reject)
+    })
+    assert.match(first, new RegExp(`^HTTP/1.1 ${status} `), path)
+  }
+})
+
+test('a connection on which nothing is sent is closed without a word', async (t) => {
+  const app = createHttpServer({
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1000,
+    headersTimeoutMs: 50,
+    maintenance: undefined,
+    corsOrigins: [],
+    publicUrl: undefined,
+    domain: undefined,
+    authenticate: () => undefined,
+    findBranch: () => undefined,
+  })
+  const url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  t.after(() => app.close())
+  const answerTo = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(url.port), url.hostname, () => socket.write(text))
+      let answer = ''
+      socket.on('data', (chunk) => {
+        answer += chunk
+      })
+      socket.on('close', () => resolve(answer))
+      socket.on('error', reject)
+    })
+  assert.equal(await answerTo(''), '')
+  assert.equal(await answerTo('GET / HTTP/1.1\r\nHost:'), '')
+})
+
+test('the log line of an address without a route has its path, without secrets in it', async (t) => {
+  const lines: string[] = []
+  const { request } = await startTestStack(t, {
+    log: createLog({ level: 'info', secrets: createSecrets(), write: (line) => void lines.push(line) }),
+  })
+  await request('GET', '/v2/storage/no%22where?token=canary-in-query', { token: null })
+  const line = lines.find((text) => text.includes('"status":404'))
+  assert.equal((JSON.parse(line ?? '{}') as { path?: string }).path, '/v2/storage/no%22where')
+  await request('GET', '/v2/storage', { token: null })
+  assert.ok(!lines.at(-1)?.includes('"path"'))
 })
 
 test('bytes that are not HTTP get a 400 with the envelope', async () => {

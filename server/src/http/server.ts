@@ -114,6 +114,8 @@ export interface HttpDeps extends AddressOptions {
   readonly bodyLimitBytes: number
   /** How long a body that is on its way may stand still; two minutes. */
   readonly bodyIdleMs?: number
+  /** How long a connection may take to send the headers of a request; a minute. */
+  readonly headersTimeoutMs?: number
   readonly maintenance: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
   /** How often an address and a token may ask. */
@@ -134,6 +136,8 @@ export interface HttpDeps extends AddressOptions {
   readonly onRead?: (source: Actor, event: NewEvent, origin: Origin) => void
   /** Websockets: those that are accepted never reach a route. */
   readonly upgrades?: Upgrades | undefined
+  /** Which operations run: each is begun and ended, however its answer ends. */
+  readonly running?: { begun(requestId: string, operation: string): void; ended(requestId: string): void }
   /** For the access log and the histogram. */
   readonly onFinished?: (request: FinishedRequest) => void
 }
@@ -148,12 +152,19 @@ export interface Upgrades {
 const MAINTENANCE_RETRY_SECONDS = 60
 const GZIP_FROM_BYTES = 1024
 const BODY_IDLE_MS = 120_000
+const HEADERS_TIMEOUT_MS = 60_000
+/** Bodies of callers who have not shown who they are, where the route does not say another limit or reads a stream. */
+const ANONYMOUS_BODY_BYTES = 1 << 20
 
-function fastifyWith(tls: TlsPair | undefined, upgrades: Upgrades | undefined, options: FastifyServerOptions): FastifyInstance {
+function fastifyWith(
+  { tls, upgrades, headersTimeoutMs = HEADERS_TIMEOUT_MS }: Pick<HttpDeps, 'tls' | 'upgrades' | 'headersTimeoutMs'>,
+  options: FastifyServerOptions,
+): FastifyInstance {
   // Whoever asks for another protocol, such as h2c, is answered as if they had not.
   const shouldUpgradeCallback = (message: IncomingMessage): boolean => upgrades?.accepts(message) ?? false
+  const timeouts = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: Math.min(30_000, headersTimeoutMs) }
   if (!tls) {
-    const http = { shouldUpgradeCallback } as object // newer than the types of Node
+    const http = { shouldUpgradeCallback, ...timeouts } as object // newer than the types of Node
     const app: FastifyInstance = Fastify({ ...options, http, forceCloseConnections: 'idle' })
     // A connection whose last answer is just being sent is not idle yet when closing begins; it would keep the server open until its
     // keep-alive time is over.
@@ -167,14 +178,14 @@ function fastifyWith(tls: TlsPair | undefined, upgrades: Upgrades | undefined, o
   const app = Fastify({
     ...options,
     http2: true,
-    https: { ...tls.current(), allowHTTP1: true, shouldUpgradeCallback },
+    https: { ...tls.current(), allowHTTP1: true, shouldUpgradeCallback, ...timeouts },
   } as unknown as FastifyHttp2SecureOptions<Http2SecureServer>)
   tls.onChange((pair) => app.server.setSecureContext(pair))
   return app as unknown as FastifyInstance // requests and answers of HTTP/2 have the interface of HTTP/1.1
 }
 
 export function createHttpServer(deps: HttpDeps): FastifyInstance {
-  const app = fastifyWith(deps.tls, deps.upgrades, {
+  const app = fastifyWith(deps, {
     loggerInstance: deps.log,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger, // one line per request carries its id; a logger of its own for each would cost more than the line
@@ -211,6 +222,10 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   app.decorateRequest('place', undefined)
   const kept = createResponseCache(deps.databaseVersion ?? (() => undefined))
   registerBodyParsers(app, deps.bodyIdleMs ?? BODY_IDLE_MS)
+  app.addHook('onRoute', (route) => {
+    if (route.config?.needs === 'nothing' && route.config.body !== 'stream')
+      route.bodyLimit ??= Math.min(deps.bodyLimitBytes, ANONYMOUS_BODY_BYTES)
+  })
   // Links and origins are worked out by the routes that ask for them.
   app.decorateRequest('baseUrl', {
     getter(this: FastifyRequest) {
@@ -222,8 +237,13 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
       return originOf(this)
     },
   })
+  const { running } = deps
   // The hooks take callbacks, not promises: they run for every request, and most have nothing to wait for.
   app.addHook('onRequest', (request, reply, done) => {
+    if (running) {
+      running.begun(request.id, request.routeOptions.config.operation ?? 'unknown')
+      reply.raw.once('close', () => running.ended(request.id))
+    }
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     if (answersPreflight(request, reply, deps.corsOrigins)) return
@@ -278,6 +298,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     deps.onFinished?.({
       requestId: request.id,
       operation,
+      ...(request.is404 ? { path: pathOf(request) } : {}),
       isQuiet: quiet === true && reply.statusCode < 400,
       method: request.method,
       status: reply.statusCode,
@@ -553,7 +574,9 @@ const wantsGzip = (request: FastifyRequest): boolean => {
 
 /** Bytes that are not HTTP at all never reach a route; they still get the envelope. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  // A connection on which nothing came in time is closed without a word: a client that uses it at this moment would take an answer
+  // for that to its first request.
+  if (error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || !socket.writable) {
     socket.destroy()
     return
   }

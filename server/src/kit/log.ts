@@ -18,6 +18,8 @@ export interface LogOptions {
 export interface FinishedRequest {
   readonly requestId: string
   readonly operation: string
+  /** Of an address that has no route, which the operation does not name. */
+  readonly path?: string
   readonly method: string
   readonly status: number
   readonly durationMs: number
@@ -45,13 +47,19 @@ export function createLog({ level, secrets, write }: LogOptions): Log {
   const timeText = isoTimes()
   return Object.assign(log, {
     request(finished: FinishedRequest) {
-      if (!finished.isQuiet && log.isLevelEnabled('info')) put(requestLine(finished, timeText()))
+      if (finished.isQuiet || !log.isLevelEnabled('info')) return
+      const line = requestLine(finished, timeText())
+      put(finished.path === undefined ? line : maskLine(line, secrets)) // all else in it is ours
     },
   })
 }
 
-const requestLine = ({ requestId, operation, method, status, durationMs, projectId, tokenId }: FinishedRequest, time: string) =>
-  `{"level":"info","time":"${time}","requestId":"${requestId}","operation":"${operation}","method":"${method}","status":${status},` +
+const requestLine = (
+  { requestId, operation, path, method, status, durationMs, projectId, tokenId }: FinishedRequest,
+  time: string,
+) =>
+  `{"level":"info","time":"${time}","requestId":"${requestId}","operation":"${operation}","method":"${method}",` +
+  `${path === undefined ? '' : `"path":${JSON.stringify(path)},`}"status":${status},` +
   `"durationMs":${Math.round(durationMs * 10) / 10}${projectId === undefined ? '' : `,"projectId":${projectId}`}` +
   `${tokenId === undefined ? '' : `,"tokenId":${tokenId}`},"msg":"request"}\n`
 

@@ -1,5 +1,7 @@
 // Records of a CSV text, read as generously as people write: for guesses and previews, never for loads.
 
+const LF = 10
+
 export interface CsvRecord {
   readonly values: readonly string[]
   /** Values that stood in enclosures from their first character to their last. */
@@ -45,6 +47,10 @@ function enclosedValue(text: string, start: number, enclosure: string): { value:
 }
 
 function valueEnd(text: string, from: number, delimiter: string): number {
-  for (let at = from; at < text.length; at++) if (text[at] === delimiter || text[at] === '\n') return at
+  const code = delimiter.charCodeAt(0)
+  for (let at = from; at < text.length; at++) {
+    const found = text.charCodeAt(at)
+    if (found === code || found === LF) return at
+  }
   return text.length
 }

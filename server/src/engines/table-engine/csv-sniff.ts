@@ -59,6 +59,9 @@ const DELIMITERS = [',', ';', '\t', '|'] as const
 const ENCLOSURES = ['"', "'"] as const
 /** Enough to tell dialects apart. */
 const JUDGED_RECORDS = 200
+const JUDGED_CHARS = 1 << 16
+/** More columns than a table may have are not worth a guess each. */
+const MAX_COLUMNS = 4096
 const PREVIEW_ROWS = 20
 const MAX_PROBLEMS = 20
 const SHOWN_CHARS = 120
@@ -69,7 +72,7 @@ const OPEN_QUOTE_BYTES = 64 << 10
 
 export function sniffCsv(bytes: Buffer, hints: SniffHints): SniffedCsv {
   const { encoding, markBytes, text } = decoded(bytes, hints.isWhole)
-  const { delimiter, enclosure } = dialectOf(text, hints)
+  const { delimiter, enclosure } = dialectOf(text.slice(0, JUDGED_CHARS), hints)
   const records = [...splitRecords(text, { delimiter, enclosure })]
   if (!hints.isWhole && records.length > 1) records.pop() // most likely cut in the middle
   const filled = records.filter(({ values }) => values.length > 1 || values[0] !== '')
@@ -84,7 +87,7 @@ export function sniffCsv(bytes: Buffer, hints: SniffHints): SniffedCsv {
     enclosure,
     lineEnd: lineEndOf(text),
     hasHeader,
-    columns: Array.from({ length: width }, (_, i) => columnOf(i, hasHeader ? filled[0] : undefined, data)),
+    columns: columnsOf(Math.min(width, MAX_COLUMNS), hasHeader ? filled[0] : undefined, data),
     rows: data.length,
     preview: data.slice(0, PREVIEW_ROWS).map(({ values }) => values),
     problems: found,
@@ -180,9 +183,15 @@ function mostUsual(numbers: readonly number[]): number | undefined {
 }
 
 function lineEndOf(text: string): SniffedCsv['lineEnd'] {
-  const crlf = text.split('\r\n').length - 1
-  const lf = text.split('\n').length - 1 - crlf
+  const crlf = countOf(text, '\r\n')
+  const lf = countOf(text, '\n') - crlf
   return crlf === 0 ? 'lf' : lf === 0 ? 'crlf' : 'mixed'
+}
+
+function countOf(text: string, part: string): number {
+  let count = 0
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++
+  return count
 }
 
 // ------------------------------------------------------------------------------------------------------------ header and types
@@ -193,17 +202,21 @@ function looksLikeHeader([first, ...rest]: readonly CsvRecord[]): boolean {
   const names = first.values.map((value) => value.trim())
   const areNames = names.every((name) => name !== '' && name.length <= 128 && guessType([name]) === 'STRING')
   const areDifferent = new Set(names.map((name) => name.toLowerCase())).size === names.length
-  return areNames && areDifferent && !rest.some(({ values }) => values.join('\0') === first.values.join('\0'))
+  const isFirst = ({ values }: CsvRecord) =>
+    values.length === first.values.length && values.every((value, i) => value === first.values[i])
+  return areNames && areDifferent && !rest.some(isFirst)
 }
 
-function columnOf(i: number, header: CsvRecord | undefined, data: readonly CsvRecord[]): SniffedColumn {
-  const values = data.map((record) => record.values[i] ?? '')
-  const filled = values.filter((value) => value !== '')
-  return {
+/** Walks over the values that there are: a wide header above many short rows has many more places than values. */
+function columnsOf(width: number, header: CsvRecord | undefined, data: readonly CsvRecord[]): SniffedColumn[] {
+  const filled = Array.from({ length: width }, (): string[] => [])
+  for (const { values } of data)
+    for (let i = 0; i < values.length && i < width; i++) if (values[i] !== '') filled[i]!.push(values[i]!)
+  return filled.map((values, i) => ({
     name: header?.values[i]?.trim() || `column_${i + 1}`,
-    type: guessType(filled),
-    nullable: filled.length < values.length,
-  }
+    type: guessType(values),
+    nullable: values.length < data.length,
+  }))
 }
 
 // ------------------------------------------------------------------------------------------------------------------- bad lines

@@ -49,7 +49,8 @@ export interface FileHeadDeps {
 export const MAX_HEAD_BYTES = 4 << 20
 /** What is packed can only be read from its start: a place further behind costs too much. */
 const MAX_PACKED_OFFSET = 256 << 20
-const SNIFFED_BYTES = 1 << 20
+/** Guesses hold the event loop, and more lines seldom change them. */
+const SNIFFED_BYTES = 1 << 18
 
 const MAGIC: readonly (readonly [Compression, readonly number[]])[] = [
   ['gzip', [0x1f, 0x8b]],

@@ -9,11 +9,15 @@ const ColumnNames = Type.Object({
 })
 const DisplayName = Type.Object({ displayName: Type.String({ maxLength: 10_000, description: 'A name in any characters.' }) })
 
+/** As many names as a table has columns, of the length that a column may have, several times over. */
+const BODY_LIMIT = 2 ** 20
+
 export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/v2/storage/webalize/display-name',
     {
       config: { operation: 'naming.displayName', summary: 'A display name made safe', needs: 'token', onlyReads: true },
+      bodyLimit: BODY_LIMIT,
       schema: { body: DisplayName, response: { 200: DisplayName } },
     },
     async ({ body }) => ({ displayName: webalizeDisplayName(body.displayName) }),
@@ -23,6 +27,7 @@ export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
     '/v2/storage/webalize/column-names',
     {
       config: { operation: 'naming.columnNames', summary: 'Column names made safe', needs: 'token', onlyReads: true },
+      bodyLimit: BODY_LIMIT,
       schema: { body: ColumnNames, response: { 200: ColumnNames } },
     },
     async ({ body }) => ({ columnNames: webalizeColumnNames(body.columnNames) }),
@@ -37,6 +42,7 @@ export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
         needs: 'token',
         onlyReads: true,
       },
+      bodyLimit: BODY_LIMIT,
       schema: { body: ColumnNames, response: { 204: Type.Null() } },
     },
     async ({ body }, reply) => {

@@ -11,8 +11,11 @@ const MAX_COLUMNS = 10_000
 /** Letters lose their accents, runs of characters that are not kept become one `joint`, which is removed at both ends. */
 function webalize(text: string, others: RegExp, joint: string): string {
   const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').replace(others, joint)
-  const [start, end] = joint === '-' ? [/^[-_]+/, /-+$/] : [/^_+/, /_+$/]
-  return plain.replace(start, '').replace(end, '')
+  const start = plain.replace(joint === '-' ? /^[-_]+/ : /^_+/, '')
+  // By steps: /-+$/ takes the square of the length of a text with many dashes in it.
+  let end = start.length
+  while (end > 0 && start[end - 1] === joint) end--
+  return start.slice(0, end)
 }
 
 export function webalizeDisplayName(displayName: string): string {

@@ -43,6 +43,7 @@ export function addDoctorCommand(program: Command): void {
         await dataFolder(config),
         await space(config),
         runningStack(config, running),
+        ...(running ? [await eventLoop(config, running)] : []),
         await port('stack port', config, portIn(running) ?? config.listen.port),
         ...(config.s3.external
           ? [await externalStore(config, config.s3.external)]
@@ -101,6 +102,29 @@ function runningStack({ dataDir }: Config, running: StackAddresses | undefined):
   const at = running === undefined ? '' : ` at ${running.url}`
   const text = holder ? `${holder} uses this data folder${at}; a second start is refused` : 'no'
   return { check: 'running', status: 'ok', text }
+}
+
+const METRICS_WAIT_MS = 5000
+const LONG_DELAY_SECONDS = '0.2'
+
+/** Whether requests had to wait for one that held the event loop, since the stack was started. */
+async function eventLoop({ secrets: { metricsToken } }: Config, running: StackAddresses): Promise<Finding> {
+  const check = 'event loop'
+  const headers = metricsToken === undefined ? {} : { authorization: `Bearer ${metricsToken}` }
+  const text = await fetch(`${running.localUrl}/metrics`, { headers, signal: AbortSignal.timeout(METRICS_WAIT_MS) })
+    .then((answer) => (answer.ok ? answer.text() : ''))
+    .catch(() => '')
+  const metricOf = (name: string): number => {
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `))
+    return Number(line?.slice(name.length + 1) ?? Number.NaN)
+  }
+  const name = 'millrace_event_loop_delay'
+  const long = metricOf(`${name}_seconds_count`) - metricOf(`${name}_seconds_bucket{le="${LONG_DELAY_SECONDS}"}`)
+  const maxMs = Math.round(metricOf(`${name}_max_seconds`) * 1000)
+  if (Number.isNaN(long)) return { check, status: 'ok', text: `unknown: ${running.localUrl}/metrics did not answer` }
+  if (long === 0) return { check, status: 'ok', text: `never held for more than 200 ms; at most ${maxMs || 0} ms` }
+  const many = `held ${long} ${long === 1 ? 'time' : 'times'} for more than 200 ms, at most ${maxMs} ms`
+  return { check, status: 'warning', text: `${many}. The log names the operations: look for "the event loop was held".` }
 }
 
 /** The port of the running stack; this environment may name another one. */

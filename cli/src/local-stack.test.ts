@@ -11,6 +11,7 @@ test('commands on the data folder use the address of the stack that runs on it, 
   assert.ok((await link('admin', 'sign-in-link')).startsWith(`${stack.url}/console/#link=`))
   const { out } = await runCli(['doctor'], env)
   assert.match(out, new RegExp(`ok +stack port +${new URL(stack.url).port} is held by the running stack`))
+  assert.match(out, /event loop +(never held for more than 200 ms|held \d+ times? for more than 200 ms, at most \d+ ms)/)
   assert.match(out, new RegExp(`ok +object store port +${new URL(stack.s3Url).port} is held by the running stack`))
   assert.match(out, new RegExp(`ok +running +process \\d+ uses this data folder at ${stack.url};`))
 

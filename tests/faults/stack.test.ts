@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { METADATA_FILE } from '../../server/src/wiring/data-files.ts'
 import { until } from '../support/until.ts'
 import { assertQuickRestarts, startStack } from './stack.ts'
 
@@ -108,6 +109,27 @@ test('SIGTERM to npm start stops the stack: when the shell between them is gone,
   shell.kill('SIGTERM')
   await until('the stack has ended', () => runningIn(dataDir) === 0)
   assert.match(log, /"msg":"stopped"/)
+})
+
+test('npm that ends while the stack starts leaves no stack behind', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'millrace-npm-early-'))
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }))
+  const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    MILLRACE_S3_PORT: '0',
+    MILLRACE_DATA_DIR: dataDir,
+    npm_lifecycle_event: 'start',
+  }
+  const shell = spawn('sh', ['-c', `"${process.execPath}" "${main}"; true`], {
+    cwd: dataDir,
+    env,
+    stdio: 'ignore',
+  })
+  await until('the stack has begun to open its data', () => existsSync(join(dataDir, METADATA_FILE)))
+  shell.kill('SIGTERM')
+  await until('the stack has ended', () => runningIn(dataDir) === 0)
 })
 
 test('a stack cannot outlive the process that started it', {

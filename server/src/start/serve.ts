@@ -18,10 +18,16 @@ const LOCAL_HOSTS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
+/** Asked before anything else is loaded or done: who ends while we start is seen, too. */
+const parentAtStart = process.ppid
+
 async function serve(): Promise<void> {
   process.umask(0o077) // what the stack writes is for its own user
   const config = readConfig()
   dropSecrets()
+  // Until all is open there is nothing to close: what is half done is what a crash leaves.
+  let leave = (): void => process.exit(0)
+  if (config.isUnderNpm) stopWithParent(() => leave())
   const { platform, log, version, backUp } = await openStack(config)
   for (const name of config.unknown)
     log.warn({ name }, 'an unknown variable that looks like one of ours; docs/operations.md lists them')
@@ -106,7 +112,7 @@ async function serve(): Promise<void> {
     quit, // whoever asks twice does not want to wait
   )
   stopOnSignal(stop)
-  if (config.isUnderNpm) stopWithParent(quit)
+  leave = quit
 
   say(`
   Millrace ${version} is ready (${Math.round(performance.now())} ms)
@@ -193,8 +199,7 @@ const PARENT_LOOK_MS = 500
 
 /** npm hands SIGTERM to the shell between it and us, and the shell ends without a word: whoever has another parent then has to go too. */
 function stopWithParent(stop: () => void): void {
-  const parent = process.ppid
-  setInterval(() => process.ppid !== parent && stop(), PARENT_LOOK_MS).unref()
+  setInterval(() => process.ppid !== parentAtStart && stop(), PARENT_LOOK_MS).unref()
 }
 
 serve().catch((error: unknown) => {

@@ -24,6 +24,7 @@ import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../ht
 import { createHttpServer } from '../http/server.ts'
 import type { TlsPair } from '../http/tls.ts'
 import { systemClock } from '../kit/clock.ts'
+import { createEventLoopWatch } from '../kit/event-loop-watch.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import { createLiveValues, withLive } from '../kit/live-values.ts'
 import type { Log } from '../kit/log.ts'
@@ -589,6 +590,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     usage: usageModules.usage.totals,
   })
 
+  const eventLoop = createEventLoopWatch({
+    onDelay: metrics.eventLoopDelayed,
+    onLongDelay: (delay) => log.warn(delay, 'the event loop was held; all other requests waited'),
+  })
+
   // HTTP
   const app = createHttpServer({
     log,
@@ -607,6 +613,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     databaseVersion: metadata.version,
     upgrades: appModules.upgrades,
     onRead: events.recordRead,
+    running: eventLoop,
     onFinished: (request) => {
       metrics.requestFinished(request)
       diskRoom.requestFinished(request)
@@ -734,6 +741,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   await app.ready()
 
   const background: readonly (BackgroundPart & { readonly role?: Role })[] = [
+    { start: eventLoop.start, stop: eventLoop.stop },
     { stop: metadata.close },
     { stop: events.stop },
     { start: settings.start, stop: settings.stop },

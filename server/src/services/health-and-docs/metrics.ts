@@ -45,6 +45,18 @@ export function createMetrics(sources: MetricSources) {
     buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
     registers: [registry],
   })
+  const delays = new Histogram({
+    name: 'millrace_event_loop_delay_seconds',
+    help: 'How late the event loop of this node was, looked at twenty times a second.',
+    buckets: [0.01, 0.05, 0.1, 0.2, 0.5, 1, 5],
+    registers: [registry],
+  })
+  const longest = new Gauge({
+    name: 'millrace_event_loop_delay_max_seconds',
+    help: 'The longest delay of the event loop of this node since it was started.',
+    registers: [registry],
+  })
+  let longestMs = 0
   const gauge = (name: string, help: string, labelNames: readonly string[], read: Read) =>
     new Gauge({
       name,
@@ -139,7 +151,24 @@ export function createMetrics(sources: MetricSources) {
       kept.set(key, histogram)
       histogram.observe(durationMs / 1000)
     },
-    read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    eventLoopDelayed(delayMs: number): void {
+      delays.observe(delayMs / 1000)
+      if (delayMs <= longestMs) return
+      longestMs = delayMs
+      longest.set(delayMs / 1000)
+    },
+    read: shared(async () => ({ contentType: registry.contentType, text: await registry.metrics() })),
+  }
+}
+
+/** Everyone who asks while it is being read gets the same answer. */
+function shared<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined
+  return () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
   }
 }
 

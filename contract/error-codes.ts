@@ -743,6 +743,14 @@ export const ERRORS = {
     text: 'No filters have been specified, which will truncate the table, but the `allowTruncate` parameter was not set.',
   },
   'workspace.workspaceNotFound': { kind: 'not-found', text: 'Workspace "{id}" was not found.' },
+  'workspace.tooManyOfProject': {
+    kind: 'forbidden',
+    text: 'The project has {limit} workspaces, as many as it may have. Delete some that are no longer needed, or ask the operator for a higher limit storage.maxWorkspaces.',
+  },
+  'workspace.tooManyOfToken': {
+    kind: 'forbidden',
+    text: 'This token has created {limit} workspaces, as many as it may have at once. Delete some of them, or use a token with canManageBuckets.',
+  },
   'workspace.unsupportedBackendSize': {
     kind: 'invalid',
     text: 'There is no workspace of the size "{size}". Known sizes: {known}.',

@@ -5,6 +5,7 @@ export const PROJECT_LIMITS = {
   'components.jobsParallelism': 'jobs at once',
   'storage.maxBytes': 'bytes in tables and files',
   'storage.maxFiles': 'files',
+  'storage.maxWorkspaces': 'SQL workspaces at once',
   'storage.maxRowsPerDay': 'rows loaded in a day (UTC)',
 } as const
 

@@ -339,6 +339,16 @@ export const VARIABLES = {
     sentence: 'Days without use after which a SQL workspace is deleted.',
     parse: read.wholeNumber(1, 3650),
   }),
+  MILLRACE_WORKSPACES_PER_PROJECT: variable({
+    default: '200',
+    sentence: 'Most SQL workspaces of a project at once, unless its limit `storage.maxWorkspaces` says another number.',
+    parse: read.wholeNumber(1, 1_000_000),
+  }),
+  MILLRACE_WORKSPACES_PER_TOKEN: variable({
+    default: '20',
+    sentence: 'Most SQL workspaces that a token without `canManageBuckets` has created at once.',
+    parse: read.wholeNumber(1, 1_000_000),
+  }),
   PATH: variable({
     default: 'the system folders',
     sentence: 'Where components that are commands, and docker or podman, are looked for.',
@@ -810,6 +820,8 @@ function configOf(values: Values, unknown: readonly string[]) {
       timeoutMs: (values.MILLRACE_SQL_TIMEOUT_SECONDS ?? 300) * 1000,
       workspaceMb: values.MILLRACE_WORKSPACE_MB ?? 10_240,
       workspaceDays: values.MILLRACE_WORKSPACE_DAYS ?? 30,
+      workspacesPerProject: values.MILLRACE_WORKSPACES_PER_PROJECT ?? 200,
+      workspacesPerToken: values.MILLRACE_WORKSPACES_PER_TOKEN ?? 20,
       ...defined({ threads: values.MILLRACE_SQL_THREADS }),
     },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],

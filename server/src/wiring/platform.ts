@@ -425,6 +425,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     jobsLoop: storageJobsLoop,
     backendName,
     limits,
+    limitsOf: usageModules.usage.limitsOf,
     tls: options.tls,
     onSession: usageModules.onSession,
     saveFile: async ({ actor, branch }, name, bytes, origin) =>

@@ -11,6 +11,7 @@ import type { RequestLimits } from '../http/request-limits.ts'
 import type { TlsPair } from '../http/tls.ts'
 import type { Clock } from '../kit/clock.ts'
 import { BACKEND } from '../model/backend.ts'
+import type { ProjectLimits } from '../model/project-limits.ts'
 import type { Scope } from '../model/scope.ts'
 import { createSandboxTasks, SANDBOX_COMPONENT } from '../services/sandboxes/sandbox-tasks.ts'
 import { sandboxesRoutes } from '../services/sandboxes/sandboxes.routes.ts'
@@ -58,6 +59,7 @@ export interface SqlModulesDeps extends Core {
   readonly tls: TlsPair | undefined
   /** A session of a project has ended; `runId` is that of the run it belonged to. */
   readonly onSession: (projectId: number, runId: string | null, ms: number) => void
+  readonly limitsOf: (projectId: number) => Promise<ProjectLimits>
   readonly settings?: SqlSettings | undefined
 }
 
@@ -66,6 +68,10 @@ export interface SqlSettings extends SqlEngineSettings {
   readonly workspaceMb?: number
   /** Days without use after which a workspace is deleted. */
   readonly workspaceDays?: number
+  /** Most workspaces of a project that has no limit of its own. */
+  readonly workspacesPerProject?: number
+  /** Most workspaces of a token that does not manage the project. */
+  readonly workspacesPerToken?: number
 }
 
 export type SqlModules = Awaited<ReturnType<typeof createSqlModules>>
@@ -91,6 +97,9 @@ export async function createSqlModules(deps: SqlModulesDeps) {
     backendName: deps.backendName,
     maxStatementSeconds: (settings.timeoutMs ?? 300_000) / 1000,
     removeFiles: (id) => sessions.removeFiles(id),
+    maxOfProject: async (projectId) =>
+      (await deps.limitsOf(projectId))['storage.maxWorkspaces'] ?? settings.workspacesPerProject ?? 200,
+    maxOfToken: settings.workspacesPerToken ?? 20,
   })
   const sessions = createWorkspaceSessions({
     engine,

@@ -88,6 +88,16 @@ export function createWorkspacesStore(database: Db) {
       return row && toWorkspace(row)
     },
 
+    /** How many there are, in all branches. */
+    count: async (trx: Trx, projectId: number, tokenId: number) => {
+      const rows = await tables(trx)
+        .selectFrom('workspace')
+        .select('creator_token_id')
+        .where('project_id', '=', projectId)
+        .execute()
+      return { ofProject: rows.length, ofToken: rows.filter((row) => row.creator_token_id === tokenId).length }
+    },
+
     list: async (projectId: number, branchId: number): Promise<Workspace[]> => {
       const rows = await db
         .selectFrom('workspace')

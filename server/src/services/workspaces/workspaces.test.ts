@@ -368,3 +368,21 @@ test('a worker that is killed under an unload fails the job; table and workspace
   await client.succeed(await unload('small'))
   assert.deepEqual(await client.rows('in.c-main.unloaded'), [['1', 'one']])
 })
+
+test('a project and a token have as many workspaces as their quotas allow', async (t) => {
+  const small = await startTestStack(t, { sql: { workspacesPerProject: 3, workspacesPerToken: 2 } })
+  const { token } = (
+    await small.request('POST', '/v2/storage/tokens', { json: { componentAccess: ['platform.ex-http'] } })
+  ).json<{ token: string }>()
+  const newWorkspace = (options: { token?: string } = {}) => small.request('POST', PATH, { json: {}, ...options })
+  const { id } = (await newWorkspace({ token })).json<{ id: number }>()
+  assert.equal((await small.request('POST', '/editor/sql/sessions', { json: {}, token })).status, 201)
+  const third = await newWorkspace({ token })
+  assert.deepEqual([third.status, third.json().code], [403, 'workspace.tooManyOfToken'])
+  assert.equal((await small.request('POST', '/sandboxes/sandboxes', { json: { type: 'sql' }, token })).status, 403)
+  assert.equal((await newWorkspace()).status, 201)
+  const fourth = await newWorkspace()
+  assert.deepEqual([fourth.status, fourth.json().code], [403, 'workspace.tooManyOfProject'])
+  assert.ok((await small.request('DELETE', `${PATH}/${id}`, { token })).status < 300)
+  assert.equal((await newWorkspace({ token })).status, 201)
+})

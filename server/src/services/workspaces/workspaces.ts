@@ -4,7 +4,7 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import type { Actor } from '../../model/actor.ts'
+import { type Actor, seesWholeProject } from '../../model/actor.ts'
 import { BACKEND } from '../../model/backend.ts'
 import { NO_ORIGIN, type Origin, type RecordEvent } from '../../model/event.ts'
 import type { Scope } from '../../model/scope.ts'
@@ -30,6 +30,10 @@ export interface WorkspacesDeps {
   /** Longest time of a statement, which a workspace may shorten. */
   readonly maxStatementSeconds: number
   readonly removeFiles: (workspaceId: number) => Promise<void>
+  /** Most workspaces of a project at once. */
+  readonly maxOfProject: (projectId: number) => Promise<number>
+  /** Most workspaces of a token that does not manage the project. */
+  readonly maxOfToken: number
   readonly credentials: Pick<WorkspaceCredentials, 'insertKey' | 'removeAll'>
 }
 
@@ -74,6 +78,14 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     if (hasKey({ loginType }) && publicKey) readPublicKey(publicKey)
   }
 
+  /** Each may take the disk of a workspace, so neither a project nor a weak token has any number of them. */
+  async function refuseTooMany(trx: Trx, actor: Actor, maxOfProject: number): Promise<void> {
+    const { ofProject, ofToken } = await store.count(trx, actor.projectId, actor.tokenId)
+    if (ofProject >= maxOfProject) throw new PlatformError('workspace.tooManyOfProject', { limit: maxOfProject })
+    if (ofToken >= deps.maxOfToken && !seesWholeProject(actor))
+      throw new PlatformError('workspace.tooManyOfToken', { limit: deps.maxOfToken })
+  }
+
   async function create(
     scope: Scope,
     wanted: NewWorkspace,
@@ -84,7 +96,9 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     const { actor, branch } = scope
     const password = newPassword()
     const now = clock.now()
+    const maxOfProject = await deps.maxOfProject(actor.projectId)
     const workspace = await inTransaction(async (trx) => {
+      await refuseTooMany(trx, actor, maxOfProject)
       const made = await store.insert(trx, {
         projectId: actor.projectId,
         branchId: branch.id,

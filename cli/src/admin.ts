@@ -17,7 +17,8 @@ export function addAdminCommands(program: Command): void {
       const config = readConfig()
       const value = await withCore(config, ({ people }) => people.makeSignInLink(email))
       const answer = { link: `${await addressOf(config)}/console/#link=${value}` }
-      print(command, answer, ({ link }) => `${link}\nIt works once, within an hour. Whoever has it is let in.`)
+      const doubt = await doubtAbout(config)
+      print(command, answer, ({ link }) => `${link}\nIt works once, within an hour. Whoever has it is let in.${doubt}`)
     })
 }
 
@@ -26,3 +27,9 @@ export const addressOf = async ({ addresses, tls, listen, dataDir }: Config): Pr
   addresses.publicUrl?.replace(/\/+$/, '') ??
   (await findRunningStack(dataDir))?.url ??
   `${tls.mode === 'off' ? 'http' : 'https'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${listen.port}`
+
+/** Said below a link when nothing tells where the stack listens. */
+export const doubtAbout = async ({ addresses, dataDir }: Config): Promise<string> =>
+  addresses.publicUrl !== undefined || (await findRunningStack(dataDir))
+    ? ''
+    : `\nNo stack runs on ${dataDir}, so the address is the one of this environment. Set MILLRACE_PUBLIC_URL if the stack is reached at another.`

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import type { Role } from '../../server/src/model/actor.ts'
 import { NO_ORIGIN } from '../../server/src/model/event.ts'
 import { readConfig } from '../../server/src/start/config.ts'
-import { addressOf } from './admin.ts'
+import { addressOf, doubtAbout } from './admin.ts'
 import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
 import { table } from './output.ts'
@@ -47,7 +47,8 @@ export function addPeopleCommands(program: Command): void {
       const config = readConfig()
       const value = await withCore(config, ({ people: all }) => all.inviteFromMachine(project, email, role))
       const answer = { link: `${await addressOf(config)}/console/#link=${value}` }
-      print(command, answer, ({ link }) => `${link}\nIt works once, within 7 days.`)
+      const doubt = await doubtAbout(config)
+      print(command, answer, ({ link }) => `${link}\nIt works once, within 7 days.${doubt}`)
     })
 
   people

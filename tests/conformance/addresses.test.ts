@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { test } from 'node:test'
+import { linkBaseUrl } from '../../server/src/http/addresses.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 
 const DOMAIN = 'example.com'
@@ -195,4 +196,28 @@ test('a token of another stack is refused everywhere with 401 and the words Inva
     const { status, body } = await call(stack, address, undefined, rest)
     assert.equal(status, 401, `${address} without a token: ${JSON.stringify(body)}`)
   }
+})
+test('links that are handed on take no host from a request that is not one of this machine', () => {
+  const machine = { name: 'box', addresses: ['10.0.0.7', 'fe80::7'] }
+  const base = (asked: string, listening: string, more: { publicUrl?: string; domain?: string } = {}) =>
+    linkBaseUrl(asked, { publicUrl: undefined, domain: undefined, listening, machine, ...more })
+  for (const [asked, listening, expected] of [
+    ['http://127.0.0.1:8000', 'http://127.0.0.1:8000', 'http://127.0.0.1:8000'],
+    ['http://localhost:8000', 'http://127.0.0.1:8000', 'http://localhost:8000'],
+    ['http://evil.example:8000', 'http://127.0.0.1:8000', 'http://127.0.0.1:8000'],
+    ['http://127.0.0.1:1', 'http://127.0.0.1:8000', 'http://127.0.0.1:8000'],
+    ['http://box:8000', 'http://127.0.0.1:8000', 'http://127.0.0.1:8000'],
+    ['https://127.0.0.1:8000', 'http://127.0.0.1:8000', 'http://127.0.0.1:8000'],
+    ['http://box:8000', 'http://0.0.0.0:8000', 'http://box:8000'],
+    ['http://10.0.0.7:8000', 'http://0.0.0.0:8000', 'http://10.0.0.7:8000'],
+    ['http://[fe80::7]:8000', 'http://[::]:8000', 'http://[fe80::7]:8000'],
+    ['http://localhost:8000', 'http://[::]:8000', 'http://localhost:8000'],
+    ['http://evil.example:8000', 'http://0.0.0.0:8000', 'http://box:8000'],
+    ['https://10.0.0.7', 'https://10.0.0.7', 'https://10.0.0.7'],
+  ] as const)
+    assert.equal(base(asked, listening), expected, `${asked} at ${listening}`)
+  assert.equal(
+    base('https://data.example.com', 'http://0.0.0.0:8000', { publicUrl: 'https://data.example.com' }),
+    'https://data.example.com',
+  )
 })

@@ -1,6 +1,7 @@
 // Where a request was meant to go: host-based service names, the branch prefix and trailing slashes become one plain path.
 
 import type { IncomingMessage } from 'node:http'
+import { hostname, networkInterfaces } from 'node:os'
 import { withHost } from './tls.ts'
 
 /**
@@ -99,6 +100,41 @@ export function baseUrlOf(request: IncomingMessage, { publicUrl, domain }: Addre
   }
   return `${protocolOf(request)}://${valid}`
 }
+
+/** What the stack knows of its own address without asking a client. */
+export interface OwnAddress extends AddressOptions {
+  /** Where it listens, as an origin. */
+  readonly listening: string
+  /** Names and addresses of this machine. */
+  readonly machine: { readonly name: string; readonly addresses: readonly string[] }
+}
+
+const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]'])
+const EVERYWHERE = new Set(['0.0.0.0', '[::]'])
+
+/**
+ * What a link that is handed on begins with. A client writes any host into its request, and the link would carry a secret there: only what
+ * the operator has set, and names of this machine with its port, are taken. Otherwise it is where the stack listens.
+ */
+export function linkBaseUrl(asked: string, { publicUrl, domain, listening, machine }: OwnAddress): string {
+  if (publicUrl !== undefined || domain !== undefined) return asked // made of these
+  const own = new URL(listening)
+  const { hostname, port } = new URL(asked)
+  const isEverywhere = EVERYWHERE.has(own.hostname)
+  const names = isEverywhere ? [machine.name, ...machine.addresses.map(inAddress)] : [own.hostname]
+  const isOwn =
+    port === own.port && (names.includes(hostname) || ((isEverywhere || LOCAL.has(own.hostname)) && LOCAL.has(hostname)))
+  const host = isOwn ? hostname : isEverywhere ? machine.name : own.hostname
+  return `${own.protocol}//${host}${own.port === '' ? '' : `:${own.port}`}`
+}
+
+export const thisMachine = (): OwnAddress['machine'] => ({
+  name: hostname(),
+  addresses: Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)),
+})
+
+/** As it stands in an address. */
+const inAddress = (address: string): string => (address.includes(':') ? `[${address}]` : address)
 
 /** The address of one service: by host when a domain is set, else a path of the stack. */
 export function serviceUrl(id: ServiceId, baseUrl: string, domain: string | undefined): string {

@@ -31,11 +31,13 @@ export interface PeopleModulesDeps {
   readonly oidc: OidcOptions | undefined
   /** Left out: invitations are handed over by hand. */
   readonly smtpUrl: string | undefined
+  /** What a link that is handed on begins with, for a request to this address. */
+  readonly linkBase: (asked: string) => string
   /** What a project logged to MLflow servers of the stack. */
   readonly removeTracking: (projectId: number) => Promise<void>
 }
 
-export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl, removeTracking }: PeopleModulesDeps) {
+export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl, linkBase, removeTracking }: PeopleModulesDeps) {
   const { people, tokens } = core
   const mailers = [smtpUrl].flatMap((url) => (url === undefined ? [] : [createMailer(url)]))
   const clients = [oidc].flatMap((settings) => (settings === undefined ? [] : [createOidcClient(settings, clock)]))
@@ -70,6 +72,7 @@ export function createPeopleModules({ core, clock, log, files, oidc, smtpUrl, re
             projectName: async (id) => (await tokens.findProject(id))?.name ?? '',
             onError: (err) => log.warn({ err }, 'an invitation could not be sent by mail; its link is in the answer'),
           }),
+          linkBase,
         ),
       )
       addRoutes(app, usersRoutes(people))

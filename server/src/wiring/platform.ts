@@ -17,7 +17,7 @@ import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { readStaticFiles } from '../engines/static-files/static-files.ts'
 import { addRoutes } from '../http/add-routes.ts'
-import { SERVICE_IDS, type ServiceId } from '../http/addresses.ts'
+import { linkBaseUrl, SERVICE_IDS, type ServiceId, thisMachine } from '../http/addresses.ts'
 import { clientAddresses } from '../http/client-address.ts'
 import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
@@ -326,6 +326,13 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     files,
     oidc: options.oidc,
     smtpUrl: options.smtpUrl,
+    linkBase: (asked) =>
+      linkBaseUrl(asked, {
+        publicUrl: options.publicUrl,
+        domain: options.domain,
+        listening: app.listeningOrigin,
+        machine: thisMachine(),
+      }),
     removeTracking: (projectId) => ownMlflow.removeProject(projectId),
   })
 

@@ -22,6 +22,8 @@ const userFrom = (text: string): number => idFrom(text, () => new PlatformError(
 export function projectPeopleRoutes(
   { inProject }: People,
   mailInvitation: ReturnType<typeof createInvitationMail>,
+  /** What a link begins with, for a request to this address. */
+  linkBase: (asked: string) => string,
 ): FastifyPluginAsyncTypebox {
   return async (app) => {
     const config = (operation: string, summary: string, role: MinimumRole) =>
@@ -105,7 +107,7 @@ export function projectPeopleRoutes(
       },
       async ({ person, params, body: { role = 'viewer', ...body }, origin, baseUrl }, reply) => {
         const { link, value } = await inProject.invite(person, projectFrom(params.projectId), { ...body, role }, origin)
-        const url = linkUrl(baseUrl, value)
+        const url = linkUrl(linkBase(baseUrl), value)
         return reply.code(201).send({ ...invitationView(link), link: url, isMailed: await mailInvitation(link, url) })
       },
     )

@@ -1,6 +1,8 @@
 // Signing in, sessions and the account, over the wire.
 
 import assert from 'node:assert/strict'
+import { type RequestOptions, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { startMailServer } from '../../../../tests/support/mail-server.ts'
@@ -8,6 +10,13 @@ import { newBrowser, newMember, newStackAdmin, PASSWORD } from '../../../../test
 import { shareTestStack, startTestStack, type TestScope } from '../../../../tests/support/test-stack.ts'
 
 const startProject = shareTestStack()
+
+/** fetch does not send another host. */
+const raw = (url: string, path: string, { body, ...options }: RequestOptions & { body: string }): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const sent = request(new URL(path, url), options, (answer) => resolve(text(answer)))
+    sent.on('error', reject).end(body)
+  })
 
 let people = 0
 const email = (): string => `person-${++people}@example.com`
@@ -296,6 +305,23 @@ test('a link for a person who is there lets them back in, and for nobody else', 
   await browser.ok('POST', '/sign-in/link', { link })
   assert.equal((await browser.ok('GET', '/account')).email, admin.email)
   await assert.rejects(stack.platform.people.makeSignInLink('nobody@example.com'), /was not found/)
+})
+
+test('the link of an invitation leads to this stack, whatever host the request names', async (t) => {
+  const stack = await startTestStack(t)
+  const admin = await newStackAdmin(stack)
+  const { port } = new URL(stack.url)
+  const hostOfLink = async (headers: Readonly<Record<string, string>>) => {
+    const answer = await raw(stack.url, '/manage/projects/1/invitations', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', cookie: admin.cookie()!, ...headers },
+      body: JSON.stringify({ email: email() }),
+    })
+    return new URL((JSON.parse(answer) as { link: string }).link).origin
+  }
+  for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', '127.0.0.1:1', `127.0.0.1.evil.example:${port}`])
+    assert.equal(await hostOfLink({ host }), stack.url, host)
+  assert.equal(await hostOfLink({ host: `localhost:${port}`, 'x-forwarded-host': 'evil.example' }), `http://localhost:${port}`)
 })
 
 test('an invitation is for one person, once, and never for an account that is there', async () => {

@@ -24,6 +24,11 @@ export interface Actor {
    * scripts are nobody: neither a description nor the id of a token says who somebody is.
    */
   readonly adminId?: number | undefined
+  /**
+   * The person behind the token: whose it is, or who made it, if only by other tokens. What one person must not do twice is compared by
+   * this; it gives no rights.
+   */
+  readonly personId?: number | undefined
   /** Of a person; the tokens of scripts have none. */
   readonly role?: Role | undefined
   /** Why the project is paused: then it is read, and nothing changes. */

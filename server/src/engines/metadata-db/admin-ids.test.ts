@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { onBothDatabases } from '../../../../tests/support/on-both-databases.ts'
 import { dialectOf, type Trx } from './dialects.ts'
 import { up } from './migrations/1120-admin-ids.ts'
+import { up as upMakers } from './migrations/1121-makers-of-tokens.ts'
 import { MIGRATIONS } from './migrations/list.ts'
 import { takeNumber } from './numbers.ts'
 
@@ -72,6 +73,32 @@ await onBothDatabases(
           { users: [ann, { id: 5, name: 'Master token of Q', email: null }] },
           { users: [] },
           { projects: [4], users: [{ id: 2, email: 'bob@example.com', name: 'Somebody' }] },
+        ],
+      )
+    })
+
+    test('a token has the person behind it who made it, if only by other tokens', async () => {
+      await inTransaction(async (trx) => {
+        for (const [id, creator] of [
+          [21, 9],
+          [22, 21],
+          [23, 1],
+        ] as const) {
+          await token(trx, id, 'script', 0)
+          await sql`update token set creator_token_id = ${creator} where id = ${id}`.execute(trx)
+        }
+        await upMakers(trx)
+      })
+      const { rows } = await sql<{ id: number; maker_person_id: number | null }>`select id, maker_person_id from token
+        where id in (1, 9, 21, 22, 23) order by id`.execute(db)
+      assert.deepEqual(
+        rows.map(({ id, maker_person_id }) => [id, maker_person_id]),
+        [
+          [1, null],
+          [9, null],
+          [21, 1],
+          [22, 1],
+          [23, null],
         ],
       )
     })

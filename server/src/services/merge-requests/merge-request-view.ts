@@ -7,7 +7,7 @@ const time = (at: number): string => formatTimestamp(new Date(at))
 
 export const mergeRequestView = (request: MergeRequest) => ({
   id: request.id,
-  creator: request.creator,
+  creator: { id: request.creator.id, name: request.creator.name },
   title: request.title,
   description: request.description,
   state: request.state,
@@ -38,7 +38,7 @@ const reviewerView = (id: number, { approvals }: MergeRequest) => {
 
 export const activityView = ({ at, by, what, reason }: { at: number; by: Person; what: string; reason?: string }) => ({
   createdAt: time(at),
-  actor: by,
+  actor: { id: by.id, name: by.name },
   action: what,
   reason: reason ?? null,
 })

@@ -28,9 +28,11 @@ type MergeRequestTable = {
   merger_name: string | null
 }
 
+/** The token that did something, and the person behind it, if one is known. */
 export interface Person {
   readonly id: number
   readonly name: string
+  readonly personId?: number
 }
 
 export interface Activity {

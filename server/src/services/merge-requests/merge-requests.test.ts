@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import {
   type Answer,
   type RequestOptions,
@@ -336,4 +337,32 @@ test('a request ends with its branch', async () => {
 test('a merge whose job died with its node can be asked for again', () => {
   assert.equal(move('in_merge', 'merge'), 'in_merge')
   assert.throws(() => move('in_merge', 'auto-merge'), { code: 'mergeRequest.wrongState' })
+})
+
+test('a person who opened a request approves it neither by themselves nor by a token that they made', async () => {
+  const stack = await start()
+  const { ok, branch, main, projectId } = stack
+  const root = await newStackAdmin(stack, `root-${projectId}@example.com`)
+  const ann = (await newMember(stack, root, { projectId, role: 'admin', email: `ann-${projectId}@example.com` })).in(projectId)
+  const bob = (await newMember(stack, root, { projectId, role: 'admin', email: `bob-${projectId}@example.com` })).in(projectId)
+  const body = { branchFromId: branch, branchIntoId: main, title: 'T' }
+  const { id, creator } = await ann.ok<{ id: number; creator: object }>('POST', '/v2/storage/merge-request', body)
+  assert.deepEqual(Object.keys(creator), ['id', 'name'])
+  await ann.ok('PUT', `/v2/storage/merge-request/${id}/request-review`, {})
+  const rights = { canManageDevBranches: true, canManageTokens: true }
+  const first = await ann.ok<{ id: string; token: string }>('POST', '/v2/storage/tokens', { description: 'bob', ...rights })
+  const second = (await ok('POST', 'tokens', { token: first.token, json: { description: 'bob', ...rights } })).json<{
+    token: string
+  }>()
+  await ann.ok('DELETE', `/v2/storage/tokens/${first.id}`)
+  const approve = `/v2/storage/merge-request/${id}/approve`
+  const own = [
+    await ann.call('PUT', approve, { json: {} }),
+    await stack.request('PUT', approve, { token: second.token, json: {} }),
+  ]
+  for (const answer of own) assert.deepEqual([answer.status, answer.json().code], [400, 'mergeRequest.refused'], answer.text)
+  await bob.ok('PUT', approve, {})
+  const ofBob = await bob.ok<{ token: string }>('POST', '/v2/storage/tokens', { description: 'script', ...rights })
+  const twice = await stack.request('PUT', approve, { token: ofBob.token, json: {} })
+  assert.deepEqual([twice.status, twice.json().code], [400, 'mergeRequest.refused'], twice.text)
 })

@@ -211,11 +211,13 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
     reason?: string,
   ): Promise<MergeRequest> {
     const before = await get(actor.projectId, id, trx)
-    const others = approvers.filter(({ tokenId }) => tokenId !== before.creator.id)
+    const [creator, approver] = [creatorOf(before), personOf(actor)]
+    const strangers = approvers.map(personOf).filter((one) => !isSame(one, creator))
+    const others = strangers.filter((one, at) => strangers.findIndex((first) => isSame(first, one)) === at)
     move(before.state, 'approve')
-    if (before.approvals.some(({ by }) => by.id === actor.tokenId))
+    if (before.approvals.some(({ by }) => isSame(by, approver)))
       throw new PlatformError('mergeRequest.refused', { reason: 'This reviewer has already approved this request.' })
-    if (before.creator.id === actor.tokenId && others.length > 0)
+    if (isSame(creator, approver) && others.length > 0)
       throw new PlatformError('mergeRequest.refused', { reason: 'The creator of a merge request cannot approve it.' })
     const approved = await step(trx, { source: actor, origin }, id, 'approve', { reason })
     const required = (await findRequiredApprovals(trx, actor.projectId)) ?? (others.length >= 2 ? 2 : 1)
@@ -269,7 +271,17 @@ function checkSchedule({ autoMergeStrategy, autoMergeAt }: Pick<MergeRequest, 'a
   }
 }
 
-const personOf = ({ tokenId, tokenDescription }: EventSource): Person => ({ id: tokenId, name: tokenDescription })
+const personOf = ({ tokenId, tokenDescription, personId }: EventSource & Pick<Actor, 'personId'>): Person => ({
+  id: tokenId,
+  name: tokenDescription,
+  ...defined({ personId }),
+})
+
+/** One person with two tokens is one person; tokens behind which no person is known are each their own. */
+const isSame = (a: Person, b: Person): boolean => a.id === b.id || (a.personId !== undefined && a.personId === b.personId)
+
+/** Who opened the request; requests from before know the token alone. */
+const creatorOf = ({ activity, creator }: MergeRequest): Person => activity.find(({ what }) => what === 'created')?.by ?? creator
 
 const mayManage = (actor: Actor): boolean => actor.isMasterToken || actor.canManageDevBranches
 

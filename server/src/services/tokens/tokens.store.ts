@@ -50,6 +50,7 @@ interface Tables {
     expires_at: number | null
     person_id: number | null
     admin_id: number | null
+    maker_person_id: number | null
     email: string | null
     role: Role | null
     is_automatic: number
@@ -108,6 +109,8 @@ export interface Token {
   readonly person?: TokenPerson | undefined
   /** Of the master token of a project, in the space of the ids of people. */
   readonly adminId?: number | undefined
+  /** Of a token for scripts: the person who made it, if only by other tokens. */
+  readonly makerPersonId?: number | undefined
 }
 
 export type NewToken = Omit<Token, 'id' | 'refreshedAt' | 'isDisabled'>
@@ -180,6 +183,7 @@ export function createTokensStore(database: Db) {
         expires_at: token.expiresAt?.getTime() ?? null,
         person_id: token.person?.id ?? null,
         admin_id: token.adminId ?? null,
+        maker_person_id: token.makerPersonId ?? null,
         email: token.person?.email ?? null,
         role: token.person?.role ?? null,
         is_automatic: token.person?.isAutomatic ? 1 : 0,
@@ -399,6 +403,7 @@ const toToken = (row: TokenRow): Token => ({
   lastUsedAt: row.last_used_at === null ? undefined : new Date(row.last_used_at),
   ...(row.is_internal === 1 && { isInternal: true }),
   ...(row.admin_id !== null && { adminId: row.admin_id }),
+  ...(row.maker_person_id !== null && { makerPersonId: row.maker_person_id }),
   ...(row.person_id !== null && {
     person: { id: row.person_id, email: row.email ?? '', role: row.role ?? 'viewer', isAutomatic: row.is_automatic === 1 },
   }),

@@ -156,6 +156,7 @@ export function createTokens(deps: TokensDeps) {
         permissions,
         isMasterToken: false,
         creatorToken: { id: actor.tokenId, description: actor.tokenDescription },
+        makerPersonId: actor.personId,
         createdAt: clock.now(),
         expiresAt,
       })
@@ -294,6 +295,7 @@ export function createTokens(deps: TokensDeps) {
       isMasterToken: false,
       isInternal: true,
       creatorToken: { id: creator.tokenId, description: creator.tokenDescription },
+      makerPersonId: creator.personId,
       createdAt: clock.now(),
       expiresAt: undefined,
     })
@@ -437,6 +439,7 @@ const actorOf = (token: Token): Actor => ({
   componentAccess: token.permissions.componentAccess ?? [],
   role: token.person?.role,
   adminId: adminOf(token)?.id,
+  personId: token.person?.id ?? token.makerPersonId,
 })
 
 type TokenEvent = 'storage.tokenCreated' | 'storage.tokenUpdated' | 'storage.tokenRefreshed' | 'storage.tokenDeleted'

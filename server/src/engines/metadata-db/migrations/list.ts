@@ -65,6 +65,7 @@ import * as appRepositories from './1000-app-repositories.ts'
 import * as changesById from './1100-changes-by-id.ts'
 import * as staleWords from './1110-stale-words.ts'
 import * as adminIds from './1120-admin-ids.ts'
+import * as makersOfTokens from './1121-makers-of-tokens.ts'
 import * as staleSecrets from './1180-stale-secrets.ts'
 import * as copiedMetadata from './1181-copied-metadata.ts'
 import * as nodeFolders from './1210-node-folders.ts'
@@ -143,6 +144,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1100-changes-by-id', up: changesById.up },
   { name: '1110-stale-words', up: staleWords.up },
   { name: '1120-admin-ids', up: adminIds.up, changesOld: true },
+  { name: '1121-makers-of-tokens', up: makersOfTokens.up },
   { name: '1180-stale-secrets', up: staleSecrets.up },
   { name: '1181-copied-metadata', up: copiedMetadata.up },
   { name: '1210-node-folders', up: nodeFolders.up },

@@ -1,7 +1,7 @@
 // Both ports over TLS, with HTTP/2 for clients that insist on it and HTTP/1.1 for the rest (finding D75 of the client runs).
 
 import assert from 'node:assert/strict'
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:http2'
 import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
@@ -13,6 +13,7 @@ import pg from 'pg'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { openCertificate } from '../../server/src/engines/tls/certificate.ts'
 import { ensureLocalCertificate } from '../../server/src/engines/tls/local-authority.ts'
+import { writeTrust } from '../../server/src/engines/tls/trust.ts'
 import { systemClock } from '../../server/src/kit/clock.ts'
 import type { PlatformOptions } from '../../server/src/wiring/platform.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
@@ -24,7 +25,8 @@ async function startSecure(t: TestContext, options: Partial<PlatformOptions> = {
   const files = await ensureLocalCertificate(join(folder, 'tls'), ['localhost', '127.0.0.1'], systemClock)
   const tls = openCertificate({ ...files, checkEveryMs: 50, onError: () => {} }) // between the change of one file and the other they do not fit
   t.after(() => tls.close())
-  const stack = await startTestStack(t, { tls, ...options })
+  const trust = await writeTrust(join(folder, 'trust'), files.authorityFile)
+  const stack = await startTestStack(t, { tls, trust, ...options })
   return { stack, files, folder, ca: await readFile(files.authorityFile, 'utf8') }
 }
 
@@ -69,6 +71,50 @@ test('D75: the stack answers over HTTP/2 and HTTP/1.1 with a local authority, an
   assert.equal(created.status, 201, created.text)
   await assert.rejects(overHttp1(verify, '', stack.masterToken), /self.signed|unable to (verify|get)/)
   await overPostgres(stack, ca)
+})
+
+test('components trust the authority of the stack: the built-in extractor, and commands by the usual variables', async (t) => {
+  const path = process.env.PATH ?? '/usr/bin:/bin'
+  const isolation = { mode: 'auto', readable: [], uid: 65_534 } as const // where the kernel allows it
+  const { stack, ca } = await startSecure(t, { worker: { isolation, path } })
+  const run = async (component: string, configData: object) => {
+    const headers = { 'x-storageapi-token': stack.masterToken, ':method': 'POST', 'content-type': 'application/json' }
+    const body = JSON.stringify({ component, mode: 'run', configData })
+    const { url } = JSON.parse((await overHttp2(`${stack.url}/queue/jobs`, ca, headers, body)).text) as { url: string }
+    return until(`${component} ends`, async () => {
+      const job = JSON.parse((await overHttp1(url, ca, stack.masterToken)).text) as {
+        isFinished: boolean
+        status: string
+        result: { message: string }
+      }
+      return job.isFinished && job
+    })
+  }
+  const authentication = {
+    type: 'login',
+    loginRequest: { endpoint: 'login', method: 'POST', params: { username: 'ada', password: 'lovelace' } },
+    apiRequest: { headers: { 'X-Sample-Session': { response: 'token' } } },
+  }
+  const extracted = await run('keboola.ex-generic-v2', {
+    parameters: {
+      api: { baseUrl: `${stack.url}/sample/`, authentication },
+      config: { outputBucket: 'sample', jobs: [{ endpoint: 'customers', dataField: 'customers' }] },
+    },
+  })
+  assert.equal(extracted.status, 'success', extracted.result.message)
+
+  const last = ca.trim().split('\n').at(-2)! // of its text, which no other certificate has
+  const reads = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'REQUESTS_CA_BUNDLE'].map((name) => `grep -qF "${last}" "$${name}"`)
+  const script = `${reads.join(' && ')} && test $(grep -c BEGIN "$SSL_CERT_FILE") -gt 10 && echo all are there >&2; exit 1`
+  const definition = { type: 'command', uri: '', tag: '1', command: ['/bin/sh', '-c', script] }
+  const description = { id: 'test.trust', type: 'application', name: 'Trust', hasRun: true, data: { definition } }
+  await mkdir(join(stack.dataDir, 'components'), { recursive: true })
+  await writeFile(join(stack.dataDir, 'components', 'test.trust.json'), JSON.stringify(description))
+  await until('the component is known', async () => {
+    await stack.platform.componentsLoop.tick()
+    return (await overHttp1(`${stack.url}/v2/storage/components/test.trust`, ca, stack.masterToken)).status === 200
+  })
+  assert.match((await run('test.trust', {})).result.message, /all are there/)
 })
 
 /** node-postgres with the authority of the stack, as `sslmode=verify-full` of psql; one that does not know the authority goes away. */

@@ -5,6 +5,7 @@ import { makeDataFolder } from '../engines/data-dir/data-dir.ts'
 import { lockDataFolder } from '../engines/data-dir/folder-lock.ts'
 import { type Certificate, openCertificate } from '../engines/tls/certificate.ts'
 import { ensureLocalCertificate } from '../engines/tls/local-authority.ts'
+import { type Trust, writeTrust } from '../engines/tls/trust.ts'
 import { type Clock, shiftedClock } from '../kit/clock.ts'
 import { createLog, type Log } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
@@ -35,9 +36,10 @@ export async function openStack(config: Config): Promise<Stack> {
   const clock = shiftedClock(config.clockOffsetMs)
   await makeDataFolder(config.dataDir)
   lockDataFolder(config.dataDir) // for as long as the process lives
-  const tls = await openTls(config, clock, log)
+  const { certificate: tls, trust } = await openTls(config, clock, log)
   const platform = await createPlatform({
     tls,
+    trust,
     version: VERSION,
     commit: COMMIT,
     build: BUILD,
@@ -87,16 +89,25 @@ export async function openStack(config: Config): Promise<Stack> {
   return { platform, log, version: BUILD, backUp: (order, onProgress) => backUp(sources, order, onProgress) }
 }
 
-/** The certificate of both listeners; undefined for plain HTTP. */
-async function openTls({ tls, dataDir, listen, addresses }: Config, clock: Clock, log: Log): Promise<Certificate | undefined> {
-  if (tls.mode === 'off') return undefined
+interface Tls {
+  readonly certificate?: Certificate
+  readonly trust?: Trust
+}
+
+/** The certificate of both listeners, and what components need to trust it; neither for plain HTTP. */
+async function openTls({ tls, dataDir, listen, addresses }: Config, clock: Clock, log: Log): Promise<Tls> {
+  if (tls.mode === 'off') return {}
   const onError = (err: unknown) => log.error({ err }, 'the changed TLS certificate cannot be used; the one before stays in use')
-  if (tls.mode === 'files') return openCertificate({ ...tls, onError })
+  if (tls.mode === 'files') return { certificate: openCertificate({ ...tls, onError }) }
   const { domain, publicUrl } = addresses
   const names = ['localhost', '127.0.0.1', '::1', listen.host, ...(domain ? [domain, `*.${domain}`] : [])]
   if (publicUrl) names.push(new URL(publicUrl).hostname)
   const named = [...new Set(names)].filter((name) => name !== '0.0.0.0' && name !== '::')
-  return openCertificate({ ...(await ensureLocalCertificate(join(dataDir, 'tls'), named, clock)), onError })
+  const files = await ensureLocalCertificate(join(dataDir, 'tls'), named, clock)
+  return {
+    certificate: openCertificate({ ...files, onError }),
+    trust: await writeTrust(join(dataDir, 'cache', 'trust'), files.authorityFile),
+  }
 }
 
 const smtpPasswordOf = (url: string | undefined): string | undefined =>

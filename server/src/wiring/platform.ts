@@ -16,6 +16,7 @@ import { createGuideFolder } from '../engines/guide-folder/guide-folder.ts'
 import type { MetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { readStaticFiles } from '../engines/static-files/static-files.ts'
+import type { Trust } from '../engines/tls/trust.ts'
 import { addRoutes } from '../http/add-routes.ts'
 import { linkBaseUrl, SERVICE_IDS, type ServiceId, thisMachine } from '../http/addresses.ts'
 import { clientAddresses } from '../http/client-address.ts'
@@ -104,6 +105,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly version: string
   /** Of the sources that run; left out where it is not known. */
   readonly commit?: string | undefined
+  /** What components need to trust the stack's own authority. */
+  readonly trust?: Trust | undefined
   /** Version and commit; the version when left out. */
   readonly build?: string
   readonly publicUrl?: string | undefined
@@ -503,6 +506,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       await usageModules.usage.jobEnded(trx, job)
     },
     objectStoreUrl: objects.url,
+    trust: options.trust,
     samplePlaces: () => sample.places(app.listeningOrigin, options.publicUrl),
   })
   const ownMlflow = createOwnMlflow({

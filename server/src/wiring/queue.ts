@@ -10,6 +10,7 @@ import { createCheckpoints } from '../engines/runner/checkpoints.ts'
 import { createEngineFinder } from '../engines/runner/container-engine.ts'
 import { createIsolation, type IsolationSettings } from '../engines/runner/isolation.ts'
 import { createRunner } from '../engines/runner/runner.ts'
+import type { Trust } from '../engines/tls/trust.ts'
 import { addRoutes } from '../http/add-routes.ts'
 import type { Clock } from '../kit/clock.ts'
 import { once } from '../kit/once.ts'
@@ -72,6 +73,7 @@ export interface QueueModulesDeps extends Core {
   readonly onJobEnd: (trx: Trx, job: JobEndFacts) => Promise<void>
   readonly objectStoreUrl: () => string
   readonly samplePlaces: () => readonly string[]
+  readonly trust: Trust | undefined
 }
 
 export interface WorkerSettings {
@@ -131,6 +133,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     runsFolder: join(dataDir, 'runs'),
     cacheFolder: join(dataDir, 'cache', 'programs'),
     path: worker.path,
+    trust: deps.trust,
     isolation,
   })
 

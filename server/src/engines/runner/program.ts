@@ -47,6 +47,8 @@ export interface LaunchSettings {
   readonly path: string
   /** Compiled code of built-in programs, one folder for each program. */
   readonly cacheFolder: string
+  /** So that programs trust the authority of the stack: variables, and the folder with the files they name. Not for images. */
+  readonly trust?: { readonly folder: string; readonly environment: Readonly<Record<string, string>> } | undefined
   /** Of an image. */
   readonly network: 'forwarder' | 'none' | 'engine'
 }
@@ -56,9 +58,9 @@ export function launchOf(
   folder: DataFolder,
   environment: Readonly<Record<string, string>>,
   memoryBytes: number,
-  { path, cacheFolder, network }: LaunchSettings,
+  { path, cacheFolder, trust, network }: LaunchSettings,
 ): Launch {
-  const own = { PATH: path, HOME: folder.tmp, TMPDIR: folder.tmp, LANG: 'C.UTF-8' }
+  const own = { PATH: path, HOME: folder.tmp, TMPDIR: folder.tmp, LANG: 'C.UTF-8', ...trust?.environment }
   switch (program.kind) {
     case 'command':
       return {
@@ -68,7 +70,7 @@ export function launchOf(
         cwd: program.folder,
         watchMemory: true,
         isAlone: false,
-        readable: program.readable ?? [],
+        readable: [...(program.readable ?? []), ...(trust ? [trust.folder] : [])],
         writable: program.writable ?? [],
       }
     case 'image':

@@ -22,7 +22,7 @@ import { eventOfLine, type LogEvent, type LogLevel } from './log-event.ts'
 import { clean, createLineReader, type LineReader, shorten } from './log-lines.ts'
 import { type Mask, maskValue } from './mask.ts'
 import { killEverything, type RunMark } from './process-tree.ts'
-import { type Launch, launchOf, type Program } from './program.ts'
+import { type Launch, type LaunchSettings, launchOf, type Program } from './program.ts'
 import { createWatch } from './watch.ts'
 
 export interface Limits {
@@ -93,6 +93,8 @@ export interface RunnerSettings {
   readonly runsFolder: string
   readonly cacheFolder: string
   readonly path: string
+  /** So that programs trust the authority of the stack. */
+  readonly trust?: LaunchSettings['trust']
   /** How commands are isolated; asked for once, when the first one runs. */
   readonly isolation?: () => Promise<Isolation>
 }

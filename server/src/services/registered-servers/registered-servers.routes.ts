@@ -11,7 +11,9 @@ import { MLFLOW, type RegisteredServers, SPARK_PAGES } from './registered-server
 const Nullable = Type.Union([Type.String(), Type.Null()])
 const Amount = Type.Object({ all: Type.Number(), used: Type.Number() })
 const Server = {
-  url: Type.String({ description: 'The address that the operator registered.' }),
+  url: Type.String({
+    description: 'The address that the operator registered; of a server that the stack runs, its address there.',
+  }),
   version: Nullable,
   problem: Type.Union([Type.String(), Type.Null()], { description: 'Why the server cannot be read; null when it can.' }),
 }
@@ -92,7 +94,7 @@ export function registeredServersRoutes(servers: RegisteredServers): FastifyPlug
         config: { operation: 'mlflow.server', summary: 'The registered MLflow server', needs: 'project' },
         schema: { response: { 200: MlflowView } },
       },
-      async ({ actor }) => servers.mlflow(actor.projectId),
+      async ({ actor, baseUrl }) => servers.mlflow(actor.projectId, baseUrl),
     )
 
     app.route({

@@ -237,7 +237,8 @@ test('without a registered server each project has one of the stack, with a stor
     mine.store.endsWith(`/mlflow/${stack.projectId}/mlflow.db`) && theirs.store.endsWith(`/mlflow/${other.projectId}/mlflow.db`),
   )
   assert.ok((await processesWith(mine.store)) > 0 && (await processesWith(theirs.store)) > 0)
-  const state = (await stack.request('GET', '/mlflow/server')).json<{ version: string; problem: null }>()
+  const state = (await stack.request('GET', '/mlflow/server')).json<{ url: string; version: string; problem: null }>()
+  assert.equal(state.url, `${stack.url}/mlflow`)
   assert.deepEqual([state.version, state.problem], ['3.0-stand-in', null])
 
   const third = await stack.newProject()

@@ -36,7 +36,7 @@ type Forwarded = Omit<ProxiedRequest, 'publicPath'>
 export interface RegisteredServers {
   spark(projectId: number): Promise<SparkState>
   sparkPage(request: Forwarded): Promise<ProxiedAnswer>
-  mlflow(projectId: number): Promise<ServerState>
+  mlflow(projectId: number, baseUrl: string): Promise<ServerState>
   mlflowRequest(projectId: number, request: Forwarded): Promise<ProxiedAnswer>
 }
 
@@ -80,12 +80,14 @@ export function createRegisteredServers(
       }
     },
     sparkPage: (request) => sparkPages().forward({ ...request, publicPath: SPARK_PAGES }),
-    async mlflow(projectId) {
+    async mlflow(projectId, baseUrl) {
       const server = await mlflowOf(projectId)
+      // A server that the stack runs has no address but this one.
+      const shown = ({ address }: ReverseProxy) => (mlflowUrl === undefined ? `${baseUrl}${MLFLOW}` : address)
       try {
-        return { url: server.address, version: (await textOf(server, '/version')).trim().slice(0, 100), problem: null }
+        return { url: shown(server), version: (await textOf(server, '/version')).trim().slice(0, 100), problem: null }
       } catch (error) {
-        return { url: server.address, version: null, problem: sentenceOf(error) }
+        return { url: shown(server), version: null, problem: sentenceOf(error) }
       }
     },
     mlflowRequest: async (projectId, request) => (await mlflowOf(projectId)).forward({ ...request, publicPath: MLFLOW }),

@@ -2,12 +2,14 @@
 
 import type { Command } from 'commander'
 import { BUILD } from '../../server/src/start/version.ts'
+import { addActionCommands } from './action.ts'
 import { addAdminCommands } from './admin.ts'
 import { addApiCommand } from './api.ts'
 import { addAppCommands } from './app.ts'
 import { addBackupCommands } from './backup.ts'
 import { addBranchCommands } from './branch.ts'
 import { addBucketCommands } from './bucket.ts'
+import { addColumnCommands } from './column.ts'
 import { addCompletionCommand } from './completion.ts'
 import { addComponentCommands } from './component.ts'
 import { addConfigCommands } from './config.ts'
@@ -20,13 +22,17 @@ import { addFlowCommands } from './flow.ts'
 import { addJobCommands } from './job.ts'
 import { addJsonOptions, JsonCommand } from './json-output.ts'
 import { addLoginCommands } from './login.ts'
+import { addMergeRequestCommands } from './merge-request.ts'
+import { addMetadataCommands } from './metadata.ts'
 import { addMigrateCommands } from './migrate.ts'
 import { addNodesCommand } from './nodes.ts'
 import { addNotifyCommands } from './notify.ts'
+import { addOauthCommands } from './oauth.ts'
 import { addPeopleCommands } from './people.ts'
 import { addProjectCommands } from './project.ts'
 import { addRowCommands } from './row.ts'
 import { addScheduleCommands } from './schedule.ts'
+import { addSearchCommands } from './search.ts'
 import { addSqlCommand } from './sql.ts'
 import { addStartCommand } from './start.ts'
 import { addStateCommands } from './state.ts'
@@ -36,6 +42,7 @@ import { addTemplateCommands } from './template.ts'
 import { addTokenCommands } from './token.ts'
 import { addTriggerCommands } from './trigger.ts'
 import { addVaultCommands } from './vault.ts'
+import { addWorkspaceCommands } from './workspace.ts'
 
 export function createProgram(): Command {
   const program = new JsonCommand('millrace')
@@ -61,12 +68,19 @@ Examples:
   addLoginCommands(program)
   addBucketCommands(program)
   addTableCommands(program)
+  addColumnCommands(program)
+  addMetadataCommands(program)
   addSqlCommand(program)
+  addWorkspaceCommands(program)
+  addSearchCommands(program)
   addConfigCommands(program)
   addRowCommands(program)
   addStateCommands(program)
   addComponentCommands(program)
   addBranchCommands(program)
+  addMergeRequestCommands(program)
+  addActionCommands(program)
+  addOauthCommands(program)
   addEncryptionCommands(program)
   addJobCommands(program)
   addFlowCommands(program)

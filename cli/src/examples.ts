@@ -52,9 +52,28 @@ millrace table create in.c-main.orders orders.csv --primary-key id
 millrace table import in.c-main.orders orders.csv --incremental
 millrace table export in.c-main.orders orders.parquet --format parquet
 millrace table preview in.c-main.orders --where status=new --limit 5
+millrace table delete-rows in.c-main.orders --where status=cancelled
+millrace table delete-rows in.c-main.orders --changed-until "-90 days" --dry-run
 millrace table drop in.c-main.orders
 millrace table snapshot in.c-main.orders --description "before the migration"
 millrace table restore 7 in.c-main.orders-before
+millrace column add in.c-main.orders note
+millrace column change-type in.c-main.orders total NUMERIC --invalid null
+millrace column drop in.c-main.orders note
+millrace key set in.c-main.orders id
+millrace key drop in.c-main.orders
+millrace metadata list table in.c-main.orders
+millrace metadata set column in.c-main.orders.total KBC.description="with tax"
+millrace metadata set config keboola.ex-generic-v2/shop owner=ann
+millrace metadata delete bucket in.c-main owner
+millrace workspace list
+millrace workspace show 7
+millrace workspace create --timeout 600
+millrace workspace load 7 in.c-main.orders in.c-main.customers
+millrace workspace reset-password 7
+millrace workspace delete 7
+millrace search orders --kind table column
+millrace usage --from 2026-01-01 --to 2026-01-31 --group-by component
 millrace sql 'SELECT count(*) FROM "in.c-main"."orders"'
 millrace sql --file report.sql --format csv > report.csv
 millrace config list keboola.ex-generic-v2
@@ -87,6 +106,24 @@ millrace branch list
 millrace branch show 42
 millrace branch create "New prices"
 millrace branch delete 42
+millrace merge-request list
+millrace merge-request show 3
+millrace merge-request create 42 --title "New prices"
+millrace merge-request conflicts 3
+millrace merge-request request-review 3
+millrace merge-request approve 3 --reason "prices are right"
+millrace merge-request request-changes 3 --reason "VAT is missing"
+millrace merge-request merge 3
+millrace action list keboola.ex-generic-v2
+millrace action run keboola.duckdb-transformation dryRun --config sums
+millrace oauth list keboola.ex-generic-v2
+millrace oauth show keboola.ex-generic-v2 main
+millrace oauth providers
+millrace oauth link keboola.ex-generic-v2 --id main --for ann@example.com
+millrace oauth add keboola.ex-generic-v2 main --for ann@example.com --file tokens.json
+millrace oauth test keboola.ex-generic-v2 main
+millrace oauth refresh keboola.ex-generic-v2 main
+millrace oauth delete keboola.ex-generic-v2 main
 millrace encrypt --component keboola.ex-generic-v2 --project 1 < secret.txt
 millrace encryption rotate
 millrace job run keboola.ex-generic-v2 shop --follow

@@ -39,6 +39,11 @@ interface QueryOptions {
   readonly limit?: string
 }
 
+interface DeleteRowsOptions extends QueryOptions {
+  readonly all?: boolean
+  readonly dryRun?: boolean
+}
+
 interface ExportOptions extends QueryOptions {
   readonly format: string
   readonly gzip?: boolean
@@ -151,6 +156,30 @@ export function addTableCommands(program: Command): void {
           'no rows',
         ),
       )
+    })
+
+  withYes(stackOptions(group.command('delete-rows <table>')))
+    .description('delete the rows that match; all of them with --all')
+    .option('--where <column=value...>', 'rows with this value; != for all others, > >= < <= to compare numbers')
+    .option('--changed-since <time>', 'rows loaded since, for example "-2 days"')
+    .option('--changed-until <time>', 'rows loaded before')
+    .option('--all', 'all rows of the table')
+    .option('--dry-run', 'only say how many rows match')
+    .action(async (id: string, options: DeleteRowsOptions, command: Command) => {
+      const fields = queryFields(options)
+      if ((Object.keys(fields).length === 0) !== (options.all ?? false))
+        throw new UserError('Say which rows: give --where, --changed-since or --changed-until, or --all for all of them.')
+      const client = createClient(command)
+      const query: Record<string, string> = options.all ? { allowTruncate: '1' } : {}
+      for (const [name, value] of Object.entries(fields)) flatten(name, value, query)
+      if (options.dryRun) {
+        const plan = await client.request<object>('DELETE', `${tablePath(id)}/rows`, { query: { ...query, dryRun: true } })
+        return print(command, plan, (value) => JSON.stringify(value, null, 2))
+      }
+      await confirm(command, `Delete ${options.all ? 'all rows' : 'rows'} of table ${id}`)
+      const job = await client.waitForJob(await client.request<StorageJob>('DELETE', `${tablePath(id)}/rows`, { query }))
+      const { deletedRows } = job.results as { deletedRows: number } // the results of tableRowsDelete
+      return print(command, job.results, () => `${deletedRows} rows of ${id} are deleted.`)
     })
 
   withYes(stackOptions(group.command('drop <table>')))

@@ -8,6 +8,7 @@ import type { Command } from 'commander'
 import { egressPolicyFrom } from '../../contract/egress-rules.ts'
 import { findHolder } from '../../server/src/engines/data-dir/folder-lock.ts'
 import { createJsonFolder } from '../../server/src/engines/json-folder/json-folder.ts'
+import { WORTH_TELLING_MS } from '../../server/src/engines/metadata-db/database-clock.ts'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import type { KeyRing } from '../../server/src/services/encryption/key-ring.ts'
 import { findRunningStack, type StackAddresses } from '../../server/src/start/admin-listener.ts'
@@ -241,7 +242,7 @@ async function database(config: Config): Promise<Finding[]> {
             }
           : { check: 'database', status: 'problem', text: [...damage.slice(0, 3), ADVICE[metadata.dialect]].join(' ') },
         await secrets(keyRing),
-        clock(newest),
+        clock(newest, metadata.clock.differenceMs()),
       ]
     })
   } catch (error) {
@@ -258,8 +259,15 @@ async function secrets(keyRing: KeyRing): Promise<Finding> {
 }
 
 /** A clock that stands before what already happened was set back: schedules would wait, links would not expire. */
-function clock(newest: Date | undefined): Finding {
+function clock(newest: Date | undefined, differenceMs: number): Finding {
   const now = new Date()
+  const ahead = `${(Math.abs(differenceMs) / 1000).toFixed(1)} s ${differenceMs > 0 ? 'ahead of' : 'behind'} the database's clock`
+  if (Math.abs(differenceMs) > WORTH_TELLING_MS)
+    return {
+      check: 'clock',
+      status: 'warning',
+      text: `${now.toISOString()} is ${ahead}. The stack follows the database; synchronise the clocks.`,
+    }
   const behindMs = newest ? newest.getTime() - now.getTime() : 0
   return behindMs > 60_000
     ? {

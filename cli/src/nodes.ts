@@ -1,7 +1,6 @@
 // millrace nodes: the nodes of this installation, from the database directly.
 
 import type { Command } from 'commander'
-import { systemClock } from '../../server/src/kit/clock.ts'
 import { stateAt } from '../../server/src/services/nodes/nodes.ts'
 import { readConfig } from '../../server/src/start/config.ts'
 import { print } from './json-output.ts'
@@ -13,9 +12,11 @@ export function addNodesCommand(program: Command): void {
     .command('nodes')
     .description('nodes of this installation: version, roles, labels, load')
     .action(async (_options, command: Command) => {
-      const now = systemClock.now()
       const { createNodesStore } = await import('../../server/src/services/nodes/nodes.store.ts') // only this command needs it
-      const nodes = await withCore(readConfig(), ({ metadata }) => createNodesStore(metadata.db).list())
+      const { nodes, now } = await withCore(readConfig(), async ({ metadata, clock }) => ({
+        nodes: await createNodesStore(metadata.db).list(),
+        now: clock.now(), // by which the nodes say when they were there
+      }))
       print(
         command,
         nodes.map((node) => ({ ...node, state: stateAt(node, now) })),

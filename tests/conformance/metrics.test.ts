@@ -14,7 +14,7 @@ const DASHBOARD = new URL('../../deploy/grafana/millrace.json', import.meta.url)
 
 /** What Prometheus itself adds. */
 const NOT_OURS = new Set(['up'])
-const WORDS = /\b(?!by\b|max\b|sum\b|rate\b|increase\b|unless\b|or\b|time\b|histogram_quantile\b)[a-z][a-z_0-9]+\b/g
+const WORDS = /\b(?!by\b|max\b|sum\b|rate\b|increase\b|unless\b|or\b|time\b|abs\b|histogram_quantile\b)[a-z][a-z_0-9]+\b/g
 
 /** Names of metrics in an expression: words outside of braces, brackets and the lists of `by`. */
 const metricsIn = (expression: string): readonly string[] =>

@@ -10,8 +10,10 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
+import { shiftedClock } from '../../server/src/kit/clock.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
 import { newStackAdmin } from '../support/person-client.ts'
+import { runCli } from '../support/run-cli.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { startStackProcess } from '../support/stack-process.ts'
 import { startS3 } from '../support/start-s3.ts'
@@ -248,6 +250,69 @@ test('a node that is told to stop finishes its jobs while another takes the next
   for (const job of [alone, other, next]) assert.equal((await ended(api, job)).status, 'success')
   assert.equal(await stopped, 0)
   await until('it is gone', async () => (await nodeOf('first')) === undefined)
+})
+
+test('nodes whose clocks differ by minutes leave each other their jobs, and the operator is told', {
+  timeout: 600_000,
+}, async (t) => {
+  const { nodesOf, node, environment } = await startNodes(t)
+  const api = await startTestStack(nodesOf, { ...node(['api']), nodeName: 'api' })
+  const admin = await newStackAdmin(api)
+  const signals = await mkdtemp(join(tmpdir(), 'millrace-clocks-'))
+  t.after(() => rm(signals, { recursive: true, force: true }))
+  const goOn = join(signals, 'go-on')
+  await describe(api, 'test.slow', `while [ ! -e ${goOn} ]; do sleep 0.05; done`)
+  await knows(api, 'test.slow', 'test.slow')
+  const offsets = [0, 20, 120, -20, -120]
+  const workers = await Promise.all(
+    offsets.map((seconds) =>
+      startTestStack(nodesOf, {
+        ...node(['worker', 'scheduler']),
+        worker: { jobs: 2 },
+        nodeName: `off by ${seconds} s`,
+        clock: shiftedClock(seconds * 1000),
+      }),
+    ),
+  )
+  const jobs: Job[] = []
+  for (let made = 0; made < 2 * offsets.length; made++) jobs.push(await run(api, 'test.slow'))
+  interface Node {
+    readonly name: string
+    readonly state: string
+    readonly lastSeenAt: string
+    readonly leases: { readonly jobs: readonly object[] }
+  }
+  const list = () => admin.ok<Node[]>('GET', '/operations/nodes')
+  await until('every worker runs two', async () => {
+    for (const { platform } of workers) await platform.componentsLoop.tick()
+    for (const job of jobs) assert.equal((await look(api, job)).isFinished, false)
+    return (await list()).filter(({ leases }) => leases.jobs.length === 2).length === offsets.length
+  })
+  const before = new Map((await list()).map(({ name, lastSeenAt }) => [name, lastSeenAt]))
+  // Between two of its words a node looks several times for jobs of workers that are lost.
+  await until('each has said again that it is there', async () =>
+    (await list()).every(({ name, lastSeenAt }) => Date.parse(lastSeenAt) > Date.parse(before.get(name)!)),
+  )
+  assert.deepEqual(new Set((await list()).map(({ state }) => state)), new Set(['working']))
+  assert.deepEqual(new Set(await Promise.all(jobs.map(async (job) => (await look(api, job)).status))), new Set(['processing']))
+  await writeFile(goOn, '')
+  for (const job of jobs) {
+    const { status, result } = await ended(api, job)
+    assert.equal(status, 'success', JSON.stringify(result))
+  }
+
+  interface Answer {
+    readonly checks: readonly { check: string; level: string; text: string; facts: { wrong: { node: string }[] } }[]
+  }
+  const { level, text, facts } = (await admin.ok<Answer>('GET', '/operations/status')).checks.find(
+    ({ check }) => check === 'clocks',
+  )!
+  assert.equal(level, 'warning', text)
+  assert.deepEqual(facts.wrong.map((one) => one.node).sort(), ['off by -120 s', 'off by -20 s', 'off by 120 s', 'off by 20 s'])
+  const metrics = await fetch(`${workers[2]!.url}/metrics`).then((answer) => answer.text())
+  assert.equal(Math.round(Number(/^millrace_clock_difference_seconds (\S+)$/m.exec(metrics)?.[1])), 120)
+  const doctor = await runCli(['doctor', '--json'], { ...environment, MILLRACE_TEST_NODE_CLOCK_OFFSET_MS: '20000' })
+  assert.match(doctor.out, /20\.\d s ahead of the database's clock\. The stack follows the database/)
 })
 
 interface ComposeFile {

@@ -91,6 +91,7 @@ const NAMES: Readonly<Record<string, string>> = {
   objectStore: 'Object store',
   'queue.jobs': 'Queue of jobs',
   'queue.storage': 'Queue of storage',
+  clocks: 'Clocks of the nodes',
   backup: 'Backup',
   schedules: 'Schedules',
   components: 'Components',

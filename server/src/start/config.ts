@@ -591,9 +591,15 @@ export const VARIABLES = {
     live: true,
     parse: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   }),
+  MILLRACE_TEST_NODE_CLOCK_OFFSET_MS: variable({
+    default: '0',
+    sentence: 'For tests only: how far the clock of this node goes ahead of that of the stack.',
+    parse: read.wholeNumber(0, 3600 * 1000),
+  }),
   MILLRACE_TEST_CLOCK_OFFSET_MS: variable({
     default: '0',
-    sentence: 'For tests only: how far the clock of the stack goes ahead of the clock of the machine.',
+    sentence:
+      'For tests only: how far the clock of the stack goes ahead of the clock of the machine, or on PostgreSQL of the database.',
     parse: read.wholeNumber(0, 100 * 366 * 24 * 3600 * 1000),
   }),
 } as const
@@ -852,6 +858,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     })),
     templateRefreshMs: (values.MILLRACE_TEMPLATE_REFRESH_MINUTES ?? 60) * 60_000,
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
+    nodeClockOffsetMs: values.MILLRACE_TEST_NODE_CLOCK_OFFSET_MS ?? 0,
     log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
     /** Variables that look like ours and are not: probably misspelt. Worth a warning. */
     unknown,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { lockDataFolder } from '../engines/data-dir/folder-lock.ts'
 import { openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import { openDiskObjectStore } from '../engines/object-store/disk-object-store.ts'
-import { systemClock } from '../kit/clock.ts'
+import { shiftedClock, systemClock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { createLog } from '../kit/log.ts'
@@ -27,6 +27,8 @@ export async function withCore<T>(config: Config, work: (core: Core) => Promise<
     databaseUrl: config.database.url,
     databaseConnections: config.database.maxConnections,
     encryptionKeys: config.secrets.encryptionKeys,
+    clock: shiftedClock(config.clockOffsetMs + config.nodeClockOffsetMs),
+    databaseAheadMs: config.clockOffsetMs,
     log,
   })
   try {
@@ -54,9 +56,9 @@ export async function backUpStopped(
       const metadata = targets.metadata ?? (await openMetadataDb({ path: join(dataDir, METADATA_FILE) }))
       try {
         const objects = { store: targets.store ?? disk!, disk } // one of the two is there
-        const backups = targets.metadata && createBackups({ db: metadata.db, clock: systemClock })
+        const backups = targets.metadata && createBackups({ db: metadata.db, clock: metadata.clock })
         const place = { dataDir, bucket: config.backupBucket }
-        const sources = { ...place, metadata, objects, clock: systemClock, version: VERSION, ...defined({ backups }) }
+        const sources = { ...place, metadata, objects, clock: metadata.clock, version: VERSION, ...defined({ backups }) }
         return (await backUp(sources, order, onProgress))! // nobody plans this one
       } finally {
         if (!targets.metadata) await metadata.close()

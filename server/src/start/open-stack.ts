@@ -33,7 +33,7 @@ export async function openStack(config: Config): Promise<Stack> {
   for (const secret of [...secretsGiven, ...templateSecrets, s3.external?.secretAccessKey, config.backupBucket?.secretAccessKey])
     if (secret) secrets.add(secret)
   const log = createLog({ level: config.log.level, secrets })
-  const clock = shiftedClock(config.clockOffsetMs)
+  const clock = shiftedClock(config.clockOffsetMs + config.nodeClockOffsetMs)
   await makeDataFolder(config.dataDir)
   lockDataFolder(config.dataDir) // for as long as the process lives
   const { certificate: tls, trust } = await openTls(config, clock, log)
@@ -82,10 +82,12 @@ export async function openStack(config: Config): Promise<Stack> {
     settings: config.settings,
     graceMs: config.listen.drainTimeoutMs / 2,
     clock,
+    databaseAheadMs: config.clockOffsetMs,
     log,
   })
-  const { metadata, objects, backups } = platform
-  const sources = { dataDir: config.dataDir, metadata, objects, backups, bucket: config.backupBucket, clock, version: VERSION }
+  const { metadata, objects, backups, clock: stackClock } = platform
+  const place = { dataDir: config.dataDir, bucket: config.backupBucket }
+  const sources = { ...place, metadata, objects, backups, clock: stackClock, version: VERSION }
   return { platform, log, version: BUILD, backUp: (order, onProgress) => backUp(sources, order, onProgress) }
 }
 

@@ -3,7 +3,6 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Isolation } from '../engines/runner/isolation.ts'
-import { systemClock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { linkUrl } from '../services/people/links.ts'
@@ -70,7 +69,7 @@ async function serve(): Promise<void> {
           bucket: config.backupBucket,
           lastDueAt: platform.backups.lastDueAt,
           backUp,
-          now: systemClock.now,
+          now: platform.clock.now,
           log,
         })
       : undefined

@@ -7,7 +7,8 @@ import { makeDataFolder } from '../engines/data-dir/data-dir.ts'
 import { openWith, seal } from '../engines/encryption/cipher.ts'
 import { rootKeysFromEnvironment, rootKeysFromFile } from '../engines/encryption/root-keys.ts'
 import { type MetadataDb, openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
-import { type Clock, systemClock } from '../kit/clock.ts'
+import type { Clock } from '../kit/clock.ts'
+import { defined } from '../kit/defined.ts'
 import { insertDefaultBranch } from '../services/branches/branches.store.ts'
 import { createBucketsStore } from '../services/buckets/buckets.store.ts'
 import { type Changes, createChanges } from '../services/changes/changes.ts'
@@ -33,7 +34,10 @@ export interface CoreOptions {
   /** Root keys for secrets, the current one first; without them there is a key file in the data folder. */
   readonly encryptionKeys?: readonly Uint8Array[] | undefined
   readonly log: FastifyBaseLogger
+  /** Of this node; on PostgreSQL the stack follows the database's. */
   readonly clock?: Clock
+  /** For tests: how far the stack is ahead of the clock of PostgreSQL. */
+  readonly databaseAheadMs?: number
   /** When sessions end; the defaults when left out. */
   readonly sessions?: Partial<SessionSettings> | undefined
   /** Whom the sign-in service of the operator lets in. */
@@ -44,6 +48,8 @@ export interface CoreOptions {
 
 export interface Core {
   readonly metadata: MetadataDb
+  /** The time of the stack. */
+  readonly clock: Clock
   readonly events: Events
   readonly tokens: Tokens
   readonly keyRing: KeyRing
@@ -52,19 +58,24 @@ export interface Core {
 }
 
 export async function openCore(options: CoreOptions): Promise<Core> {
-  const { dataDir, databaseUrl, databaseConnections = 10, waitMs = 0, encryptionKeys, log, clock = systemClock } = options
+  const { dataDir, databaseUrl, databaseConnections = 10, waitMs = 0, encryptionKeys, log } = options
   await makeDataFolder(dataDir)
   const metadata = await openMetadataDb(
     databaseUrl === undefined
-      ? { path: join(dataDir, METADATA_FILE), log }
-      : { url: databaseUrl, maxConnections: databaseConnections, log },
+      ? { path: join(dataDir, METADATA_FILE), log, ...defined({ clock: options.clock }) }
+      : {
+          url: databaseUrl,
+          maxConnections: databaseConnections,
+          log,
+          ...defined({ clock: options.clock, aheadMs: options.databaseAheadMs }),
+        },
   )
   await metadata.reach({
     waitMs,
     onWait: (reason) => log.warn({ reason, waitMs }, 'PostgreSQL is not there yet; waiting for it'),
   })
   await metadata.migrate()
-  const { db, inTransaction } = metadata
+  const { db, inTransaction, clock } = metadata
   const changes = createChanges({ db, clock })
   const events = createEvents({
     db,
@@ -109,5 +120,5 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     oidcPolicy: { ...NO_POLICY, ...options.oidc },
     passwordCost: options.passwordCost ?? PASSWORD_COST,
   })
-  return { metadata, events, tokens, keyRing, changes, people }
+  return { metadata, clock, events, tokens, keyRing, changes, people }
 }

@@ -24,7 +24,7 @@ import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS, type RequestLimitSettings } from '../http/request-limits.ts'
 import { createHttpServer } from '../http/server.ts'
 import type { TlsPair } from '../http/tls.ts'
-import { systemClock } from '../kit/clock.ts'
+import type { Clock } from '../kit/clock.ts'
 import { createEventLoopWatch } from '../kit/event-loop-watch.ts'
 import { type BackgroundPart, startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import { createLiveValues, withLive } from '../kit/live-values.ts'
@@ -170,6 +170,8 @@ export interface PlatformOptions extends CoreOptions {
 export interface Platform {
   readonly app: FastifyInstance
   readonly metadata: MetadataDb
+  /** The time of the stack: on PostgreSQL that of the database. */
+  readonly clock: Clock
   readonly tokens: Tokens
   readonly people: People
   readonly objects: Objects
@@ -238,7 +240,7 @@ const BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>([
 ])
 
 export async function createPlatform(options: PlatformOptions): Promise<Platform> {
-  const { version, build = version, log, clock = systemClock } = options
+  const { version, build = version, log } = options
   const has = (role: Role): boolean => options.roles?.includes(role) ?? true
 
   const live = createLiveValues()
@@ -256,7 +258,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     }),
   })
   await core.keyRing.check()
-  const { metadata, events, tokens } = core
+  const { metadata, events, tokens, clock } = core
   const { db, inTransaction } = metadata
   const initialLogLevel = log.level
   const settings = createSettings({
@@ -584,6 +586,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       storageJobs: storageJobsLoop.running(),
       memoryBytes: process.memoryUsage.rss(),
       loadAverage: loadavg()[0]!, // of three
+      clockDifferenceMs: metadata.clock.differenceMs(),
     }),
     onError: (err) => log.warn({ err }, 'this node could not say that it is there; it tries again'),
   })
@@ -594,6 +597,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     version,
     workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
     scheduleLagMs: scheduleModules.lagMs,
+    clockDifferenceMs: metadata.clock.differenceMs,
     areSchedulesPaused: restoredAt !== undefined,
     lastBackupAt: backups.lastGoodAt,
     disk: () => diskSpaceOf(options.dataDir),
@@ -691,6 +695,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
           database: { dialect: metadata.dialect, ask: () => db.selectNoFrom((e) => e.lit(1).as('one')).execute() },
           objectStore: () => store.list({ prefix: 'tables/', limit: 1 }),
           workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
+          clocks: nodes.clocks,
           lastBackupAt: backups.lastGoodAt,
           restoredAt,
           lastDrill: () => readDrill(options.dataDir),
@@ -796,6 +801,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   return {
     app,
     metadata,
+    clock,
     tokens,
     people: core.people,
     objects,

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { type Clock, systemClock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { createDatabaseClock, type DatabaseClock, ownClock } from './database-clock.ts'
 import type { Db, DialectName, NoTables, Trx } from './dialects.ts'
 import { createPostgresHints, type Hints, NO_HINTS } from './hints.ts'
 import { migrate } from './migrate.ts'
@@ -19,6 +20,8 @@ import { holdWorkerLease, type WorkerLease } from './worker-lease.ts'
 export interface MetadataDb {
   readonly db: Db
   readonly dialect: DialectName
+  /** The time of the stack, once the database was reached: see database-clock.ts. */
+  readonly clock: DatabaseClock
   /** Waits until the database can be used; what is in a file can be at once. */
   reach(options: ReachOptions): Promise<void>
   /** Brings the schema to this version; answers the names of the migrations it ran. */
@@ -56,15 +59,18 @@ export interface MetadataDbOptions {
   readonly url?: string
   readonly maxConnections?: number
   readonly log?: Record<'info' | 'warn', (details: object, text: string) => void>
+  /** Of this node. */
   readonly clock?: Clock
+  /** For tests: how far the time of the stack is ahead of PostgreSQL's. */
+  readonly aheadMs?: number
   /** Tests of the migrator bring their own. */
   readonly migrations?: readonly Migration[]
 }
 
 export async function openMetadataDb(options: MetadataDbOptions): Promise<MetadataDb> {
-  const { path, url, maxConnections = 10, log, clock = systemClock, migrations = MIGRATIONS } = options
-  const migrateAndLog = async (db: Db): Promise<readonly string[]> => {
-    const ran = await migrate(db, migrations, clock)
+  const { path, url, maxConnections = 10, log, clock = systemClock, aheadMs = 0, migrations = MIGRATIONS } = options
+  const migrateAndLog = async (db: Db, at: Clock): Promise<readonly string[]> => {
+    const ran = await migrate(db, migrations, at)
     if (ran.length > 0) log?.info({ migrations: ran }, 'the metadata database was migrated')
     return ran
   }
@@ -89,11 +95,20 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       if (unknown.length > 0) throw new PlatformError('stack.databaseNewer', { migrations: unknown.join(', ') })
     }
     const hints = createPostgresHints({ url, query: (text, values) => pool.query(text, [...values]) })
+    const measured = createDatabaseClock({
+      nodeClock: clock,
+      ask: async () => Number((await pool.query(NOW)).rows[0]?.now) + aheadMs,
+      log,
+    })
     return {
       db,
       dialect: 'postgres',
-      reach: (reach) => reachPostgres(pool, url, reach),
-      migrate: () => migrateAndLog(db),
+      clock: measured,
+      reach: async (reach) => {
+        await reachPostgres(pool, url, reach)
+        await measured.start()
+      },
+      migrate: () => migrateAndLog(db, measured),
       inTransaction: (work) => inPostgresTransaction(db, work),
       version: () => undefined,
       holdWorkerLease: (worker) => holdWorkerLease(url, worker),
@@ -105,7 +120,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
         await migrate(
           db,
           migrations.filter(({ name }) => names.includes(name)),
-          clock,
+          measured,
         )
         await restoreRows(pool, tables)
       },
@@ -120,6 +135,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       },
       stopWithin: (work) => stopWithin(url, giveUp, work),
       async close() {
+        measured.stop()
         await hints.close()
         if (!isGivenUp) await db.destroy()
       },
@@ -131,8 +147,9 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
   return {
     db,
     dialect: 'sqlite',
+    clock: ownClock(clock),
     reach: async () => {},
-    migrate: () => migrateAndLog(db),
+    migrate: () => migrateAndLog(db, clock),
     inTransaction,
     version: watcher.version,
     holdWorkerLease: async () => ({ release: async () => {} }), // nobody else looks
@@ -156,6 +173,9 @@ function openFile(path: string) {
     throw new PlatformError('stack.databaseDamaged', { path, reason: (cause as Error).message }, { cause }) // of node:sqlite
   }
 }
+
+/** In milliseconds since 1970. */
+const NOW = 'select extract(epoch from clock_timestamp()) * 1000 as now'
 
 /** Locales that compare texts byte by byte, as SQLite does. */
 const BYTE_ORDER = new Set(['C', 'POSIX', 'C.UTF-8', 'C.utf8', 'b C', 'b C.UTF-8'])

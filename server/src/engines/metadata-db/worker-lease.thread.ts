@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import pg from 'pg'
-import { systemClock } from '../../kit/clock.ts'
 import { endClient } from './postgres-stop.ts'
 import type { LeaseOrder } from './worker-lease.ts'
 
@@ -45,11 +44,13 @@ function isStuck(): boolean {
   return performance.now() - seenAt > stuckMs
 }
 
+/** By the clock of the database, like every other lease. */
+const NOW = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+
 async function renew(): Promise<void> {
-  const now = systemClock.now().getTime()
   await (await connected()).query(
-    'insert into worker_lease (worker, alive_until) values ($1, $2) on conflict (worker) do update set alive_until = excluded.alive_until',
-    [worker, now + leaseMs],
+    `insert into worker_lease (worker, alive_until) values ($1, ${NOW} + $2::bigint) on conflict (worker) do update set alive_until = excluded.alive_until`,
+    [worker, leaseMs],
   )
 }
 
@@ -62,7 +63,7 @@ async function tried(work: () => Promise<unknown>): Promise<void> {
 }
 
 await tried(async () =>
-  (await connected()).query('delete from worker_lease where alive_until < $1', [systemClock.now().getTime() - FORGOTTEN_MS]),
+  (await connected()).query(`delete from worker_lease where alive_until < ${NOW} - $1::bigint`, [FORGOTTEN_MS]),
 )
 await tried(renew)
 main.postMessage('held')

@@ -9,6 +9,8 @@ export interface MetricSources {
   /** By queue. */
   readonly workloads: Readonly<Record<string, () => Promise<Workload>>>
   readonly scheduleLagMs: () => Promise<number>
+  /** How far the clock of this node is ahead of the database's. */
+  readonly clockDifferenceMs: () => number
   readonly areSchedulesPaused: boolean
   /** When the newest good backup ended; undefined when none ever did. */
   readonly lastBackupAt: () => Promise<number | undefined>
@@ -97,6 +99,12 @@ export function createMetrics(sources: MetricSources) {
   gauge('millrace_schedule_lag_seconds', 'How late the schedule is that has been due the longest.', [], async () => [
     [{}, (await sources.scheduleLagMs()) / 1000],
   ])
+  gauge(
+    'millrace_clock_difference_seconds',
+    'How far the clock of this node is ahead of the clock of the database.',
+    [],
+    async () => [[{}, sources.clockDifferenceMs() / 1000]],
+  )
   gauge('millrace_schedules_paused', '1 when no schedule fires because the stack is a restored copy.', [], async () => [
     [{}, Number(sources.areSchedulesPaused)],
   ])

@@ -23,6 +23,9 @@ const NodeSchema = Type.Object(
       storageJobs: Type.Integer(),
       memoryBytes: Type.Integer(),
       loadAverage: Type.Number({ description: 'Of the machine, in the last minute.' }),
+      clockDifferenceMs: Type.Optional(
+        Type.Integer({ description: 'How far its clock is ahead of the clock of the database, which the stack follows.' }),
+      ),
     }),
     leases: Type.Object({ jobs: Leases, storageJobs: Leases }, { description: 'Jobs that the node holds.' }),
   },

@@ -14,6 +14,8 @@ export interface NodeLoad {
   readonly memoryBytes: number
   /** Of the machine, in the last minute. */
   readonly loadAverage: number
+  /** How far its clock is ahead of the database's; nodes of an earlier release do not say it. */
+  readonly clockDifferenceMs?: number
 }
 
 export interface StackNode {

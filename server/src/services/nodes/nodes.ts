@@ -72,6 +72,12 @@ export function createNodes({ store, clock, node, dataFolder, load, onError }: N
         storageJobs: storageJobs.filter(({ worker }) => worker === one.id),
       }))
     },
+    /** How far the clocks of the nodes that are there are ahead of the database's. */
+    async clocks(): Promise<{ readonly node: string; readonly differenceMs: number }[]> {
+      const now = clock.now()
+      const there = (await store.list()).filter((one) => stateAt(one, now) !== 'silent')
+      return there.map(({ name, load: { clockDifferenceMs = 0 } }) => ({ node: name, differenceMs: clockDifferenceMs }))
+    },
     /** Whether a worker that takes jobs now has all of these labels. */
     async hasWorkerWith(trx: Trx, labels: readonly string[]): Promise<boolean> {
       const workers = await store.workerLabels(trx, clock.now().getTime() - SILENT_MS)

@@ -34,6 +34,11 @@ export interface Drill {
   readonly isGood: boolean
 }
 
+export interface NodeClock {
+  readonly node: string
+  readonly differenceMs: number
+}
+
 export interface StatusSources {
   readonly version: string
   readonly clock: Clock
@@ -42,6 +47,8 @@ export interface StatusSources {
   /** Resolves when the object store answers. */
   readonly objectStore: () => Promise<unknown>
   readonly workloads: Readonly<Record<string, () => Promise<Workload>>>
+  /** How far the clock of each node that is there is ahead of the database's. */
+  readonly clocks: () => Promise<readonly NodeClock[]>
   readonly lastBackupAt: () => Promise<number | undefined>
   /** When this stack was made from a backup; undefined when it was not. */
   readonly restoredAt: Date | undefined
@@ -63,6 +70,7 @@ const NO_SPACE_BYTES = 5e8
 const LONG_WAIT_MS = 10 * MINUTE_MS
 const LATE_MS = 5 * MINUTE_MS
 const OLD_BACKUP_MS = 2 * DAY_MS
+const CLOCK_WARNING_MS = 1_000
 const CERTIFICATE_WARNING_MS = 21 * DAY_MS
 
 export function createStatus(sources: StatusSources) {
@@ -102,6 +110,15 @@ export function createStatus(sources: StatusSources) {
         },
       ]),
     ),
+    clocks: async () => {
+      const wrong = (await sources.clocks()).filter(({ differenceMs }) => Math.abs(differenceMs) > CLOCK_WARNING_MS)
+      const told = wrong.map(({ node, differenceMs }) => `${node} by ${(differenceMs / 1000).toFixed(1)} s`).join(', ')
+      const text =
+        told === ''
+          ? 'No node is more than a second away from the database.'
+          : `These nodes differ from the database: ${told}. Leases and schedules follow the database; synchronise the clocks.`
+      return { level: told === '' ? 'ok' : 'warning', text, facts: { wrong } }
+    },
     backup: async () => {
       const [at, drill] = [await sources.lastBackupAt(), await sources.lastDrill()]
       const drilled = {

@@ -52,6 +52,7 @@ import { guidesRoutes } from '../services/guides/guides.routes.ts'
 import { createGuides } from '../services/guides/guides.ts'
 import { elsewhereRoutes, pagesRoutes, probesRoutes } from '../services/health-and-docs/health-and-docs.routes.ts'
 import { createMetrics } from '../services/health-and-docs/metrics.ts'
+import { createStoreProbe } from '../services/health-and-docs/store-probe.ts'
 import { icebergRoutes } from '../services/iceberg/iceberg.routes.ts'
 import { createRunRule } from '../services/job-runner/content-rule.ts'
 import { nameRulesRoutes } from '../services/name-rules/name-rules.routes.ts'
@@ -593,11 +594,15 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const diskRoom = createDiskRoom({ dataDir: options.dataDir, reserveBytes: options.diskReserveBytes ?? 0, clock })
   let isClosing = false
   let isDraining = false
+  const storeProbe = createStoreProbe({ ask: () => store.list({ prefix: 'tables/', limit: 1 }) })
   const metrics = createMetrics({
     version,
     workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
     scheduleLagMs: scheduleModules.lagMs,
     clockDifferenceMs: metadata.clock.differenceMs,
+    isObjectStoreUp: storeProbe.isUp,
+    nodes: nodes.byRole,
+    databaseConnections: metadata.connections,
     areSchedulesPaused: restoredAt !== undefined,
     lastBackupAt: backups.lastGoodAt,
     disk: () => diskSpaceOf(options.dataDir),
@@ -645,7 +650,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
       commit: options.commit,
       problems: async () => {
         await db.selectNoFrom((e) => e.lit(1).as('one')).execute()
-        return [...(isClosing || isDraining ? ['it is stopping'] : []), ...(await diskRoom.problems())]
+        return [
+          ...(isClosing || isDraining ? ['it is stopping'] : []),
+          ...(await diskRoom.problems()),
+          ...(await storeProbe.problems()),
+        ]
       },
       metrics: metrics.read,
       metricsToken: options.metricsToken,

@@ -22,6 +22,8 @@ export interface MetadataDb {
   readonly dialect: DialectName
   /** The time of the stack, once the database was reached: see database-clock.ts. */
   readonly clock: DatabaseClock
+  /** Connections to PostgreSQL by state, and work that waits for one; nothing on SQLite. */
+  connections(): Readonly<Record<string, number>>
   /** Waits until the database can be used; what is in a file can be at once. */
   reach(options: ReachOptions): Promise<void>
   /** Brings the schema to this version; answers the names of the migrations it ran. */
@@ -104,6 +106,11 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       db,
       dialect: 'postgres',
       clock: measured,
+      connections: () => ({
+        used: pool.totalCount - pool.idleCount,
+        idle: pool.idleCount,
+        waiting: pool.waitingCount,
+      }),
       reach: async (reach) => {
         await reachPostgres(pool, url, reach)
         await measured.start()
@@ -148,6 +155,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     db,
     dialect: 'sqlite',
     clock: ownClock(clock),
+    connections: () => ({}),
     reach: async () => {},
     migrate: () => migrateAndLog(db, clock),
     inTransaction,

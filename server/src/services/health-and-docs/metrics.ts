@@ -9,6 +9,11 @@ export interface MetricSources {
   /** By queue. */
   readonly workloads: Readonly<Record<string, () => Promise<Workload>>>
   readonly scheduleLagMs: () => Promise<number>
+  readonly isObjectStoreUp: () => Promise<boolean>
+  /** Nodes that said so not long ago, by role and state. */
+  readonly nodes: () => Promise<readonly { readonly role: string; readonly state: string; readonly count: number }[]>
+  /** Of this node to PostgreSQL, by state; none on SQLite. */
+  readonly databaseConnections: () => Readonly<Record<string, number>>
   /** How far the clock of this node is ahead of the database's. */
   readonly clockDifferenceMs: () => number
   readonly areSchedulesPaused: boolean
@@ -104,6 +109,18 @@ export function createMetrics(sources: MetricSources) {
     'How far the clock of this node is ahead of the clock of the database.',
     [],
     async () => [[{}, sources.clockDifferenceMs() / 1000]],
+  )
+  gauge('millrace_object_store_up', '1 when the object store answers this node, otherwise 0.', [], async () => [
+    [{}, Number(await sources.isObjectStoreUp())],
+  ])
+  gauge('millrace_nodes', 'Nodes of the stack, by role and state.', ['role', 'state'], async () =>
+    (await sources.nodes()).map(({ role, state, count }): Sample => [{ role, state }, count]),
+  )
+  gauge(
+    'millrace_database_connections',
+    'Connections of this node to PostgreSQL, and work that waits for one.',
+    ['state'],
+    async () => Object.entries(sources.databaseConnections()).map(([state, count]): Sample => [{ state }, count]),
   )
   gauge('millrace_schedules_paused', '1 when no schedule fires because the stack is a restored copy.', [], async () => [
     [{}, Number(sources.areSchedulesPaused)],

@@ -72,6 +72,18 @@ export function createNodes({ store, clock, node, dataFolder, load, onError }: N
         storageJobs: storageJobs.filter(({ worker }) => worker === one.id),
       }))
     },
+    /** How many nodes have a role, by state; each role is told, also when no node that is there has it. */
+    async byRole(): Promise<{ readonly role: string; readonly state: string; readonly count: number }[]> {
+      const now = clock.now()
+      const all = (await store.list()).map((one) => ({ roles: one.roles, state: stateAt(one, now) }))
+      return ['api', 'worker', 'scheduler'].flatMap((role) =>
+        (['working', 'draining', 'silent'] as const).map((state) => ({
+          role,
+          state,
+          count: all.filter((one) => one.state === state && one.roles.includes(role)).length,
+        })),
+      )
+    },
     /** How far the clocks of the nodes that are there are ahead of the database's. */
     async clocks(): Promise<{ readonly node: string; readonly differenceMs: number }[]> {
       const now = clock.now()

@@ -12,12 +12,19 @@ export function createProgressWriter({ write, everyMs, onError }: ProgressWriter
   let newest: JobProgress | undefined
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
+  let isStopped = false
 
   function flush(): void {
     timer = undefined
     const progress = newest
     newest = undefined
-    if (progress) writing = write(progress).catch(onError).finally(written)
+    if (progress) writing = write(progress).catch(notWritten(progress)).finally(written)
+  }
+
+  /** It is told again with the next turn, unless there is a newer word. */
+  const notWritten = (progress: JobProgress) => (error: unknown) => {
+    onError(error)
+    if (!isStopped) newest ??= progress
   }
 
   /** A slow database gets the next word when it has taken the one before. */
@@ -37,6 +44,7 @@ export function createProgressWriter({ write, everyMs, onError }: ProgressWriter
     },
     /** What was not written yet is not worth it any more. */
     async stop(): Promise<void> {
+      isStopped = true
       newest = undefined
       clearTimeout(timer)
       await writing

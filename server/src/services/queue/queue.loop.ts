@@ -5,9 +5,10 @@
 //      error otherwise: a component is never run twice by us.
 
 import { randomUUID } from 'node:crypto'
-import type { Trx } from '../../engines/metadata-db/dialects.ts'
+import { isDatabaseAway, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { retry } from '../../kit/retry.ts'
 import { readStored } from '../../kit/stored-json.ts'
 import { type JobCause, jobCause } from '../../model/job-cause.ts'
 import type { JobProgress, RecordState, StateOfRun } from '../../model/job-progress.ts'
@@ -94,6 +95,13 @@ const OTHERS_MS = 1_000
 const EXPLAINED = 200
 /** How often a job tells how far it is. */
 const PROGRESS_MS = 1_000
+/** Of a database that is away: a restart takes a second, and the answer after it says whether the job is still ours. */
+const AWAY_PAUSES = {
+  attempts: Number.POSITIVE_INFINITY,
+  firstPauseMs: 100,
+  longestPauseMs: 2_000,
+  isWorthRetrying: isDatabaseAway,
+}
 const NO_FACTS = { usage: [], metrics: [], cause: null, unsavedState: null } as const
 
 type Startable = Awaited<ReturnType<QueueStore['listStartable']>>[number]
@@ -117,6 +125,13 @@ export function createQueueLoop(deps: QueueLoopDeps) {
   let draining = false
   let lastRecovery = 0
   let lastLookAtOthers = 0
+  const givenUp = new AbortController()
+
+  /**
+   * What a run has come to is written again until the database has taken it: the job is ours, and its lease renewed, for as long as
+   * this process has it. Whatever is written looks first whether that is still so, hence may be written twice.
+   */
+  const untilWritten = <T>(work: () => Promise<T>): Promise<T> => retry(work, { ...AWAY_PAUSES, signal: givenUp.signal })
 
   /** Looks once: recovers what was lost, starts what can start, explains what waits. */
   async function tick(): Promise<void> {
@@ -246,7 +261,8 @@ export function createQueueLoop(deps: QueueLoopDeps) {
         job,
         signal,
         begin: async (configVersion) => {
-          if (!(await store.markBegun(held, configVersion))) throw new PlatformError('queue.leaseLost', { id: job.id })
+          if (!(await untilWritten(() => store.markBegun(held, configVersion))))
+            throw new PlatformError('queue.leaseLost', { id: job.id })
         },
         hold,
         markPublished: (trx, { result, metrics }) =>
@@ -259,13 +275,15 @@ export function createQueueLoop(deps: QueueLoopDeps) {
         tell: progress.tell,
       })
       .finally(progress.stop)
-    await inTransaction(async (trx) => {
-      const current = await store.findHeld(trx, held)
-      if (!current)
-        return deps.log.warn({ jobId: job.id }, 'a job was finished by a worker that no longer held it; nothing was written')
-      if (outcome.unsavedState) await deps.recordState(trx, outcome.unsavedState)
-      await deps.queue().end(trx, current, endOf(current, outcome), clock.now().getTime())
-    })
+    await untilWritten(() =>
+      inTransaction(async (trx) => {
+        const current = await store.findHeld(trx, held)
+        if (!current)
+          return deps.log.warn({ jobId: job.id }, 'a job was finished by a worker that no longer held it; nothing was written')
+        if (outcome.unsavedState) await deps.recordState(trx, outcome.unsavedState)
+        await deps.queue().end(trx, current, endOf(current, outcome), clock.now().getTime())
+      }),
+    )
   }
 
   /** The container itself takes no slot: it is open until its last row has ended. */
@@ -449,6 +467,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       await looking
       const ends = Promise.allSettled([...running.values()].map(({ done }) => done))
       await Promise.race([ends, new Promise((resolve) => setTimeout(resolve, graceMs).unref())])
+      givenUp.abort()
       for (const { abort } of running.values()) abort.abort('stopped' satisfies AbortReason)
       await Promise.race([ends, new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
     },

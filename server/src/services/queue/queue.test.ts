@@ -37,8 +37,13 @@ async function rig(
 ) {
   const { db } = metadata
   let afterCommit = async (): Promise<void> => {}
+  let cuts = 0
   const inTransaction: MetadataDb['inTransaction'] = async (work) => {
-    const result = await metadata.inTransaction(work)
+    const result = await metadata.inTransaction(async (trx) => {
+      const done = await work(trx)
+      if (cuts-- > 0) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx)
+      return done
+    })
     await afterCommit()
     return result
   }
@@ -135,6 +140,10 @@ async function rig(
     loop,
     newLoop,
     holdNextCommit,
+    /** The next transactions lose their connections before they are committed, as when PostgreSQL is restarted. */
+    cutNext: (count: number) => {
+      cuts = count
+    },
     runs,
     get,
     create: (request: Partial<JobRequest> = {}) =>
@@ -168,6 +177,15 @@ await onBothDatabases('queue', (metadata) => {
     const ended = await get(job.id)
     assert.deepEqual([ended.status, ended.error, ended.worker], ['error', 'no luck', null])
     assert.equal(runs.length, 1)
+  })
+
+  test('a job that ends while PostgreSQL restarts has ended all the same', { skip: metadata.dialect === 'sqlite' }, async () => {
+    const { create, tick, finish, get, cutNext } = await rig(metadata)
+    const job = await create()
+    await tick()
+    cutNext(3)
+    await finish(0)
+    assert.deepEqual([(await get(job.id)).status, (await get(job.id)).error], ['success', null])
   })
 
   test('jobs of one configuration never overlap, and the one that waits says for whom', async () => {

@@ -1,15 +1,18 @@
 // Claims storage jobs and runs them. What must stay true:
 //  (1) a job runs in one place at a time; a second attempt starts only after the first one's lease ended, and outdates it;
 //  (2) a job whose worker died, or whose table worker died under it, runs once more; then it fails and says so;
-//  (3) a job that was created while the loop was idle starts at once: polling is only for jobs of other nodes.
+//  (3) a job that cannot reach the object store waits for it, for a while, and then fails with that reason;
+//  (4) a job that was created while the loop was idle starts at once: polling is only for jobs of other nodes.
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import { isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
+import { isDatabaseAway, isUniqueViolation, type Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { defined } from '../../kit/defined.ts'
 import { diskFullError } from '../../kit/disk-full.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { retry } from '../../kit/retry.ts'
 import { undone } from '../../model/dry-run.ts'
 import {
   type JobError,
@@ -39,6 +42,10 @@ export interface StorageJobsLoopDeps {
     readonly lightSlots?: number
     readonly leaseMs?: number
     readonly pollMs?: number
+    /** How long a job waits for an object store that is away. */
+    readonly storeWaitMs?: number
+    /** At first; it grows. */
+    readonly storePauseMs?: number
   }
 }
 
@@ -66,7 +73,7 @@ export function createStorageJobsLoop({
   worker = randomUUID(),
   settings = {},
 }: StorageJobsLoopDeps) {
-  const { heavySlots = 4, lightSlots = 4, leaseMs = 20_000, pollMs = 1_000 } = settings
+  const { heavySlots = 4, lightSlots = 4, leaseMs = 20_000, pollMs = 1_000, storeWaitMs = 300_000, storePauseMs = 500 } = settings
   const { store, rowOf, onCreated, finished } = jobs.internal
   const handlers = new Map<string, { readonly run: JobHandler; readonly lane: Lane }>()
   const inline = new Map<number, JobHandler>()
@@ -139,6 +146,16 @@ export function createStorageJobsLoop({
     endedAt: undefined,
     attempt: 0,
   })
+
+  /** The end of a job is written again until the database has taken it: its lease is kept meanwhile, and what is written looks whose it is. */
+  const untilWritten = <T>(work: (trx: Trx) => Promise<T>, signal: AbortSignal): Promise<T> =>
+    retry(() => inTransaction(work), {
+      attempts: Number.POSITIVE_INFINITY,
+      firstPauseMs: 100,
+      longestPauseMs: 2_000,
+      isWorthRetrying: isDatabaseAway,
+      signal,
+    })
 
   const leaseEnd = () => clock.now().getTime() + leaseMs
 
@@ -237,14 +254,15 @@ export function createStorageJobsLoop({
     running.set(row.id, { attempt: row.attempt, lane, abort, done })
   }
 
-  async function run(row: StorageJobRow, abort: AbortController): Promise<void> {
+  /** `storeAwaySince`: of a job that could not reach the object store before. */
+  async function run(row: StorageJobRow, abort: AbortController, storeAwaySince?: number): Promise<void> {
     const job = toJob(row)
     try {
-      if (row.losses > LOSSES_ALLOWED || (row.losses > 0 && row.is_inline === 1))
+      if (row.losses > LOSSES_ALLOWED || (row.is_inline === 1 && !inline.has(row.id)))
         throw new PlatformError('storage.jobs.workerLost')
       await perform(job, row, abort.signal)
     } catch (error) {
-      await afterFailure(job, row, error, abort).catch((err: unknown) =>
+      await afterFailure(job, row, error, abort, storeAwaySince).catch((err: unknown) =>
         // The lease ends and the job is taken over: nothing is lost.
         log.error({ err, jobId: job.id }, 'the end of a storage job could not be saved'),
       )
@@ -288,22 +306,36 @@ export function createStorageJobsLoop({
     return { ...job, status, results, error, metrics: allMetrics, endedAt, ...defined({ tableId }) }
   }
 
-  async function afterFailure(job: StorageJob, row: StorageJobRow, error: unknown, abort: AbortController): Promise<void> {
+  /** Given back when this node stops; when the job is lost, whoever took it over ends it. */
+  async function leave({ id, attempt }: StorageJob): Promise<void> {
+    if (!started) await inTransaction((trx) => store.release(trx, id, attempt))
+  }
+
+  async function afterFailure(
+    job: StorageJob,
+    row: StorageJobRow,
+    error: unknown,
+    abort: AbortController,
+    storeAwaySince = performance.now(),
+  ): Promise<void> {
     if (error instanceof PlatformError && error.code === 'storage.jobs.lost') {
       log.warn({ jobId: job.id, attempt: job.attempt }, 'another worker took over a storage job; nothing was published')
       return
     }
-    if (abort.signal.aborted) {
-      if (!started) await inTransaction((trx) => store.release(trx, job.id, job.attempt))
-      return // lost: whoever took it over ends it
-    }
-    if (isWorthARetry(error) && row.losses < LOSSES_ALLOWED) {
-      log.warn({ err: error, jobId: job.id }, 'a storage job failed in passing and is tried once more')
-      const again = await inTransaction((trx) => store.tryAgain(trx, job.id, job.attempt, leaseEnd()))
+    if (abort.signal.aborted) return leave(job)
+    const awayMs = performance.now() - storeAwaySince
+    const isStoreAway = error instanceof PlatformError && error.code === 'storage.unavailable'
+    if (isStoreAway ? awayMs < storeWaitMs : isWorthARetry(error) && row.losses < LOSSES_ALLOWED) {
+      log.warn({ err: error, jobId: job.id }, 'a storage job failed in passing and is tried again')
+      if (isStoreAway) await pause(Math.min(10 * storePauseMs, storePauseMs + awayMs / 4), abort.signal)
+      if (abort.signal.aborted) return leave(job)
+      const loss = isStoreAway ? 0 : 1
+      const order = { id: job.id, attempt: job.attempt, loss, leaseUntil: leaseEnd() } as const
+      const again = await untilWritten((trx) => store.tryAgain(trx, order), abort.signal)
       if (again) {
         const lane = running.get(job.id)?.lane ?? 'heavy'
         running.set(job.id, { attempt: again.attempt, lane, abort, done: running.get(job.id)?.done ?? Promise.resolve() })
-        await run(again, abort)
+        await run(again, abort, isStoreAway ? storeAwaySince : undefined)
       }
       return
     }
@@ -311,13 +343,15 @@ export function createStorageJobsLoop({
     if (isOurFault(error))
       log.error({ err: error, jobId: job.id, exceptionId: failure.exceptionId }, 'a storage job failed by our fault')
     const results = failure.contextParams ?? null
-    finished(await inTransaction((trx) => end(trx, job, { status: 'error', error: failure, results })))
+    finished(await untilWritten((trx) => end(trx, job, { status: 'error', error: failure, results }), abort.signal))
   }
 
   return { registerHandler, runInline, rehearse, start, stop, tick, wake, worker, running: () => running.size }
 }
 
-const isWorthARetry = (error: unknown) => error instanceof PlatformError && error.kind === 'transient'
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}) // whoever ended it knows
+
+const isWorthARetry = (error: unknown) => (error instanceof PlatformError && error.kind === 'transient') || isDatabaseAway(error)
 const isOurFault = (error: unknown) => !(error instanceof PlatformError) || error.kind === 'bug'
 
 /** What the record says. The reason of a bug stays in the log; the exception id finds it there. */

@@ -294,10 +294,13 @@ export function createStorageJobsStore(database: Db) {
     },
 
     /** One more try by the same worker; the attempt rises as if another had taken over. */
-    tryAgain: (trx: Trx, id: number, attempt: number, leaseUntil: number): Promise<StorageJobRow | undefined> =>
+    tryAgain: (
+      trx: Trx,
+      { id, attempt, loss, leaseUntil }: { id: number; attempt: number; loss: 0 | 1; leaseUntil: number },
+    ): Promise<StorageJobRow | undefined> =>
       withTables<Tables>(trx)
         .updateTable('storage_job')
-        .set((e) => ({ attempt: e('attempt', '+', 1), losses: e('losses', '+', 1), lease_until: leaseUntil }))
+        .set((e) => ({ attempt: e('attempt', '+', 1), losses: e('losses', '+', loss), lease_until: leaseUntil }))
         .where('id', '=', id)
         .where('attempt', '=', attempt)
         .where('status', '=', 'processing')

@@ -28,7 +28,16 @@ async function bench(metadata: MetadataDb) {
   const record = `record${benches}`
   let nowMs = Date.UTC(2026, 0, 31, 12)
   const clock = { now: () => new Date(nowMs) }
-  const { db, inTransaction } = metadata
+  const { db } = metadata
+  let cuts = 0
+  const inTransaction: MetadataDb['inTransaction'] = (run) =>
+    metadata.inTransaction(async (trx) => {
+      const isCut = cuts > 0
+      if (isCut) cuts--
+      const result = await run(trx)
+      if (isCut) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx)
+      return result
+    })
   const jobs = createStorageJobs({ db, inTransaction, clock })
   const newProject = async (): Promise<Requester> => {
     const { id } = await withTables<ProjectTable>(db)
@@ -54,7 +63,11 @@ async function bench(metadata: MetadataDb) {
   const advance = (ms: number) => {
     nowMs += ms
   }
-  return { jobs, newProject, node, advance, work, record }
+  /** The next transaction that writes loses its connection, as when PostgreSQL is restarted. */
+  const cutNext = (count: number) => {
+    cuts = count
+  }
+  return { jobs, newProject, node, advance, work, record, cutNext }
 }
 
 /** Something to wait for, opened by the test. */
@@ -67,6 +80,52 @@ function gate() {
 }
 
 await onBothDatabases('storage jobs', (metadata) => {
+  test('a job that lives in this process waits for an object store that is away, and then succeeds', async (t) => {
+    const { newProject, node, work } = await bench(metadata)
+    const loop = node(async () => undefined, { storePauseMs: 1 })
+    t.after(() => loop.stop())
+    await loop.start()
+    let tries = 0
+    const job = await loop.runInline(await newProject(), { operationName: work }, async () => {
+      if (++tries < 5) throw new PlatformError('storage.unavailable', { what: 'store a segment' })
+      return { results: 'stored' }
+    })
+    assert.deepEqual([job.results, job.error, tries], ['stored', undefined, 5])
+  })
+
+  test('an object store that is away for too long is the reason of the failure', async (t) => {
+    const { newProject, node, work } = await bench(metadata)
+    const loop = node(async () => undefined, { storePauseMs: 1, storeWaitMs: 20 })
+    t.after(() => loop.stop())
+    await loop.start()
+    const job = await loop.runInline(await newProject(), { operationName: work }, async () => {
+      throw new PlatformError('storage.unavailable', { what: 'store a segment' })
+    })
+    assert.deepEqual(
+      [job.error?.code, job.error?.message],
+      ['storage.unavailable', 'The object store could not store a segment. Try again.'],
+    )
+  })
+
+  test('a job that ends while PostgreSQL restarts has ended all the same', { skip: metadata.dialect === 'sqlite' }, async (t) => {
+    const { newProject, node, work, cutNext } = await bench(metadata)
+    const loop = node(async () => undefined)
+    t.after(() => loop.stop())
+    await loop.start()
+    const requester = await newProject()
+    let runs = 0
+    const good = await loop.runInline(requester, { operationName: work }, async () => {
+      if (++runs === 1) cutNext(3) // its success, and twice what follows
+      return { results: 'done' }
+    })
+    assert.deepEqual([good.results, good.error], ['done', undefined])
+    const bad = await loop.runInline(requester, { operationName: work }, async () => {
+      cutNext(3)
+      throw new PlatformError('tableEngine.workerDied', { reason: 'x' })
+    })
+    assert.equal(bad.error?.code, 'tableEngine.workerDied')
+  })
+
   test('a job is waiting, then processing, then success, with results and metrics', async (t) => {
     const { jobs, newProject, node, work } = await bench(metadata)
     const requester = await newProject()

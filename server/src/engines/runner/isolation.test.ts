@@ -239,3 +239,10 @@ isolated('a component has its folder and scratch space where the stack keeps its
   assert.equal(outcome.exitCode, 0, said)
   assert.match(said, /^one$/m)
 })
+
+isolated('a program makes no user namespaces of its own', async (t) => {
+  const { shell } = rig(t)
+  const { said } = await shell('unshare --user --map-root-user id -u && echo made || echo refused')
+  assert.match(said, /refused/)
+  assert.doesNotMatch(said, /made/)
+})

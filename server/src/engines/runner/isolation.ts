@@ -5,7 +5,8 @@
 //  (2) processes of its own: it sees no process of the machine, and all of its own end with it;
 //  (3) a network of its own with nothing in it, or with one way out: the egress proxy of the server; or, for programs of the stack that work on a
 //      cluster, the network of the machine;
-//  (4) no capabilities, no way to new ones, and another user than the server's when that is root.
+//  (4) no capabilities, no way to new ones, and another user than the server's when that is root;
+//  (5) no user namespaces of its own: the kernel refuses them to a process whose root is not the root of its mounts.
 
 import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
@@ -63,6 +64,8 @@ const DEVICES = ['null', 'zero', 'full', 'random', 'urandom']
 const SHARED_MEMORY = '/dev/shm'
 const SCRATCH = 'mode=1777,nosuid,nodev,size=64m'
 const PROBE_MS = 20_000
+/** The same view once more, for (5). */
+const INNER_ROOT = '/.millrace/root'
 
 /** Looked for once, when it is first asked for. */
 export function createIsolation(settings: IsolationSettings): () => Promise<Isolation> {
@@ -126,9 +129,11 @@ function wrapped(settings: IsolationSettings, argv: readonly string[], view: Vie
 /** Runs as the first process of the namespaces, and stays it: the first process is deaf to most signals, so the program is its child. */
 function viewScript(settings: IsolationSettings, view: View): string {
   const { uid } = settings
-  const become = isRoot()
-    ? `setpriv --reuid ${uid} --regid ${uid} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all --`
-    : `unshare --user --map-user=${process.getuid?.()} --map-group=${process.getgid?.()} -- setpriv --no-new-privs --`
+  const [enter, drop] = isRoot()
+    ? ['', `setpriv --reuid ${uid} --regid ${uid} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all --`]
+    : [`--user --map-user=${process.getuid?.()} --map-group=${process.getgid?.()}`, 'setpriv --no-new-privs --']
+  const become = enter === '' ? drop : `unshare ${enter} -- ${drop}`
+  const becomeInside = `unshare ${enter} --root=${INNER_ROOT} --wd=${shellQuoted(view.cwd)} -- ${drop}`
   const network = ownNetwork(view)
   const { mounts, links } = contentsOf(settings, view)
   const folders = mounts.filter(({ isFile }) => !isFile).map(({ target }) => `.${target}`)
@@ -158,10 +163,11 @@ function viewScript(settings: IsolationSettings, view: View): string {
     'cd /',
     'umount -l .old',
     ...(network ? networkStart(become, network) : []),
-    `cd ${shellQuoted(view.cwd)}`,
+    `mkdir ${INNER_ROOT}`,
+    `mount --rbind / ${INNER_ROOT}`,
     'trap - EXIT',
     'set +e',
-    `${become} /usr/bin/env PATH=${shellQuoted(settings.path)} "$@"; exit $?`,
+    `${becomeInside} /usr/bin/env PATH=${shellQuoted(settings.path)} "$@"; exit $?`,
   ].join('\n')
 }
 

@@ -92,3 +92,28 @@ test('a segment that goes is forgotten after it is out of sight, also when a cra
   await again.finishRemovals(async (id) => void forgotten.push(id))
   assert.deepEqual(forgotten, [segment!.id])
 })
+
+test('a flood of large records is written in several rounds, each of a few MiB', async (t) => {
+  const log = await openRecordLog(await emptyFolder(t), () => 1)
+  const rounds: number[] = []
+  let round = 0
+  const text = 'x'.repeat(2 ** 20)
+  await Promise.all(
+    Array.from({ length: 40 }, async (_, i) => {
+      await log.append([`${i} ${text}`])
+      if (round++ === 0)
+        setImmediate(() => {
+          rounds.push(round)
+          round = 0
+        })
+    }),
+  )
+  await log.close()
+  assert.ok(Math.max(...rounds) <= 4, `records of a round: ${rounds.join(', ')}`)
+  const [segment] = log.sealed()
+  const numbers = (await readSegment(segment!)).map((record) => Number.parseInt(record.subarray(0, 3).toString(), 10))
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: 40 }, (_, i) => i),
+  )
+})

@@ -1,6 +1,6 @@
 // An append-only log of records with group commit.
 //  (1) append() resolves after the record is on disk: file and folder are synced;
-//  (2) records that wait while a write is under way share the next one: one write and one fsync for all of them;
+//  (2) records that wait while a write is under way share the next one, up to MAX_WRITE_CHARS: one write and one fsync for all of them;
 //  (3) a segment whose write failed takes nothing more: what was acknowledged before stays readable, what came after goes elsewhere;
 //  (4) a record that was cut off ends its segment for readers; it was never acknowledged;
 //  (5) a segment goes in two steps, so that what others keep about it is forgotten after it is out of sight, also over a crash.
@@ -42,6 +42,9 @@ interface Waiting {
 
 export type RecordLog = Awaited<ReturnType<typeof openRecordLog>>
 
+/** Of one write: a flood of large records must not hold the event loop while all of them are encoded and summed. */
+const MAX_WRITE_CHARS = 4 * 2 ** 20
+
 /** Length and checksum before each record. */
 const HEADER_BYTES = 8
 const SUFFIX = '.log'
@@ -57,7 +60,7 @@ export async function openRecordLog(folder: string, now: () => number) {
     sealed.set(name, { id: name.slice(0, -SUFFIX.length), path, sizeBytes: (await stat(path)).size })
   }
   let current: OpenSegment | undefined
-  let waiting: Waiting[] = []
+  const waiting: Waiting[] = []
   let writing: Promise<void> | undefined
   let sealedBytes = [...sealed.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
 
@@ -70,8 +73,7 @@ export async function openRecordLog(folder: string, now: () => number) {
 
   async function writeAll(): Promise<void> {
     while (waiting.length > 0) {
-      const batch = waiting
-      waiting = []
+      const batch = waiting.splice(0, countWithin(waiting, MAX_WRITE_CHARS))
       try {
         current ??= await openSegment()
         await write(current, batch)
@@ -142,6 +144,16 @@ export async function openRecordLog(folder: string, now: () => number) {
       await seal()
     },
   }
+}
+
+/** How many of those that wait have `limit` characters together; at least one. */
+function countWithin(waiting: readonly Waiting[], limit: number): number {
+  let chars = 0
+  const over = waiting.findIndex(({ records }) => {
+    for (const record of records) chars += record.length
+    return chars > limit
+  })
+  return over < 0 ? waiting.length : Math.max(1, over)
 }
 
 /** All records in one buffer, each after its length and checksum. */

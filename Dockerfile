@@ -28,6 +28,7 @@ COPY server server
 COPY components components
 COPY --from=console /millrace/console/dist console/dist
 COPY cli cli
+COPY client client
 COPY docs docs
 # The commit that the image is made of, shown where the version is: docker build --build-arg COMMIT="$(git rev-parse HEAD)".
 ARG COMMIT=

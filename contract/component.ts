@@ -47,6 +47,8 @@ const ComponentData = Type.Object({
   synchronous_actions: Type.Array(Type.String()),
   /** What the node that runs it must have (`MILLRACE_NODE_LABELS`). */
   node_labels: Type.Array(Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$' })),
+  /** A run that was lost before anything was published may be run again: it changes nothing outside of the project. */
+  repeatable: Type.Boolean(),
   logging: Type.Object({
     type: Type.Union([Type.Literal('standard'), Type.Literal('gelf')]),
     gelf_server_type: Type.Union([Type.Literal('tcp'), Type.Literal('udp'), Type.Literal('http')]),

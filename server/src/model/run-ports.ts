@@ -472,6 +472,8 @@ export interface RunnableComponent {
   readonly stagingInput: string
   readonly stagingOutput: string
   readonly imageParameters: Readonly<Record<string, unknown>>
+  /** A run that was lost may be run again: it has no effect but its results. */
+  readonly isRepeatable: boolean
   readonly synchronousActions: readonly string[]
   readonly logging: {
     readonly type: 'standard' | 'gelf'

@@ -225,6 +225,13 @@ export const VARIABLES = {
     live: true,
     parse: read.wholeNumber(1, 10_000),
   }),
+  MILLRACE_JOB_ATTEMPTS: variable({
+    default: '2',
+    sentence:
+      'Most times a job of a repeatable component (`data.repeatable`) is started when its workers are lost before anything was published. 1: never again; it ends as an error.',
+    live: true,
+    parse: read.wholeNumber(1, 100),
+  }),
   MILLRACE_ACTIONS: variable({
     default: '20',
     sentence: 'Most sync actions this node runs at once. One more waits 5 seconds for its turn and is then answered 503.',
@@ -792,6 +799,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     worker: {
       jobs: values.MILLRACE_WORKER_JOBS ?? 10,
       projectJobs: values.MILLRACE_PROJECT_JOBS ?? 10,
+      attempts: values.MILLRACE_JOB_ATTEMPTS ?? 2,
       labels: values.MILLRACE_NODE_LABELS ?? [],
       actions: values.MILLRACE_ACTIONS ?? 20,
       projectActions: values.MILLRACE_PROJECT_ACTIONS ?? 5,

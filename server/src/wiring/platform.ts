@@ -448,6 +448,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const worker = withLive({ ...DEFAULT_WORKER, ...options.worker }, live, {
     jobs: 'MILLRACE_WORKER_JOBS',
     projectJobs: 'MILLRACE_PROJECT_JOBS',
+    attempts: 'MILLRACE_JOB_ATTEMPTS',
     actions: 'MILLRACE_ACTIONS',
     projectActions: 'MILLRACE_PROJECT_ACTIONS',
     diskBytes: 'MILLRACE_RUN_DISK_BYTES',
@@ -598,6 +599,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   const metrics = createMetrics({
     version,
     workloads: { jobs: queueModules.queue.workload, storage: storageJobs.workload },
+    lostJobs: queueModules.lost,
     scheduleLagMs: scheduleModules.lagMs,
     clockDifferenceMs: metadata.clock.differenceMs,
     isObjectStoreUp: storeProbe.isUp,

@@ -81,6 +81,8 @@ export interface WorkerSettings {
   readonly jobs: number
   /** Most jobs one project runs at once, on all nodes (spec platform 2.6). */
   readonly projectJobs: number
+  /** Most times a job is started whose worker was lost and whose component may be repeated. */
+  readonly attempts: number
   /** What this node has of what components and configurations ask for. */
   readonly labels: readonly string[]
   /** Most sync actions this node runs at once. */
@@ -106,6 +108,7 @@ export interface WorkerSettings {
 export const DEFAULT_WORKER: WorkerSettings = {
   jobs: 10,
   projectJobs: 10,
+  attempts: 2,
   labels: [],
   actions: 20,
   projectActions: 5,
@@ -284,6 +287,9 @@ export function createQueueModules(deps: QueueModulesDeps) {
     hasComponent: components.isRunnableHere,
     knowsComponent: (id) => components.findRunnable(id) !== undefined,
     findElsewhere: configurations.workerComponents.findAlive,
+    isRepeatable: (id) => components.findRunnable(id)?.isRepeatable === true,
+    attempts: () => worker.attempts,
+    recordEvent: events.record,
     isAlone: metadata.dialect === 'sqlite',
     worker: workerId,
   })
@@ -352,6 +358,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     },
     cancelBefore: queue.cancelBefore,
     running: loop.running,
+    lost: loop.lost,
     drain: loop.drain,
     /** Removes what runs of a killed server left behind. */
     sweep: runner.sweep,

@@ -18,6 +18,7 @@ const DATA_DEFAULTS = {
   image_parameters: {},
   synchronous_actions: [],
   node_labels: [],
+  repeatable: false,
   logging: { type: 'standard', gelf_server_type: 'tcp', verbosity: {}, no_application_errors: false },
 } as const
 

@@ -24,6 +24,7 @@ export function runnableComponent(component: ComponentDescription | undefined): 
     stagingInput: data.staging_storage.input,
     stagingOutput: data.staging_storage.output,
     imageParameters: data.image_parameters,
+    isRepeatable: data.repeatable,
     synchronousActions: data.synchronous_actions,
     logging: {
       type: data.logging.type,

@@ -8,6 +8,8 @@ export interface MetricSources {
   readonly version: string
   /** By queue. */
   readonly workloads: Readonly<Record<string, () => Promise<Workload>>>
+  /** Component jobs that this node found without a living worker, by what became of them. */
+  readonly lostJobs: () => Readonly<Record<string, number>>
   readonly scheduleLagMs: () => Promise<number>
   readonly isObjectStoreUp: () => Promise<boolean>
   /** Nodes that said so not long ago, by role and state. */
@@ -99,6 +101,16 @@ export function createMetrics(sources: MetricSources) {
       ).catch(() => [])
       this.reset()
       for (const [labels, value] of samples) this.inc(labels, value)
+    },
+  })
+  new Counter({
+    name: 'millrace_leases_lost_total',
+    help: 'Component jobs whose lease had run out, as this node found them, by what became of them.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [outcome, jobs] of Object.entries(sources.lostJobs())) this.inc({ outcome }, jobs)
     },
   })
   gauge('millrace_schedule_lag_seconds', 'How late the schedule is that has been due the longest.', [], async () => [

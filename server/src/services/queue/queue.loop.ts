@@ -2,7 +2,7 @@
 //  (1) A job runs under a lease that is renewed while it runs; whoever finds it expired, and its worker silent, decides its fate, once.
 //  (2) Every write of a run carries the attempt it was claimed with; a worker that comes back late writes nothing.
 //  (3) A lost job goes back to the queue when no component had begun, is a success when all its results were published, and is an
-//      error otherwise: a component is never run twice by us.
+//      error otherwise: a component is run twice by us only when its description allows it and nothing of the job was published.
 
 import { randomUUID } from 'node:crypto'
 import { isDatabaseAway, type Trx } from '../../engines/metadata-db/dialects.ts'
@@ -10,13 +10,15 @@ import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { retry } from '../../kit/retry.ts'
 import { readStored } from '../../kit/stored-json.ts'
+import type { RecordEvent } from '../../model/event.ts'
 import { type JobCause, jobCause } from '../../model/job-cause.ts'
 import type { JobProgress, RecordState, StateOfRun } from '../../model/job-progress.ts'
 import { createProgressWriter } from './job-progress.ts'
-import { moveJob, waitingForJob } from './job-states.ts'
+import { moveJob, REPEATED, waitingForJob } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
-import { type Hold, type JobEnd, type LeftOut, PUBLISHED, type QueueStore } from './queue.store.ts'
+import { type Hold, hasPublishedNothing, type JobEnd, type LeftOut, PUBLISHED, type QueueStore } from './queue.store.ts'
 import type { Queue } from './queue.ts'
+import { queuedJob } from './queued-job.ts'
 import { usualDuration } from './usual-duration.ts'
 
 /** How a run ended; the loop turns it into a status. */
@@ -77,6 +79,11 @@ export interface QueueLoopDeps {
   readonly knowsComponent: (componentId: string) => boolean
   /** Those of the components that other workers have which are alive. */
   readonly findElsewhere: (trx: Trx, componentIds: readonly string[], now: number) => Promise<ReadonlySet<string>>
+  /** Whether a run of the component that was lost may simply be run again. */
+  readonly isRepeatable: (componentId: string) => boolean
+  /** Most times a job is started. */
+  readonly attempts: () => number
+  readonly recordEvent: RecordEvent
   /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
   readonly isAlone: boolean
   /** The name under which this process says that it is alive. */
@@ -112,6 +119,9 @@ interface Running {
   readonly done: Promise<void>
 }
 
+/** Given back before anything had begun; to be run again; ended, mostly as an error. */
+export type LostOutcome = 'returned' | 'repeated' | 'ended'
+
 export type QueueLoop = ReturnType<typeof createQueueLoop>
 
 export function createQueueLoop(deps: QueueLoopDeps) {
@@ -126,6 +136,8 @@ export function createQueueLoop(deps: QueueLoopDeps) {
   let lastRecovery = 0
   let lastLookAtOthers = 0
   const givenUp = new AbortController()
+  /** What this worker has made of jobs whose leases had run out. */
+  const lost: Record<LostOutcome, number> = { returned: 0, repeated: 0, ended: 0 }
 
   /**
    * What a run has come to is written again until the database has taken it: the job is ours, and its lease renewed, for as long as
@@ -248,8 +260,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
   async function run(job: JobRow, held: Hold, signal: AbortSignal): Promise<void> {
     const hold = async (trx: Trx): Promise<void> => {
       // A job that is being killed publishes nothing more either.
-      const current = await store.findHeld(trx, held)
-      if (current?.status !== 'processing') throw new PlatformError('queue.leaseLost', { id: job.id })
+      if (!(await store.markPublishing(trx, held))) throw new PlatformError('queue.leaseLost', { id: job.id })
     }
     const progress = createProgressWriter({
       write: (known) => inTransaction((trx) => store.setProgress(trx, held, known)),
@@ -280,6 +291,8 @@ export function createQueueLoop(deps: QueueLoopDeps) {
         const current = await store.findHeld(trx, held)
         if (!current)
           return deps.log.warn({ jobId: job.id }, 'a job was finished by a worker that no longer held it; nothing was written')
+        if (signal.reason === ('stopped' satisfies AbortReason) && outcome.end === 'failed' && mayRepeat(current))
+          return repeat(trx, current, clock.now().getTime())
         if (outcome.unsavedState) await deps.recordState(trx, outcome.unsavedState)
         await deps.queue().end(trx, current, endOf(current, outcome), clock.now().getTime())
       }),
@@ -323,29 +336,59 @@ export function createQueueLoop(deps: QueueLoopDeps) {
 
   async function recoverAbandoned(): Promise<void> {
     const now = clock.now().getTime()
-    const lost = await inTransaction(async (trx) => {
+    const { unfinished, returned } = await inTransaction(async (trx) => {
       const found = await store.listAbandoned(trx, now, { worker, running: [...running.keys()] })
       const unfinished: JobRow[] = []
       for (const job of found) {
         if (job.status === 'processing' && job.has_begun === 0) {
           await store.releaseLock(trx, job.id)
-          moveJob(job.status, 'giveBack')
-          await store.giveBack(trx, job.id, now)
+          await store.giveBack(trx, job.id, { status: moveJob(job.status, 'giveBack'), reason: null }, now)
         } else unfinished.push(job)
       }
-      return unfinished
+      return { unfinished, returned: found.length - unfinished.length }
     })
-    for (const job of lost) await endLost(job)
+    lost.returned += returned
+    for (const job of unfinished) {
+      const outcome = await settleLost(job)
+      if (outcome) lost[outcome]++
+    }
   }
 
-  async function endLost(job: JobRow): Promise<void> {
-    await inTransaction(async (trx) => {
+  /** Nothing of it is in the project, and what it did outside may be done twice. */
+  const mayRepeat = (job: JobRow): boolean =>
+    job.type === 'standard' &&
+    job.status === 'processing' &&
+    hasPublishedNothing(job.has_begun) &&
+    job.attempt < deps.attempts() &&
+    deps.isRepeatable(job.component_id)
+
+  async function repeat(trx: Trx, job: JobRow, now: number): Promise<void> {
+    await store.releaseLock(trx, job.id)
+    await store.giveBack(trx, job.id, { status: moveJob(job.status, 'repeat'), reason: REPEATED }, now)
+    const { component_id: component, configuration_id: configurationId, branch_id: branchId } = job
+    const event = `ext.${component}.${configurationId ?? ''}` as const
+    await deps.recordEvent(
+      trx,
+      queuedJob(job).actor,
+      { event, component, configurationId, branchId, type: 'warn', message: REPEATED, params: { attempt: job.attempt } },
+      { runId: String(job.id), remoteAddress: null, userAgent: null },
+    )
+  }
+
+  /** Undefined: it is not lost any more. */
+  const settleLost = (job: JobRow): Promise<LostOutcome | undefined> =>
+    inTransaction(async (trx) => {
       const now = clock.now().getTime()
       const current = await store.findForUpdate(trx, job.project_id, job.id)
-      if (!current || current.attempt !== job.attempt || current.lease_until === null || current.lease_until >= now) return
+      if (!current || current.attempt !== job.attempt || current.lease_until === null || current.lease_until >= now)
+        return undefined
+      if (mayRepeat(current)) {
+        await repeat(trx, current, now)
+        return 'repeated'
+      }
       await deps.queue().end(trx, current, endOf(current, outcomeOfLost(current)), now)
+      return 'ended'
     })
-  }
 
   /** Jobs that could not start say why. */
   const explainWaiting = (): Promise<void> =>
@@ -472,6 +515,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       await Promise.race([ends, new Promise((resolve) => setTimeout(resolve, 2_000).unref())])
     },
     running: () => running.size,
+    lost: (): Readonly<Record<LostOutcome, number>> => lost,
   }
 }
 

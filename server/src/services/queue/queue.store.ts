@@ -43,9 +43,15 @@ export interface Hold {
 
 export type QueueStore = ReturnType<typeof createQueueStore>
 
-/** Values of `has_begun` beyond 0: a component has started; all results are in the project. */
+/**
+ * Values of `has_begun`: no component has started; one has, and perhaps something is in the project (also: older versions did not
+ * tell); all results are; one has, and nothing is.
+ */
+const NOT_BEGUN = 0
 const BEGUN = 1
 export const PUBLISHED = 2
+const UNPUBLISHED = 3
+export const hasPublishedNothing = (hasBegun: number): boolean => hasBegun === NOT_BEGUN || hasBegun === UNPUBLISHED
 
 /** Ids begin at 1. */
 const NO_JOB = 0
@@ -125,11 +131,32 @@ const heldJob = statement((db, hold: Hold) =>
 const beginHeld = statement((db, hold: Hold & { readonly configVersion: number | null }) =>
   tables(db)
     .updateTable('queue_job')
-    .set({ has_begun: BEGUN, config_version: hold.configVersion })
+    .set((e) => ({
+      has_begun: e
+        .case()
+        .when('has_begun', '=', NOT_BEGUN)
+        .then(e.lit(UNPUBLISHED))
+        .else(e.ref('has_begun')) // every row begins
+        .end(),
+      config_version: hold.configVersion,
+    }))
     .where('id', '=', hold.jobId)
     .where('worker', '=', hold.worker)
     .where('attempt', '=', hold.attempt)
     .where('status', 'in', RUNNING)
+    .returning('id'),
+)
+
+const publishHeld = statement((db, hold: Hold) =>
+  tables(db)
+    .updateTable('queue_job')
+    .set((e) => ({
+      has_begun: e.case().when('has_begun', '=', PUBLISHED).then(e.lit(PUBLISHED)).else(e.lit(BEGUN)).end(),
+    }))
+    .where('id', '=', hold.jobId)
+    .where('worker', '=', hold.worker)
+    .where('attempt', '=', hold.attempt)
+    .where('status', '=', 'processing')
     .returning('id'),
 )
 
@@ -404,6 +431,12 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
     markBegun: async (hold: Hold, configVersion: number | null): Promise<boolean> =>
       (await beginHeld(database, { ...hold, configVersion })).length > 0,
 
+    /**
+     * False when this worker does not hold the job any more, or the job is being killed. Otherwise it is locked until the transaction
+     * ends, and has published something with it.
+     */
+    markPublishing: async (trx: Trx, hold: Hold): Promise<boolean> => (await publishHeld(trx, hold)).length > 0,
+
     /** Nothing of a job that this worker does not hold any more. */
     setProgress: async (trx: Trx, hold: Hold, progress: JobProgress): Promise<void> => {
       await tellAll(trx, await setProgressOfHeld(trx, { ...hold, progress: JSON.stringify(progress) }))
@@ -454,10 +487,25 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
         .execute()
     },
 
-    giveBack: async (trx: Trx, jobId: number, now: number): Promise<void> => {
+    /** Queued again; the next claim raises the attempt, and until then no worker holds it. */
+    giveBack: async (
+      trx: Trx,
+      jobId: number,
+      queued: { readonly status: JobStatus; readonly reason: string | null },
+      now: number,
+    ): Promise<void> => {
       const given = await tables(trx)
         .updateTable('queue_job')
-        .set({ status: 'created', worker: null, lease_until: null, progress: null, started_at: null, updated_at: now })
+        .set({
+          status: queued.status,
+          waiting_reason: queued.reason,
+          has_begun: NOT_BEGUN,
+          worker: null,
+          lease_until: null,
+          progress: null,
+          started_at: null,
+          updated_at: now,
+        })
         .where('id', '=', jobId)
         .returning(CHANGED)
         .execute()

@@ -33,7 +33,7 @@ const stops: (() => Promise<void>)[] = []
 /** A queue on a project of its own, with a clock that is moved by hand and jobs that end when told to. */
 async function rig(
   metadata: MetadataDb,
-  { slots = 10, projectLimit = 10, rows = ['a', 'b', 'c'], rowsOf = async () => rows } = {},
+  { slots = 10, projectLimit = 10, rows = ['a', 'b', 'c'], rowsOf = async () => rows, attempts = 2 } = {},
 ) {
   const { db } = metadata
   let afterCommit = async (): Promise<void> => {}
@@ -69,6 +69,7 @@ async function rig(
   let stopping = false
   const clock = { now: () => new Date(now) }
   const store = createQueueStore(db)
+  const said: { runId: string | null | undefined; message: string }[] = []
   const runs: { handle: JobHandle; finish: (outcome: JobOutcome) => void }[] = []
   const loops: QueueLoop[] = []
   const queue = createQueue({
@@ -107,7 +108,10 @@ async function rig(
       runJob: (handle) =>
         new Promise((finish) => {
           runs.push({ handle, finish })
-          handle.signal.addEventListener('abort', () => stopping && finish({ ...DONE, end: 'killed' }))
+          handle.signal.addEventListener('abort', () => {
+            if (stopping) finish({ ...DONE, end: 'killed' })
+            else if (handle.signal.reason === 'stopped') finish({ ...DONE, end: 'failed', error: 'stopped' })
+          })
         }),
       recordState: createStateHistory(db).record,
       rowsOf,
@@ -120,6 +124,11 @@ async function rig(
       hasComponent: () => true,
       knowsComponent: () => true,
       findElsewhere: async () => new Set(),
+      isRepeatable: (id) => id === 'repeatable',
+      attempts: () => attempts,
+      recordEvent: async (_, __, { message }, origin) => {
+        said.push({ runId: origin?.runId, message })
+      },
       isAlone: false,
       log: QUIET,
     })
@@ -145,6 +154,7 @@ async function rig(
       cuts = count
     },
     runs,
+    said,
     get,
     create: (request: Partial<JobRequest> = {}) =>
       queue.create(actor, { component: 'x', config: 'one', ...request }, { branch, baseUrl: 'http://test' }),
@@ -306,6 +316,102 @@ await onBothDatabases('queue', (metadata) => {
     await until('the job has failed', async () => (await get(job.id)).status === 'error')
     assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
     await until('the next job runs', async () => (await get(next.id)).status === 'processing')
+  })
+
+  test('a lost job of a repeatable component starts again, once, and its late worker publishes nothing', async () => {
+    const { create, tick, newLoop, runs, said, sleep, get, loop } = await rig(metadata)
+    const job = await create({ component: 'repeatable' })
+    await tick()
+    await runs[0]!.handle.begin(7)
+    sleep(60_000)
+    const other = newLoop()
+    await other.tick() // it takes no job before it is started
+    const waiting = await get(job.id)
+    assert.deepEqual(
+      [waiting.status, waiting.waiting_reason, waiting.started_at, waiting.ended_at],
+      ['waiting', 'The worker that ran this job was lost. The job starts again.', null, null],
+    )
+    assert.deepEqual(said, [{ runId: String(job.id), message: 'The worker that ran this job was lost. The job starts again.' }])
+    assert.deepEqual(
+      [other.lost(), loop.lost()],
+      [
+        { returned: 0, repeated: 1, ended: 0 },
+        { returned: 0, repeated: 0, ended: 0 },
+      ],
+    )
+    await assert.rejects(
+      runs[0]!.handle.publish(async () => assert.fail('published')),
+      { code: 'queue.leaseLost' },
+    )
+    await other.start()
+    await until('another worker runs it', () => runs.length === 2)
+    assert.equal(runs[1]!.handle.job.attempt, 2)
+    await assert.rejects(
+      runs[0]!.handle.publish(async () => assert.fail('published')),
+      { code: 'queue.leaseLost' },
+    )
+    await assert.rejects(runs[0]!.handle.begin(7), { code: 'queue.leaseLost' })
+    await runs[1]!.handle.begin(7)
+    sleep(60_000)
+    await newLoop().tick() // no attempt is left
+    assert.deepEqual([(await get(job.id)).status, runs.length], ['error', 2])
+    assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
+  })
+
+  test('a lost job is not repeated when a row of it was published, when it is being killed, and when the stack allows one attempt', async () => {
+    const partly = await rig(metadata)
+    const job = await partly.create({ component: 'repeatable' })
+    await partly.tick()
+    const [{ handle }] = partly.runs as [(typeof partly.runs)[number]]
+    await handle.begin(1)
+    await handle.publish(async () => {})
+    await handle.begin(1) // of the next row
+    partly.sleep(60_000)
+    await partly.newLoop().tick()
+    assert.equal((await partly.get(job.id)).status, 'error')
+
+    const killed = await rig(metadata)
+    const ending = await killed.create({ component: 'repeatable' })
+    await killed.tick()
+    await killed.runs[0]!.handle.begin(1)
+    await killed.kill(ending.id)
+    killed.sleep(60_000)
+    await killed.newLoop().tick()
+    assert.equal((await killed.get(ending.id)).status, 'terminated')
+
+    const never = await rig(metadata, { attempts: 1 })
+    const single = await never.create({ component: 'repeatable' })
+    await never.tick()
+    await never.runs[0]!.handle.begin(1)
+    never.sleep(60_000)
+    await never.newLoop().tick()
+    assert.equal((await never.get(single.id)).status, 'error')
+    assert.deepEqual([partly.said, killed.said, never.said], [[], [], []])
+  })
+
+  test('a job whose results were all published has succeeded, also when its component is repeatable', async () => {
+    const { create, tick, newLoop, runs, sleep, get } = await rig(metadata)
+    const job = await create({ component: 'repeatable' })
+    await tick()
+    const { handle } = runs[0]!
+    await handle.begin(1)
+    await handle.publish((trx) => handle.markPublished(trx, { result: { message: 'all' }, metrics: [] }))
+    sleep(60_000)
+    await newLoop().tick()
+    assert.deepEqual([(await get(job.id)).status, (await get(job.id)).result], ['success', '{"message":"all"}'])
+  })
+
+  test('a node that stops leaves its repeatable jobs to the next one, and ends the others', async () => {
+    const { create, tick, newLoop, runs, get, loop } = await rig(metadata)
+    const repeatable = await create({ component: 'repeatable' })
+    const single = await create({ config: 'two' })
+    await tick()
+    for (const { handle } of runs) await handle.begin(1)
+    await loop.stop(0)
+    assert.deepEqual([(await get(repeatable.id)).status, (await get(single.id)).status], ['waiting', 'error'])
+    await newLoop().start()
+    await until('the next node runs it', () => runs.length === 3)
+    assert.deepEqual([runs[2]!.handle.job.id, runs[2]!.handle.job.attempt], [repeatable.id, 2])
   })
 
   test('a job is never taken from a worker that is alive, however late its event loop is', async () => {

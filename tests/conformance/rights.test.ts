@@ -45,7 +45,7 @@ const OPEN: readonly string[] = ['token']
 /** By the rights that a token has; what it created itself is not part of the fixture. */
 const RIGHTS_OF: Readonly<Record<string, (operation: Operation) => boolean>> = {
   'no right': ({ right }) => OPEN.includes(right),
-  'one bucket': ({ right }) => [...OPEN, 'grant', 'bucketRead'].includes(right),
+  'one bucket': ({ right }) => [...OPEN, 'grant', 'bucketRead', 'catalogueRead'].includes(right),
   'one component': (operation) =>
     [...OPEN, 'grant'].includes(operation.right) ||
     // A new trigger also takes read permission of its tables.

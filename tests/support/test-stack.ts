@@ -86,6 +86,7 @@ export async function startTestStack(t: TestScope, options: Partial<PlatformOpti
       write: (line) => process.stdout.write(line),
     }),
     passwordCost: TEST_PASSWORD_COST,
+    keepsNodeClock: options.clock !== undefined, // a test that brings a clock moves it
     ...options,
     // Most tests touch no table: the process for it is started by the first that does.
     tables: { warmWorkers: 0, ...options.tables },

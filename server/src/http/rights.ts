@@ -63,6 +63,14 @@ export const RIGHTS = {
   bucketRead: { sentence: 'Read permission of the bucket.', admits: (actor) => hasBucket(actor, 'read') },
   bucketWrite: { sentence: 'Write permission of the bucket.', admits: (actor) => hasBucket(actor, 'write') },
   bucketManage: { sentence: 'Manage permission of the bucket.', admits: (actor) => hasBucket(actor, 'manage') },
+  catalogueRead: {
+    sentence: 'Read permission of the bucket; for the namespace `run`, the token of the Spark run.',
+    admits: any,
+  },
+  catalogueWrite: {
+    sentence: 'Write permission of the bucket; for the namespace `run`, the token of the Spark run.',
+    admits: any,
+  },
   component: { sentence: 'Access to the component, or canManageBuckets.', admits: hasComponent },
   trigger: {
     sentence: 'Access to the component of the trigger, or canManageBuckets, else 422; read permission of its tables.',

@@ -38,6 +38,8 @@ export interface CoreOptions {
   readonly clock?: Clock
   /** For tests: how far the stack is ahead of the clock of PostgreSQL. */
   readonly databaseAheadMs?: number
+  /** For tests that move the clock: the stack keeps to it on PostgreSQL, too. */
+  readonly keepsNodeClock?: boolean
   /** When sessions end; the defaults when left out. */
   readonly sessions?: Partial<SessionSettings> | undefined
   /** Whom the sign-in service of the operator lets in. */
@@ -67,7 +69,7 @@ export async function openCore(options: CoreOptions): Promise<Core> {
           url: databaseUrl,
           maxConnections: databaseConnections,
           log,
-          ...defined({ clock: options.clock, aheadMs: options.databaseAheadMs }),
+          ...defined({ clock: options.clock, aheadMs: options.databaseAheadMs, keepsNodeClock: options.keepsNodeClock }),
         },
   )
   await metadata.reach({

@@ -65,12 +65,23 @@ export interface MetadataDbOptions {
   readonly clock?: Clock
   /** For tests: how far the time of the stack is ahead of PostgreSQL's. */
   readonly aheadMs?: number
+  /** For tests that move the clock: the stack keeps to it on PostgreSQL, too. */
+  readonly keepsNodeClock?: boolean
   /** Tests of the migrator bring their own. */
   readonly migrations?: readonly Migration[]
 }
 
 export async function openMetadataDb(options: MetadataDbOptions): Promise<MetadataDb> {
-  const { path, url, maxConnections = 10, log, clock = systemClock, aheadMs = 0, migrations = MIGRATIONS } = options
+  const {
+    path,
+    url,
+    maxConnections = 10,
+    log,
+    clock = systemClock,
+    aheadMs = 0,
+    keepsNodeClock = false,
+    migrations = MIGRATIONS,
+  } = options
   const migrateAndLog = async (db: Db, at: Clock): Promise<readonly string[]> => {
     const ran = await migrate(db, migrations, at)
     if (ran.length > 0) log?.info({ migrations: ran }, 'the metadata database was migrated')
@@ -105,7 +116,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     return {
       db,
       dialect: 'postgres',
-      clock: measured,
+      clock: keepsNodeClock ? ownClock(clock) : measured,
       connections: () => ({
         used: pool.totalCount - pool.idleCount,
         idle: pool.idleCount,
@@ -113,7 +124,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       }),
       reach: async (reach) => {
         await reachPostgres(pool, url, reach)
-        await measured.start()
+        if (!keepsNodeClock) await measured.start()
       },
       migrate: () => migrateAndLog(db, measured),
       inTransaction: (work) => inPostgresTransaction(db, work),

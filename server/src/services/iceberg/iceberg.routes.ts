@@ -168,7 +168,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
         config: {
           operation: 'iceberg.namespaceExists',
           summary: 'Whether the bucket exists and may be read',
-          needs: 'bucketRead',
+          needs: 'catalogueRead',
         },
         schema: { params: NamespaceParams, response: { ...ERRORS, 204: Type.Null() } },
       },
@@ -181,7 +181,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.get(
       `${SPACE}/:namespace`,
       {
-        config: { operation: 'iceberg.namespace', summary: 'One stage or bucket', needs: 'bucketRead' },
+        config: { operation: 'iceberg.namespace', summary: 'One stage or bucket', needs: 'catalogueRead' },
         schema: {
           params: NamespaceParams,
           response: { ...ERRORS, 200: Type.Object({ namespace: Names, properties: Type.Record(Type.String(), Type.String()) }) },
@@ -199,7 +199,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
         config: {
           operation: 'iceberg.tables',
           summary: 'Tables of a bucket, and aliases that show a whole table',
-          needs: 'bucketRead',
+          needs: 'catalogueRead',
         },
         schema: {
           params: NamespaceParams,
@@ -221,7 +221,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
         config: {
           operation: 'iceberg.createTable',
           summary: 'A new table, or the place for one whose first commit makes it',
-          needs: 'bucketWrite',
+          needs: 'catalogueWrite',
         },
         schema: {
           params: NamespaceParams,
@@ -244,7 +244,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
         config: {
           operation: 'iceberg.commit',
           summary: 'Publishes files that the client wrote, new columns, or both',
-          needs: 'bucketWrite',
+          needs: 'catalogueWrite',
         },
         schema: {
           params: TableParams,
@@ -264,7 +264,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
         config: {
           operation: 'iceberg.dropTable',
           summary: 'Drops a table; its files go when nobody can read them any more',
-          needs: 'bucketWrite',
+          needs: 'catalogueWrite',
         },
         schema: {
           params: TableParams,
@@ -283,7 +283,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.head(
       TABLE,
       {
-        config: { operation: 'iceberg.tableExists', summary: 'Whether the table exists and may be read', needs: 'bucketRead' },
+        config: { operation: 'iceberg.tableExists', summary: 'Whether the table exists and may be read', needs: 'catalogueRead' },
         schema: { params: TableParams, response: { ...ERRORS, 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -299,7 +299,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
         config: {
           operation: 'iceberg.loadTable',
           summary: 'The metadata of a table, and keys to its files when the client asks for them',
-          needs: 'bucketRead',
+          needs: 'catalogueRead',
           headers: { 'X-Iceberg-Access-Delegation': '`vended-credentials`: the answer has keys to the files of the table.' },
         },
         schema: {
@@ -327,7 +327,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
     app.get(
       `${TABLE}/credentials`,
       {
-        config: { operation: 'iceberg.credentials', summary: 'Fresh keys to the files of a table', needs: 'bucketRead' },
+        config: { operation: 'iceberg.credentials', summary: 'Fresh keys to the files of a table', needs: 'catalogueRead' },
         schema: {
           params: TableParams,
           querystring: Type.Object({
@@ -348,7 +348,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
         config: {
           operation: 'iceberg.metrics',
           summary: 'Reports of readers; accepted and not kept',
-          needs: 'bucketRead',
+          needs: 'catalogueRead',
           quiet: true,
         },
         schema: { params: TableParams, body: Type.Unknown(), response: { ...ERRORS, 204: Type.Null() } },

@@ -67,7 +67,10 @@ export function createWrites({ tables, store, objects, catalogue }: WritesDeps) 
       schemaId: last?.schemaId ?? 0,
     })
     const columns = addedColumns(current.snapshot, request.schema)
-    if (!request.snapshot && columns.length === 0) return
+    if (!request.snapshot && columns.length === 0) {
+      if (!table.isWritable) throw new PlatformError('accessDenied')
+      return
+    }
     const known = (await store.listManifests(table.data, current.id)).map(
       ({ path, files }) => [path, Object.keys(files)] as const,
     )

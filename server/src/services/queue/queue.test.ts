@@ -189,7 +189,8 @@ await onBothDatabases('queue', (metadata) => {
     assert.equal(runs.length, 1)
   })
 
-  test('a job that ends while PostgreSQL restarts has ended all the same', { skip: metadata.dialect === 'sqlite' }, async () => {
+  const onPostgres = metadata.dialect === 'postgres' ? test : () => {}
+  onPostgres('a job that ends while PostgreSQL restarts has ended all the same', async () => {
     const { create, tick, finish, get, cutNext } = await rig(metadata)
     const job = await create()
     await tick()

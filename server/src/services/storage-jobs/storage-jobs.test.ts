@@ -107,7 +107,8 @@ await onBothDatabases('storage jobs', (metadata) => {
     )
   })
 
-  test('a job that ends while PostgreSQL restarts has ended all the same', { skip: metadata.dialect === 'sqlite' }, async (t) => {
+  const onPostgres = metadata.dialect === 'postgres' ? test : () => {}
+  onPostgres('a job that ends while PostgreSQL restarts has ended all the same', async (t) => {
     const { newProject, node, work, cutNext } = await bench(metadata)
     const loop = node(async () => undefined)
     t.after(() => loop.stop())

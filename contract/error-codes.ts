@@ -449,6 +449,10 @@ export const ERRORS = {
     kind: 'transient',
     text: 'All {sessions} SQL sessions of this node are in use, and none became free within {seconds} s. Try again.',
   },
+  'sql.shareInUse': {
+    kind: 'transient',
+    text: 'The {owner} has its {limit} SQL sessions of this node in use, and none became free within {seconds} s. Wait for the end of its statements, or cancel one.',
+  },
   'sql.sessionInUse': { kind: 'conflict', text: 'The session runs a statement. Wait for its end, or cancel it.' },
   'sql.sessionClosed': { kind: 'conflict', text: 'The SQL session is closed. Open a new one.' },
 

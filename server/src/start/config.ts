@@ -316,6 +316,17 @@ export const VARIABLES = {
       'Most SQL sessions at once on this node; each has a process of its own. One more waits 10 seconds and is then answered 503.',
     parse: read.wholeNumber(1, 1000),
   }),
+  MILLRACE_SQL_TOKEN_SESSIONS: variable({
+    default: 'half of MILLRACE_SQL_SESSIONS',
+    sentence:
+      'SQL sessions of this node that one token has at once, for queries, workspaces and the PostgreSQL port. One more waits 10 seconds and is then answered 503.',
+    parse: read.wholeNumber(1, 1000),
+  }),
+  MILLRACE_SQL_PROJECT_SESSIONS: variable({
+    default: 'one less than MILLRACE_SQL_SESSIONS',
+    sentence: 'The same for all tokens of a project, so that some sessions are left for other projects.',
+    parse: read.wholeNumber(1, 1000),
+  }),
   MILLRACE_SQL_MEMORY_MB: variable({
     default: '1536',
     sentence: 'Most resident memory of a SQL session.',
@@ -836,7 +847,11 @@ function configOf(values: Values, unknown: readonly string[]) {
       workspaceDays: values.MILLRACE_WORKSPACE_DAYS ?? 30,
       workspacesPerProject: values.MILLRACE_WORKSPACES_PER_PROJECT ?? 200,
       workspacesPerToken: values.MILLRACE_WORKSPACES_PER_TOKEN ?? 20,
-      ...defined({ threads: values.MILLRACE_SQL_THREADS }),
+      ...defined({
+        threads: values.MILLRACE_SQL_THREADS,
+        tokenSessions: values.MILLRACE_SQL_TOKEN_SESSIONS,
+        projectSessions: values.MILLRACE_SQL_PROJECT_SESSIONS,
+      }),
     },
     egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
     sampleApi: values.MILLRACE_SAMPLE_API !== 'no',

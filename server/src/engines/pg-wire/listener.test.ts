@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { before, test } from 'node:test'
 import pg from 'pg'
 import { wireClient } from '../../../../tests/support/postgres-wire.ts'
+import { until } from '../../../../tests/support/until.ts'
 import { systemClock } from '../../kit/clock.ts'
 import { openCertificate } from '../tls/certificate.ts'
 import { ensureLocalCertificate } from '../tls/local-authority.ts'
@@ -153,4 +154,22 @@ test('values go to binary and back', () => {
   assert.deepEqual(elementsOf('{1,NULL,"a\\"b,c",}'), ['1', null, 'a"b,c', ''])
   assert.deepEqual(elementsOf('{}'), [])
   assert.equal(elementsOf('{{1}}'), undefined)
+})
+
+test('connections that never sign in keep nobody out, and the oldest of them are closed', async (t) => {
+  const silent = await Promise.all(
+    Array.from({ length: 60 }, async () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => {})
+      t.after(() => socket.destroy())
+      await once(socket, 'connect')
+      return socket
+    }),
+  )
+  await until('all but twenty are closed', () => {
+    for (const socket of silent) socket.resume()
+    return silent.filter((socket) => socket.readyState === 'open').length <= 20
+  })
+  const first = await wireClient(port, 'a', 'right')
+  assert.ok(first)
 })

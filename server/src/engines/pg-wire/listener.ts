@@ -12,7 +12,10 @@ const PROTOCOL_3 = 196_608
 const [SSL_REQUEST, GSS_REQUEST, CANCEL_REQUEST] = [80_877_103, 80_877_104, 80_877_102]
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 const MAX_STARTUP_BYTES = 10_000
-const START_MS = 20_000
+/** How long a client may take to sign in. */
+const START_MS = 10_000
+/** Connections that have not signed in, of one address and in all: one more closes the one that has waited longest. */
+const MAX_WAITING = { perAddress: 20, all: 100 }
 /** How long connections may take to learn that the stack stops. */
 const GOODBYE_MS = 200
 
@@ -34,6 +37,8 @@ export interface WireListener {
 export function createWireListener({ tls, maxConnections, login, wireError }: WireListenerDeps): WireListener {
   const open = new Map<number, { readonly key: number; readonly connection: Connection }>()
   const sockets = new Set<Socket>()
+  /** Not signed in yet, the oldest first, by their address. */
+  const waiting = new Map<Socket, string>()
   const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -43,6 +48,9 @@ export function createWireListener({ tls, maxConnections, login, wireError }: Wi
 
   async function welcome(raw: Socket): Promise<void> {
     const address = raw.remoteAddress ?? ''
+    waiting.set(raw, address)
+    raw.once('close', () => waiting.delete(raw))
+    makeRoom(address)
     const timer = setTimeout(() => raw.destroy(), START_MS)
     try {
       const { socket, content, isEncrypted } = await firstMessage(raw)
@@ -50,10 +58,18 @@ export function createWireListener({ tls, maxConnections, login, wireError }: Wi
       const isPrivate = isEncrypted || LOOPBACK.test(address)
       const started = await start(socket, content, address, isPrivate)
       clearTimeout(timer)
+      waiting.delete(raw)
       await started?.()
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** Clients that only hold connections cannot keep others from signing in, which takes a moment. */
+  function makeRoom(address: string): void {
+    const same = [...waiting].flatMap(([socket, other]) => (other === address ? [socket] : []))
+    if (same.length > MAX_WAITING.perAddress) same[0]?.destroy()
+    else if (waiting.size > MAX_WAITING.all) waiting.keys().next().value?.destroy()
   }
 
   /** Before it, a client may ask for encryption. */
@@ -114,7 +130,7 @@ export function createWireListener({ tls, maxConnections, login, wireError }: Wi
       const startup = startupFrom(content, address)
       const unknown = Object.keys(startup.parameters).filter((name) => name.startsWith('_pq_.'))
       if (version > PROTOCOL_3 || unknown.length > 0) await socket.write(say.negotiateVersion(unknown))
-      if (sockets.size > maxConnections)
+      if (open.size >= maxConnections)
         throw new WireError('53300', `There are ${maxConnections} connections already. Close one, or try again later.`)
       await socket.write(say.askForPassword())
       const answer = await socket.next(true, MAX_STARTUP_BYTES)

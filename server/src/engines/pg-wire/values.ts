@@ -31,6 +31,7 @@ export const OID = {
 /** Types of arrays, and those of their elements. */
 export const ARRAY_OF: Readonly<Record<number, number>> = {
   1000: OID.bool,
+  1001: OID.bytea,
   1005: OID.int2,
   1007: OID.int4,
   1009: OID.text,
@@ -168,6 +169,29 @@ const words = (values: readonly number[]): Buffer =>
   write(values.length * 2, (bytes) => {
     for (const [i, value] of values.entries()) bytes.writeUInt16BE(value, i * 2)
   })
+
+/** The bytes of a text of bytea, in hex (`\x6162`) or in the older form (`a\\b\000`); undefined when it is neither. */
+export function bytesOf(text: string): Buffer | undefined {
+  if (/^\\x/i.test(text)) {
+    const hex = text.slice(2).replaceAll(/\s/g, '')
+    return hex.length % 2 === 0 && /^[0-9a-f]*$/i.test(hex) ? Buffer.from(hex, 'hex') : undefined
+  }
+  const bytes = Buffer.from(text)
+  let size = 0
+  for (let i = 0; i < bytes.length; i++, size++) {
+    if (bytes[i] !== BACKSLASH) {
+      bytes[size] = bytes[i] as number // i < length
+      continue
+    }
+    const octal = /^[0-3][0-7]{2}$/.exec(bytes.toString('latin1', i + 1, i + 4))
+    if (!octal && bytes[i + 1] !== BACKSLASH) return undefined
+    bytes[size] = octal ? Number.parseInt(octal[0], 8) : BACKSLASH
+    i += octal ? 3 : 1
+  }
+  return bytes.subarray(0, size)
+}
+
+const BACKSLASH = 92
 
 // ---------------------------------------------------------------------------------------------------------------- from binary
 

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Kept, openSession, RETIRE_SHARE } from './session.ts'
-import type { SessionOptions, SqlEngine, SqlEngineDeps, SqlLimits, SqlSession } from './sql-engine.ts'
+import type { SessionOptions, SessionOwner, SqlEngine, SqlEngineDeps, SqlLimits, SqlSession } from './sql-engine.ts'
 import { WorkerProcess } from './worker-process.ts'
 
 const DEFAULTS = { sessions: 4, waitMs: 10_000, memoryMb: 1536, diskMb: 8192, timeoutMs: 300_000 }
@@ -20,6 +20,7 @@ interface Idle {
 }
 
 interface Waiting {
+  readonly owner: SessionOwner | undefined
   readonly start: () => void
   readonly refuse: () => void
 }
@@ -31,6 +32,10 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
   /** The one that has rested for the shortest time comes last. */
   const idle: Idle[] = []
   const waiting: Waiting[] = []
+  const shares = createShares({
+    project: settings.projectSessions ?? Math.max(1, sessions - 1),
+    token: settings.tokenSessions ?? Math.max(1, Math.ceil(sessions / 2)),
+  })
   let open = 0
   let isClosed = false
 
@@ -38,10 +43,11 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
   await mkdir(scratchDir, { recursive: true })
 
   /** A place among the sessions, sooner or later. */
-  function place(signal: AbortSignal | undefined): Promise<void> {
+  function place(owner: SessionOwner | undefined, signal: AbortSignal | undefined): Promise<void> {
     if (isClosed || signal?.aborted) return Promise.reject(new PlatformError('sql.cancelled'))
-    if (open < sessions) {
+    if (open < sessions && !shares.usedUp(owner)) {
       open++
+      shares.add(owner, 1)
       return Promise.resolve()
     }
     return new Promise((resolve, reject) => {
@@ -53,22 +59,35 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
         reject(error)
       }
       const cancelled = () => leave(new PlatformError('sql.cancelled'))
-      const timer = setTimeout(() => leave(new PlatformError('sql.busy', { sessions, seconds: waitMs / 1000 })), waitMs)
+      const timer = setTimeout(() => leave(busy(owner)), waitMs)
       const start = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', cancelled)
         resolve()
       }
-      const entry: Waiting = { start, refuse: cancelled }
+      const entry: Waiting = { owner, start, refuse: cancelled }
       signal?.addEventListener('abort', cancelled, { once: true })
       waiting.push(entry)
     })
   }
 
-  function leave(): void {
-    const next = waiting.shift()
-    if (next) next.start()
-    else open--
+  function busy(owner: SessionOwner | undefined): PlatformError {
+    const share = shares.usedUp(owner)
+    return share
+      ? new PlatformError('sql.shareInUse', { ...share, seconds: waitMs / 1000 })
+      : new PlatformError('sql.busy', { sessions, seconds: waitMs / 1000 })
+  }
+
+  /** The place goes to whoever has waited longest and has not used up its share. */
+  function leave(owner: SessionOwner | undefined): void {
+    open--
+    shares.add(owner, -1)
+    const at = waiting.findIndex((one) => !shares.usedUp(one.owner))
+    const [next] = at === -1 ? [] : waiting.splice(at, 1)
+    if (!next) return
+    open++
+    shares.add(next.owner, 1)
+    next.start()
   }
 
   /** Best one that kept the DuckDB of this reader, else one that kept none, else the one that has rested longest. */
@@ -110,7 +129,7 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
       const openedAt = performance.now()
       const release = async (rssMb: number | undefined, left?: Kept) => {
         await giveBack(worker, rssMb, left)
-        leave()
+        leave(options.owner)
         options.onClosed?.(performance.now() - openedAt)
       }
       try {
@@ -124,11 +143,11 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
 
   return {
     async open(options) {
-      await place(options.signal)
+      await place(options.owner, options.signal)
       try {
         return await openInWorker(options)
       } catch (error) {
-        leave()
+        leave(options.owner)
         throw error
       }
     },
@@ -137,6 +156,32 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
       isClosed = true
       for (const { refuse } of [...waiting]) refuse()
       await Promise.all([...all].map((worker) => worker.kill()))
+    },
+  }
+}
+
+/** Sessions of each project and token. */
+function createShares(limits: { readonly project: number; readonly token: number }) {
+  const used = new Map<string, number>()
+  const keysOf = ({ projectId, tokenId }: SessionOwner) => ({
+    project: `project ${projectId}`,
+    token: `token ${projectId} ${tokenId}`,
+  })
+  const of = (key: string): number => used.get(key) ?? 0
+  return {
+    /** Whose share has no session left; undefined when there is one. */
+    usedUp: (owner: SessionOwner | undefined): { readonly owner: 'project' | 'token'; readonly limit: number } | undefined => {
+      if (!owner) return undefined
+      const keys = keysOf(owner)
+      const found = (['token', 'project'] as const).find((kind) => of(keys[kind]) >= limits[kind])
+      return found && { owner: found, limit: limits[found] }
+    },
+    add: (owner: SessionOwner | undefined, count: 1 | -1): void => {
+      for (const key of owner ? Object.values(keysOf(owner)) : []) {
+        const now = of(key) + count
+        if (now > 0) used.set(key, now)
+        else used.delete(key)
+      }
     },
   }
 }

@@ -27,6 +27,9 @@ export interface SqlLimits {
 export interface SqlEngineSettings extends Partial<SqlLimits> {
   /** Sessions at once; each has a process. Default 4. */
   readonly sessions?: number
+  /** Of them for one token, and for one project: the rest is for others. Default half of them, and all but one. */
+  readonly tokenSessions?: number
+  readonly projectSessions?: number
   /** How long `open` waits for a free one. Default 10 s. */
   readonly waitMs?: number
 }
@@ -53,13 +56,20 @@ export interface SessionOptions {
    * same text: it starts at once and finds what was read of files in memory, and nothing else.
    */
   readonly reader?: string
+  /** Whose share of the sessions it takes; without one, as for jobs, which have limits of their own, only the number of all counts. */
+  readonly owner?: SessionOwner
   readonly signal?: AbortSignal
   /** How long the session was open, when it has ended. */
   readonly onClosed?: (ms: number) => void
 }
 
+export interface SessionOwner {
+  readonly projectId: number
+  readonly tokenId: number
+}
+
 export interface SqlEngine {
-  /** Throws `sql.busy` when no process became free in time. Close every session. */
+  /** Throws `sql.busy` when no process became free in time, `sql.shareInUse` when none of the owner did. Close every session. */
   open(options: SessionOptions): Promise<SqlSession>
   /** Process ids of the workers, for fault tests and benches. */
   workerPids(): readonly number[]

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { PlatformError } from '../../kit/errors.ts'
 import { rowsOf, startSql, type TestSql, textOf } from './sql.fixture.ts'
+import { TABLE_FUNCTIONS } from './statements.ts'
 
 let sql: TestSql
 before(async () => {
@@ -124,11 +126,11 @@ test('an alias shows its columns and nothing else', async () => {
   await using session = await sql.open()
   assert.deepEqual(await rowsOf(session, 'SELECT * FROM "in.c-main".secret'), [[1]])
   assert.match((await failure(session.query('SELECT hidden FROM "in.c-main".secret'))).message, /"hidden" not found/)
-  const paths = await rowsOf(session, `SELECT sql FROM duckdb_views() WHERE view_name = 'secret'`)
-  const path = /'(\/[^']+)'/.exec(String(paths[0]?.[0]))?.[1]
-  assert.ok(path, 'the path of the file can be found out')
-  assert.equal((await failure(session.query(`SELECT * FROM read_parquet('${path}')`))).code, 'sql.notAllowed')
-  assert.equal((await failure(session.query(`SELECT * FROM '${path}'`))).code, 'sql.failed')
+  const scratch = join(sql.root, 'scratch')
+  const path = (await readdir(scratch, { recursive: true })).find((name) => /\/files\/[\w-]+$/.test(name))
+  assert.ok(path, 'the session has a link to the file')
+  assert.equal((await failure(session.query(`SELECT * FROM read_parquet('${join(scratch, path)}')`))).code, 'sql.notAllowed')
+  assert.equal((await failure(session.query(`SELECT * FROM '${join(scratch, path)}'`))).code, 'sql.failed')
 })
 
 test('a session of its own database keeps its tables, beside those of the project', async () => {
@@ -264,7 +266,7 @@ test('a reader that comes back gets the same DuckDB with the newest tables, and 
   tables.delete('orders')
   await sql.table('in.c-main', 'kept', 'SELECT 2 AS v')
   const second = await sql.open({ reader: 'a', findTable })
-  assert.deepEqual(await rowsOf(second, 'SELECT view_name FROM duckdb_views() WHERE NOT internal'), [])
+  assert.deepEqual(await rowsOf(second, 'SELECT table_name FROM information_schema.tables'), [])
   assert.deepEqual(await rowsOf(second, `SELECT type_name FROM duckdb_types() WHERE type_name LIKE '%pivot%'`), [])
   for (const name of ['"in.c-main".orders', '"IN.C-MAIN".orders', '"IN.C-MAIN".kept'])
     assert.equal((await failure(second.query(`FROM ${name}`))).code, 'sql.failed', name)
@@ -285,3 +287,70 @@ async function foldersOfSessions(): Promise<string[]> {
   const names = await readdir(join(sql.root, 'scratch'), { recursive: true })
   return names.filter((name) => name.endsWith('files'))
 }
+
+test('no path of this machine is readable by SQL', async () => {
+  await using sql = await startSql({ memoryMb: 512 })
+  await sql.table('in.c-main', 'orders', 'SELECT 1 AS id')
+  const database = join(sql.root, 'own.duckdb')
+  for (const options of [{}, { mode: 'write', database }] as const) {
+    await using session = await sql.open(options)
+    await rowsOf(session, 'SELECT id FROM "in.c-main".orders') // its view exists from here on
+    for (const query of [
+      `SELECT current_setting('temp_directory')`,
+      `SELECT "current_setting"('temp_directory')`,
+      'FROM duckdb_databases()',
+      'FROM duckdb_databases',
+      'FROM pragma_database_list',
+      'FROM duckdb_settings()',
+      'FROM duckdb_views()',
+      'SELECT sql FROM sqlite_master',
+      'SELECT definition FROM pg_catalog.pg_views',
+      'FROM pragma_database_size()',
+      'SELECT view_definition FROM information_schema.views',
+      'FROM pg_settings',
+      `SELECT * FROM query('SELECT 1')`,
+    ])
+      await assert.rejects(() => rowsOf(session, query), { code: 'sql.notAllowed' }, query)
+    for (const query of ['PRAGMA database_list', 'CALL pragma_database_size()', `SET temp_directory = '/tmp'`])
+      await assert.rejects(() => rowsOf(session, query), PlatformError, query)
+    const relations = await rowsOf(session, `SELECT DISTINCT table_schema, table_name FROM information_schema.tables`)
+    const inside = ['pg_catalog', 'information_schema'].flatMap((schema) => INTERNAL.map((name) => `${schema}.${name}`))
+    const functions = [...TABLE_FUNCTIONS].filter((name) => name.startsWith('duckdb_')).map((name) => `${name}()`)
+    const named = relations.map(([schema, name]) => `"${schema}"."${name}"`)
+    const shown = [
+      'SHOW DATABASES',
+      'SHOW ALL TABLES',
+      'EXPLAIN FROM "in.c-main".orders',
+      'EXPLAIN ANALYZE FROM "in.c-main".orders',
+    ]
+    for (const query of [...shown, ...[...inside, ...functions, ...named].map((relation) => `FROM ${relation}`)]) {
+      const rows = await rowsOf(session, query).catch(() => []) // some exist in one schema only
+      assert.ok(!JSON.stringify(rows, (_, value) => String(value)).includes(sql.root), query)
+      const text = rows.flat().map(String).join(' ')
+      assert.ok(!text.includes(sql.root), query)
+    }
+  }
+})
+
+const INTERNAL =
+  `columns tables schemata constraint_column_usage key_column_usage referential_constraints table_constraints character_sets views
+  pg_am pg_attrdef pg_attribute pg_class pg_constraint pg_database pg_depend pg_description pg_enum pg_index pg_indexes pg_namespace
+  pg_prepared_statements pg_proc pg_sequence pg_sequences pg_settings pg_tables pg_tablespace pg_type`.split(/\s+/)
+
+test('one token or project cannot take every session, and each place goes to the next that has a share left', async () => {
+  await using own = await startSql({ memoryMb: 512, sessions: 4, tokenSessions: 2, projectSessions: 3, waitMs: 300 })
+  const of = (projectId: number, tokenId: number) => own.open({ owner: { projectId, tokenId } })
+  const held = [await of(1, 1), await of(1, 1)]
+  assert.equal((await failure(of(1, 1))).code, 'sql.shareInUse')
+  held.push(await of(1, 2))
+  assert.match((await failure(of(1, 3))).message, /^The project has its 3 SQL sessions/)
+  const other = await of(2, 1)
+  assert.deepEqual(await rowsOf(other, 'SELECT 1'), [[1]])
+  assert.equal((await failure(of(2, 2))).code, 'sql.busy')
+  const [waitsForShare, waitsForPlace] = [failure(of(1, 1)), of(2, 2)]
+  await held[2]?.close() // of another token: the first that waits may not have it
+  await (await waitsForPlace).close()
+  assert.equal((await waitsForShare).code, 'sql.shareInUse')
+  for (const session of [...held, other]) await session.close()
+  await Promise.all([of(1, 1), of(1, 1), of(1, 2)].map(async (session) => (await session).close()))
+})

@@ -148,7 +148,6 @@ export const isTransaction = ({ keyword }: Statement): boolean => TRANSACTIONS.i
 export const TABLE_FUNCTIONS: ReadonlySet<string> = new Set([
   'duckdb_columns',
   'duckdb_constraints',
-  'duckdb_databases',
   'duckdb_dependencies',
   'duckdb_functions',
   'duckdb_indexes',
@@ -158,7 +157,6 @@ export const TABLE_FUNCTIONS: ReadonlySet<string> = new Set([
   'duckdb_sequences',
   'duckdb_tables',
   'duckdb_types',
-  'duckdb_views',
   'generate_series',
   'histogram',
   'histogram_values',
@@ -182,9 +180,9 @@ export const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set(
   database_size disable_checkpoint_on_shutdown disable_logging disable_object_cache disable_optimizer disable_peg_parser
   disable_print_progress_bar disable_profile disable_profiling disable_progress_bar disable_verification disable_verify_external
   disable_verify_fetch_row disable_verify_parallelism disable_verify_serializer duckdb_approx_database_count duckdb_connection_count
-  duckdb_coordinate_systems duckdb_extensions duckdb_external_file_cache duckdb_log_contexts duckdb_logs duckdb_logs_parsed
+  duckdb_coordinate_systems duckdb_databases duckdb_extensions duckdb_external_file_cache duckdb_log_contexts duckdb_logs duckdb_logs_parsed
   duckdb_optimizers duckdb_prepared_statements duckdb_profiling_settings duckdb_secret_types duckdb_secrets duckdb_settings
-  duckdb_table_sample duckdb_temporary_files duckdb_variables enable_checkpoint_on_shutdown enable_logging enable_object_cache
+  duckdb_table_sample duckdb_temporary_files duckdb_variables duckdb_views enable_checkpoint_on_shutdown enable_logging enable_object_cache
   enable_optimizer enable_peg_parser enable_print_progress_bar enable_profile enable_profiling enable_progress_bar
   enable_verification extension_versions force_checkpoint functions glob import_database json_execute_serialized_sql metadata_info
   parquet_bloom_probe parquet_file_metadata parquet_full_metadata parquet_kv_metadata parquet_metadata parquet_scan parquet_schema
@@ -194,6 +192,13 @@ export const REFUSED_FUNCTIONS: ReadonlySet<string> = new Set(
   show_tables show_tables_expanded sniff_csv sql_auto_complete storage_info table_info test_vector_types truncate_duckdb_logs
   user_agent verify_external verify_fetch_row verify_parallelism verify_serializer version which_secret`.split(/\s+/),
 )
+
+/** What shows paths of this machine: settings, the files of databases, and how tables of the project are read. By any name, called or not. */
+const HIDDEN = new Set(
+  `current_setting duckdb_databases duckdb_settings duckdb_views pg_settings pg_views pragma_database_list sqlite_master sqlite_schema
+  sqlite_temp_master sqlite_temp_schema`.split(/\s+/),
+)
+const [SHORTEST_HIDDEN, LONGEST_HIDDEN] = [5, 30]
 
 const SHORTEST_REFUSED = Math.min(...[...REFUSED_FUNCTIONS].map(({ length }) => length))
 
@@ -207,20 +212,40 @@ export function checkAllowed(statement: Statement, mode: SessionMode): void {
   if (keyword === 'create' && [1, 2, 3, 4].some((i) => tokens.kind(i) === 'word' && tokens.lower(i) === 'secret'))
     refuse('CREATE SECRET', offset)
   const called = refusedCall(tokens)
-  if (called !== undefined) refuse(`${tokens.text(called)}()`, tokens.start(called))
+  if (called !== undefined)
+    refuse(isHidden(tokens, called) ? tokens.text(called) : `${tokens.text(called)}()`, tokens.start(called))
 }
 
-/** The first call of a function that is refused: its name, and a bracket behind it. From the end, so that what follows is known. */
+/** The first name that is hidden, or of a function that is refused with a bracket behind it. From the end, so that what follows is known. */
 function refusedCall(tokens: Tokens): number | undefined {
   let found: number | undefined
   let isBracketNext = false
   for (let i = tokens.length - 1; i >= 0; i--) {
-    if (isBracketNext && tokens.isName(i) && isRefused(tokens, i)) found = i
+    if (tokens.isName(i) && ((isBracketNext && isRefused(tokens, i)) || isHidden(tokens, i))) found = i
     // Characters beyond ASCII may stand between, should DuckDB ever take one for a space.
     if (!tokens.isForeign(i)) isBracketNext = tokens.isSymbol(i, '(')
   }
   return found
 }
+
+function isHidden(tokens: Tokens, i: number): boolean {
+  const length = tokens.end(i) - tokens.start(i)
+  if (length < SHORTEST_HIDDEN || length > LONGEST_HIDDEN) return false
+  const name = tokens.lower(i)
+  if (name === 'views') return tokens.isSymbol(i - 1, '.') && tokens.lower(i - 2) === 'information_schema'
+  return HIDDEN.has(name) && !isHarmlessSetting(tokens, i)
+}
+
+/** `current_setting('threads')` */
+const isHarmlessSetting = (tokens: Tokens, i: number): boolean =>
+  tokens.isSymbol(i + 1, '(') && tokens.isSymbol(i + 3, ')') && HARMLESS_SETTINGS.has(tokens.raw(i + 2).toLowerCase())
+
+const HARMLESS_SETTINGS = new Set(
+  `threads worker_threads memory_limit max_memory max_temp_directory_size timezone calendar search_path schema default_order default_null_order
+  null_order preserve_insertion_order`
+    .split(/\s+/)
+    .map((name) => `'${name}'`),
+)
 
 /** Characters beyond ASCII do not count, should DuckDB ever take one for a space. */
 function isRefused(tokens: Tokens, i: number): boolean {

@@ -66,6 +66,11 @@ export class Tokens {
     return inside.includes('"') ? inside.replaceAll('""', '"') : inside
   }
 
+  /** As it is written. */
+  raw(i: number): string {
+    return this.#sql.slice(this.start(i), this.end(i))
+  }
+
   lower(i: number): string {
     return this.text(i).toLowerCase()
   }

@@ -6,6 +6,7 @@
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import {
+  DuckDBBlobValue,
   type DuckDBConnection,
   DuckDBInstance,
   type DuckDBPreparedStatement,
@@ -69,6 +70,9 @@ let credits = 0
 let isRunning = false
 let interrupting: NodeJS.Timeout | undefined
 let onCredit = () => {}
+/** DuckDB has parsed a very long text: later statements of such a process were seen to fail for no reason, so no other session gets it. */
+let isSpent = false
+const MAX_REUSED_CHARS = 2 ** 15
 
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL')) // a plain exit would wait for DuckDB's running statement
 process.on('message', (message: ToWorker) => {
@@ -194,6 +198,7 @@ const nameOf = ({ schema, name }: View): string => `${schemaOf(schema)}.${double
 
 async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   bytesBefore = 0
+  isSpent ||= [message.sql, ...message.values].some((text) => typeof text === 'string' && text.length > MAX_REUSED_CHARS)
   const prepared = await prepare(open, message)
   const columns = columnsOf(prepared)
   const parameters = Array.from({ length: prepared.parameterCount }, (_, i) => parameterType(prepared, i + 1))
@@ -218,9 +223,11 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   }
   sendShape()
   if (message.output === 'names') return sendNames(result)
-  if (message.output === 'rows') return sendRows(result, message.limit)
+  const isPlan = prepared.statementType === EXPLAIN // names the files that are read
+  if (message.output === 'rows') return sendRows(result, message.limit, isPlan ? pathless : plain)
   if (message.output === 'parquet') throw noQuery()
-  return writeRows(result, columns, message.output, open.out, message.limit)
+  const toPlain = isPlan ? pathless : message.output === 'postgres' ? postgresPlain : plain
+  return writeRows(batchesOf(result, message.limit, toPlain), columns, message.output, open.out)
 }
 
 /** Some statements are several to DuckDB: a PIVOT first asks for its columns. All but the last run here. */
@@ -260,7 +267,11 @@ function parameterType(prepared: DuckDBPreparedStatement, i: number): string {
 }
 
 /** A statement that changes rows has a column for their number, which is not a result. */
-const isResult = ({ statementType }: DuckDBPreparedStatement): boolean => [SELECT, EXPLAIN].includes(statementType)
+const isResult = (prepared: DuckDBPreparedStatement): boolean => {
+  if ([SELECT, EXPLAIN].includes(prepared.statementType)) return true
+  const isChange = [INSERT, UPDATE, DELETE, MERGE_INTO].includes(prepared.statementType)
+  return isChange && (prepared.columnCount !== 1 || prepared.columnName(0) !== 'Count') // RETURNING
+}
 
 // ------------------------------------------------------------------------------------------------------------ text, by DuckDB
 
@@ -336,10 +347,10 @@ const ESCAPES = [
 
 // ------------------------------------------------------------------------------------------------------------- rows, decoded here
 
-async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY): Promise<StatementEnd> {
+async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY, toPlain = plain): Promise<StatementEnd> {
   credits = BATCHES_AHEAD
   let rows = 0
-  for await (const batch of batchesOf(result, limit)) {
+  for await (const batch of batchesOf(result, limit, toPlain)) {
     if (credits === 0 && !interrupting)
       await new Promise<void>((resolve) => {
         onCredit = resolve
@@ -361,16 +372,15 @@ async function sendNames(result: DuckDBResult): Promise<StatementEnd> {
 
 /** The way out for statements that COPY does not take, such as EXPLAIN: short results. */
 async function writeRows(
-  result: DuckDBResult,
+  batches: AsyncIterable<SqlValue[][]>,
   columns: readonly SqlColumn[],
   format: keyof typeof LINES,
   out: number,
-  limit = Number.POSITIVE_INFINITY,
 ): Promise<StatementEnd> {
   const line = LINES[format]
   if (format === 'csv') writeSync(out, `${columns.map(({ name }) => csvValue(name)).join(',')}\n`)
   let rows = 0
-  for await (const batch of batchesOf(result, limit)) {
+  for await (const batch of batches) {
     rows += batch.length
     writeAll(out, batch.map((row) => `${line(row)}\n`).join(''))
   }
@@ -405,11 +415,11 @@ const csvValue = (value: SqlValue): string => {
   return text === '' || /[",\r\n]/.test(text) ? doubleQuoted(text) : text
 }
 
-async function* batchesOf(result: DuckDBResult, limit: number): AsyncGenerator<SqlValue[][]> {
+async function* batchesOf(result: DuckDBResult, limit = Number.POSITIVE_INFINITY, toPlain = plain): AsyncGenerator<SqlValue[][]> {
   for (let left = limit; left > 0; ) {
     const chunk = await result.fetchChunk()
     if (!chunk || chunk.rowCount === 0) return
-    const columns = Array.from({ length: chunk.columnCount }, (_, i) => chunk.getColumnValues(i).map(plain))
+    const columns = Array.from({ length: chunk.columnCount }, (_, i) => chunk.getColumnValues(i).map(toPlain))
     const size = Math.min(chunk.rowCount, left)
     left -= size
     yield Array.from({ length: size }, (_, row) => columns.map((column) => column[row] ?? null))
@@ -421,6 +431,14 @@ function plain(value: DuckDBValue): SqlValue {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value
   return typeof value === 'bigint' || typeof value === 'boolean' ? value : String(value)
 }
+
+const pathless = (value: DuckDBValue): SqlValue => {
+  const shown = plain(value)
+  return typeof shown === 'string' ? shown.replaceAll(PATHS, '(file)') : shown
+}
+
+const postgresPlain = (value: DuckDBValue): SqlValue =>
+  value instanceof DuckDBBlobValue ? `\\x${Buffer.from(value.bytes).toString('hex')}` : plain(value)
 
 function bindValues(prepared: DuckDBPreparedStatement, values: readonly SqlValue[]): void {
   if (prepared.parameterCount !== values.length)
@@ -442,7 +460,7 @@ function bindValues(prepared: DuckDBPreparedStatement, values: readonly SqlValue
 function watchMemory(): NodeJS.Timeout {
   const watch = setInterval(() => {
     const limits = session?.settings.limits
-    if (!limits || rssMb() <= limits.memoryMb) return
+    if (!limits || residentMb() <= limits.memoryMb) return
     clearInterval(watch)
     const failed: FromWorker = { type: 'failed', error: portable(tooMuch('its process outgrew the limit')), rssMb: rssMb() }
     process.send?.(failed, () => process.kill(process.pid, 'SIGKILL'))
@@ -492,9 +510,12 @@ function readError(error: unknown): {
 }
 
 /** Paths of this machine are the log's business. */
-const withoutPaths = (text: string): string => text.replace(/"?(?:\/[\w.-]+){2,}"?/g, '(file)').slice(0, 2000)
+const PATHS = /"?(?:\/[\w.-]+){2,}"?/g
+const withoutPaths = (text: string): string => text.replace(PATHS, '(file)').slice(0, 2000)
 
 const send = (message: FromWorker): void => {
   process.send?.(message, () => {}) // a parent that is gone does not listen, and the disconnect ends this process
 }
-const rssMb = (): number => process.memoryUsage.rss() / (1 << 20)
+const residentMb = (): number => process.memoryUsage.rss() / (1 << 20)
+/** What decides whether the process serves another session. */
+const rssMb = (): number => (isSpent ? Number.POSITIVE_INFINITY : residentMb())

@@ -148,6 +148,22 @@ export function nameAt({ tokens }: Statement, at: number): string {
   return tokens.isQuoted(at) ? tokens.text(at) : tokens.lower(at)
 }
 
+// ----------------------------------------------------------------------------------------------------------------------- bytea
+
+/** The text with each `'...'::bytea`, which clients write into it, as DuckDB has such values. */
+export function withByteaLiterals(statement: Statement, literal: (text: string) => string): string {
+  const { text, tokens, offset } = statement
+  const pieces: string[] = []
+  let from = 0
+  for (let i = 0; i + 3 < tokens.length; i++) {
+    if (!tokens.isSymbol(i + 1, ':') || !tokens.isSymbol(i + 2, ':') || tokens.kind(i) !== 'string') continue
+    if (tokens.lower(i + 3) !== 'bytea' || tokens.isSymbol(i + 4, '[')) continue
+    pieces.push(text.slice(from, tokens.start(i) - offset), literal(stringOf(statement, i)))
+    from = tokens.end(i + 3) - offset
+  }
+  return pieces.length > 0 ? pieces.join('') + text.slice(from) : text
+}
+
 // ------------------------------------------------------------------------------------------------------------------ parameters
 
 /** The text with literals in the place of `$1`, `$2` ... */

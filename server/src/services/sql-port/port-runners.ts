@@ -1,7 +1,7 @@
 // Where statements of a connection run. A connection holds a process of the SQL engine only while a statement runs, its result is
 // read, or a transaction in a workspace is open: any number of idle connections cost none.
 
-import type { SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
+import type { SessionOwner, SqlEngine, SqlSession, SqlTable } from '../../engines/sql/sql-engine.ts'
 
 /** A session for one statement; `release` it when its result was read. */
 export interface Taken {
@@ -22,13 +22,14 @@ export type FindTable = (schema: string, name: string) => Promise<SqlTable | und
 export interface ReadRunnerDeps {
   readonly engine: Pick<SqlEngine, 'open'>
   readonly reader: string
+  readonly owner: SessionOwner
   readonly findTable: FindTable
   /** How long a statement took. */
   readonly onClosed: (ms: number) => void
 }
 
 /** Reads tables of the project. A transaction sees each table as it was when it was first named. */
-export function createReadRunner({ engine, reader, findTable, onClosed }: ReadRunnerDeps): Runner {
+export function createReadRunner({ engine, reader, owner, findTable, onClosed }: ReadRunnerDeps): Runner {
   let seen: Map<string, Promise<SqlTable | undefined>> | undefined
 
   const find: FindTable = (schema, name) => {
@@ -47,7 +48,7 @@ export function createReadRunner({ engine, reader, findTable, onClosed }: ReadRu
   return {
     isReadOnly: true,
     take: async (signal) => {
-      const session = await engine.open({ mode: 'read', reader, findTable: find, signal, onClosed })
+      const session = await engine.open({ mode: 'read', reader, owner, findTable: find, signal, onClosed })
       return { session, release: session.close }
     },
     begin: async () => {

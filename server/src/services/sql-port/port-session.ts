@@ -15,10 +15,10 @@ import {
 } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlSession, StatementOptions } from '../../engines/sql/sql-engine.ts'
 import { isQuery, type Statement, singleStatement, splitStatements, type TableName } from '../../engines/sql/statements.ts'
-import { nameAt, parameterCount, readCopy, readDeclare, readFetch, withLiterals } from './port-commands.ts'
+import { nameAt, parameterCount, readCopy, readDeclare, readFetch, withByteaLiterals, withLiterals } from './port-commands.ts'
 import type { Runner, Taken } from './port-runners.ts'
 import { type PortSettings, readSet, SERVER_VERSION } from './port-settings.ts'
-import { literalOf, pgType, wireColumn } from './port-types.ts'
+import { byteaLiteral, literalOf, pgType, wireColumn } from './port-types.ts'
 import { mayName, type Route, routeOf } from './statement-route.ts'
 
 export interface PortSessionDeps {
@@ -58,7 +58,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   async function parse(sql: string, types: readonly number[]): Promise<WireStatement> {
     await deps.check()
-    const statement = singleStatement(sql)
+    const statement = withBytea(singleStatement(sql))
     if (status === 'E' && !ENDING.has(statement.keyword))
       throw new WireError('25P02', 'The transaction has failed; nothing runs in it before ROLLBACK.')
     const command = commands[statement.keyword]
@@ -329,6 +329,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         tag: (rows) => `SELECT ${rows}`,
         close: async () => {},
       }
+    const known = await typesFor(statement, values, types)
     const taken = await runner.take(signal)
     try {
       const route = await routeFor(taken.session, statement)
@@ -338,7 +339,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       }
       const shortNames = await shortNamesFor(route, signal)
       const sql = withLiterals(statement, (number, isList) =>
-        literalOf(values[number - 1] ?? null, types[number - 1] ?? 0, isList),
+        literalOf(values[number - 1] ?? null, known[number - 1] ?? 0, isList),
       )
       const timeoutMs = settings.timeoutMs()
       const options: StatementOptions = { signal, shortNames, ...(timeoutMs !== undefined && { timeoutMs }) }
@@ -347,6 +348,13 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       await taken.release()
       throw error
     }
+  }
+
+  /** A text of bytea is another one to DuckDB, so that its place is looked at where the client does not say its type. */
+  async function typesFor(statement: Statement, values: readonly (string | null)[], types: readonly number[]) {
+    if (!values.some((value, i) => !types[i] && value?.startsWith('\\x'))) return types
+    const { parameters } = await describeQuery(statement, types, values.length)
+    return values.map((_, i) => types[i] || (parameters[i] === OID.bytea ? OID.bytea : 0))
   }
 
   async function answerOfTables(taken: Taken, sql: string, statement: Statement, options: StatementOptions): Promise<Answer> {
@@ -495,6 +503,11 @@ function hasWord({ tokens }: Statement, word: string): boolean {
 }
 
 const ENDING = new Set(['commit', 'end', 'rollback', 'abort'])
+
+function withBytea(statement: Statement): Statement {
+  const text = withByteaLiterals(statement, byteaLiteral)
+  return text === statement.text ? statement : singleStatement(text)
+}
 
 const tooManyColumns = (count: number) =>
   new WireError('54011', `The result has ${count} columns; at most ${MAX_COLUMNS} are allowed. Select fewer of them.`)

@@ -51,12 +51,32 @@ const ONLY: Readonly<Record<string, RegExp>> = {
 }
 const READ_ONLY = /^(server_|in_hot|integer_d|is_super|max_|session_auth)/
 
+/** Parts of the first message that are no settings. */
+const NO_SETTINGS = /^(user|database|options|replication|_pq_\..*)$/
+
+/** `-c name=value`, `-cname=value` or `--name=value`, as libpq sends what PGOPTIONS has. A backslash keeps the space behind it. */
+function optionsOf(text: string): [name: string, value: string][] {
+  const words = (text.match(/(?:\\[\s\S]|[^\s\\])+/g) ?? []).map((word) => word.replaceAll(/\\([\s\S])/g, '$1'))
+  const settings: [string, string][] = []
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i] ?? ''
+    const setting = word === '-c' ? (words[++i] ?? '') : word.replace(/^(-c|--)/, '')
+    const [, name, value] = /^([\w.-]+)=([\s\S]*)$/.exec(setting) ?? []
+    if (name === undefined || value === undefined || !/^(-c|--)/.test(word))
+      throw new WireError('42601', `The option "${word.slice(0, 60)}" of the connection is not supported. Use -c name=value.`)
+    settings.push([name.replaceAll('-', '_'), value])
+  }
+  return settings
+}
+
 export type PortSettings = ReturnType<typeof createPortSettings>
 
 export function createPortSettings(user: string, startup: Readonly<Record<string, string>>) {
   const values = new Map<string, string>([['session_authorization', user]])
-  let searchPath: readonly string[] | undefined = startup.search_path === undefined ? undefined : pathFrom(startup.search_path)
-  if (startup.application_name !== undefined) values.set('application_name', startup.application_name)
+  let searchPath: readonly string[] | undefined
+  // JDBC sends the time zone of its machine: what has one value here is reported to the client with the start instead.
+  const plain = Object.entries(startup).filter(([name]) => !NO_SETTINGS.test(name) && !ONLY[name.toLowerCase()])
+  const given = [...plain, ...optionsOf(startup.options ?? '')]
 
   function show(name: string): string {
     const key = name.toLowerCase()
@@ -83,13 +103,16 @@ export function createPortSettings(user: string, startup: Readonly<Record<string
     else values.set(key, key === 'statement_timeout' ? String(timeoutFrom(value)) : value)
   }
 
+  for (const [name, value] of given) set(name, value)
+  const atStart = { values: new Map(values), searchPath }
+
   return {
     show,
     set,
     reset: () => {
       values.clear()
-      values.set('session_authorization', user)
-      searchPath = undefined
+      for (const [name, value] of atStart.values) values.set(name, value)
+      searchPath = atStart.searchPath
     },
     /** Undefined: every schema, in the order of their names. */
     searchPath: () => searchPath,

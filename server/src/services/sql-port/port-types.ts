@@ -1,6 +1,6 @@
 // Types of DuckDB in the words of PostgreSQL, and values of a client as literals of DuckDB.
 
-import { ARRAY_OF, elementsOf, OID } from '../../engines/pg-wire/values.ts'
+import { ARRAY_OF, bytesOf, elementsOf, OID } from '../../engines/pg-wire/values.ts'
 import { type WireColumn, WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlColumn } from '../../engines/sql/sql-engine.ts'
 
@@ -74,6 +74,7 @@ const PARAMETER_TYPES: Readonly<Record<number, string>> = {
   [OID.timestamptz]: 'TIMESTAMPTZ',
   [OID.interval]: 'INTERVAL',
   [OID.uuid]: 'UUID',
+  [OID.bytea]: 'BLOB',
 }
 
 /** `isList`: its place takes an array, whether or not the client says so. */
@@ -84,9 +85,17 @@ export function literalOf(value: string | null, oid: number, isList = false): st
   if (value.includes('\0')) throw new WireError('22021', 'A parameter has a NUL, which no text may have.')
   const quoted = `'${value.replaceAll("'", "''")}'`
   if (oid === OID.numeric) return `CAST(${quoted} AS ${decimalFor(value)})`
-  if (oid === OID.bytea) return `from_hex(${quoted.replace(/^'\\x/, "'")})`
+  if (oid === OID.bytea) return byteaLiteral(value)
   const type = PARAMETER_TYPES[oid]
   return type ? `CAST(${quoted} AS ${type})` : quoted
+}
+
+/** DuckDB reads `\x` in another way: for one byte. */
+export function byteaLiteral(text: string): string {
+  const bytes = bytesOf(text)
+  if (!bytes)
+    throw new WireError('22P02', `"${text.slice(0, 60)}" is not valid for the type bytea. Write the bytes in hex, as \\x6162.`)
+  return `from_hex('${bytes.toString('hex')}')`
 }
 
 function listOf(value: string, element: number): string {

@@ -7,7 +7,6 @@ import { type TableClient, tableClient } from '../../../../tests/support/table-c
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
 import { until } from '../../../../tests/support/until.ts'
 import { OID, textOf } from '../../engines/pg-wire/values.ts'
-import { HOSTILE_SQL } from '../../engines/sql/hostile-sql.fixture.ts'
 
 let stack: TestStack
 let client: TableClient
@@ -437,34 +436,6 @@ test('ten megabytes of SQL are refused, and the connection goes on', async (t) =
   assert.deepEqual(await rowsOf(db, 'SELECT 1'), [[1]])
 })
 
-test('a megabyte of hostile SQL holds the event loop for moments, by the port and by HTTP', async (t) => {
-  const db = await connect(t)
-  const ways: Readonly<Record<string, (sql: string) => Promise<unknown>>> = {
-    port: (sql) => db.query(sql),
-    prepared: (sql) => db.query(sql, []),
-    http: async (sql) => {
-      const { status } = await stack.request('POST', '/v2/storage/query', { json: { sql } })
-      assert.ok(status < 500 || status === 503, String(status))
-    },
-  }
-  for (const shape of ['open brackets', 'nested calls', 'many statements'])
-    for (const [way, send] of Object.entries(ways)) {
-      const used = async (bytes: number) => {
-        const sql = Buffer.from(HOSTILE_SQL[shape]?.(bytes) ?? '').toString()
-        const before = process.threadCpuUsage()
-        await send(sql).catch(() => {})
-        const { user, system } = process.threadCpuUsage(before)
-        return (user + system) / 1000
-      }
-      const [eighth, whole] = [await used(1 << 17), await used(1 << 20)]
-      // The bound is for a machine that does much else; the old way took minutes.
-      assert.ok(
-        whole < Math.max(20 * eighth, 1500),
-        `${shape} by ${way}: ${whole} ms of the processor, ${eighth} ms for an eighth`,
-      )
-    }
-})
-
 test('the catalogue follows the tables, and a text that only looks like one of its names does not reach it', async (t) => {
   const db = await connect(t)
   const names = async () =>
@@ -598,6 +569,73 @@ test('a workspace is read and written with its own password or a token', async (
   await stack.request('POST', `/v2/storage/workspaces/${id}/password`)
   assert.equal((await ended).code, '57P01')
   assert.equal((await failure(clientOf({ user, password }).connect())).code, '28P01')
+})
+
+test('bytea arrives and comes back byte by byte, in every form that clients use', async (t) => {
+  const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
+  const { user, password } = made.json<{ connection: { user: string; password: string } }>().connection
+  const db = await connect(t, { user, password, database: 'workspace' })
+  const all = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
+  const hex = all.toString('hex')
+  await db.query('CREATE TABLE blobs (id INTEGER, bytes BLOB)')
+  await db.query('INSERT INTO blobs VALUES (1, $1)', [all]) // binary, as asyncpg sends it
+  await db.query('INSERT INTO blobs VALUES (2, $1)', [`\\x${hex}`])
+  await db.query(`INSERT INTO blobs VALUES (3, '\\x${hex}'::bytea)`) // psycopg2's Binary
+  await db.query(`INSERT INTO blobs VALUES (4, E'\\\\x${hex}'::bytea)`)
+  const escaped = Array.from(all, (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
+  await db.query(`INSERT INTO blobs VALUES (5, '${escaped}'::bytea)`)
+  const returned = await db.query('INSERT INTO blobs VALUES (6, $1) RETURNING bytes', [all])
+  assert.deepEqual(returned.rows[0].bytes, all)
+  const { rows } = await db.query('SELECT id, bytes FROM blobs ORDER BY id')
+  for (const { id, bytes } of rows) assert.deepEqual(bytes, all, `row ${id}`)
+  assert.equal(rows.length, 6)
+  const binary = await db.query({ text: 'SELECT bytes FROM blobs', binary: true } as pg.QueryConfig)
+  assert.deepEqual(binary.rows[0].bytes, all)
+  assert.deepEqual((await db.query('SELECT $1::bytea AS b', [all])).rows[0].b, all)
+  assert.equal((await failure(db.query(`SELECT '\\x6'::bytea`))).code, '22P02')
+})
+
+test('a column is added to a table of a workspace, and clients see the columns of temporary tables', async (t) => {
+  const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
+  const { user, password } = made.json<{ connection: { user: string; password: string } }>().connection
+  const db = await connect(t, { user, password, database: 'workspace' })
+  await db.query('CREATE TABLE model AS SELECT 1 AS id')
+  // What dbt does for append_new_columns.
+  await db.query('BEGIN')
+  await db.query('CREATE TEMPORARY TABLE model__dbt_tmp AS SELECT 2 AS id, 3 AS added')
+  const columnsOf = (table: string) =>
+    rowsOf(
+      db,
+      `SELECT column_name FROM "workspace".INFORMATION_SCHEMA.columns WHERE table_name = '${table}' ORDER BY ordinal_position`,
+    )
+  assert.deepEqual(await columnsOf('model__dbt_tmp'), [['id'], ['added']])
+  await db.query('ALTER TABLE model ADD COLUMN added INTEGER')
+  await db.query('INSERT INTO model (id, added) (SELECT id, added FROM model__dbt_tmp)')
+  await db.query('COMMIT')
+  assert.deepEqual(await columnsOf('model'), [['id'], ['added']])
+  assert.deepEqual(await rowsOf(db, 'SELECT id, added FROM model ORDER BY id'), [
+    [1, null],
+    [2, 3],
+  ])
+  const refused = await failure(db.query('ALTER TABLE "in.c-main".orders ADD COLUMN x INTEGER'))
+  assert.ok(refused.message.length > 10, refused.message)
+  assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM "in.c-main".orders'), [['3']])
+})
+
+test('options of the connection are applied, and what is not supported is refused', async (t) => {
+  const db = await connect(t, { options: '-c statement_timeout=3s -csearch_path=in.c-main --lock-timeout=5' } as never)
+  const shown = async (name: string) => (await rowsOf(db, `SHOW ${name}`))[0]?.[0]
+  assert.deepEqual([await shown('statement_timeout'), await shown('search_path')], ['3000', '"in.c-main"'])
+  await db.query('SET statement_timeout = 0')
+  await db.query('RESET ALL')
+  assert.equal(await shown('statement_timeout'), '3000')
+  const code = async (options: string) => (await failure(clientOf({ options } as never).connect())).code
+  assert.equal(await code('-c no_such_setting=1'), '42704')
+  assert.equal(await code('-c client_encoding=LATIN1'), '0A000')
+  assert.equal(await code('-c statement_timeout=soon'), '22023')
+  assert.equal(await code('-f s'), '42601')
+  const timed = await connect(t, { options: '-c statement_timeout=50' } as never)
+  assert.equal((await failure(timed.query('SELECT count(*) FROM range(1e12::BIGINT)'))).code, '57014')
 })
 
 test('wrong passwords lock an address out, whoever was right before goes on', async (t) => {

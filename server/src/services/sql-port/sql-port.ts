@@ -91,6 +91,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       : createReadRunner({
           engine: deps.engine,
           reader: readerOf(scope),
+          owner: scope.actor,
           findTable: (schema, name) => deps.findTable(scope, schema, name),
           onClosed: (ms) => deps.onSession(scope.actor.projectId, ms),
         })
@@ -156,8 +157,9 @@ async function ofSession(take: () => Promise<Taken>): Promise<CatalogTable[]> {
   const { session, release } = await take()
   try {
     const { batches } = await session.query(
-      `SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns()
-       WHERE database_name = 'workspace' AND NOT internal ORDER BY schema_name, table_name, column_index`,
+      // Temporary tables live as long as a transaction; clients such as dbt compare their columns with those of the table to load.
+      `SELECT CASE database_name WHEN 'temp' THEN 'temp' ELSE schema_name END, table_name, column_name, data_type, is_nullable
+       FROM duckdb_columns() WHERE database_name IN ('workspace', 'temp') AND NOT internal ORDER BY 1, table_name, column_index`,
     )
     const rows = (await Array.fromAsync(batches)).flat()
     return [...Map.groupBy(rows, ([schema, name]) => JSON.stringify([schema, name])).values()].map((columns) => {

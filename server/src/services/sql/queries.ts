@@ -41,6 +41,7 @@ export function createQueries({ engine, findTable, listTables, onSession }: Quer
     const session = await engine.open({
       mode: 'read',
       reader: readerOf(scope),
+      owner: scope.actor,
       findTable: (schema, name) => find(scope, schema, name),
       signal,
       onClosed: (ms) => onSession(scope.actor.projectId, ms),

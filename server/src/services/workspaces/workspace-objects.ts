@@ -16,8 +16,8 @@ export interface WorkspaceObject {
 /** By name. */
 export async function objectsIn(session: SqlSession): Promise<WorkspaceObject[]> {
   const { batches } = await session.query(
-    `SELECT table_name, 'table' FROM duckdb_tables() WHERE database_name = 'workspace' AND NOT internal
-     UNION ALL SELECT view_name, 'view' FROM duckdb_views() WHERE database_name = 'workspace' AND NOT internal ORDER BY 1`,
+    `SELECT table_name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END FROM information_schema.tables
+     WHERE table_catalog = 'workspace' ORDER BY 1`,
   )
   const rows = (await Array.fromAsync(batches)).flat()
   return rows.map(([name, type]) => ({ name: String(name), type: type === 'view' ? 'view' : 'table' }))

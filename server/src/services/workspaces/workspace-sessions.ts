@@ -82,6 +82,7 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
         memoryMb: Math.max(384, Math.floor(memoryMb * (SIZES[workspace.backendSize ?? 'large'] ?? 1))),
         timeoutMs: workspace.statementTimeoutSeconds * 1000,
       },
+      owner: scope.actor,
       signal: either,
       onClosed: (ms) => deps.onSession(scope.actor.projectId, ms),
     })

@@ -271,6 +271,7 @@ test('nodes whose clocks differ by minutes leave each other their jobs, and the 
         worker: { jobs: 2 },
         nodeName: `off by ${seconds} s`,
         clock: shiftedClock(seconds * 1000),
+        keepsNodeClock: false,
       }),
     ),
   )

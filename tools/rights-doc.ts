@@ -30,7 +30,7 @@ ${rights.join('\n')}
 
 ## Secrets in answers
 
-An answer contains what opens something for whoever has it only if the caller may change the object. Others get the object without it, or 403:
+An answer contains a secret only if the caller may change the object. Others get the object without it, or 403:
 
 | secret | who reads it | what others get |
 |---|---|---|
@@ -42,7 +42,7 @@ An answer contains what opens something for whoever has it only if the caller ma
 | password of a data app | access to the component of the app, editors, admins | 403 |
 | git credentials of a data app | the answer to their creation only | never shown |
 | values of vault variables | canManageBuckets; encrypted ones never | 403 |
-| OAuth credentials, \`#\` values of configurations | nobody: they are answered encrypted | |
+| OAuth credentials, \`#\` values of configurations | no caller: they are returned encrypted | |
 | value of a token | the answer to its creation or refresh only | never shown |
 
 ## Operations

@@ -70,9 +70,6 @@ let credits = 0
 let isRunning = false
 let interrupting: NodeJS.Timeout | undefined
 let onCredit = () => {}
-/** DuckDB has parsed a very long text: later statements of such a process were seen to fail for no reason, so no other session gets it. */
-let isSpent = false
-const MAX_REUSED_CHARS = 2 ** 15
 
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL')) // a plain exit would wait for DuckDB's running statement
 process.on('message', (message: ToWorker) => {
@@ -198,7 +195,6 @@ const nameOf = ({ schema, name }: View): string => `${schemaOf(schema)}.${double
 
 async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   bytesBefore = 0
-  isSpent ||= [message.sql, ...message.values].some((text) => typeof text === 'string' && text.length > MAX_REUSED_CHARS)
   const prepared = await prepare(open, message)
   const columns = columnsOf(prepared)
   const parameters = Array.from({ length: prepared.parameterCount }, (_, i) => parameterType(prepared, i + 1))
@@ -460,7 +456,7 @@ function bindValues(prepared: DuckDBPreparedStatement, values: readonly SqlValue
 function watchMemory(): NodeJS.Timeout {
   const watch = setInterval(() => {
     const limits = session?.settings.limits
-    if (!limits || residentMb() <= limits.memoryMb) return
+    if (!limits || rssMb() <= limits.memoryMb) return
     clearInterval(watch)
     const failed: FromWorker = { type: 'failed', error: portable(tooMuch('its process outgrew the limit')), rssMb: rssMb() }
     process.send?.(failed, () => process.kill(process.pid, 'SIGKILL'))
@@ -516,6 +512,4 @@ const withoutPaths = (text: string): string => text.replace(PATHS, '(file)').sli
 const send = (message: FromWorker): void => {
   process.send?.(message, () => {}) // a parent that is gone does not listen, and the disconnect ends this process
 }
-const residentMb = (): number => process.memoryUsage.rss() / (1 << 20)
-/** What decides whether the process serves another session. */
-const rssMb = (): number => (isSpent ? Number.POSITIVE_INFINITY : residentMb())
+const rssMb = (): number => process.memoryUsage.rss() / (1 << 20)

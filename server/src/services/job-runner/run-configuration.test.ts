@@ -135,6 +135,28 @@ test('mustache tags: sections, comments, other delimiters, and brackets that are
   assert.equal(text('{{=<% %>=}}<% a %>{{a}}'), 'A{{a}}')
   assert.equal(text('{{ date | format }}'), '{{ date | format }}')
   assert.throws(() => text('{{#a}} never closed'), /placeholders/)
+  assert.throws(() => text('never opened {{/a}}'), /placeholders/)
+})
+
+test('sections of one name may be nested, and deep nesting takes linear time', () => {
+  const render = (given: string, value: string) =>
+    JSON.parse(
+      replaceVariables(
+        JSON.stringify(given),
+        new Map([
+          ['a', value],
+          ['b', 'B'],
+        ]),
+      ).text,
+    )
+  const nested = '{{#a}}1{{#a}}2{{/a}}3{{/a}}'
+  assert.equal(render(nested, ''), '')
+  assert.equal(render(nested, '1'), '123')
+  assert.equal(render('{{^a}}1{{#b}}2{{#a}}3{{/a}}{{/b}}4{{/a}}', ''), '124')
+  assert.equal(render('{{#a}}{{ missing }}{{#missing}}{{/missing}}{{/a}}x', ''), 'x') // what is not shown needs no values
+  assert.throws(() => render('{{#a}}{{#b}}{{/a}}{{/b}}', '1'), /placeholders/)
+  const deep = 50_000
+  assert.equal(render(`${'{{#a}}'.repeat(deep)}x${'{{/a}}'.repeat(deep)}`, '1'), 'x')
 })
 
 test('config.json has parameters, what else was written, image_parameters and action; nothing that is only for us', () => {

@@ -21,6 +21,17 @@ test('decision records are numbered from 0001 without gaps, and their index is u
   assert.equal(readFileSync(ADR_INDEX, 'utf8'), adrIndex(), 'run `node tools/adr-index.ts`')
 })
 
+test('a superseded decision names a later record that still holds', () => {
+  const records = decisionRecords()
+  const superseded = records.filter(({ status }) => status !== 'Accepted')
+  assert.ok(superseded.length > 2, 'the search for superseded records is broken')
+  const wrong = superseded.filter(({ status, number }) => {
+    const successor = records.find((record) => record.number === status.slice(-4))
+    return successor === undefined || successor.number <= number || successor.status.startsWith('Superseded by')
+  })
+  assert.deepEqual(wrong, [])
+})
+
 test('every decision record states its context and the choice', () => {
   const incomplete = decisionRecords().filter(({ file }) => {
     const text = textOf(`docs/adr/${file}`)
@@ -51,16 +62,73 @@ test('every relative link of a document leads to a file', () => {
   )
 })
 
-test('program files that READMEs and decision records name exist', () => {
+interface TreeFolder {
+  readonly path: string
+  readonly children: TreeFolder[]
+}
+
+/** The tree in ARCHITECTURE.md: a line names one folder and its purpose, or several folders of one parent. */
+function treeOfArchitecture(): TreeFolder {
+  const [, block = ''] = /^```\n(.*?)^```/ms.exec(textOf('ARCHITECTURE.md')) ?? []
+  const root: TreeFolder = { path: '', children: [] }
+  const open: { readonly depth: number; readonly folder: TreeFolder }[] = [{ depth: -1, folder: root }]
+  for (const line of block.trimEnd().split('\n')) {
+    const depth = line.search(/\S/)
+    const names = line
+      .trim()
+      .split(/\s{2,}/)[0]!
+      .split(' ')
+    while (open.at(-1)!.depth >= depth) open.pop()
+    const parent = open.at(-1)!.folder
+    const folders = names.filter((name) => name.endsWith('/')).map((name) => ({ path: join(parent.path, name), children: [] }))
+    parent.children.push(...folders)
+    if (folders.length === 1) open.push({ depth, folder: folders[0]! })
+  }
+  return root
+}
+
+const NOT_OURS = new Set(['node_modules', 'dist', 'data'])
+const foldersIn = (path: string): string[] =>
+  readdirSync(join(ROOT, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.') && !NOT_OURS.has(entry.name))
+    .map(({ name }) => join(path, name, '/'))
+/** A folder that only groups modules: no program file of its own. */
+const isGroup = (path: string): boolean =>
+  path.startsWith('server/src/') && !readdirSync(join(ROOT, path)).some((name) => name.endsWith('.ts'))
+
+/** Folders that the tree has to name below one of its folders. It may leave out the name of a group and list what is in it. */
+const expectedBelow = (path: string, named: ReadonlySet<string>): string[] =>
+  foldersIn(path).flatMap((folder) => (isGroup(folder) && !named.has(folder) ? expectedBelow(folder, named) : [folder]))
+
+test('the tree in ARCHITECTURE.md names every folder that exists, and no other', () => {
+  const compare = ({ path, children }: TreeFolder): void => {
+    if (children.length === 0) return
+    const named = new Set(children.map((child) => child.path))
+    const expected = expectedBelow(path, named).map((folder) => (folder === 'server/' ? 'server/src/' : folder))
+    // By name: a group that the tree leaves out is part of the path of its modules.
+    const names = (folders: readonly string[]) => folders.map((folder) => `${path}: ${basename(folder)}`).toSorted()
+    assert.deepEqual(names([...named]), names(expected))
+    children.forEach(compare)
+  }
+  const tree = treeOfArchitecture()
+  assert.ok(tree.children.length > 5, 'the tree was not read')
+  compare(tree)
+})
+
+test('program files that READMEs and decision records name exist, in the folder that they name', () => {
   const options = { cwd: ROOT, exclude: (path: string) => ['node_modules', 'data'].includes(basename(path)) }
-  const known = new Set(globSync('**/*.{ts,tsx,mjs}', options).map((path) => basename(path)))
+  const files = globSync('**/*.{ts,tsx,mjs}', options).map((path) => path.replaceAll('\\', '/'))
+  const known = new Set(files.flatMap((path) => [basename(path), path.split('/').slice(-2).join('/')]))
   const documents = globSync(['{server,components,cli}/**/README.md', 'docs/adr/0*.md', 'docs/performance.md'], options)
   const named = documents.flatMap((path) =>
-    [...textOf(path).matchAll(/`(?:[\w./-]*\/)?([\w.-]+\.(?:ts|mjs))`/g)].map(([, name]) => ({ path, name: name! })),
+    [...textOf(path).matchAll(/(?<![\w.*-])((?:[\w.-]+\/)*[\w-][\w.-]*\.(?:tsx?|mjs))\b/g)].map(([, name]) => ({
+      path,
+      name: name!,
+    })),
   )
   assert.ok(named.length > 50, `only ${named.length} names found: the search is broken`)
   assert.deepEqual(
-    named.filter(({ name }) => !known.has(name) && name !== 'NNNN-name.ts'),
+    named.filter(({ name }) => !known.has(name.split('/').slice(-2).join('/')) && basename(name) !== 'NNNN-name.ts'),
     [],
   )
 })

@@ -16,7 +16,7 @@ export interface DecisionRecord {
 }
 
 /** A record starts with `# 0001 Title`, an empty line and `Accepted, 2026-11-15.`, or another status in place of `Accepted`. */
-const HEAD = /^# (\d{4}) (\S.*)\n\n(Accepted|Superseded by \d{4}), (\d{4}-\d\d-\d\d)\.\n/
+const HEAD = /^# (\d{4}) (\S.*)\n\n(Accepted|Superseded(?: in part)? by \d{4}), (\d{4}-\d\d-\d\d)\.\n/
 
 export const decisionRecords = (): DecisionRecord[] =>
   readdirSync(ADR_FOLDER)
@@ -38,9 +38,9 @@ export function adrIndex(): string {
   return `# Architecture decision records
 
 One page for each decision that is costly to reverse: the situation, the choice, what was given up, when to look again. Behaviour that clients see belongs
-into the [specification](../specification/README.md), measurements and tuning into [performance.md](../performance.md).
+in the [specification](../specification/README.md), measurements and tuning into [performance.md](../performance.md).
 
-A new record takes the next number. A record that no longer holds stays, with the status \`Superseded by\` and the number of its successor.
+A new record takes the next number. A record that no longer holds stays, with the status \`Superseded by\` (or \`Superseded in part by\`) and the number of its successor, and the superseded sentences name it.
 This page is written by \`node tools/adr-index.ts\`; a test compares it with the files.
 
 | number | decision | status | date |

@@ -50,6 +50,18 @@ test('the index of the documentation names every document', () => {
   )
 })
 
+test('every change in the changelog stands below the heading of what a user does', () => {
+  const [pending = ''] = (textOf('CHANGELOG.md').split(/^## Pending\n/m)[1] ?? '').split(/^## /m)
+  const [before = '', ...groups] = pending.split(/^### /m)
+  assert.deepEqual(before.trim(), '', 'these lines belong below one of the headings')
+  const sizes = groups.map((group) => [group.split('\n')[0], group.match(/^- /gm)?.length ?? 0] as const)
+  assert.ok(sizes.length > 0, 'the changelog was not read')
+  assert.deepEqual(
+    sizes.filter(([, size]) => size === 0),
+    [],
+  )
+})
+
 test('every relative link of a document leads to a file', () => {
   const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => ['node_modules', 'data'].includes(basename(path)) })
   const links = documents.flatMap((path) =>

@@ -142,6 +142,10 @@ test('the console knows the contract and the client only', () => {
   )
 })
 
+test('the console and the client call operations without casts', () => {
+  assert.deepEqual(lines([...under('console'), ...under('client')], /\bas never\b/), [])
+})
+
 test('there are no import cycles', () => {
   const importsOf = new Map(everything.map(({ path, imports }) => [path, imports]))
   const done = new Set<string>()

@@ -22,7 +22,7 @@ interface Operation {
   /** What belongs to the whole project cannot be asked for in a branch. */
   readonly 'x-branch'?: 'refused'
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[]
-  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> }
+  readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, { schema: Schema }>> }
   readonly responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema: Schema }>> }>>
 }
 type Named = Readonly<Record<string, Schema>>
@@ -72,20 +72,21 @@ function objectOf({ properties, required = [], patternProperties, additionalProp
 const member = (name: string, isRequired: boolean, schema: Schema): string =>
   `readonly ${key(name)}${isRequired ? '' : '?'}: ${typeOf(schema)}`
 
+/** What a call must pass stands without a question mark; what the operation does not have can only be left out. */
 function operationType({ parameters = [], requestBody, responses }: Operation): string {
-  const group = (place: string) => parameters.filter((one) => one.in === place)
-  const object = (place: string) =>
-    group(place).length === 0
-      ? 'undefined'
-      : `{ ${group(place)
-          .map((one) => member(one.name, one.required ?? false, one.schema))
-          .join('; ')} }`
-  const body = Object.values(requestBody?.content ?? {})[0]?.schema
+  const place = (name: 'path' | 'query'): string => {
+    const own = parameters.filter((one) => one.in === name)
+    if (own.length === 0) return `${name}?: undefined`
+    const members = own.map((one) => member(one.name, one.required ?? false, one.schema))
+    return `${name}${own.some(({ required }) => required) ? '' : '?'}: { ${members.join('; ')} }`
+  }
+  const schema = Object.values(requestBody?.content ?? {})[0]?.schema
+  const body = schema ? `body${requestBody?.required ? '' : '?'}: ${typeOf(schema)}` : 'body?: undefined'
   const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'))
   const answer = answers.map(([, { content }]) => Object.values(content ?? {})[0]?.schema)
-  // Only who asks for a dry run is answered with one: `client.dryRun`.
+  // Only a call of `client.dryRun` is answered with one.
   const types = [...new Set(answer.map((schema) => (schema ? typeOf(schema) : 'undefined')))].filter((one) => one !== 'DryRun')
-  return `{ path: ${object('path')}; query: ${object('query')}; body: ${body ? typeOf(body) : 'undefined'}; answer: ${types.join(' | ') || 'unknown'} }`
+  return `{ ${place('path')}; ${place('query')}; ${body}; answer: ${types.join(' | ') || 'unknown'} }`
 }
 
 /** Where a call names a development branch; nothing when it cannot. */

@@ -1,7 +1,14 @@
 // The command line as a client of a running stack: where it is, with which token, and how its errors are shown.
 
 import type { Command } from 'commander'
-import { type Answer, type Input, type OperationName, requestOf } from '../../client/src/client.ts'
+import {
+  type Answer,
+  type AnyInput,
+  type Input,
+  type OperationName,
+  type PlainOperation,
+  requestOf,
+} from '../../client/src/client.ts'
 import { defined } from '../../server/src/kit/defined.ts'
 import { suggestion } from './did-you-mean.ts'
 import { UserError } from './output.ts'
@@ -87,7 +94,9 @@ export function clientOf(url: string, token: string) {
   }
 
   /** One operation of the API document, with its types. */
-  function call<O extends OperationName>(operation: O, input: Input<O> = {}, branch?: string): Promise<Answer<O>> {
+  function call<O extends PlainOperation>(operation: O): Promise<Answer<O>>
+  function call<O extends OperationName>(operation: O, input: Input<O>, branch?: string): Promise<Answer<O>>
+  function call<O extends OperationName>(operation: O, input: AnyInput = {}, branch?: string): Promise<Answer<O>> {
     const { method, address, body } = requestOf(operation, input, branch)
     return request<Answer<O>>(method, address, defined({ jsonText: body }))
   }

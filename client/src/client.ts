@@ -5,15 +5,22 @@ import { type DryRun, type Operations, ROUTES } from './operations.ts'
 export type OperationName = keyof Operations & keyof typeof ROUTES
 export type Answer<O extends OperationName> = Operations[O]['answer']
 
-/** Parameters by place; those that an operation does not have are left out. */
-export interface Input<O extends OperationName> {
-  readonly path?: Operations[O]['path']
-  readonly query?: Operations[O]['query']
-  readonly body?: Operations[O]['body']
+/** The input of any operation, for code that stores or shows calls of all of them. */
+export interface AnyInput {
+  readonly path?: object | undefined
+  readonly query?: object | undefined
+  readonly body?: unknown
   readonly signal?: AbortSignal
   /** Other headers, such as `accept` for a stream of events. */
   readonly headers?: Readonly<Record<string, string>>
 }
+
+/** Parameters by place: required where the operation requires them, refused where it has none. */
+export type Input<O extends OperationName> = AnyInput & Readonly<Pick<Operations[O], 'path' | 'query' | 'body'>>
+
+/** The operations that can be called by their name alone. */
+export type PlainOperation = { [O in OperationName]: Operations[O] extends Demanding ? never : O }[OperationName]
+type Demanding = { path: unknown } | { query: unknown } | { body: unknown }
 
 export interface ClientOptions {
   /** Address of the stack; empty for the one that served the page. */
@@ -23,6 +30,8 @@ export interface ClientOptions {
   readonly headers?: () => Readonly<Record<string, string>>
   /** Id of the development branch that calls mean wherever one can be named; the default branch without it. */
   readonly branch?: () => string | undefined
+  /** Called before each request, for example to show people what is sent. */
+  readonly onCall?: (operation: OperationName, input: AnyInput) => void
   readonly fetch?: typeof fetch
 }
 
@@ -41,7 +50,8 @@ export class ApiError extends Error {
   }
 }
 
-interface ErrorBody {
+/** What an error says, as far as the client reads it. */
+export interface ErrorBody {
   readonly error?: string
   readonly code?: string | number
   readonly exceptionId?: string
@@ -49,11 +59,12 @@ interface ErrorBody {
 }
 
 export interface Client {
-  call<O extends OperationName>(operation: O, input?: Input<O>): Promise<Answer<O>>
-  /** What the call would do, without doing it; for operations that know `dryRun`. */
-  dryRun<O extends OperationName>(operation: O, input?: Input<O>): Promise<DryRun>
-  /** The answer itself, for downloads and streams. */
-  open<O extends OperationName>(operation: O, input?: Input<O>): Promise<Response>
+  call<O extends PlainOperation>(operation: O): Promise<Answer<O>>
+  call<O extends OperationName>(operation: O, input: Input<O>): Promise<Answer<O>>
+  /** What the call would do, without doing it; for operations that support `dryRun`. */
+  dryRun<O extends OperationName>(operation: O, input: Input<O>): Promise<DryRun>
+  /** The response itself, for downloads and streams. */
+  open<O extends OperationName>(operation: O, input: Input<O>): Promise<Response>
 }
 
 export function createClient({
@@ -61,10 +72,12 @@ export function createClient({
   token,
   headers: always,
   branch,
+  onCall,
   fetch: send = globalThis.fetch.bind(globalThis),
 }: ClientOptions): Client {
-  const open: Client['open'] = async (operation, input = {}) => {
+  const open = async (operation: OperationName, input: AnyInput): Promise<Response> => {
     const { method, address, body } = requestOf(operation, input, branch?.())
+    onCall?.(operation, input)
     const headers = new Headers({ ...always?.(), ...input.headers })
     const value = token?.()
     if (value) headers.set('X-StorageApi-Token', value)
@@ -76,18 +89,14 @@ export function createClient({
     if (!response.ok) throw new ApiError(response.status, (await response.json().catch(() => undefined)) as ErrorBody | undefined)
     return response
   }
-  const call: Client['call'] = async (operation, input) => {
+  /** As the document promises: a text such as a log, or JSON. */
+  const call = async <A>(operation: OperationName, input: AnyInput = {}): Promise<A> => {
     const response = await open(operation, input)
     const text = await response.text()
-    if (response.headers.get('content-type')?.startsWith('text/plain')) return text as never // such as a log
-    return (text === '' ? undefined : JSON.parse(text)) as never // the document promises this type
+    const isText = response.headers.get('content-type')?.startsWith('text/plain')
+    return (isText ? text : text === '' ? undefined : JSON.parse(text)) as A
   }
-  return {
-    open,
-    call,
-    dryRun: (operation, input) =>
-      call(operation, { ...input, query: { ...input?.query, dryRun: true } as never }) as Promise<unknown> as Promise<DryRun>, // as the document promises
-  }
+  return { open, call, dryRun: (operation, input) => call(operation, { ...input, query: { ...input.query, dryRun: true } }) }
 }
 
 export interface RequestLine {
@@ -98,15 +107,15 @@ export interface RequestLine {
 
 type Values = Readonly<Record<string, unknown>>
 
-/** The request that a call makes, in a branch; also for showing it to people. */
-export function requestOf<O extends OperationName>(operation: O, { path, query, body }: Input<O>, branch?: string): RequestLine {
-  const [method, template, branchPlace] = ROUTES[operation] as readonly [string, string, ('address' | 'query' | 'body')?]
-  const values = (path ?? {}) as Values
-  const inBranch = (place: typeof branchPlace): Values =>
-    branch !== undefined && branchPlace === place ? { branchId: branch } : {}
+/** The request of a call, in a branch. Throws when a path parameter is missing or empty: the address would be another operation's. */
+export function requestOf(operation: OperationName, { path, query, body }: AnyInput, branch?: string): RequestLine {
+  if (!Object.hasOwn(ROUTES, operation)) throw new TypeError(`${operation} is not an operation of the API.`)
+  const [method, template, branchPlace]: readonly [string, string, BranchPlace?] = ROUTES[operation]
+  const values: Values = { ...path }
+  const inBranch = (place: BranchPlace): Values => (branch !== undefined && branchPlace === place ? { branchId: branch } : {})
   const prefix = inBranch('address').branchId === undefined ? '/v2/storage/' : `/v2/storage/branch/${branch}/`
   const filled = template
-    .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name])))
+    .replace(/\{(\w+)\}/g, (_, name: string) => pathText(operation, name, values[name]))
     .replace('/v2/storage/', prefix)
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries({ ...inBranch('query'), ...query })) appendTo(search, name, value)
@@ -119,6 +128,15 @@ export function requestOf<O extends OperationName>(operation: O, { path, query, 
         ? undefined
         : JSON.stringify(branchPlace === 'body' ? { ...inBranch('body'), ...(body as object) } : body),
   }
+}
+
+type BranchPlace = 'address' | 'query' | 'body'
+
+function pathText(operation: OperationName, name: string, value: unknown): string {
+  if ((typeof value === 'string' && value !== '') || Number.isFinite(value)) return encodeURIComponent(String(value))
+  throw new TypeError(
+    `${operation}: path parameter ${name} is ${value === '' ? 'empty' : String(value)}. Pass a text or a number.`,
+  )
 }
 
 function appendTo(search: URLSearchParams, name: string, value: unknown): void {

@@ -1,8 +1,8 @@
 // One way to load data: an operation of the client, kept by its name and parameters.
 
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import type { Answer, Input, OperationName } from '../../client/src/client.ts'
+import type { Answer, AnyInput, Input, OperationName, PlainOperation } from '../../client/src/client.ts'
 import { Problem } from './parts/problem.tsx'
 import { api } from './session.ts'
 
@@ -12,17 +12,22 @@ export interface LoadOptions<T = unknown> {
   readonly again?: (data: T) => number | false
 }
 
-export const useLoad = <O extends OperationName>(
+/** Nothing is requested while the input is undefined, for example because an id is not known yet. */
+export function useLoad<O extends PlainOperation>(operation: O): UseQueryResult<Answer<O>, Error>
+export function useLoad<O extends OperationName>(
   operation: O,
-  input: Input<O> = {},
-  { enabled = true, again }: LoadOptions<Answer<O>> = {},
-) =>
-  useQuery<Answer<O>, Error>({
+  input: Input<O> | undefined,
+  options?: LoadOptions<Answer<O>>,
+): UseQueryResult<Answer<O>, Error>
+export function useLoad<O extends OperationName>(operation: O, ...rest: readonly [AnyInput?, LoadOptions<Answer<O>>?]) {
+  const [input, { enabled = true, again } = {}] = rest.length === 0 ? [{}] : rest
+  return useQuery<Answer<O>, Error>({
     queryKey: [operation, input],
-    queryFn: ({ signal }) => api.call(operation, { ...input, signal }),
-    enabled,
+    queryFn: ({ signal }) => api.call(operation, { ...(input as Input<O>), signal }), // as the signatures above promise
+    enabled: enabled && input !== undefined,
     refetchInterval: ({ state }) => (again && state.data !== undefined ? again(state.data) : false),
   })
+}
 
 /** A query, or what was made from one. */
 export interface Loading<T> {

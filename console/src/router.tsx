@@ -37,10 +37,10 @@ import { Shell } from './shell/shell.tsx'
 /** Text parameters of an address, each left out when it is empty. */
 const texts =
   <K extends string>(...names: readonly K[]) =>
-  (search: Record<string, unknown>): { [P in K]?: string } =>
+  (search: Record<string, unknown>): { [P in K]?: string | undefined } =>
     Object.fromEntries(
       names.filter((name) => search[name] !== undefined && search[name] !== '').map((name) => [name, String(search[name])]),
-    ) as { [P in K]?: string }
+    ) as { [P in K]?: string | undefined }
 
 /** Editors are large and loaded when they are first opened. */
 const ConfigurationScreen = lazyRouteComponent(() => import('./screens/configuration.tsx'), 'ConfigurationScreen')

@@ -49,20 +49,20 @@ export async function createSampleShop(): Promise<void> {
       name: 'Sample shop',
       description: 'Orders and customers of the sample shop',
       configuration: root(),
-    } as never,
+    },
   })
   await api.call('rows.create', {
     path: place,
-    body: { rowId: ORDERS_ROW, name: 'orders', configuration: ordersRow({ limit: 50 }) } as never,
+    body: { rowId: ORDERS_ROW, name: 'orders', configuration: ordersRow({ limit: 50 }) },
   })
   await api.call('rows.create', {
     path: place,
-    body: { rowId: 'customers', name: 'customers', configuration: customersRow } as never,
+    body: { rowId: 'customers', name: 'customers', configuration: customersRow },
   })
 }
 
 export async function runSampleShop(): Promise<string> {
-  const job = await api.call('queue.create', { body: { component: COMPONENT, config: CONFIGURATION, mode: 'run' } as never })
+  const job = await api.call('queue.create', { body: { component: COMPONENT, config: CONFIGURATION, mode: 'run' } })
   return job.id
 }
 
@@ -70,5 +70,5 @@ export async function runSampleShop(): Promise<string> {
 export const breakSampleShop = () =>
   api.call('rows.update', {
     path: { ...place, rowId: ORDERS_ROW },
-    body: { configuration: ordersRow({ limit: 50, bad: 'yes' }), changeDescription: 'Ask for the bad record' } as never,
+    body: { configuration: ordersRow({ limit: 50, bad: 'yes' }), changeDescription: 'Ask for the bad record' },
   })

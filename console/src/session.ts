@@ -1,7 +1,7 @@
 // Who is signed in: a person, by the cookie of their session that no script can read, or a token that lives as long as the tab. Both go to
 // the stack that served this page, nowhere else.
 
-import { type Client, createClient, type Input, type OperationName } from '../../client/src/client.ts'
+import { type AnyInput, type Client, createClient, type OperationName } from '../../client/src/client.ts'
 import type { Account } from '../../client/src/operations.ts'
 import { observable } from './observable.ts'
 import { shownInput } from './shown-action.ts'
@@ -41,7 +41,7 @@ export const branchName = (): string => branchId() ?? 'default'
 export interface Action {
   readonly key: number
   readonly operation: OperationName
-  readonly input: Input<OperationName>
+  readonly input: AnyInput
   readonly branch: string | undefined
   readonly file?: SentFile
 }
@@ -57,30 +57,18 @@ const done: Action[] = []
 
 export const actions = (): readonly Action[] => done
 
-function remember(operation: OperationName, given: Input<OperationName>, file?: SentFile): void {
+function remember(operation: OperationName, given: AnyInput, file?: SentFile): void {
   const input = shownInput(operation, given)
   if (!input) return
   done.unshift({ key: (done[0]?.key ?? 0) + 1, operation, input, branch: branchId(), ...(file && { file }) })
   done.length = Math.min(done.length, REMEMBERED_ACTIONS)
 }
 
-/** What is sent without the client, because it has bytes. */
-export const rememberSent = <O extends OperationName>(operation: O, input: Input<O>, file: SentFile): void =>
-  remember(operation, input as never, file) // with the input of its operation
+/** What is sent without the client: its body is bytes. */
+export const rememberSent = (operation: OperationName, input: Omit<AnyInput, 'body'>, file: SentFile): void =>
+  remember(operation, input, file)
 
-const client = createClient({ url: '', headers: sessionHeaders, branch: branchId })
-
-export const api: Client = {
-  ...client,
-  call: (operation, input = {}) => {
-    remember(operation, input as never) // each with the input of its operation
-    return client.call(operation, input)
-  },
-  open: (operation, input = {}) => {
-    remember(operation, input as never)
-    return client.open(operation, input)
-  },
-}
+export const api: Client = createClient({ url: '', headers: sessionHeaders, branch: branchId, onCall: remember })
 
 /** For the sign-in page: a client with a token that is not accepted yet. */
 export const clientWith = (token: string) => createClient({ url: '', token: () => token })

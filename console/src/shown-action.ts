@@ -1,6 +1,6 @@
 // An action as it may be shown again as a command: what is secret in it is left for the person to fill in.
 
-import type { Input, OperationName } from '../../client/src/client.ts'
+import type { AnyInput, OperationName } from '../../client/src/client.ts'
 import { ROUTES } from '../../client/src/operations.ts'
 
 const LEFT_OUT = '...'
@@ -17,11 +17,10 @@ const SECRET_IN_TEXT = /("#(?:[^"\\]|\\.)*"\s*:\s*)"(?!KBC::)(?:[^"\\]|\\.)*"/g
 /** What is still readable after that: a list, an object, or a text within a text. */
 const STILL_THERE = /\\*"#[^"]*"\s*:\s*(?:[[{]|\\*"(?!KBC::|\.\.\.\\*"))/
 
-type Shown = Input<OperationName>
-
 /** Undefined for what is no action. */
-export function shownInput(operation: OperationName, { path, query, body }: Shown): Shown | undefined {
+export function shownInput(operation: OperationName, { path, query, body }: AnyInput): AnyInput | undefined {
   const isAction = ROUTES[operation][0] !== 'GET' || DOWNLOADS.includes(operation)
+  if (query && 'dryRun' in query) return undefined // changes nothing
   if (!isAction || WITHOUT_TOKEN.test(operation) || operation === PART_OF_UPLOAD) return undefined
   const open = withoutSecrets(body)
   const shown = PRIVATE.test(operation) || STILL_THERE.test(JSON.stringify(open ?? null)) ? withoutTexts(body) : open
@@ -29,7 +28,7 @@ export function shownInput(operation: OperationName, { path, query, body }: Show
     ...(path !== undefined && { path }),
     ...(query !== undefined && { query }),
     ...(shown !== undefined && { body: shown }),
-  } as Shown // the same members
+  }
 }
 
 function withoutTexts(value: unknown): unknown {

@@ -21,7 +21,7 @@ export async function finishStorageJob(started: unknown): Promise<StorageJob> {
     wait = Math.min(wait * 1.5, LONGEST_MS)
   ) {
     await new Promise((resolve) => setTimeout(resolve, wait))
-    job = (await api.call('storageJobs.get', { path: { id: String(job.id) } as never })) as unknown as StorageJob
+    job = (await api.call('storageJobs.get', { path: { id: String(job.id) } })) as unknown as StorageJob
   }
   if (job.status !== 'success')
     throw new ApiError(400, {

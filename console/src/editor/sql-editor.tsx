@@ -20,7 +20,7 @@ export interface SqlEditorProps {
   readonly onRun: () => void
 }
 
-const language = (names: SqlNames) => sql({ dialect: PostgreSQL, schema: names as never, upperCaseKeywords: false }) // lists that it does not change
+const language = (names: SqlNames) => sql({ dialect: PostgreSQL, schema: names, upperCaseKeywords: false }) // lists that it does not change
 
 export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null)

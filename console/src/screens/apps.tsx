@@ -74,7 +74,7 @@ export function AppsScreen() {
 function AppRow({ app }: { app: DataApp }) {
   const queries = useQueryClient()
   const [shown, setShown] = useState<'log' | 'code'>()
-  const path = { id: app.id } as never
+  const path = { id: app.id }
   const refresh = () => queries.invalidateQueries({ queryKey: ['dataScience.listApps'] })
   const change = useMutation({
     mutationFn: (desiredState: 'running' | 'stopped') => api.call('dataScience.changeApp', { path, body: { desiredState } }),
@@ -158,9 +158,9 @@ function AppRow({ app }: { app: DataApp }) {
 }
 
 function AppLog({ app, onClose }: { app: DataApp; onClose: () => void }) {
-  const runs = useLoad('dataScience.listAppRuns', { path: { id: app.id } as never })
+  const runs = useLoad('dataScience.listAppRuns', { path: { id: app.id } })
   const again = () => (app.desiredState === 'running' ? AGAIN_MS : false)
-  const log = useLoad('dataScience.tailAppLog', { path: { id: app.id } as never, query: {} }, { again })
+  const log = useLoad('dataScience.tailAppLog', { path: { id: app.id }, query: {} }, { again })
   return (
     <Drawer title={`What ${app.name} said`} onClose={onClose}>
       <Loaded query={runs}>

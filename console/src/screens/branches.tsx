@@ -182,7 +182,7 @@ export function BranchScreen() {
                 {list.map((change) => (
                   <li key={keyOf(change)} aria-current={change === shown ? 'true' : undefined}>
                     {change.isConflict ? <Icon name="st-warn" /> : null}
-                    <Link to="." search={(() => ({ config: keyOf(change) })) as never}>
+                    <Link to="." search={() => ({ config: keyOf(change) })}>
                       {change.kind === 'created' ? (
                         <CreatedName branchId={branchId} change={change} />
                       ) : (

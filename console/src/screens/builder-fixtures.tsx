@@ -27,7 +27,7 @@ async function keep(configurationId: string, text: string): Promise<void> {
   rememberSent('import.uploadFile', {}, { name, fields })
   const body = uploadForm(fields, new Blob([text]), name)
   const response = await fetch('/import/upload-file', { method: 'POST', headers: sessionHeaders(), body })
-  if (!response.ok) throw new ApiError(response.status, (await response.json().catch(() => undefined)) as never)
+  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => undefined))
 }
 
 export function Fixtures({

@@ -51,7 +51,7 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
       const found = (await runAction(action, JSON.stringify({ parameters }))) as Imported
       const made: string[] = []
       for (const row of found.rows ?? []) {
-        const body = { name: row.name ?? 'Imported', configuration: row.configuration as never }
+        const body = { name: row.name ?? 'Imported', configuration: row.configuration }
         made.push((await api.call('rows.create', { path: place, body })).id)
       }
       const values = found.parameters ?? { api: found.api, config: found.config }
@@ -68,8 +68,7 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
           : 'Read into the steps. Not saved yet.',
       )
       const search = { row: made[0], job: undefined, step: 'request' }
-      if (made.length > 0)
-        void navigate({ to: '.', search: ((before: object) => ({ ...before, ...search })) as never, replace: true })
+      if (made.length > 0) void navigate({ to: '.', search: (before: object) => ({ ...before, ...search }), replace: true })
     },
   })
   const notes = read.data?.notes ?? []

@@ -120,7 +120,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
   const jobs = valueIn(document, ['parameters', 'config', 'jobs'])
   const jobCount = Array.isArray(jobs) ? jobs.length : 0
   const show = (search: object) =>
-    void navigate({ to: '.', search: ((before: object) => ({ ...before, ...search })) as never, replace: true })
+    void navigate({ to: '.', search: (before: object) => ({ ...before, ...search }), replace: true })
   const works = (id: string): string => {
     const steps = walk.data?.steps ?? []
     if (id === 'login')

@@ -251,11 +251,8 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
   const [userData, setUserData] = useState<Readonly<Record<string, string>>>({})
   const provider = ready.find(({ id }) => id === chosen) ?? ready[0]
   const begin = useBegin(place)
-  const redirect = useLoad(
-    'oauth.provider',
-    { path: { id: provider?.id ?? '' }, query: { componentId: place.componentId } },
-    { enabled: provider !== undefined },
-  ).data?.redirectUrl
+  const redirect = useLoad('oauth.provider', provider && { path: { id: provider.id }, query: { componentId: place.componentId } })
+    .data?.redirectUrl
   if (!provider) return <p className="in mute">This stack knows no provider.</p>
   return (
     <Form

@@ -50,7 +50,7 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
   if (conflict.screen) return conflict.screen
   const isForm = view === 'form' && canShow(schema, current.draft.text)
   const show = (next: string) =>
-    void navigate({ to: '.', search: ((before: object) => ({ ...before, tab: 'edit', view: next })) as never, replace: true })
+    void navigate({ to: '.', search: (before: object) => ({ ...before, tab: 'edit', view: next }), replace: true })
   const isReadable = parsed(current.draft.text) !== undefined
   const rowOf = (text: (document: OpenDocument) => string) => (current.key === ROOT ? undefined : text(current))
   return (
@@ -106,9 +106,7 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
             rowName={rowOf(({ name }) => name)}
             schema={schemas.root}
             onOpen={(origin) =>
-              void (origin === 'vault'
-                ? navigate({ to: '/vault' })
-                : navigate({ to: '.', search: searchOf(origin, row) as never }))
+              void (origin === 'vault' ? navigate({ to: '/vault' }) : navigate({ to: '.', search: searchOf(origin, row) }))
             }
           />
         </section>

@@ -75,7 +75,7 @@ export function RowsPane({
         activeOptions={{ exact: true }}
         className="rw root"
         to="."
-        search={((before: object) => ({ ...before, row: undefined })) as never}
+        search={(before: object) => ({ ...before, row: undefined })}
         aria-current={current === ROOT ? 'true' : undefined}
       >
         <i className="g1" />
@@ -207,7 +207,7 @@ function RowItem({
         activeOptions={{ exact: true }}
         className="col grow"
         to="."
-        search={((before: object) => ({ ...before, row: row.id })) as never}
+        search={(before: object) => ({ ...before, row: row.id })}
         aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
       >
         <span className="med clip">
@@ -257,7 +257,7 @@ function useRowChanges(place: ConfigurationPlace, rows: readonly ConfigurationRo
         })
       if (add) {
         const made = await api.call('rows.create', { path: place, body: { name: `Row ${rows.length + 1}`, configuration: {} } })
-        void navigate({ to: '.', search: ((before: object) => ({ ...before, row: made.id })) as never })
+        void navigate({ to: '.', search: (before: object) => ({ ...before, row: made.id }) })
       }
       if (enable) await setDisabled(enable, false)
       if (disable) await setDisabled(disable, true)

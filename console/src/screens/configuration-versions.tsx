@@ -108,9 +108,7 @@ function VersionPick({
       aria-label={label}
       title={label}
       checked={isChosen}
-      onChange={() =>
-        void navigate({ to: '.', search: ((before: object) => ({ ...before, [name]: value })) as never, replace: true })
-      }
+      onChange={() => void navigate({ to: '.', search: (before: object) => ({ ...before, [name]: value }), replace: true })}
     />
   )
 }
@@ -160,11 +158,7 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
             <span>Bring version {from} back</span>
           </button>
         ) : (
-          <Link
-            className="btn sm"
-            to="."
-            search={((search: object) => ({ ...search, version: from, to: String(current) })) as never}
-          >
+          <Link className="btn sm" to="." search={(search: object) => ({ ...search, version: from, to: String(current) })}>
             What bringing version {from} back would change
           </Link>
         )}

@@ -23,7 +23,7 @@ export function FilesScreen() {
   const search = route.useSearch()
   const { q = '', tag, file } = search
   const navigate = useNavigate()
-  const open = (id: string | undefined) => void navigate({ to: '/files', search: { ...search, file: id } as never })
+  const open = (id: string | undefined) => void navigate({ to: '/files', search: { ...search, file: id } })
   const query = useLoad('files.list', { query: { limit: SHOWN, ...(q ? { q } : {}), ...(tag ? { tags: [tag] } : {}) } })
   const files = query.data ?? []
   const size = files.reduce((sum, file) => sum + file.sizeBytes, 0)

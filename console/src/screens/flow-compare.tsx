@@ -76,7 +76,7 @@ export function CompareRuns({ job }: { job: Job }) {
 function Comparison({ job, other }: { job: Job; other: Job }) {
   const now = flowResultOf(job)?.tasks ?? []
   // Lists leave out what is large; the record itself has every task.
-  const then = useLoad('queue.get', { path: { id: other.id } as never }).data
+  const then = useLoad('queue.get', { path: { id: other.id } }).data
   const before = then ? (flowResultOf(then)?.tasks ?? []) : []
   const ids = [...new Set([...now, ...before].map(({ id }) => id))]
   const version = (one: Job | undefined) =>

@@ -24,15 +24,14 @@ export function FlowRun({ job, below, beside }: { job: Job; below: ReactNode; be
   const { tasks = [], phases = [] } = flowResultOf(job)!
   const configuration = useLoad(
     'configurations.get',
-    { path: { componentId: job.component, configurationId: job.config ?? '' } },
-    { enabled: job.config !== null },
+    job.config === null ? undefined : { path: { componentId: job.component, configurationId: job.config } },
   ).data?.configuration
   const { task: wanted } = route.useSearch()
   const navigate = useNavigate()
   const [isClosed, setClosed] = useState(false)
   const show = (task: string | undefined) => {
     setClosed(task === undefined)
-    void navigate({ to: '.', search: (before: object) => ({ ...before, task }), replace: true } as never)
+    void navigate({ to: '.', search: (before: object) => ({ ...before, task }), replace: true })
   }
   const flow = shownFlow(readFlow(configuration, job.component), phases, tasks)
   const resultOf = (task: FlowTask) => tasks.find(({ id }) => id === task.id)
@@ -134,9 +133,9 @@ function taskNote(task: TaskResult | undefined): string {
 
 /** What the task's own job says: what it read and wrote, how long it took against what is usual, how it ended before. */
 function TaskFacts({ jobId, condition }: { jobId: string; condition: string }) {
-  const job = useLoad('queue.get', { path: { id: jobId } as never }).data
-  const query = { componentId: job?.component ?? '', configId: job?.config ?? '', branchId: job?.branchId ?? '', limit: 10 }
-  const runs = useLoad('queue.search', { query }, { enabled: Boolean(job?.config) }).data ?? []
+  const job = useLoad('queue.get', { path: { id: jobId } }).data
+  const query = job?.config ? { componentId: job.component, configId: job.config, branchId: job.branchId, limit: 10 } : undefined
+  const runs = useLoad('queue.search', query && { query }).data ?? []
   if (!job) return null
   const { input, output } = job.result as { input?: Tables; output?: Tables } // described loosely
   const names = (tables: Tables | undefined) => tables?.tables?.map(({ id }) => id).join(', ')

@@ -277,7 +277,7 @@ function RunningJob({ job, name }: { job: Job; name: string }) {
 }
 
 function Next() {
-  const schedules = useLoad('scheduler.list', { query: {} as never })
+  const schedules = useLoad('scheduler.list', { query: {} })
   const nameOf = useNames()
   return (
     <section className="card" aria-labelledby="next">

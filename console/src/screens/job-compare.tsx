@@ -42,8 +42,9 @@ export function measuredOf(job: Job): Measured {
 export function useLastGood(job: Job): Job | undefined {
   const { data } = useLoad(
     'queue.search',
-    { query: { componentId: job.component, configId: job.config ?? '', branchId: job.branchId, status: ['success'], limit: 20 } },
-    { enabled: job.config !== null && isOver(job.status) },
+    job.config !== null && isOver(job.status)
+      ? { query: { componentId: job.component, configId: job.config, branchId: job.branchId, status: ['success'], limit: 20 } }
+      : undefined,
   )
   return data?.find((one) => Number(one.id) < Number(job.id))
 }
@@ -134,10 +135,10 @@ export function useVersionChanges(
   from: string | undefined,
   to: string | undefined,
 ): readonly Change[] | undefined {
-  const enabled = Boolean(from && to && from !== to)
-  const before = useLoad('configurations.version', { path: { ...place, versionId: from ?? '' } }, { enabled })
-  const after = useLoad('configurations.version', { path: { ...place, versionId: to ?? '' } }, { enabled })
-  if (!enabled) return []
+  const versions = from && to && from !== to ? { from, to } : undefined
+  const before = useLoad('configurations.version', versions && { path: { ...place, versionId: versions.from } })
+  const after = useLoad('configurations.version', versions && { path: { ...place, versionId: versions.to } })
+  if (!versions) return []
   if (before.error || after.error) return []
   if (!before.data || !after.data) return undefined
   return changesBetween(documentOf(before.data as unknown as Version), documentOf(after.data as unknown as Version)) // described loosely

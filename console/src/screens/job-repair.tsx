@@ -118,11 +118,11 @@ function RepairForm({ job, cause, where, loaded }: { job: Job; cause: Cause; whe
 /** What the version of the last good run said at this place, where it differs from now. */
 function useGoodValues(job: Job, cause: Cause, where: Where, path: Path, document: unknown): readonly Edit[] {
   const version = cause.since?.isConfigurationChanged ? cause.since.configVersion : undefined
-  const { data } = useLoad(
-    'configurations.version',
-    { path: { componentId: job.component, configurationId: job.config ?? '', versionId: version ?? '' } },
-    { enabled: version !== undefined },
-  )
+  const of =
+    version !== undefined && job.config !== null
+      ? { componentId: job.component, configurationId: job.config, versionId: version }
+      : undefined
+  const { data } = useLoad('configurations.version', of && { path: of })
   if (!data) return []
   const good = data as unknown as { configuration: unknown; rows?: readonly { id: string; configuration: unknown }[] }
   const then = where.in === 'row' ? good.rows?.find(({ id }) => id === where.rowId)?.configuration : good.configuration

@@ -60,7 +60,7 @@ function namedValue(
   const text = setAt(saved.text, path, withFormer(valueIn(parsed(saved.text), path), JSON.parse(value)))
   const changes = changesBetween(parsed(saved.text), parsed(text))
   if (changes.length === 0) return undefined
-  const body = { configuration: text as never, changeDescription: `Set ${name}, as job failure suggests` }
+  const body = { configuration: text, changeDescription: `Set ${name}, as job failure suggests` }
   return {
     concludedFrom: 'The failure names the value.',
     changes,

@@ -36,7 +36,7 @@ interface Result extends FailedResult {
 
 export function JobScreen() {
   const { jobId } = route.useParams()
-  const job = useLoad('queue.get', { path: { id: jobId } as never })
+  const job = useLoad('queue.get', { path: { id: jobId } })
   const nameOf = useNames()
   const data = job.data
   const nameOfRow = useRowNames(data)
@@ -167,7 +167,7 @@ function Actions({ job }: { job: Job }) {
       ? () => again.mutate(failedRows.map(({ rowId }) => rowId))
       : whole
   const kill = useMutation({
-    mutationFn: () => api.call('queue.kill', { path: { id: job.id } as never }),
+    mutationFn: () => api.call('queue.kill', { path: { id: job.id } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['queue.get'] }),
   })
   useKey('r', 'Run again', best)
@@ -247,11 +247,8 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
 
 /** Rows by their names, as the configuration calls them now. */
 function useRowNames(job: Job | undefined): NameOfRow {
-  const { data } = useLoad(
-    'configurations.get',
-    { path: { componentId: job?.component ?? '', configurationId: job?.config ?? '' } },
-    { enabled: Boolean(job?.config) },
-  )
+  const path = job?.config ? { componentId: job.component, configurationId: job.config } : undefined
+  const { data } = useLoad('configurations.get', path && { path })
   return (rowId) => data?.rows.find(({ id }) => id === rowId)?.name || rowId
 }
 

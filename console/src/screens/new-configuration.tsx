@@ -22,7 +22,7 @@ export function NewConfigurationDialog({ component = '', onClose }: { component?
   const [name, setName] = useState('')
   const chosen = componentId || choices[0]?.id || ''
   const create = useMutation({
-    mutationFn: () => api.call('configurations.create', { path: { componentId: chosen }, body: { name } as never }),
+    mutationFn: () => api.call('configurations.create', { path: { componentId: chosen }, body: { name } }),
     onSuccess: async (made) => {
       await queries.invalidateQueries({ queryKey: ['components.list'] })
       onClose()

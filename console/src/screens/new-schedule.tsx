@@ -41,7 +41,7 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
       }
       const made = await api.call('configurations.create', {
         path: { componentId: SCHEDULER },
-        body: { name: `${chosen.name}, ${cronWords(cronTab) ?? cronTab}`, configuration } as never,
+        body: { name: `${chosen.name}, ${cronWords(cronTab) ?? cronTab}`, configuration },
       })
       return api.call('scheduler.activate', { body: { configurationId: made.id } })
     },

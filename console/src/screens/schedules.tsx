@@ -25,7 +25,7 @@ const stateOf = ({ stoppedReason, schedule }: Schedule): string =>
   stoppedReason ? 'stopped' : schedule.state === 'disabled' ? 'paused' : 'enabled'
 
 export function SchedulesScreen() {
-  const query = useLoad('scheduler.list', { query: {} as never })
+  const query = useLoad('scheduler.list', { query: {} })
   const nameOf = useNames()
   const [open, setOpen] = useState<Schedule>()
   const all = query.data ?? []

@@ -27,8 +27,7 @@ interface SaveProps {
 async function ensureBucket(id: string): Promise<void> {
   const buckets = await api.call('buckets.list', { query: {} })
   const [, stage, name] = id.match(/^(in|out)\.c-(.+)$/) ?? []
-  if (!buckets.some((bucket) => bucket.id === id) && stage && name)
-    await api.call('buckets.create', { body: { stage, name } as never })
+  if (!buckets.some((bucket) => bucket.id === id) && stage && name) await api.call('buckets.create', { body: { stage, name } })
 }
 
 async function makeTable(tableId: string, sql: string): Promise<void> {
@@ -74,7 +73,7 @@ export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
       }
       const made = await api.call('configurations.create', {
         path: { componentId: TRANSFORMATION },
-        body: transformationOf(name, tableId, sql, sources) as never,
+        body: transformationOf(name, tableId, sql, sources),
       })
       return made.id
     },

@@ -179,7 +179,7 @@ function TryOut({ source, address }: { source: Source; address: string }) {
   const test = useMutation({
     mutationFn: () => {
       const value: unknown = JSON.parse(body)
-      return api.call('stream.testSource', { path: { ...inBranch(), sourceId: source.sourceId }, body: value as never })
+      return api.call('stream.testSource', { path: { ...inBranch(), sourceId: source.sourceId }, body: value })
     },
   })
   const send = useMutation({

@@ -47,7 +47,7 @@ export function DataAccess({ table }: { table: Table }) {
   const token = useMutation({
     mutationFn: () =>
       api.call('tokens.create', {
-        body: { description: `Reads ${table.id}`, bucketPermissions: { [bucket]: 'read' }, expiresIn: DAYS * 86_400 } as never,
+        body: { description: `Reads ${table.id}`, bucketPermissions: { [bucket]: 'read' }, expiresIn: DAYS * 86_400 },
       }),
   })
   return (

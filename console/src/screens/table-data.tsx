@@ -50,7 +50,7 @@ export function TableData({ table }: { table: Table }) {
   const navigate = useNavigate()
   const change = (next: Partial<typeof search>) => {
     const said = Object.entries({ ...search, page: '', ...next }).filter(([, text]) => text !== '')
-    void navigate({ to: '.', search: Object.fromEntries(said) as never, replace: true })
+    void navigate({ to: '.', search: Object.fromEntries(said), replace: true })
   }
   const kept = keptFilters(search.and)
   const hidden = namesIn(search.hide)

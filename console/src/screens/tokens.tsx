@@ -37,7 +37,7 @@ export function TokensScreen() {
 function List({ tokens }: { tokens: readonly Token[] }) {
   const queries = useQueryClient()
   const remove = useMutation({
-    mutationFn: (id: string) => api.call('tokens.delete', { path: { id } as never }),
+    mutationFn: (id: string) => api.call('tokens.delete', { path: { id } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['tokens.list'] })
       toast('The token is gone.')
@@ -78,7 +78,7 @@ const DAY_SECONDS = 86_400
 
 function NewToken({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
-  const buckets = useLoad('buckets.list', { query: {} as never })
+  const buckets = useLoad('buckets.list', { query: {} })
   const [description, setDescription] = useState('')
   const [days, setDays] = useState('7')
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({})
@@ -89,7 +89,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
           description,
           bucketPermissions: chosen,
           ...(days === '' ? {} : { expiresIn: Number(days) * DAY_SECONDS }),
-        } as never,
+        },
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['tokens.list'] }),
   })

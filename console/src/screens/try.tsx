@@ -96,7 +96,7 @@ export function TryScreen() {
 }
 
 const useStatus = (jobId: string | undefined): Job | undefined =>
-  useLoad('queue.get', { path: { id: jobId ?? '' } }, { enabled: jobId !== undefined }).data
+  useLoad('queue.get', jobId === undefined ? undefined : { path: { id: jobId } }).data
 
 function sentenceOf(first: string | undefined, broken: string | undefined, repaired: string | undefined): string {
   if (repaired === 'success') return 'Repaired. That was the whole round: run, look, break, repair.'

@@ -35,7 +35,7 @@ const DELIMITERS: readonly (readonly [string, string])[] = [
 export function UploadScreen() {
   const { table, file: fileId } = route.useSearch()
   const navigate = useNavigate()
-  const stored = useLoad('files.get', { path: { id: fileId ?? '' }, query: {} }, { enabled: fileId !== undefined })
+  const stored = useLoad('files.get', fileId === undefined ? undefined : { path: { id: fileId }, query: {} })
   const [chosen, setChosen] = useState<File>()
   const [hints, setHints] = useState<Hints>({})
   const source = chosen ? sourceOf(chosen) : fileId && stored.data ? storedSource(stored.data) : undefined
@@ -593,7 +593,7 @@ function Calls({ load }: { load: FileLoad }) {
     <Commands
       title={`The ${calls.length} API calls this makes`}
       commands={[
-        ...calls.map(({ operation, input }) => curlOf(operation, input as never)), // each with the input of its operation
+        ...calls.map(({ operation, input }) => curlOf(operation, input)), // each with the input of its operation
         ...(source.from instanceof File
           ? [`npx millrace table import ${target} ${source.name}${key}${intoTable && plan.isIncremental ? ' --incremental' : ''}`]
           : []),

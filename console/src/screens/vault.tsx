@@ -75,8 +75,8 @@ function sentenceOf(variables: readonly Variable[]): string {
 function useSave(onDone: () => void) {
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: (body: { key: string; value: string; flags: readonly string[]; attributes: Variable['attributes'] }) =>
-      api.call('vault.save', { body: body as never }), // flags are described as a list of two words
+    mutationFn: (body: { key: string; value: string; flags: Variable['flags']; attributes: Variable['attributes'] }) =>
+      api.call('vault.save', { body }),
     onSuccess: async (_, { key }) => {
       await queries.invalidateQueries({ queryKey: ['vault.list'] })
       toast(`${key} is set. The next run uses it.`)
@@ -94,7 +94,7 @@ function Variables({ variables }: { variables: readonly Variable[] }) {
     onSuccess: async (_, { key, value, flags, attributes }) => {
       await refresh()
       // What is listed of a secret is its cipher: it can be put back without being known.
-      const undo = () => api.call('vault.save', { body: { key, value, flags: flags as never, attributes } }).then(refresh)
+      const undo = () => api.call('vault.save', { body: { key, value, flags, attributes } }).then(refresh)
       toast(`${key} is gone. Runs that use it will fail.`, undo)
     },
   })
@@ -164,6 +164,7 @@ function SetVariable({ name = '', variable, onClose }: SetProps) {
   const [isHidden, setHidden] = useState(variable ? isSecret(variable) : true)
   const save = useSave(onClose)
   const others = (variable?.flags ?? []).filter((flag) => flag !== SECRET)
+  const flags: Variable['flags'] = isHidden ? [...others, SECRET] : others
   return (
     <Dialog title={variable ? `Replace ${variable.key}` : 'New variable'} onClose={onClose}>
       <Form
@@ -171,7 +172,7 @@ function SetVariable({ name = '', variable, onClose }: SetProps) {
           save.mutate({
             key,
             value,
-            flags: [...others, ...(isHidden ? [SECRET] : [])],
+            flags,
             attributes: variable?.attributes ?? {},
           })
         }

@@ -15,7 +15,7 @@ function useBranches() {
 }
 
 /** Search parameters that choose a branch, or leave it; the others stay. */
-const inBranch = (branch: number | undefined) => ((before: object) => ({ ...before, branch })) as never
+const inBranch = (branch: number | undefined) => (before: object) => ({ ...before, branch })
 
 export function BranchSwitch() {
   const { branch, development, name } = useBranches()

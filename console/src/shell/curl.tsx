@@ -2,7 +2,7 @@
 
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Input, type OperationName, requestOf } from '../../../client/src/client.ts'
+import { type AnyInput, type OperationName, requestOf } from '../../../client/src/client.ts'
 import { ROUTES } from '../../../client/src/operations.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Drawer } from '../parts/drawer.tsx'
@@ -12,7 +12,7 @@ import { useKey } from '../use-key.ts'
 
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-export function curlOf<O extends OperationName>(operation: O, input: Input<O>, branch = branchId(), file?: SentFile): string {
+export function curlOf(operation: OperationName, input: AnyInput, branch = branchId(), file?: SentFile): string {
   const { method, address, body } = requestOf(operation, input, branch)
   const parts = ['curl --fail-with-body', '-H "X-StorageApi-Token: $MILLRACE_TOKEN"']
   if (method !== 'GET') parts.push(`-X ${method}`)
@@ -24,7 +24,7 @@ export function curlOf<O extends OperationName>(operation: O, input: Input<O>, b
 }
 
 /** The same with the command line of Millrace. */
-export function cliOf<O extends OperationName>(operation: O, input: Input<O>, branch = branchId(), file?: SentFile): string {
+export function cliOf(operation: OperationName, input: AnyInput, branch = branchId(), file?: SentFile): string {
   const { method, address, body } = requestOf(operation, input, branch)
   const fields = (file?.fields ?? []).map(([name, value]) => ` --field ${shellQuoted(`${name}=${value}`)}`).join('')
   const sent = file ? ` --file ${shellQuoted(file.name)}${fields}` : body === undefined ? '' : ` --data ${shellQuoted(body)}`
@@ -43,7 +43,7 @@ function useCommands(isOpen: boolean): readonly Command[] {
   return cache
     .findAll({ type: 'active', predicate: ({ queryKey }) => String(queryKey[0]) in ROUTES })
     .map(({ queryKey }) => {
-      const [operation, input] = queryKey as [OperationName, Input<OperationName>] // as useLoad makes them
+      const [operation, input] = queryKey as [OperationName, AnyInput] // as useLoad makes them
       return { operation, command: curlOf(operation, input), cli: cliOf(operation, input) }
     })
     .toReversed() // what the screen itself asked for comes before what every screen asks for

@@ -56,7 +56,7 @@ export function Page({
                     {name}
                   </span>
                 ) : (
-                  <Link className="clip" to={to} search={search as never} activeOptions={{ exact: true }}>
+                  <Link className="clip" to={to} search={search} activeOptions={{ exact: true }}>
                     {name}
                   </Link>
                 )}

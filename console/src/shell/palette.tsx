@@ -117,7 +117,7 @@ function useEntries(query: string, found: readonly Found[], onClose: () => void)
   const places = [...DATA, ...WORK, ...STACK, ...(isAdmin ? OPERATED : [])]
   const go = (to: string, search: Address['search'] = {}) => {
     onClose()
-    void navigate({ to, search: search as never })
+    void navigate({ to, search: search })
   }
   const commands: readonly Entry[] = [
     { key: 'upload', icon: 'upload', name: 'Upload data', note: 'command', run: () => go('/upload') },

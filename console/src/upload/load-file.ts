@@ -40,7 +40,7 @@ export interface PlannedCall {
   readonly input: Input<OperationName>
 }
 
-const call = <O extends OperationName>(operation: O, input: Input<O>): PlannedCall => ({ operation, input: input as never })
+const call = <O extends OperationName>(operation: O, input: Input<O>): PlannedCall => ({ operation, input: input })
 
 /** Zero until it is known. */
 const idOf = ({ from }: Source): number => (from instanceof File ? 0 : from.fileId)
@@ -98,7 +98,7 @@ async function ensureBucket(id: string): Promise<void> {
   const buckets = await api.call('buckets.list', { query: {} })
   const [, stage, name] = id.match(/^(in|out)\.c-(.+)$/) ?? []
   if (buckets.some((bucket) => bucket.id === id) || !stage || !name) return
-  await api.call('buckets.create', { body: { stage, name } as never })
+  await api.call('buckets.create', { body: { stage, name } })
 }
 
 /** Through the stack itself, where the object store cannot be reached. XMLHttpRequest, because it alone says how much has been sent. */

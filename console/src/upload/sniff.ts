@@ -1,6 +1,6 @@
 // How a file seems to be written, as the stack sees it: it reads the beginning, the rest stays where it is.
 
-import { ApiError, requestOf } from '../../../client/src/client.ts'
+import { ApiError, type ErrorBody, requestOf } from '../../../client/src/client.ts'
 import type { SniffedFile } from '../../../client/src/operations.ts'
 import { api, branchId, rememberSent, sessionHeaders } from '../session.ts'
 import type { Source } from './load-file.ts'
@@ -26,6 +26,6 @@ async function sniffBytes(file: File, hints: Hints): Promise<SniffedFile> {
     body: file.slice(0, HEAD_BYTES),
   })
   const answer: unknown = await response.json()
-  if (!response.ok) throw new ApiError(response.status, answer as never) // an error of the stack
+  if (!response.ok) throw new ApiError(response.status, answer as ErrorBody)
   return answer as SniffedFile // as the document promises
 }

@@ -11,7 +11,8 @@ export interface VaultRoutesDeps {
   readonly findBranch: (projectId: number, name: string) => Promise<{ readonly id: number } | undefined>
 }
 
-const FLAGS = Type.Array(Type.Union([Type.Literal('encrypted'), Type.Literal('oauthCredentialsId')]), {
+const Flag = Type.Union([Type.Literal('encrypted'), Type.Literal('oauthCredentialsId')])
+const FLAGS = Type.Array(Flag, {
   maxItems: 10,
   description: '`encrypted`: a secret. `oauthCredentialsId`: the id of an authorisation.',
 })
@@ -28,7 +29,7 @@ const View = Type.Object({
   hash: Type.String(),
   key: Type.String(),
   value: Type.String(),
-  flags: Type.Array(Type.String()),
+  flags: Type.Array(Flag),
   attributes: Type.Record(Type.String(), Type.String()),
 })
 const Views = Type.Array(View)

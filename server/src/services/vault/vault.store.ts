@@ -17,11 +17,14 @@ interface VaultTables {
   }
 }
 
+/** `encrypted`: a secret. `oauthCredentialsId`: the id of an authorisation. */
+export type VaultFlag = 'encrypted' | 'oauthCredentialsId'
+
 export interface VaultVariable {
   readonly hash: string
   readonly key: string
   readonly value: string
-  readonly flags: readonly string[]
+  readonly flags: readonly VaultFlag[]
   readonly attributes: Readonly<Record<string, string>>
 }
 
@@ -59,6 +62,6 @@ const toVariable = (row: Selectable<VaultTables['vault_variable']>): VaultVariab
   hash: row.hash,
   key: row.key,
   value: row.value,
-  flags: readStored<string[]>(row.flags),
+  flags: readStored<VaultFlag[]>(row.flags),
   attributes: readStored<Record<string, string>>(row.attributes),
 })

@@ -5,7 +5,7 @@ import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Actor } from '../../model/actor.ts'
-import { createVaultStore, type VaultVariable } from './vault.store.ts'
+import { createVaultStore, type VaultFlag, type VaultVariable } from './vault.store.ts'
 
 export interface VaultDeps {
   readonly db: Db
@@ -18,7 +18,7 @@ export interface VaultDeps {
 export interface VariableRequest {
   readonly key: string
   readonly value: string
-  readonly flags: readonly string[]
+  readonly flags: readonly VaultFlag[]
   readonly attributes: Readonly<Record<string, string>>
 }
 

@@ -8,29 +8,29 @@ import {
   type RouteComponent,
   retainSearchParams,
 } from '@tanstack/react-router'
-import { AccountScreen } from './screens/account.tsx'
-import { ComponentsScreen } from './screens/components.tsx'
-import { FilesScreen } from './screens/files.tsx'
-import { FlowsScreen } from './screens/flows.tsx'
-import { HelpScreen } from './screens/help.tsx'
-import { HomeScreen } from './screens/home.tsx'
-import { JobScreen } from './screens/job.tsx'
-import { JobsScreen } from './screens/jobs.tsx'
-import { NotFound } from './screens/not-found.tsx'
-import { NotificationsScreen } from './screens/notifications.tsx'
-import { OperationsScreen } from './screens/operations.tsx'
-import { PeopleScreen } from './screens/people.tsx'
-import { ProjectsScreen } from './screens/projects.tsx'
-import { SchedulesScreen } from './screens/schedules.tsx'
-import { SqlScreen } from './screens/sql.tsx'
-import { StorageScreen } from './screens/storage.tsx'
-import { StreamsScreen } from './screens/streams.tsx'
-import { TableScreen } from './screens/table.tsx'
-import { TemplatesScreen } from './screens/templates.tsx'
-import { TokensScreen } from './screens/tokens.tsx'
-import { TryScreen } from './screens/try.tsx'
-import { UploadScreen } from './screens/upload.tsx'
-import { UsageScreen } from './screens/usage.tsx'
+import { AccountScreen } from './screens/access/account.tsx'
+import { PeopleScreen } from './screens/access/people.tsx'
+import { ProjectsScreen } from './screens/access/projects.tsx'
+import { TokensScreen } from './screens/access/tokens.tsx'
+import { ComponentsScreen } from './screens/components/components.tsx'
+import { TemplatesScreen } from './screens/components/templates.tsx'
+import { FlowsScreen } from './screens/flows/flows.tsx'
+import { HelpScreen } from './screens/home/help.tsx'
+import { HomeScreen } from './screens/home/home.tsx'
+import { NotFound } from './screens/home/not-found.tsx'
+import { TryScreen } from './screens/home/try.tsx'
+import { JobScreen } from './screens/jobs/job.tsx'
+import { JobsScreen } from './screens/jobs/jobs.tsx'
+import { NotificationsScreen } from './screens/project/notifications.tsx'
+import { OperationsScreen } from './screens/project/operations.tsx'
+import { UsageScreen } from './screens/project/usage.tsx'
+import { SchedulesScreen } from './screens/schedules/schedules.tsx'
+import { SqlScreen } from './screens/sql/sql.tsx'
+import { FilesScreen } from './screens/storage/files.tsx'
+import { StorageScreen } from './screens/storage/storage.tsx'
+import { StreamsScreen } from './screens/storage/streams.tsx'
+import { UploadScreen } from './screens/storage/upload.tsx'
+import { TableScreen } from './screens/table/table.tsx'
 import { ScreenFailed } from './shell/screen-failed.tsx'
 import { Shell } from './shell/shell.tsx'
 
@@ -43,14 +43,14 @@ const texts =
     ) as { [P in K]?: string | undefined }
 
 /** Editors are large and loaded when they are first opened. */
-const ConfigurationScreen = lazyRouteComponent(() => import('./screens/configuration.tsx'), 'ConfigurationScreen')
-const FlowScreen = lazyRouteComponent(() => import('./screens/flow.tsx'), 'FlowScreen')
-const BranchesScreen = lazyRouteComponent(() => import('./screens/branches.tsx'), 'BranchesScreen')
-const BranchScreen = lazyRouteComponent(() => import('./screens/branches.tsx'), 'BranchScreen')
-const WorkspacesScreen = lazyRouteComponent(() => import('./screens/workspaces.tsx'), 'WorkspacesScreen')
-const AppsScreen = lazyRouteComponent(() => import('./screens/apps.tsx'), 'AppsScreen')
-const VaultScreen = lazyRouteComponent(() => import('./screens/vault.tsx'), 'VaultScreen')
-const BuilderScreen = lazyRouteComponent(() => import('./screens/builder.tsx'), 'BuilderScreen')
+const ConfigurationScreen = lazyRouteComponent(() => import('./screens/configuration/configuration.tsx'), 'ConfigurationScreen')
+const FlowScreen = lazyRouteComponent(() => import('./screens/flows/flow.tsx'), 'FlowScreen')
+const BranchesScreen = lazyRouteComponent(() => import('./screens/project/branches.tsx'), 'BranchesScreen')
+const BranchScreen = lazyRouteComponent(() => import('./screens/project/branches.tsx'), 'BranchScreen')
+const WorkspacesScreen = lazyRouteComponent(() => import('./screens/sql/workspaces.tsx'), 'WorkspacesScreen')
+const AppsScreen = lazyRouteComponent(() => import('./screens/project/apps.tsx'), 'AppsScreen')
+const VaultScreen = lazyRouteComponent(() => import('./screens/components/vault.tsx'), 'VaultScreen')
+const BuilderScreen = lazyRouteComponent(() => import('./screens/builder/builder.tsx'), 'BuilderScreen')
 
 /** The development branch that every screen works in; links keep it. */
 const branchOf = ({ branch }: Record<string, unknown>): { branch?: number | undefined } =>

@@ -1,7 +1,7 @@
 // Where the nodes of the asset graph lie: configurations in even columns, tables in odd ones, each right of what it comes from.
 
 import type { Lineage } from '../../../client/src/operations.ts'
-import { bucketOf } from '../table-id.ts'
+import { bucketOf } from '../facts/table-id.ts'
 
 export type AssetNode = Lineage['nodes'][number] & {
   /** Tables of a folded bucket. */

@@ -2,9 +2,9 @@
 
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
+import { screenHelp } from '../facts/field-help.ts'
 import { HelpAbout } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { screenHelp } from '../screens/field-help.ts'
 import { findBinding } from '../use-key.ts'
 import { BranchMark } from './branch.tsx'
 import { CurlButton } from './curl.tsx'

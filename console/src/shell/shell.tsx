@@ -2,11 +2,11 @@
 
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { useTrouble } from '../facts/trouble.ts'
 import { zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
 import { Icon, type IconName, Logo } from '../parts/icon.tsx'
-import { useTrouble } from '../screens/trouble.ts'
 import { signOut, usePerson } from '../session.ts'
 import { findBinding } from '../use-key.ts'
 import { Keyboard } from './keyboard.tsx'

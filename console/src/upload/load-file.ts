@@ -2,8 +2,8 @@
 
 import { ApiError, type Input, type OperationName } from '../../../client/src/client.ts'
 import type { SniffedFile, File as StoredFile } from '../../../client/src/operations.ts'
+import { finishStorageJob } from '../facts/storage-job.ts'
 import { api, rememberSent, sessionHeaders } from '../session.ts'
-import { finishStorageJob } from '../storage-job.ts'
 import { uploadInParts } from './multipart.ts'
 import { uploadFields, uploadForm } from './upload-form.ts'
 

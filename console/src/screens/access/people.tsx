@@ -1,0 +1,228 @@
+// People of the project: who may do what, and who is invited.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Invitation, ProjectUser } from '../../../../client/src/operations.ts'
+import { moment, plural, until } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { CreateButton } from '../../parts/create-button.tsx'
+import { Dialog } from '../../parts/drawer.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Label } from '../../parts/guide.tsx'
+import { ListTable } from '../../parts/list-table.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { api, usePerson } from '../../session.ts'
+import { Page } from '../../shell/page.tsx'
+import { toast } from '../../shell/toast.tsx'
+import { Field } from './sign-in.tsx'
+
+const ROLES = ['viewer', 'editor', 'admin'] as const
+type Role = (typeof ROLES)[number]
+
+const pathOf = (projectId: number) => ({ projectId: String(projectId) })
+
+export function PeopleScreen() {
+  const person = usePerson()
+  return person?.projectId === undefined ? <NotForTokens /> : <People projectId={person.projectId} />
+}
+
+const NotForTokens = () => (
+  <Page title="People" crumbs={[{ name: 'People' }]} say="People are managed by people.">
+    <section className="card">
+      <div className="in stack2">
+        <p className="md">You are signed in with a token. Sign in as a person to see and invite people.</p>
+        <p className="soft">
+          The first one comes by a link that <span className="id">npx millrace admin sign-in-link</span> makes on the machine of
+          the stack.
+        </p>
+      </div>
+    </section>
+  </Page>
+)
+
+function People({ projectId }: { projectId: number }) {
+  const person = usePerson()!
+  const users = useLoad('projectUsers.list', { path: pathOf(projectId) })
+  const role = users.data?.find(({ id }) => id === person.account.id)?.role
+  const isAdmin = role === 'admin' || person.account.isStackAdmin
+  return (
+    <Page
+      title="People"
+      crumbs={[{ name: 'People' }]}
+      say={users.data ? `${plural(users.data.length, 'person', 'people')} in this project.` : 'People'}
+      actions={
+        isAdmin ? <CreateButton label="Invite">{(close) => <Invite projectId={projectId} onClose={close} />}</CreateButton> : null
+      }
+    >
+      <div className="stack4">
+        <section className="card" aria-label="People">
+          <Loaded query={users} skeleton={<Lines />}>
+            {(list) => <Users users={list} projectId={projectId} isAdmin={isAdmin} ownId={person.account.id} />}
+          </Loaded>
+        </section>
+        {isAdmin ? <Invitations projectId={projectId} /> : null}
+      </div>
+    </Page>
+  )
+}
+
+interface UsersProps {
+  readonly users: readonly ProjectUser[]
+  readonly projectId: number
+  readonly isAdmin: boolean
+  readonly ownId: number
+}
+
+function Users({ users, projectId, isAdmin, ownId }: UsersProps) {
+  const queries = useQueryClient()
+  const refresh = () => queries.invalidateQueries({ queryKey: ['projectUsers.list'] })
+  const change = useMutation({
+    mutationFn: ({ id, role }: { id: number; role: Role }) =>
+      api.call('projectUsers.update', { path: { ...pathOf(projectId), userId: String(id) }, body: { role } }),
+    onSuccess: async (user) => {
+      await refresh()
+      toast(`${user.name} is ${user.role} from now on.`)
+    },
+  })
+  const remove = useMutation({
+    mutationFn: (id: number) => api.call('projectUsers.remove', { path: { ...pathOf(projectId), userId: String(id) } }),
+    onSuccess: async () => {
+      await refresh()
+      toast('Removed from the project.')
+    },
+  })
+  const problem = change.error ?? remove.error
+  return (
+    <>
+      {problem ? <Problem error={problem} /> : null}
+      <ListTable label="People" columns={['Name', 'E-mail', 'Role', 'Since', { hidden: 'Remove' }]}>
+        {users.map(({ id, name, email, role, created }) => (
+          <tr key={id}>
+            <td className="med">{id === ownId ? `${name} (you)` : name}</td>
+            <td>{email}</td>
+            <td>
+              {isAdmin && id !== ownId ? (
+                <select
+                  className="input sm"
+                  aria-label={`Role of ${name}`}
+                  value={role}
+                  onChange={(event) => change.mutate({ id, role: event.target.value as Role })}
+                >
+                  {ROLES.map((one) => (
+                    <option key={one}>{one}</option>
+                  ))}
+                </select>
+              ) : (
+                role
+              )}
+            </td>
+            <td className="nowrap">{moment(created)}</td>
+            <td>
+              {isAdmin && id !== ownId ? (
+                <button type="button" className="btn sm danger" aria-label={`Remove ${name}`} onClick={() => remove.mutate(id)}>
+                  Remove
+                </button>
+              ) : null}
+            </td>
+          </tr>
+        ))}
+      </ListTable>
+    </>
+  )
+}
+
+function Invitations({ projectId }: { projectId: number }) {
+  const query = useLoad('projectInvitations.list', { path: pathOf(projectId) })
+  const queries = useQueryClient()
+  const takeBack = useMutation({
+    mutationFn: (id: number) =>
+      api.call('projectInvitations.delete', { path: { ...pathOf(projectId), invitationId: String(id) } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['projectInvitations.list'] }),
+  })
+  const list: readonly Invitation[] = query.data ?? []
+  if (list.length === 0) return null
+  return (
+    <section className="card" aria-label="Invitations">
+      <header>
+        <h2>Invited</h2>
+      </header>
+      {takeBack.error ? <Problem error={takeBack.error} /> : null}
+      <ListTable label="Invitations" columns={['E-mail', 'Role', 'By', 'Ends', { hidden: 'Take back' }]}>
+        {list.map(({ id, email, role, creator, expires }) => (
+          <tr key={id}>
+            <td className="med">{email}</td>
+            <td>{role}</td>
+            <td>{creator.name}</td>
+            <td className="nowrap">{until(expires)}</td>
+            <td>
+              <button type="button" className="btn sm" aria-label={`Take back ${email}`} onClick={() => takeBack.mutate(id)}>
+                Take back
+              </button>
+            </td>
+          </tr>
+        ))}
+      </ListTable>
+    </section>
+  )
+}
+
+function Invite({ projectId, onClose }: { projectId: number; onClose: () => void }) {
+  const queries = useQueryClient()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('viewer')
+  const invite = useMutation({
+    mutationFn: () => api.call('projectInvitations.create', { path: pathOf(projectId), body: { email, role } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['projectInvitations.list'] }),
+  })
+  const add = useMutation({
+    mutationFn: () => api.call('projectUsers.add', { path: pathOf(projectId), body: { email, role } }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['projectUsers.list'] })
+      onClose()
+      toast(`${email} belongs to the project now.`)
+    },
+  })
+  const link = invite.data?.link
+  if (link !== undefined)
+    return (
+      <Dialog title="The invitation" onClose={onClose}>
+        <div className="in stack4">
+          <p className="md">Hand this link to {email}. It works once, for 7 days, and is shown only now.</p>
+          <div className="note ok">
+            <code className="mono grow wrap">{link}</code>
+            <CopyButton text={link} />
+          </div>
+          <button type="button" className="btn pri" onClick={onClose}>
+            I have it
+          </button>
+        </div>
+      </Dialog>
+    )
+  const problem = add.error ?? invite.error
+  return (
+    <Dialog title="Invite" onClose={onClose}>
+      <Form onSubmit={() => invite.mutate()}>
+        <Field id="invite-email" label="E-mail" type="email" value={email} onChange={setEmail} />
+        <div className="field">
+          <Label htmlFor="invite-role">Role</Label>
+          <select className="input" id="invite-role" value={role} onChange={(event) => setRole(event.target.value as Role)}>
+            <option value="viewer">viewer: reads</option>
+            <option value="editor">editor: also changes</option>
+            <option value="admin">admin: also tokens and people</option>
+          </select>
+        </div>
+        {problem ? <Problem error={problem} /> : null}
+        <div className="row">
+          <button type="submit" className="btn pri" disabled={invite.isPending}>
+            Make the link
+          </button>
+          <button type="button" className="btn" disabled={email === '' || add.isPending} onClick={() => add.mutate()}>
+            Add without a link
+          </button>
+        </div>
+        <p className="xs mute">Without a link works for people who have an account on this stack.</p>
+      </Form>
+    </Dialog>
+  )
+}

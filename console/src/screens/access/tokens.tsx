@@ -1,0 +1,155 @@
+// Tokens: who may do what, until when. A new one is shown once.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Token } from '../../../../client/src/operations.ts'
+import { moment, plural, until } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { CreateButton } from '../../parts/create-button.tsx'
+import { Dialog } from '../../parts/drawer.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Label } from '../../parts/guide.tsx'
+import { ListTable } from '../../parts/list-table.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { api } from '../../session.ts'
+import { Page } from '../../shell/page.tsx'
+import { toast } from '../../shell/toast.tsx'
+
+export function TokensScreen() {
+  const query = useLoad('tokens.list')
+  return (
+    <Page
+      title="Tokens"
+      crumbs={[{ name: 'Tokens' }]}
+      say={query.data ? `${plural(query.data.length, 'token')} of this project.` : 'Tokens'}
+      actions={<CreateButton label="New token">{(close) => <NewToken onClose={close} />}</CreateButton>}
+    >
+      <section className="card" aria-label="Tokens">
+        <Loaded query={query} skeleton={<Lines />}>
+          {(tokens) => <List tokens={tokens} />}
+        </Loaded>
+      </section>
+    </Page>
+  )
+}
+
+function List({ tokens }: { tokens: readonly Token[] }) {
+  const queries = useQueryClient()
+  const remove = useMutation({
+    mutationFn: (id: string) => api.call('tokens.delete', { path: { id } }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['tokens.list'] })
+      toast('The token is gone.')
+    },
+  })
+  return (
+    <>
+      {remove.error ? <Problem error={remove.error} /> : null}
+      <ListTable label="Tokens" columns={['Description', 'May', 'Made', 'Last used', 'Expires', 'Id', { hidden: 'Revoke' }]}>
+        {tokens.map((token) => (
+          <tr key={token.id}>
+            <td className="med nowrap">{token.description}</td>
+            <td className="said">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
+            <td className="nowrap">{moment(token.created)}</td>
+            <td className="nowrap">{token.lastUsed ? moment(token.lastUsed) : 'never'}</td>
+            <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
+            <td className="id">{token.id}</td>
+            <td>
+              {token.admin ? null : (
+                <button type="button" className="btn sm danger" onClick={() => remove.mutate(token.id)}>
+                  Revoke
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </ListTable>
+    </>
+  )
+}
+
+function scopeOf({ bucketPermissions, componentAccess = [] }: Token): string {
+  const buckets = Object.entries(bucketPermissions).map(([id, what]) => `${what} ${id}`)
+  return [...buckets, ...componentAccess.map((id) => `use ${id}`)].join(', ') || 'nothing but itself'
+}
+
+const DAY_SECONDS = 86_400
+
+function NewToken({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient()
+  const buckets = useLoad('buckets.list', { query: {} })
+  const [description, setDescription] = useState('')
+  const [days, setDays] = useState('7')
+  const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({})
+  const create = useMutation({
+    mutationFn: () =>
+      api.call('tokens.create', {
+        body: {
+          description,
+          bucketPermissions: chosen,
+          ...(days === '' ? {} : { expiresIn: Number(days) * DAY_SECONDS }),
+        },
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['tokens.list'] }),
+  })
+  const allow = (id: string, what: string) =>
+    setChosen(Object.fromEntries(Object.entries({ ...chosen, [id]: what }).filter(([, one]) => one !== '')))
+  if (create.data?.token)
+    return (
+      <Dialog title="The new token" onClose={onClose}>
+        <div className="in stack4">
+          <p className="md">Copy it now: it is shown this once and cannot be read again.</p>
+          <div className="note ok">
+            <code className="mono grow wrap">{create.data.token}</code>
+            <CopyButton text={create.data.token} />
+          </div>
+          <button type="button" className="btn pri" onClick={onClose}>
+            I have it
+          </button>
+        </div>
+      </Dialog>
+    )
+  return (
+    <Dialog title="New token" onClose={onClose}>
+      <Form onSubmit={() => create.mutate()}>
+        <div className="field">
+          <Label htmlFor="description">What it is for</Label>
+          <input
+            className="input"
+            id="description"
+            required
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        </div>
+        <div className="field">
+          <Label htmlFor="days">Expires after</Label>
+          <select className="input" id="days" value={days} onChange={(event) => setDays(event.target.value)}>
+            <option value="1">1 day</option>
+            <option value="7">7 days</option>
+            <option value="90">90 days</option>
+            <option value="">never</option>
+          </select>
+        </div>
+        <fieldset className="plain stack2 token-scopes">
+          <legend className="lbl">Buckets</legend>
+          {(buckets.data ?? []).map(({ id }) => (
+            <label key={id} className="token-scope">
+              <span className="id clip">{id}</span>
+              <select className="input sm" value={chosen[id] ?? ''} onChange={(event) => allow(id, event.target.value)}>
+                <option value="">nothing</option>
+                <option value="read">read</option>
+                <option value="write">read and write</option>
+              </select>
+            </label>
+          ))}
+        </fieldset>
+        {create.error ? <Problem error={create.error} /> : null}
+        <button type="submit" className="btn pri" disabled={create.isPending}>
+          Make the token
+        </button>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,196 @@
+// Components: what is configured in folders, the catalogue of everything that can be, and what was deleted.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Component, FLOW_COMPONENTS, SCHEDULER, useCatalogue, useComponents } from '../../facts/names.ts'
+import { plural } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
+import { PageLink } from '../../parts/guide.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { useSelection } from '../../parts/selection.ts'
+import { api } from '../../session.ts'
+import { Page } from '../../shell/page.tsx'
+import { toast } from '../../shell/toast.tsx'
+import { ConfigurationList, type Entry, entriesOf } from './configuration-list.tsx'
+import { NewConfiguration, NewConfigurationDialog } from './new-configuration.tsx'
+
+const route = getRouteApi('/components')
+
+const VIEWS = [
+  { id: '', name: 'Configured' },
+  { id: 'catalogue', name: 'Catalogue' },
+  { id: 'deleted', name: 'Deleted' },
+] as const
+
+export function ComponentsScreen() {
+  const { q = '', view = '' } = route.useSearch()
+  const navigate = useNavigate()
+  const query = useComponents()
+  const all = (query.data ?? []).filter(({ id }) => id !== SCHEDULER)
+  const change = (search: { q?: string; view?: string }) =>
+    void navigate({ to: '/components', search: { q, view, ...search }, replace: true })
+  return (
+    <Page
+      title="Components"
+      crumbs={[{ name: 'Components' }]}
+      say={query.data ? sentenceOf(all) : 'Components'}
+      actions={<NewConfiguration />}
+    >
+      <section className="card" aria-label="Configurations">
+        <div className="toolbar">
+          <FilterField label="Filter by name" value={q} onChange={(text) => change({ q: text })} />
+          {VIEWS.map(({ id, name }) => (
+            <button
+              key={name}
+              type="button"
+              className={id === view ? 'chip on' : 'chip'}
+              aria-pressed={id === view}
+              onClick={() => change({ view: id })}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+        {view === 'deleted' ? (
+          <Trash filter={q} />
+        ) : view === 'catalogue' ? (
+          <Catalogue filter={q} configured={all} />
+        ) : (
+          <Loaded query={query} skeleton={<Lines count={8} />}>
+            {() => <ConfigurationList components={all} entries={entriesOf(all, q)} />}
+          </Loaded>
+        )}
+      </section>
+    </Page>
+  )
+}
+
+function sentenceOf(components: readonly Component[]): string {
+  const configurations = components.flatMap((one) => one.configurations ?? [])
+  if (configurations.length === 0) return 'Nothing is configured yet.'
+  const used = components.filter((one) => one.configurations?.length).length
+  const disabled = configurations.filter(({ isDisabled }) => isDisabled).length
+  return `${plural(configurations.length, 'configuration')} of ${plural(used, 'component')}${disabled > 0 ? `, ${disabled} disabled` : ''}.`
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  extractor: 'Reads data in',
+  writer: 'Delivers data',
+  transformation: 'Changes data',
+  application: 'Works with data',
+  other: 'Serves other components',
+  processor: 'Changes files before or after a run',
+  'data-app': 'Serves pages over your data',
+}
+
+/** Everything that this stack can run, with how often it is used here. */
+function Catalogue({ filter, configured }: { filter: string; configured: readonly Component[] }) {
+  const [made, setMade] = useState<string>()
+  const usedBy = (id: string) => configured.find((one) => one.id === id)?.configurations?.length ?? 0
+  const shown = useCatalogue()
+    .filter(({ name, id, description }) => `${name} ${id} ${description}`.toLowerCase().includes(filter.toLowerCase()))
+    .toSorted((a, b) => usedBy(b.id) - usedBy(a.id) || Number(b.hasRun) - Number(a.hasRun) || a.name.localeCompare(b.name))
+  if (shown.length === 0) return <p className="in mute">No component has this in its name.</p>
+  return (
+    <>
+      <ul className="catalogue">
+        {shown.map(({ id, name, type, description, hasRun, documentationUrl }) => (
+          <li key={id}>
+            <h2 className="h">{name}</h2>
+            <p className="xs mute">{FLOW_COMPONENTS.includes(id) ? 'Runs other components' : (TYPES[type] ?? type)}</p>
+            <p className="soft">{description}</p>
+            <div className="row wrap">
+              <span className="xs mute">
+                {usedBy(id) === 0 ? 'not used yet' : `used by ${plural(usedBy(id), 'configuration')}`}
+              </span>
+              <span className="row push">
+                {documentationUrl ? (
+                  <PageLink url={documentationUrl}>
+                    About <span className="vh">{name}</span>
+                  </PageLink>
+                ) : null}
+                {hasRun && type !== 'processor' ? (
+                  <button type="button" className="btn sm" onClick={() => setMade(id)}>
+                    <Icon name="plus" size="sm" />
+                    <span>
+                      Configure <span className="vh">{name}</span>
+                    </span>
+                  </button>
+                ) : null}
+              </span>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {made ? <NewConfigurationDialog component={made} onClose={() => setMade(undefined)} /> : null}
+    </>
+  )
+}
+
+function Trash({ filter }: { filter: string }) {
+  const queries = useQueryClient()
+  const query = useLoad('components.list', { query: { include: 'configuration', isDeleted: true } })
+  const entries = entriesOf((query.data ?? []) as unknown as readonly Component[], filter)
+  const selection = useSelection(entries.map(({ key }) => key))
+  const restore = useMutation({
+    mutationFn: async (chosen: readonly Entry[]) => {
+      for (const { place } of chosen) await api.call('configurations.restore', { path: place })
+    },
+    onSuccess: async (_, { length }) => {
+      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      selection.clear()
+      toast(length === 1 ? 'It is back, with its rows and versions.' : `${length} are back, with their rows and versions.`)
+    },
+  })
+  return (
+    <Loaded query={query} skeleton={<Lines />}>
+      {() =>
+        entries.length === 0 ? (
+          <p className="in mute">Nothing was deleted.</p>
+        ) : (
+          <>
+            {selection.keys.length > 0 ? (
+              <div className="toolbar">
+                <button
+                  type="button"
+                  className="btn sm pri"
+                  disabled={restore.isPending}
+                  onClick={() => restore.mutate(entries.filter(({ key }) => selection.has(key)))}
+                >
+                  Restore {plural(selection.keys.length, 'configuration')}
+                </button>
+              </div>
+            ) : null}
+            {restore.error ? <Problem error={restore.error} /> : null}
+            <ul className="list">
+              {entries.map((entry) => (
+                <li key={entry.key}>
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${entry.name}`}
+                    checked={selection.has(entry.key)}
+                    onChange={() => selection.toggle(entry.key)}
+                  />
+                  <span className="med">{entry.name}</span>
+                  <span className="mute">{entry.component.name}</span>
+                  <span className="id">{entry.place.configurationId}</span>
+                  <button
+                    type="button"
+                    className="btn sm push"
+                    disabled={restore.isPending}
+                    onClick={() => restore.mutate([entry])}
+                  >
+                    Bring back
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )
+      }
+    </Loaded>
+  )
+}

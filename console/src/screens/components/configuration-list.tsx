@@ -1,0 +1,329 @@
+// The configurations of a project in folders: how each ran lately, when it runs next, who uses it; several changed at once.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Job } from '../../../../client/src/operations.ts'
+import { isRecord } from '../../document/json-text.ts'
+import { type Component, FLOW_COMPONENTS } from '../../facts/names.ts'
+import type { ConfigurationPlace } from '../../facts/use-configuration.ts'
+import { plural, until } from '../../format.ts'
+import { Teach } from '../../listing.tsx'
+import { useLoad } from '../../load.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
+import { useSelection } from '../../parts/selection.ts'
+import { LastRuns } from '../../parts/spark.tsx'
+import { Status } from '../../parts/status.tsx'
+import { Suggestions } from '../../parts/suggestions.tsx'
+import { api, branchName } from '../../session.ts'
+import { toast } from '../../shell/toast.tsx'
+
+export interface Entry {
+  readonly key: string
+  readonly place: ConfigurationPlace
+  readonly name: string
+  readonly component: Component
+  readonly version: number
+  readonly isDisabled: boolean
+  readonly owner: string
+}
+
+const keyOf = (componentId: string, configurationId: string): string => `${componentId} ${configurationId}`
+
+export const entriesOf = (components: readonly Component[], filter: string): readonly Entry[] =>
+  components.flatMap((component) =>
+    (component.configurations ?? [])
+      .filter((one) => `${one.name} ${component.name} ${one.id}`.toLowerCase().includes(filter.toLowerCase()))
+      .map((one) => ({
+        key: keyOf(component.id, one.id),
+        place: { componentId: component.id, configurationId: one.id },
+        name: one.name,
+        component,
+        version: one.version,
+        isDisabled: one.isDisabled ?? false,
+        owner: one.creatorToken?.description ?? '',
+      })),
+  )
+
+/** Where public clients keep the folder of a configuration. */
+const FOLDER = 'KBC.configuration.folderName'
+
+function useFolders(): ReadonlyMap<string, string> {
+  const { data = [] } = useLoad('search.configurations', {
+    path: { branch: branchName() },
+    query: { metadataKeys: [FOLDER], include: 'filteredMetadata' },
+  })
+  return new Map(
+    data.map(({ idComponent, configurationId, metadata = [] }) => [
+      keyOf(idComponent, configurationId),
+      metadata.find(({ key }) => key === FOLDER)?.value ?? '',
+    ]),
+  )
+}
+
+async function putIntoFolder(place: ConfigurationPlace, folder: string): Promise<void> {
+  if (folder !== '') {
+    await api.call('configurationMetadata.set', { path: place, body: { metadata: [{ key: FOLDER, value: folder }] } })
+    return
+  }
+  const kept = (await api.call('configurationMetadata.list', { path: place })).find(({ key }) => key === FOLDER)
+  if (kept) await api.call('configurationMetadata.delete', { path: { ...place, metadataId: String(kept.id) } })
+}
+
+/** Which flows have a task that runs a configuration. */
+function usersOf(
+  components: readonly Component[],
+): ReadonlyMap<string, readonly { id: string; componentId: string; name: string }[]> {
+  const users = new Map<string, { id: string; componentId: string; name: string }[]>()
+  for (const { id: componentId, configurations = [] } of components.filter(({ id }) => FLOW_COMPONENTS.includes(id)))
+    for (const { id, name, configuration } of configurations) {
+      const tasks =
+        isRecord(configuration) && Array.isArray(configuration.tasks) ? (configuration.tasks as readonly unknown[]) : []
+      for (const task of tasks) {
+        const runs = isRecord(task) ? task.task : undefined
+        if (!isRecord(runs)) continue
+        const key = keyOf(String(runs.componentId), String(runs.configId))
+        const known = users.get(key) ?? []
+        if (!known.some((user) => user.id === id)) users.set(key, [...known, { id, componentId, name }])
+      }
+    }
+  return users
+}
+
+/** The newest ten of each configuration, oldest first. */
+function useRuns(): ReadonlyMap<string, readonly Job[]> {
+  const { data = [] } = useLoad('queue.searchGrouped', { query: { branchId: branchName(), jobsPerGroup: 10, limit: 500 } })
+  return new Map(data.map(({ group, jobs }) => [keyOf(group.componentId ?? '', group.configId ?? ''), jobs.toReversed()]))
+}
+
+/** When each runs next by itself. */
+function useNextRuns(): ReadonlyMap<string, string> {
+  const { data = [] } = useLoad('scheduler.list', { query: {} })
+  return new Map(
+    data
+      .filter(({ nextExecutionTime }) => nextExecutionTime !== null)
+      .toSorted((a, b) => (b.nextExecutionTime ?? '').localeCompare(a.nextExecutionTime ?? ''))
+      .map(({ target, nextExecutionTime }) => [keyOf(target.componentId, target.configurationId), nextExecutionTime ?? '']),
+  )
+}
+
+type BulkAction = 'run' | 'enable' | 'disable' | 'delete'
+
+function useBulk() {
+  const queries = useQueryClient()
+  const refresh = () => queries.invalidateQueries({ queryKey: ['components.list'] })
+  return useMutation({
+    mutationFn: async ({ action, entries }: { action: BulkAction; entries: readonly Entry[] }) => {
+      for (const { place } of entries) {
+        if (action === 'run')
+          await api.call('queue.create', { body: { component: place.componentId, config: place.configurationId, mode: 'run' } })
+        else if (action === 'delete') await api.call('configurations.delete', { path: place })
+        else
+          await api.call('configurations.update', {
+            path: place,
+            body: { isDisabled: action === 'disable', changeDescription: action === 'disable' ? 'Disabled' : 'Enabled' },
+          })
+      }
+    },
+    onSuccess: async (_, { action, entries }) => {
+      await refresh()
+      const what = plural(entries.length, 'configuration')
+      if (action !== 'delete') return toast(`${{ run: 'Started', enable: 'Enabled', disable: 'Disabled' }[action]} ${what}.`)
+      toast(`Deleted ${what}.`, async () => {
+        for (const { place } of entries) await api.call('configurations.restore', { path: place })
+        await refresh()
+      })
+    },
+  })
+}
+
+/** Asks for the folder; an existing one is offered. */
+function MoveToFolder({
+  entries,
+  folders,
+  onDone,
+}: {
+  entries: readonly Entry[]
+  folders: readonly string[]
+  onDone: () => void
+}) {
+  const queries = useQueryClient()
+  const [folder, setFolder] = useState('')
+  const move = useMutation({
+    mutationFn: async () => {
+      for (const { place } of entries) await putIntoFolder(place, folder.trim())
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['search.configurations'] })
+      toast(
+        `Moved ${plural(entries.length, 'configuration')} ${folder.trim() === '' ? 'out of folders' : `to ${folder.trim()}`}.`,
+      )
+      onDone()
+    },
+  })
+  return (
+    <form
+      className="row"
+      onSubmit={(event) => {
+        event.preventDefault()
+        move.mutate()
+      }}
+    >
+      <input
+        className="input"
+        aria-label="Folder"
+        placeholder="Folder; empty for none"
+        list="folders"
+        value={folder}
+        onChange={(event) => setFolder(event.target.value)}
+      />
+      <Suggestions id="folders" values={folders} />
+      <button type="submit" className="btn sm" disabled={move.isPending}>
+        Move
+      </button>
+      {move.error ? <Problem error={move.error} /> : null}
+    </form>
+  )
+}
+
+export function ConfigurationList({ components, entries }: { components: readonly Component[]; entries: readonly Entry[] }) {
+  const folders = useFolders()
+  const facts: Facts = { runs: useRuns(), next: useNextRuns(), users: usersOf(components) }
+  const selection = useSelection(entries.map(({ key }) => key))
+  const bulk = useBulk()
+  const chosen = entries.filter(({ key }) => selection.has(key))
+  const act = (action: BulkAction) => bulk.mutate({ action, entries: chosen }, { onSuccess: selection.clear })
+  const names = [...new Set(entries.map(({ key }) => folders.get(key) ?? ''))].toSorted(
+    (a, b) => Number(a === '') - Number(b === '') || a.localeCompare(b),
+  )
+  if (entries.length === 0)
+    return (
+      <Teach>
+        A configuration tells a component what to do: which API to read, where the rows go. Make one, run it, look at its tables.
+      </Teach>
+    )
+  return (
+    <>
+      {chosen.length > 0 ? (
+        <div className="toolbar">
+          <span className="mute">{plural(chosen.length, 'configuration')}</span>
+          <button type="button" className="btn sm pri" disabled={bulk.isPending} onClick={() => act('run')}>
+            <Icon name="play" size="sm" />
+            <span>Run</span>
+          </button>
+          <button type="button" className="btn sm" disabled={bulk.isPending} onClick={() => act('enable')}>
+            Enable
+          </button>
+          <button type="button" className="btn sm" disabled={bulk.isPending} onClick={() => act('disable')}>
+            Disable
+          </button>
+          <button type="button" className="btn sm ghost" disabled={bulk.isPending} onClick={() => act('delete')}>
+            Delete
+          </button>
+          <MoveToFolder entries={chosen} folders={[...new Set(folders.values())]} onDone={selection.clear} />
+        </div>
+      ) : null}
+      {bulk.error ? <Problem error={bulk.error} /> : null}
+      <Scroll label="Configurations">
+        <table className="t">
+          <thead>
+            <tr>
+              <th>
+                <span className="vh">Select</span>
+              </th>
+              <th>Configuration</th>
+              <th>Last runs</th>
+              <th>Runs next</th>
+              <th>Used by</th>
+              <th>Made by</th>
+              <th className="num">Version</th>
+              <th>State</th>
+            </tr>
+          </thead>
+          {names.map((folder) => (
+            <tbody key={folder}>
+              {names.length > 1 || folder !== '' ? (
+                <tr className="folder">
+                  <td colSpan={8}>
+                    <b>{folder || 'Not in a folder'}</b>
+                  </td>
+                </tr>
+              ) : null}
+              {entries
+                .filter(({ key }) => (folders.get(key) ?? '') === folder)
+                .map((entry) => (
+                  <ConfigurationRow
+                    key={entry.key}
+                    entry={entry}
+                    facts={facts}
+                    isSelected={selection.has(entry.key)}
+                    onToggle={() => selection.toggle(entry.key)}
+                  />
+                ))}
+            </tbody>
+          ))}
+        </table>
+      </Scroll>
+    </>
+  )
+}
+
+interface Facts {
+  readonly runs: ReadonlyMap<string, readonly Job[]>
+  readonly next: ReadonlyMap<string, string>
+  readonly users: ReadonlyMap<string, readonly { readonly id: string; readonly componentId: string; readonly name: string }[]>
+}
+
+function ConfigurationRow({
+  entry,
+  facts,
+  isSelected,
+  onToggle,
+}: {
+  entry: Entry
+  facts: Facts
+  isSelected: boolean
+  onToggle: () => void
+}) {
+  const { place, component, name } = entry
+  const next = facts.next.get(entry.key)
+  const users = facts.users.get(entry.key) ?? []
+  const runs = [component.id, ...(component.aliases ?? [])]
+    .map((id) => facts.runs.get(keyOf(id, place.configurationId)))
+    .find((jobs) => jobs !== undefined)
+  return (
+    <tr>
+      <td>
+        <input type="checkbox" aria-label={`Select ${name}`} checked={isSelected} onChange={onToggle} />
+      </td>
+      <td>
+        <Link className="med" to="/components/$componentId/$configurationId" params={place}>
+          {name}
+        </Link>
+        <div className="xs mute">
+          {component.name} <span className="id">{place.configurationId}</span>
+        </div>
+      </td>
+      <td>
+        <LastRuns jobs={runs ?? []} />
+      </td>
+      <td className="nowrap">{next ? until(next) : <i className="null">by hand</i>}</td>
+      <td>
+        {users.length === 0 ? <i className="null">nothing</i> : null}
+        {users.map(({ id, componentId, name: flow }, index) => (
+          <span key={id}>
+            {index > 0 ? ', ' : ''}
+            <Link to="/flows/$componentId/$configurationId" params={{ componentId, configurationId: id }}>
+              {flow}
+            </Link>
+          </span>
+        ))}
+      </td>
+      <td className="clip">{entry.owner}</td>
+      <td className="num">{entry.version}</td>
+      <td>{entry.isDisabled ? <Status status="disabled" /> : null}</td>
+    </tr>
+  )
+}

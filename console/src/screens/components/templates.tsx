@@ -1,0 +1,293 @@
+// Templates: pipelines made from a form, all of their parts or none, and what was made from them.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { plural } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Dialog } from '../../parts/drawer.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Label } from '../../parts/guide.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { api, branchName } from '../../session.ts'
+import { Page } from '../../shell/page.tsx'
+import { toast } from '../../shell/toast.tsx'
+
+const REPOSITORY = 'millrace'
+const inBranch = () => ({ branch: branchName() })
+
+interface Template {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly defaultVersion: string
+  readonly categories?: readonly string[]
+}
+
+interface Input {
+  readonly id: string
+  readonly name: string
+  readonly description?: string
+  readonly kind: 'input' | 'hidden' | 'textarea' | 'confirm' | 'select' | 'multiselect'
+  readonly type: string
+  readonly default?: unknown
+  readonly options?: readonly { readonly value: string; readonly label: string }[]
+}
+
+interface Group {
+  readonly id: string
+  readonly description: string
+  readonly required: 'all' | 'atLeastOne' | 'exactlyOne' | 'optional'
+  readonly steps: readonly {
+    readonly id: string
+    readonly name: string
+    readonly description?: string
+    readonly inputs: readonly Input[]
+  }[]
+}
+
+interface Instance {
+  readonly instanceId: string
+  readonly name: string
+  readonly templateId: string
+  readonly version: string
+  readonly configurations?: readonly { readonly name: string; readonly componentId: string; readonly configId: string }[]
+}
+
+export function TemplatesScreen() {
+  const query = useLoad('templates.list', { path: { repository: REPOSITORY }, query: {} })
+  const [chosen, choose] = useState<Template>()
+  const templates = (query.data?.templates ?? []) as unknown as readonly Template[] // described loosely
+  return (
+    <Page
+      title="Templates"
+      crumbs={[{ name: 'Templates' }]}
+      say={query.data ? `${plural(templates.length, 'pipeline')} to begin with.` : 'Templates'}
+      sub="A template asks a few questions and makes configurations, flows and schedules of the answers: all of them, or none."
+    >
+      <div className="stack4">
+        <Instances />
+        <section className="card" aria-label="Templates">
+          <Loaded query={query} skeleton={<Lines />}>
+            {() => (
+              <ul className="list">
+                {templates.map((template) => (
+                  <li key={template.id}>
+                    <Icon name="wand" />
+                    <div className="grow">
+                      <p className="med">{template.name}</p>
+                      <p className="xs mute">{template.description}</p>
+                    </div>
+                    <button type="button" className="btn" onClick={() => choose(template)}>
+                      Use<span className="vh"> {template.name}</span>
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </Loaded>
+        </section>
+      </div>
+      {chosen ? <UseTemplate template={chosen} onClose={() => choose(undefined)} /> : null}
+    </Page>
+  )
+}
+
+function Instances() {
+  const queries = useQueryClient()
+  const query = useLoad('templates.listInstances', { path: inBranch() })
+  const instances = (query.data?.instances ?? []) as unknown as readonly Instance[] // described loosely
+  const remove = useMutation({
+    mutationFn: (instance: string) => api.call('templates.deleteInstance', { path: { ...inBranch(), instance } }),
+    onSuccess: async () => {
+      await queries.invalidateQueries()
+      toast('Everything it made is in the trash; its schedules have ended.')
+    },
+  })
+  if (instances.length === 0) return null
+  return (
+    <section className="card" aria-labelledby="made">
+      <header>
+        <h2 id="made">Made from templates</h2>
+        <span className="count">{instances.length}</span>
+      </header>
+      {remove.error ? <Problem error={remove.error} /> : null}
+      <ul className="list">
+        {instances.map((instance) => (
+          <li key={instance.instanceId}>
+            <div className="grow">
+              <p className="md">
+                <b className="strong">{instance.name}</b>{' '}
+                <span className="id">
+                  {instance.templateId} {instance.version}
+                </span>
+              </p>
+              <p className="row wrap xs">
+                {(instance.configurations ?? []).map(({ name, componentId, configId }) => (
+                  <Link
+                    key={configId}
+                    to="/components/$componentId/$configurationId"
+                    params={{ componentId, configurationId: configId }}
+                  >
+                    {name}
+                  </Link>
+                ))}
+              </p>
+            </div>
+            <button type="button" className="btn sm ghost" onClick={() => remove.mutate(instance.instanceId)}>
+              Delete<span className="vh"> {instance.name}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+type Answers = Readonly<Record<string, unknown>>
+
+function UseTemplate({ template, onClose }: { template: Template; onClose: () => void }) {
+  const queries = useQueryClient()
+  const path = { repository: REPOSITORY, template: template.id, version: template.defaultVersion }
+  const query = useLoad('templates.inputs', { path })
+  const groups = (query.data?.stepGroups ?? []) as readonly Group[] // described loosely
+  const [name, setName] = useState(template.name)
+  const [answers, setAnswers] = useState<Answers>({})
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  const isUsed = (group: Group, stepId: string) => group.required === 'all' || picked.has(stepId)
+  const make = useMutation({
+    mutationFn: () =>
+      api.call('templates.use', {
+        path,
+        body: {
+          name,
+          steps: groups.flatMap((group) =>
+            group.steps
+              .filter((step) => isUsed(group, step.id))
+              .map((step) => ({
+                id: step.id,
+                inputs: step.inputs.map((input) => ({ id: input.id, value: answerOf(input, answers[input.id]) })),
+              })),
+          ),
+        },
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries()
+      onClose()
+      toast(`${name} is made. Its configurations can be run now.`)
+    },
+  })
+  const toggle = (id: string) =>
+    setPicked((old) => (old.has(id) ? new Set([...old].filter((one) => one !== id)) : new Set([...old, id])))
+  return (
+    <Dialog title={template.name} onClose={onClose}>
+      <Loaded query={query}>
+        {() => (
+          <Form onSubmit={() => make.mutate()}>
+            <div className="field">
+              <Label htmlFor="template-name">Name</Label>
+              <input
+                className="input"
+                id="template-name"
+                required
+                value={name}
+                onChange={(event) => setName(event.target.value)}
+              />
+            </div>
+            {groups.map((group) => (
+              <fieldset key={group.id} className="stack3">
+                <legend className="med">{group.description}</legend>
+                {group.steps.map((step) => (
+                  <div key={step.id} className="stack3">
+                    {group.required === 'all' ? null : (
+                      <label className="row">
+                        <input type="checkbox" checked={picked.has(step.id)} onChange={() => toggle(step.id)} />
+                        {step.name}
+                      </label>
+                    )}
+                    {isUsed(group, step.id)
+                      ? step.inputs.map((input) => (
+                          <Field
+                            key={input.id}
+                            input={input}
+                            value={answers[input.id]}
+                            onChange={(value) => setAnswers({ ...answers, [input.id]: value })}
+                          />
+                        ))
+                      : null}
+                  </div>
+                ))}
+              </fieldset>
+            ))}
+            {make.error ? <Problem error={make.error} /> : null}
+            <button type="submit" className="btn pri" disabled={make.isPending}>
+              Make it
+            </button>
+          </Form>
+        )}
+      </Loaded>
+    </Dialog>
+  )
+}
+
+/** Numbers and lists are typed as text; what was left alone is the default of the template. */
+function answerOf({ type, default: given }: Input, value: unknown): unknown {
+  if (value === undefined) return given
+  if ((type === 'int' || type === 'double') && typeof value === 'string') return value.trim() === '' ? given : Number(value)
+  if (type === 'string[]' && typeof value === 'string') return value.split(',').map((part) => part.trim())
+  if (type === 'object' && typeof value === 'string') return JSON.parse(value)
+  return value
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
+
+interface FieldProps {
+  readonly input: Input
+  readonly value: unknown
+  readonly onChange: (value: unknown) => void
+}
+
+function Field({ input, value, onChange }: FieldProps) {
+  const id = `input-${input.id}`
+  const current = value ?? input.default
+  if (input.kind === 'confirm')
+    return (
+      <label className="row">
+        <input type="checkbox" checked={current === true} onChange={(event) => onChange(event.target.checked)} />
+        {input.name}
+      </label>
+    )
+  return (
+    <div className="field">
+      <Label htmlFor={id}>{input.name}</Label>
+      {input.kind === 'select' ? (
+        <select id={id} className="input" value={shown(current)} onChange={(event) => onChange(event.target.value)}>
+          {(input.options ?? []).map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      ) : input.kind === 'textarea' ? (
+        <textarea
+          id={id}
+          className="input mono"
+          rows={4}
+          value={shown(current)}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      ) : (
+        <input
+          id={id}
+          className="input"
+          type={input.kind === 'hidden' ? 'password' : 'text'}
+          autoComplete="off"
+          value={shown(current)}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+      {input.description ? <p className="xs mute">{input.description}</p> : null}
+    </div>
+  )
+}

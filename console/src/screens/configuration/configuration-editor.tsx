@@ -1,0 +1,260 @@
+// The editor of a configuration: its rows, a form or JSON, and what will really run. All three show one text.
+
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { Suspense, useState } from 'react'
+import { changesBetween } from '../../document/changes.ts'
+import { useDrafts } from '../../document/draft.ts'
+import { parsed } from '../../document/json-text.ts'
+import { problemsOf, type Schema } from '../../document/schema.ts'
+import { EffectiveView, type Origin } from '../../editor/effective-view.tsx'
+import { LazyJsonEditor } from '../../editor/lazy.ts'
+import { canShow, SchemaForm } from '../../editor/schema-form.tsx'
+import { ViewSwitch } from '../../editor/view-switch.tsx'
+import {
+  documentsOf,
+  draftsName,
+  type OpenDocument,
+  ROOT,
+  useLeaveGuard,
+  useRun,
+  useSave,
+} from '../../facts/configuration-documents.ts'
+import { helpFor } from '../../facts/field-help.ts'
+import { useCatalogue } from '../../facts/names.ts'
+import { type ConfigurationPlace, type LoadedConfiguration, useSchemas } from '../../facts/use-configuration.ts'
+import { plural } from '../../format.ts'
+import { Lines, useLoad } from '../../load.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { useKey } from '../../use-key.ts'
+import { useConflict } from '../../views/configuration-conflict.tsx'
+import { MappingForm } from './configuration-mapping.tsx'
+import { RowsPane } from './configuration-rows.tsx'
+
+const route = getRouteApi('/components/$componentId/$configurationId')
+
+interface EditorProps {
+  readonly place: ConfigurationPlace
+  readonly loaded: LoadedConfiguration
+  /** Shows the tables in and out in the place of form and JSON. */
+  readonly isMapping: boolean
+}
+
+export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
+  const { row, view = 'form' } = route.useSearch()
+  const navigate = useNavigate()
+  const drafts = useDrafts(draftsName(place))
+  const documents = documentsOf(loaded, drafts)
+  const current = documents.find(({ key }) => key === row) ?? documents[0]!
+  const root = documents[0]!
+  const schemas = useSchemas(place.componentId)
+  const schema = current.key === ROOT ? schemas.root : schemas.row
+  const save = useSave(place, documents)
+  const run = useRun(place)
+  const [why, setWhy] = useState('')
+  const changed = documents.filter(({ draft }) => draft.isChanged)
+  useLeaveGuard(changed.length > 0)
+  const conflict = useConflict({ loaded, documents, save, why, onSaved: () => setWhy('') })
+  if (conflict.screen) return conflict.screen
+  const isForm = view === 'form' && canShow(schema, current.draft.text)
+  const show = (next: string) =>
+    void navigate({ to: '.', search: (before: object) => ({ ...before, tab: 'edit', view: next }), replace: true })
+  const isReadable = parsed(current.draft.text) !== undefined
+  const rowOf = (text: (document: OpenDocument) => string) => (current.key === ROOT ? undefined : text(current))
+  return (
+    <>
+      {conflict.note}
+      <div className="ed">
+        <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
+        <section aria-label={`${current.name} of the configuration`}>
+          <div className="pane-h">
+            {isMapping ? (
+              <h2 className="h">Tables of {current.key === ROOT ? 'the root' : current.name}</h2>
+            ) : (
+              <ViewSwitch view={isForm ? 'form' : 'json'} canShowForm={canShow(schema, current.draft.text)} onChange={show} />
+            )}
+            <Validity
+              text={current.draft.text}
+              schema={schema}
+              isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
+            />
+          </div>
+          {isMapping && isReadable ? (
+            <MappingForm
+              key={current.key}
+              document={current}
+              inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
+              onOpenJson={() => show('json')}
+            />
+          ) : isForm ? (
+            <Form
+              componentId={place.componentId}
+              document={current}
+              schema={schema!}
+              inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
+              onOpenJson={() => show('json')}
+            />
+          ) : (
+            <Suspense fallback={<Lines count={8} />}>
+              <LazyJsonEditor
+                key={current.key}
+                label="Configuration as JSON"
+                text={current.draft.text}
+                onChange={current.draft.edit}
+                schema={schema}
+                isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
+              />
+            </Suspense>
+          )}
+        </section>
+        <section aria-label="What will really run">
+          <EffectiveView
+            draft={{ root: root.draft.text, row: rowOf(({ draft }) => draft.text) }}
+            saved={{ root: loaded.root.text, row: rowOf(({ key }) => loaded.rows.get(key)!.text) }}
+            rowName={rowOf(({ name }) => name)}
+            schema={schemas.root}
+            onOpen={(origin) =>
+              void (origin === 'vault' ? navigate({ to: '/vault' }) : navigate({ to: '.', search: searchOf(origin, row) }))
+            }
+          />
+        </section>
+      </div>
+      {save.error ? <Problem error={save.error} /> : null}
+      {run.error ? <Problem error={run.error} /> : null}
+      {changed.length > 0 ? (
+        <SaveBar
+          changed={changed}
+          rowCount={loaded.configuration.rows.filter(({ isDisabled }) => !isDisabled).length}
+          isBusy={save.isPending}
+          why={why}
+          onWhy={setWhy}
+          onSave={() => save.mutate({ why }, { onSuccess: () => setWhy('') })}
+          onSaveAndRun={() => save.mutate({ why }, { onSuccess: () => run.mutate(undefined) })}
+        />
+      ) : null}
+    </>
+  )
+}
+
+/** The address of what a value of the effective configuration comes from. */
+const searchOf = (origin: Origin, row: string | undefined) => (before: object) =>
+  origin === 'variable' ? { ...before, tab: 'variables' } : { ...before, tab: 'edit', row: origin === 'row' ? row : undefined }
+
+function Validity({ text, schema, isPart }: { text: string; schema: Schema | undefined; isPart: boolean }) {
+  const value = parsed(text)
+  const problems = value !== undefined && schema ? problemsOf(value, schema, { root: schema }, isPart) : []
+  if (value === undefined)
+    return (
+      <span className="push xs err st" role="alert">
+        <Icon name="st-err" size="sm" />
+        This is not JSON yet
+      </span>
+    )
+  if (problems.length > 0)
+    return (
+      <span className="push xs warn st clip" title={problems[0]!.message}>
+        <Icon name="st-warn" size="sm" />
+        {problems.length === 1 ? problems[0]!.message : plural(problems.length, 'mark')}
+      </span>
+    )
+  return (
+    <span className="push xs mute row gap1">
+      <Icon name="check" size="sm" />
+      valid
+    </span>
+  )
+}
+
+function Form({
+  componentId,
+  document,
+  schema,
+  inherited,
+  onOpenJson,
+}: {
+  componentId: string
+  document: OpenDocument
+  schema: Schema
+  inherited: unknown
+  onOpenJson: () => void
+}) {
+  const tables = useLoad('tables.list', { query: {} }).data ?? []
+  const processors = useCatalogue().filter(({ type }) => type === 'processor')
+  const suggestions = (format: string): readonly string[] => {
+    if (format === 'table-id') return tables.map(({ id }) => id)
+    return format === 'processor-id' ? processors.map(({ id }) => id) : []
+  }
+  return (
+    <form className="form" onSubmit={(event) => event.preventDefault()}>
+      <SchemaForm
+        key={document.key}
+        schema={schema}
+        text={document.draft.text}
+        onChange={document.draft.edit}
+        inherited={inherited}
+        saved={parsed(document.draft.base.text)}
+        suggestions={suggestions}
+        onOpenJson={onOpenJson}
+        helpFor={(path) => helpFor(componentId, path)}
+      />
+    </form>
+  )
+}
+
+function SaveBar({
+  changed,
+  rowCount,
+  isBusy,
+  why,
+  onWhy,
+  onSave,
+  onSaveAndRun,
+}: {
+  changed: readonly OpenDocument[]
+  rowCount: number
+  isBusy: boolean
+  why: string
+  onWhy: (why: string) => void
+  onSave: () => void
+  onSaveAndRun: () => void
+}) {
+  const isReadable = changed.every(({ draft }) => parsed(draft.text) !== undefined)
+  const counts = changed.map(({ name, draft }) => ({
+    name,
+    count: changesBetween(parsed(draft.base.text), parsed(draft.text)).length,
+  }))
+  const changesText = counts
+    .map(({ name, count }) => `${plural(count, 'change')} in ${name === 'Root' ? 'root' : name}`)
+    .join(', ')
+  const touchesAll = changed.some(({ key }) => key === ROOT) && rowCount > 0
+  const canSave = isReadable && !isBusy
+  useKey('Ctrl s', 'Save', () => (canSave ? onSave() : undefined))
+  return (
+    <section className="save" aria-label="Unsaved changes">
+      <span className="st run">
+        <Icon name="edit" />
+        <span>{isReadable ? changesText : 'The JSON cannot be read yet'}</span>
+      </span>
+      {touchesAll ? <span className="xs mute hide-m">affects {plural(rowCount, 'row')} that run</span> : null}
+      <input
+        className="input grow hide-s"
+        aria-label="Why this change"
+        placeholder="Why this change"
+        value={why}
+        onChange={(event) => onWhy(event.target.value)}
+      />
+      <span className="push" />
+      <button type="button" className="btn ghost" onClick={() => changed.map(({ draft }) => draft.discard())}>
+        Discard
+      </button>
+      <button type="button" className="btn" disabled={!canSave} onClick={onSave}>
+        <span>Save</span>
+        <kbd>Ctrl S</kbd>
+      </button>
+      <button type="button" className="btn pri" disabled={!canSave} onClick={onSaveAndRun}>
+        <Icon name="play" />
+        <span>Save and run</span>
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,386 @@
+// Tables in and out: which tables a configuration reads and where its results are kept, chosen from the tables there are. It edits the
+// same text as the form and the JSON view; keys that it does not know stay as they are.
+
+import type { Table } from '../../../../client/src/operations.ts'
+import { isRecord, type Path, parsed, setAt, valueIn } from '../../document/json-text.ts'
+import type { OpenDocument } from '../../facts/configuration-documents.ts'
+import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
+import { count } from '../../format.ts'
+import { useLoad } from '../../load.tsx'
+import { Field, type FieldProps } from '../../parts/field.tsx'
+import { HelpAbout } from '../../parts/guide.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { TextField } from '../../parts/text-field.tsx'
+import { TextList } from '../../parts/text-list.tsx'
+
+const INPUT: Path = ['storage', 'input', 'tables']
+const OUTPUT: Path = ['storage', 'output', 'tables']
+const DEFAULT_BUCKET: Path = ['storage', 'output', 'default_bucket']
+
+/** What the fields below show; the rest is named and kept. */
+const KNOWN_IN = ['source', 'destination', 'columns', 'where_column', 'where_operator', 'where_values', 'changed_since', 'limit']
+const KNOWN_OUT = [
+  'source',
+  'destination',
+  'primary_key',
+  'incremental',
+  'delete_where_column',
+  'delete_where_operator',
+  'delete_where_values',
+]
+
+type Entry = Readonly<Record<string, unknown>>
+type Put = (key: string, value: unknown) => void
+
+const entriesAt = (document: unknown, path: Path): readonly Entry[] => {
+  const value = valueIn(document, path)
+  return Array.isArray(value) ? value.map((one: unknown) => (isRecord(one) ? one : {})) : []
+}
+
+const textOf = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
+const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [])
+/** What is empty is left out of the configuration. */
+const given = <T extends { readonly length: number }>(value: T): T | undefined => (value.length === 0 ? undefined : value)
+
+export function MappingForm({
+  document,
+  inherited,
+  onOpenJson,
+}: {
+  document: OpenDocument
+  /** What applies where this document says nothing: the root, for a row. */
+  inherited: unknown
+  onOpenJson: () => void
+}) {
+  const { text, edit } = document.draft
+  const tables = useLoad('tables.list', { query: { include: 'columns' } }).data ?? []
+  const buckets = useLoad('buckets.list', { query: {} }).data ?? []
+  const value = parsed(text)
+  const put = (path: Path, next: unknown) => edit(setAt(text, path, next))
+  const list = (path: Path, known: readonly string[], fields: (entry: Entry, put: Put) => React.ReactNode, what: string) => {
+    const entries = entriesAt(value, path)
+    const above = entriesAt(inherited, path)
+    return (
+      <div className="stack3">
+        {entries.length === 0 && above.length > 0 ? (
+          <p className="xs mute">
+            From root: {above.map((one) => textOf(one.source)).join(', ')}. A table that is added here takes their place.
+          </p>
+        ) : null}
+        {entries.map((entry, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: an element of a JSON list has no other name
+          <section key={index} className="item" aria-label={`${what} ${index + 1}`}>
+            <div className="row">
+              <span className="med clip">{textOf(entry.source) || `${what} ${index + 1}`}</span>
+              <Icon name="right" size="sm" />
+              <span className="clip mute">{textOf(entry.destination) || 'not named yet'}</span>
+              <button
+                type="button"
+                className="btn icon ghost sm push"
+                aria-label={`Remove ${what.toLowerCase()} ${index + 1}`}
+                onClick={() => put([...path, index], undefined)}
+              >
+                <Icon name="x" size="sm" />
+              </button>
+            </div>
+            {fields(entry, (key, next) => put([...path, index, key], next))}
+            <Kept names={Object.keys(entry).filter((key) => !known.includes(key))} onOpenJson={onOpenJson} />
+          </section>
+        ))}
+        <button type="button" className="btn sm" onClick={() => put([...path, entries.length], {})}>
+          <Icon name="plus" size="sm" />
+          <span>Add {what.toLowerCase()}</span>
+        </button>
+      </div>
+    )
+  }
+  return (
+    <form className="form" onSubmit={(event) => event.preventDefault()}>
+      <HelpAbout page="mapping" section="tables-in">
+        <fieldset>
+          <legend>Tables in</legend>
+          <p className="xs mute legend-note">Each becomes a file that the component reads.</p>
+          {list(
+            INPUT,
+            KNOWN_IN,
+            (entry, set) => (
+              <InputFields entry={entry} put={set} tables={tables} />
+            ),
+            'Table in',
+          )}
+        </fieldset>
+      </HelpAbout>
+      <HelpAbout page="mapping" section="tables-out">
+        <fieldset>
+          <legend>Tables out</legend>
+          <p className="xs mute legend-note">Each file that the component writes becomes a table.</p>
+          {list(
+            OUTPUT,
+            KNOWN_OUT,
+            (entry, set) => (
+              <OutputFields entry={entry} put={set} tables={tables} buckets={buckets.map(({ id }) => id)} />
+            ),
+            'Table out',
+          )}
+          <DefaultBucket
+            value={textOf(valueIn(value, DEFAULT_BUCKET))}
+            above={textOf(valueIn(inherited, DEFAULT_BUCKET))}
+            buckets={buckets.map(({ id }) => id)}
+            onChange={(next) => put(DEFAULT_BUCKET, given(next))}
+          />
+        </fieldset>
+      </HelpAbout>
+    </form>
+  )
+}
+
+const Kept = ({ names, onOpenJson }: { names: readonly string[]; onOpenJson: () => void }) =>
+  names.length === 0 ? null : (
+    <p className="xs mute">
+      Kept as JSON, not shown here:{' '}
+      <button type="button" className="link id" onClick={onOpenJson}>
+        {names.join(', ')}
+      </button>
+    </p>
+  )
+
+interface FieldsProps {
+  readonly entry: Entry
+  readonly put: Put
+  readonly tables: readonly Table[]
+}
+
+function InputFields({ entry, put, tables }: FieldsProps) {
+  const table = tables.find(({ id }) => id === entry.source)
+  const columns = table?.columns ?? []
+  return (
+    <>
+      <div className="f2">
+        <TablePicker value={textOf(entry.source)} tables={tables} onChange={(next) => put('source', given(next))} />
+        <TextField
+          name="destination"
+          label="Known as"
+          value={textOf(entry.destination)}
+          placeholder={textOf(entry.source)}
+          hint="Name of the file that the component reads."
+          onChange={(next) => put('destination', given(next))}
+        />
+      </div>
+      <Columns
+        name="columns"
+        label="Columns"
+        all="All columns, also new ones"
+        columns={columns}
+        chosen={textsOf(entry.columns)}
+        onChange={(next) => put('columns', given(next))}
+      />
+      <Filter entry={entry} put={put} columns={columns} prefix="where" label="Only rows where" />
+      <div className="f2">
+        <TextField
+          name="changed_since"
+          label="Loaded since"
+          value={textOf(entry.changed_since)}
+          placeholder="all rows"
+          hint={sinceWords(textOf(entry.changed_since))}
+          options={['adaptive', '-1 day', '-7 days', '-1 month']}
+          onChange={(next) => put('changed_since', given(next))}
+        />
+        <TextField
+          name="limit"
+          label="At most rows"
+          value={textOf(entry.limit)}
+          placeholder={table?.rowsCount ? `all ${count(table.rowsCount)}` : 'all'}
+          onChange={(next) => put('limit', /^\d{1,15}$/.test(next) ? Number(next) : given(next))}
+        />
+      </div>
+    </>
+  )
+}
+
+/** What the present value will do. */
+const sinceWords = (since: string): string => {
+  if (since === '') return 'All rows, every time.'
+  return since === 'adaptive' ? 'Rows loaded since the last run that went well.' : `Rows loaded since ${since}.`
+}
+
+function OutputFields({ entry, put, tables, buckets }: FieldsProps & { readonly buckets: readonly string[] }) {
+  const destination = textOf(entry.destination)
+  const table = tables.find(({ id }) => id === destination)
+  const [bucket, name] = destination.includes('.') ? [bucketOf(destination), tableNameOf(destination)] : ['', destination]
+  const isIncremental = entry.incremental === true || entry.incremental === 1
+  return (
+    <>
+      <div className="f2">
+        <TextField
+          name="source"
+          label="File"
+          value={textOf(entry.source)}
+          placeholder="orders.csv"
+          hint="Name of the file that the component writes."
+          onChange={(next) => put('source', given(next))}
+        />
+        <TextField
+          name="destination"
+          label="Bucket"
+          value={bucket}
+          placeholder="out.c-shop"
+          options={buckets}
+          onChange={(next) => put('destination', given(next === '' && name === '' ? '' : `${next}.${name}`))}
+        />
+        <TextField
+          name="destination"
+          label="Table"
+          value={name}
+          placeholder="orders"
+          options={tables.filter(({ id }) => bucketOf(id) === bucket).map((one) => one.name)}
+          hint={destination === '' ? undefined : table ? `${destination} exists.` : `${destination} is made by the first load.`}
+          onChange={(next) => put('destination', given(next === '' && bucket === '' ? '' : `${bucket}.${next}`))}
+        />
+        <ChoiceField
+          name="incremental"
+          label="Keep the rows there are"
+          value={isIncremental ? 'yes' : 'no'}
+          options={{ no: 'no', yes: 'yes' }}
+          hint={isIncremental ? 'Rows are added or replaced.' : 'The table is loaded anew.'}
+          onChange={(next) => put('incremental', next === 'yes' ? true : undefined)}
+        />
+      </div>
+      <Columns
+        name="primary_key"
+        label="Primary key"
+        all="No primary key"
+        columns={table?.columns ?? []}
+        chosen={textsOf(entry.primary_key)}
+        onChange={(next) => put('primary_key', given(next))}
+      />
+      <Filter entry={entry} put={put} columns={table?.columns ?? []} prefix="delete_where" label="Delete before rows where" />
+    </>
+  )
+}
+
+function DefaultBucket({
+  value,
+  above,
+  buckets,
+  onChange,
+}: {
+  value: string
+  above: string
+  buckets: readonly string[]
+  onChange: (next: string) => void
+}) {
+  return (
+    <div className="f2">
+      <TextField
+        name="default_bucket"
+        label="Bucket of other files"
+        value={value}
+        placeholder={above}
+        options={buckets}
+        hint="Files without a line of their own become tables in this bucket."
+        onChange={onChange}
+      />
+    </div>
+  )
+}
+
+/** Bucket, then table; an id that does not exist stays as it is. */
+function TablePicker({ value, tables, onChange }: { value: string; tables: readonly Table[]; onChange: (next: string) => void }) {
+  const buckets = Map.groupBy(tables, (table) => bucketOf(table.id))
+  const table = tables.find((one) => one.id === value)
+  const hint = table ? `${count(table.rowsCount ?? 0)} rows` : value === '' ? 'Needed.' : 'There is no such table now.'
+  return (
+    <Field name="source" label="Table" hint={hint}>
+      {(id) => (
+        <select className="input" id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+          <option value="">choose a table</option>
+          {value !== '' && !table ? <option value={value}>{value}</option> : null}
+          {[...buckets].map(([bucket, list]) => (
+            <optgroup key={bucket} label={bucket}>
+              {list.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {one.name}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+interface ChoiceFieldProps extends FieldProps {
+  readonly value: string
+  /** Values and what they are called. */
+  readonly options: Readonly<Record<string, string>>
+  readonly onChange: (next: string) => void
+}
+
+const ChoiceField = ({ value, options, onChange, ...field }: ChoiceFieldProps) => (
+  <Field {...field}>
+    {(id) => (
+      <select className="input" id={id} value={value} onChange={(event) => onChange(event.target.value)}>
+        {Object.entries(options).map(([one, name]) => (
+          <option key={one} value={one}>
+            {name}
+          </option>
+        ))}
+      </select>
+    )}
+  </Field>
+)
+
+interface ColumnsProps extends FieldProps {
+  /** What applies when none is chosen. */
+  readonly all: string
+  readonly columns: readonly string[]
+  readonly chosen: readonly string[]
+  readonly onChange: (next: readonly string[]) => void
+}
+
+/** Columns of the table that there is, in the order in which they are chosen; others can be typed. */
+function Columns({ all, columns, chosen, onChange, ...field }: ColumnsProps) {
+  const some = columns.length > 0 ? `${chosen.length} of ${columns.length}` : `${chosen.length} chosen`
+  return (
+    <Field {...field} hint={chosen.length === 0 ? `${all}.` : `${some}.`}>
+      {(id) => <TextList id={id} values={chosen} options={columns} onChange={onChange} />}
+    </Field>
+  )
+}
+
+interface FilterProps {
+  readonly entry: Entry
+  readonly put: Put
+  readonly columns: readonly string[]
+  readonly prefix: 'where' | 'delete_where'
+  readonly label: string
+}
+
+/** A column, how it is compared, and values: all three or none. */
+function Filter({ entry, put, columns, prefix, label }: FilterProps) {
+  const [column, operator, values] = [`${prefix}_column`, `${prefix}_operator`, `${prefix}_values`]
+  const isHalf = (textOf(entry[column]) === '') !== (textsOf(entry[values]).length === 0)
+  return (
+    <div className="f3">
+      <TextField
+        name={column}
+        label={label}
+        value={textOf(entry[column])}
+        placeholder="a column"
+        options={columns}
+        onChange={(next) => put(column, given(next))}
+      />
+      <ChoiceField
+        name={operator}
+        label="Is"
+        value={entry[operator] === 'ne' ? 'ne' : 'eq'}
+        options={{ eq: 'one of', ne: 'none of' }}
+        onChange={(next) => put(operator, next === 'ne' ? 'ne' : undefined)}
+      />
+      <Field name={values} label="Values" bad={isHalf ? 'A column and its values belong together.' : undefined}>
+        {(id) => <TextList id={id} values={textsOf(entry[values])} onChange={(next) => put(values, given(next))} />}
+      </Field>
+    </div>
+  )
+}

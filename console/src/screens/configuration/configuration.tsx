@@ -1,0 +1,144 @@
+// A configuration: what it says, its rows, what will really run, its state, versions and runs.
+
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useRun } from '../../facts/configuration-documents.ts'
+import { EXTRACTOR, FLOW_COMPONENTS, useNames } from '../../facts/names.ts'
+import { type ConfigurationPlace, useConfiguration, useRuns } from '../../facts/use-configuration.ts'
+import { moment, parseTime, until } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Status } from '../../parts/status.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { Page } from '../../shell/page.tsx'
+import { useKey } from '../../use-key.ts'
+import { JobTable } from '../jobs/jobs.tsx'
+import { AuthorisationTab, authorisedBy } from './configuration-authorisation.tsx'
+import { ConfigurationEditor } from './configuration-editor.tsx'
+import { StateTab } from './configuration-state.tsx'
+import { usedNames, VariablesTab } from './configuration-variables.tsx'
+import { VersionsTab } from './configuration-versions.tsx'
+
+const route = getRouteApi('/components/$componentId/$configurationId')
+
+export function ConfigurationScreen() {
+  const place = route.useParams()
+  const { tab = 'edit', row } = route.useSearch()
+  const isEditor = tab === 'edit' || tab === 'tables'
+  const query = useConfiguration(place)
+  const nameOf = useNames()
+  const data = query.data?.configuration
+  const name = data?.name ?? place.configurationId
+  const canAuthorise =
+    place.componentId === EXTRACTOR || (data !== undefined && authorisedBy(data) !== undefined) || tab === 'authorisation'
+  return (
+    <Page
+      title={name}
+      isWide={isEditor}
+      crumbs={[{ name: 'Components', to: '/components' }, { name: nameOf(place.componentId, null) }, { name }]}
+      above={
+        <>
+          {data?.isDisabled ? <Status status="disabled" badge /> : null}
+          <span className="mute">{nameOf(place.componentId, null)}</span>
+          <span className="id">{place.configurationId}</span>
+          <CopyButton text={place.configurationId} label="Copy id" />
+        </>
+      }
+      say={name}
+      sub={
+        data ? (
+          <>
+            Version {data.version}, changed {moment(data.currentVersion.created)} by{' '}
+            {data.currentVersion.creatorToken.description}: {data.currentVersion.changeDescription} <RunsNext {...place} />
+          </>
+        ) : undefined
+      }
+      actions={
+        <>
+          {place.componentId === EXTRACTOR ? (
+            <Link
+              className="btn"
+              to="/builder/$configurationId"
+              params={{ configurationId: place.configurationId }}
+              search={row ? { row } : {}}
+            >
+              <Icon name="bolt" />
+              <span>Open in the builder</span>
+            </Link>
+          ) : null}
+          {FLOW_COMPONENTS.includes(place.componentId) ? (
+            <Link className="btn" to="/flows/$componentId/$configurationId" params={place}>
+              <Icon name="flow" />
+              <span>Open as a graph</span>
+            </Link>
+          ) : null}
+          <RunButton {...place} />
+        </>
+      }
+      tabs={
+        <Tabs
+          label="Parts of the configuration"
+          current={tab}
+          tabs={[
+            { id: 'edit', name: 'Edit' },
+            ...(FLOW_COMPONENTS.includes(place.componentId) ? [] : [{ id: 'tables', name: 'Tables' }]),
+            { id: 'variables', name: 'Variables', count: query.data && usedNames(query.data).length },
+            { id: 'state', name: 'State' },
+            { id: 'versions', name: 'Versions', count: data?.version },
+            ...(canAuthorise ? [{ id: 'authorisation', name: 'Authorisation' }] : []),
+            { id: 'runs', name: 'Runs' },
+          ]}
+        />
+      }
+    >
+      <div className={isEditor ? undefined : 'tab-body'}>
+        <Loaded query={query} skeleton={<Lines count={8} />}>
+          {(loaded) => {
+            if (tab === 'variables') return <VariablesTab place={place} loaded={loaded} />
+            if (tab === 'state') return <StateTab place={place} loaded={loaded} />
+            if (tab === 'versions') return <VersionsTab place={place} current={loaded.configuration.version} />
+            if (tab === 'authorisation') return <AuthorisationTab place={place} loaded={loaded} />
+            if (tab === 'runs') return <Runs place={place} />
+            return <ConfigurationEditor place={place} loaded={loaded} isMapping={tab === 'tables'} />
+          }}
+        </Loaded>
+      </div>
+    </Page>
+  )
+}
+
+/** When it runs by itself; nothing where nobody has decided that. */
+function RunsNext({ componentId, configurationId }: ConfigurationPlace) {
+  const { data = [] } = useLoad('scheduler.list', { query: { componentId, configurationId } })
+  const next = data
+    .flatMap(({ nextExecutionTime }) => nextExecutionTime ?? [])
+    .toSorted((a, b) => parseTime(a).getTime() - parseTime(b).getTime())[0]
+  return next ? <Link to="/schedules">Runs next {until(next)}.</Link> : null
+}
+
+function RunButton(place: ConfigurationPlace) {
+  const run = useRun(place)
+  useKey('r', 'Run', () => run.mutate(undefined))
+  return (
+    <>
+      <button type="button" className="btn pri" disabled={run.isPending} onClick={() => run.mutate(undefined)}>
+        <Icon name="play" />
+        <span>Run</span>
+        <kbd>R</kbd>
+      </button>
+      {run.error ? <Problem error={run.error} /> : null}
+    </>
+  )
+}
+
+function Runs({ place }: { place: ConfigurationPlace }) {
+  const query = useRuns(place, 50)
+  return (
+    <section className="card" aria-label="Runs">
+      <Loaded query={query}>
+        {(jobs) => (jobs.length === 0 ? <p className="in mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
+      </Loaded>
+    </section>
+  )
+}

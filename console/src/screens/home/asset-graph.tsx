@@ -1,0 +1,300 @@
+// Where data comes from and goes to: configurations and tables with lines between, and whether each is well. The list says the same.
+
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import type { Job } from '../../../../client/src/operations.ts'
+import { type AssetEdge, type AssetNode, type Assets, fold, layOut, type PlacedNode } from '../../assets/asset-layout.ts'
+import { rowsOf } from '../../facts/job-rows.ts'
+import { useNames } from '../../facts/names.ts'
+import { tableNameOf } from '../../facts/table-id.ts'
+import { LOOKED_AT } from '../../facts/trouble.ts'
+import { duration, hourAndMinute, moment, plural } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Icon, type IconName } from '../../parts/icon.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
+import { StatusIcon } from '../../parts/status.tsx'
+import { progressText } from '../jobs/jobs.tsx'
+
+const WIDTH = 168
+const HEIGHT = 48
+const COLUMN_PX = 236
+const ROW_PX = 62
+const LEFT = 16
+const TOP = 36
+
+/** What a node says about itself. */
+interface Look {
+  readonly name: string
+  readonly status: string | undefined
+  readonly icon: IconName
+  readonly note: string
+  readonly tone: '' | 'okb' | 'lateb' | 'errb' | 'runb' | 'nb'
+}
+
+type JobOf = (componentId: string, configurationId: string) => Job | undefined
+
+/** Steps from one table; a configuration is a step. */
+const DEPTH = 4
+
+/** The newest job of each configuration. */
+function useNewestJobs(): JobOf {
+  const { data } = useLoad('queue.search', { query: { limit: LOOKED_AT } })
+  const newest = useMemo(
+    () => new Map((data ?? []).toReversed().map((job) => [`${job.component} ${job.config}`, job])), // they come newest first
+    [data],
+  )
+  return (componentId, configurationId) => newest.get(`${componentId} ${configurationId}`)
+}
+
+/** Of the whole project, or of what one table comes from and goes to. */
+export function AssetGraph({ tableId }: { tableId?: string }) {
+  const query = useLoad('lineage.graph', { query: tableId === undefined ? {} : { tableId, depth: DEPTH } })
+  const jobOf = useNewestJobs()
+  const schedules = useLoad('scheduler.list', { query: {} })
+  const nameOf = useNames()
+  const [isList, setList] = useState(false)
+  const assets = useMemo(() => (query.data ? fold(query.data) : undefined), [query.data])
+  const lookOf = (node: AssetNode): Look => {
+    if (node.tables) return lookOfBucket(node)
+    if (node.tableId !== undefined) return lookOfTable(node)
+    const { componentId = '', configurationId = '' } = node
+    const next = schedules.data?.find(
+      ({ target }) => target.componentId === componentId && target.configurationId === configurationId,
+    )
+    return lookOfConfiguration(node.name ?? nameOf(componentId, configurationId), jobOf(componentId, configurationId), next)
+  }
+  if (tableId === undefined && assets?.nodes.length === 0) return null
+  const isAlone = tableId !== undefined && assets?.edges.length === 0
+  return (
+    <section className="card" aria-labelledby="assets">
+      <header>
+        <h2 id="assets">Where data comes from and goes to</h2>
+        {query.data && !query.data.isComplete ? <span className="xs mute">A part of it: there is more.</span> : null}
+        {tableId === undefined ? null : <span className="xs mute">{plural(DEPTH, 'step')} each way</span>}
+        <fieldset className="seg sm push" aria-label="View">
+          <button type="button" aria-pressed={!isList} onClick={() => setList(false)}>
+            Graph
+          </button>
+          <button type="button" aria-pressed={isList} onClick={() => setList(true)}>
+            List
+          </button>
+        </fieldset>
+      </header>
+      <Loaded query={query} skeleton={<Lines count={6} />}>
+        {() => {
+          if (isAlone) return <p className="in mute">Nothing that runs here writes or reads this table.</p>
+          if (isList) return <AssetList assets={assets!} lookOf={lookOf} />
+          return <Picture assets={assets!} lookOf={lookOf} jobOf={jobOf} tableId={tableId} />
+        }}
+      </Loaded>
+    </section>
+  )
+}
+
+function lookOfTable({ tableId = '', freshness }: AssetNode): Look {
+  const name = tableNameOf(tableId)
+  const at = freshness?.lastLoadTime
+  if (freshness?.state === 'late')
+    return { name, status: 'late', icon: 'st-late', note: `Late by ${duration(freshness.lateByMs / 1000)}`, tone: 'lateb' }
+  if (!at) return { name, status: 'never', icon: 'table', note: 'Never loaded', tone: 'nb' }
+  if (freshness.state === 'fresh')
+    return { name, status: 'fresh', icon: 'st-ok', note: `Fresh, ${hourAndMinute(at)}`, tone: 'okb' }
+  return { name, status: undefined, icon: 'table', note: `Loaded ${hourAndMinute(at)}`, tone: 'nb' }
+}
+
+function lookOfBucket({ name, tables = [] }: AssetNode): Look {
+  const late = tables.filter(({ freshness }) => freshness?.state === 'late').length
+  const note = late === 0 ? plural(tables.length, 'table') : `${late} of ${plural(tables.length, 'table')} late`
+  return { name: name ?? '', status: late > 0 ? 'late' : undefined, icon: 'disk', note, tone: late > 0 ? 'lateb' : 'okb' }
+}
+
+function lookOfConfiguration(
+  name: string,
+  job: Job | undefined,
+  schedule: { readonly nextExecutionTime: string | null; readonly stoppedReason: string | null } | undefined,
+): Look {
+  const seen = { name, icon: 'plug' as const, tone: '' as const }
+  if (job?.status === 'processing')
+    return { ...seen, status: job.status, note: `Running${progressText(job, ', ')}`, tone: 'runb' }
+  if (job?.status === 'error') return { ...seen, status: 'error', note: `Failed ${hourAndMinute(job.endTime!)}`, tone: 'errb' }
+  if (schedule?.stoppedReason) return { ...seen, status: 'stopped', note: 'Schedule stopped' }
+  if (schedule?.nextExecutionTime)
+    return { ...seen, status: job?.status, note: `Next ${hourAndMinute(schedule.nextExecutionTime)}` }
+  return { ...seen, status: job?.status, note: job?.endTime ? `Ran ${moment(job.endTime)}` : 'Has not run yet' }
+}
+
+interface ViewProps {
+  readonly assets: Assets
+  readonly lookOf: (node: AssetNode) => Look
+}
+
+/** Configurations and tables take turns; what writes nothing more delivers. */
+function laneOf(column: number, placed: readonly PlacedNode[], { edges }: Assets): string {
+  const here = placed.filter((one) => one.column === column).map(({ node }) => node)
+  if (here.every(({ kind }) => kind !== 'configuration')) return 'Tables'
+  if (column === 0) return 'Sources'
+  return here.some(({ id }) => edges.some(({ from }) => from === id)) ? 'Transformations' : 'Delivery'
+}
+
+interface PictureProps extends ViewProps {
+  readonly jobOf: JobOf
+  /** The table that the picture is about. */
+  readonly tableId: string | undefined
+}
+
+function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
+  const placed = useMemo(() => layOut(assets), [assets])
+  const byId = new Map(placed.map((one) => [one.node.id, one]))
+  const used = placed.map(({ column }) => column)
+  const [first, last] = [Math.min(...used), Math.max(...used)]
+  const counts = Map.groupBy(placed, ({ column }) => column)
+  const rows = Math.max(...[...counts.values()].map((list) => list.length))
+  /** Short columns stand in the middle. */
+  const topOf = ({ column, row }: PlacedNode) => TOP + (row + (rows - counts.get(column)!.length) / 2) * ROW_PX
+  const leftOf = ({ column }: PlacedNode) => LEFT + (column - first) * COLUMN_PX
+  const [width, height] = [LEFT * 2 + (last - first) * COLUMN_PX + WIDTH, TOP + rows * ROW_PX]
+  const tables = assets.nodes.filter(({ kind }) => kind === 'table').length
+  return (
+    <>
+      <Scroll
+        label={`Asset graph: ${plural(assets.nodes.length - tables, 'configuration')}, ${plural(tables, 'table')}`}
+        className="assets"
+      >
+        <div className="g" style={{ width, height }}>
+          <svg className="e" aria-hidden="true">
+            {assets.edges.map((edge) => {
+              const [from, to] = [byId.get(edge.from), byId.get(edge.to)]
+              if (!from || !to) return null
+              const [x1, y1] = [leftOf(from) + WIDTH, topOf(from) + HEIGHT / 2]
+              const [x2, y2] = [leftOf(to), topOf(to) + HEIGHT / 2]
+              const middle = (x1 + x2) / 2
+              return (
+                <path
+                  key={`${edge.from} ${edge.to} ${edge.rowId} ${edge.kind}`}
+                  className={toneOf(edge, from.node, to.node, jobOf)}
+                  d={`M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`}
+                />
+              )
+            })}
+          </svg>
+          {[...counts.keys()].map((column) => (
+            <span key={column} className="lane" style={{ left: LEFT + (column - first) * COLUMN_PX }}>
+              {laneOf(column, placed, assets)}
+            </span>
+          ))}
+          {placed.map((one) => (
+            <AssetBox
+              key={one.node.id}
+              node={one.node}
+              look={lookOf(one.node)}
+              isCurrent={tableId !== undefined && one.node.tableId === tableId}
+              style={{ left: leftOf(one), top: topOf(one) }}
+            />
+          ))}
+        </div>
+      </Scroll>
+      <div className="legend row wrap gap4 xs mute">
+        <span className="row gap1">
+          <i className="cf" />
+          Configuration
+        </span>
+        <span className="row gap1">
+          <i className="tb" />
+          Table
+        </span>
+        <span className="row gap1">
+          <i className="bad" />
+          Blocked
+        </span>
+        <span className="row gap1">
+          <i className="go" />
+          Moving now
+        </span>
+      </div>
+    </>
+  )
+}
+
+/** Blocked behind a failed row and behind a late table; moving where a configuration runs. */
+function toneOf({ rowId }: AssetEdge, from: AssetNode, to: AssetNode, jobOf: JobOf): string {
+  const configuration = from.kind === 'configuration' ? from : to
+  const job = jobOf(configuration.componentId ?? '', configuration.configurationId ?? '')
+  if (job?.status === 'processing') return 'go'
+  if (from.freshness?.state === 'late') return 'bad'
+  if (from !== configuration || job?.status !== 'error') return ''
+  return rowsOf(job).some((row) => row.status === 'error' && row.rowId === rowId) ? 'bad' : ''
+}
+
+interface BoxProps extends Pick<TargetProps, 'node' | 'style'> {
+  readonly look: Look
+  readonly isCurrent: boolean
+}
+
+function AssetBox({ node, look, isCurrent, style }: BoxProps) {
+  const className = `nd ${node.kind === 'configuration' ? 'cf' : 'tb'} ${look.tone} ${isCurrent ? 'here' : ''}`
+  return (
+    <Target node={node} className={className} style={style}>
+      <span className="a">
+        {look.status ? <StatusIcon status={look.status} /> : <Icon name={look.icon} />}
+        <span className="clip">{look.name}</span>
+      </span>
+      <span className="b">{look.note}</span>
+    </Target>
+  )
+}
+
+interface TargetProps {
+  readonly node: AssetNode
+  readonly className: string
+  readonly style?: React.CSSProperties | undefined
+  readonly children: React.ReactNode
+}
+
+function Target({ node: { tableId, tables, name, componentId = '', configurationId = '' }, ...rest }: TargetProps) {
+  if (tableId !== undefined)
+    return <Link {...rest} to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }} title={tableId} />
+  if (tables) return <Link {...rest} to="/storage" search={{ q: name ?? '' }} title={name ?? ''} />
+  return <Link {...rest} to="/components/$componentId/$configurationId" params={{ componentId, configurationId }} />
+}
+
+function AssetList({ assets, lookOf }: ViewProps) {
+  const names = new Map(assets.nodes.map((node) => [node.id, lookOf(node).name]))
+  const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id)).join(', ')
+  return (
+    <Scroll label="Configurations and tables" className="assets">
+      <table className="t">
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>State</th>
+            <th>Comes from</th>
+            <th>Goes to</th>
+          </tr>
+        </thead>
+        <tbody>
+          {assets.nodes.map((node) => {
+            const look = lookOf(node)
+            return (
+              <tr key={node.id}>
+                <td>
+                  <Target node={node} className="row med">
+                    <Icon name={node.kind === 'configuration' ? 'plug' : 'table'} />
+                    {node.tableId ?? look.name}
+                  </Target>
+                </td>
+                <td className="nowrap">
+                  <span className="row gap1">
+                    {look.status ? <StatusIcon status={look.status} /> : null}
+                    {look.note}
+                  </span>
+                </td>
+                <td className="mute">{namesOf(assets.edges.filter(({ to }) => to === node.id).map(({ from }) => from))}</td>
+                <td className="mute">{namesOf(assets.edges.filter(({ from }) => from === node.id).map(({ to }) => to))}</td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}

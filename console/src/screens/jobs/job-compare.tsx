@@ -1,0 +1,177 @@
+// This run beside the last good one: what it measured, and what was changed in the configuration between them.
+
+import { Link } from '@tanstack/react-router'
+import type { Job } from '../../../../client/src/operations.ts'
+import { type Change, changesBetween } from '../../document/changes.ts'
+import { isBelowSecret } from '../../document/json-text.ts'
+import type { ConfigurationPlace } from '../../facts/use-configuration.ts'
+import { bytes, count, hourAndMinute } from '../../format.ts'
+import { Lines, useLoad } from '../../load.tsx'
+import { isOver, runTime, secondsOf } from './jobs.tsx'
+
+interface Phase {
+  readonly name: string
+  readonly rows?: number
+  readonly bytes?: number
+  readonly peakMemoryBytes?: number
+  readonly cpuSeconds?: number
+}
+
+interface Measured {
+  readonly rows: number
+  readonly bytes: number
+  readonly peakMemoryBytes: number
+  readonly cpuSeconds: number
+}
+
+export function measuredOf(job: Job): Measured {
+  const runs = (job.result as { readonly rows?: readonly { readonly phases?: readonly Phase[] }[] }).rows ?? [] // described loosely
+  const phases = runs.flatMap((run) => run.phases ?? [])
+  const loads = phases.filter(({ name }) => name === 'load')
+  const sum = (of: readonly Phase[], pick: (phase: Phase) => number | undefined) =>
+    of.reduce((all, phase) => all + (pick(phase) ?? 0), 0)
+  return {
+    rows: sum(loads, (phase) => phase.rows),
+    bytes: sum(loads, (phase) => phase.bytes),
+    peakMemoryBytes: Math.max(0, ...phases.map((phase) => phase.peakMemoryBytes ?? 0)),
+    cpuSeconds: sum(phases, (phase) => phase.cpuSeconds),
+  }
+}
+
+/** The newest run before this one that went well, of the same configuration. */
+export function useLastGood(job: Job): Job | undefined {
+  const { data } = useLoad(
+    'queue.search',
+    job.config !== null && isOver(job.status)
+      ? { query: { componentId: job.component, configId: job.config, branchId: job.branchId, status: ['success'], limit: 20 } }
+      : undefined,
+  )
+  return data?.find((one) => Number(one.id) < Number(job.id))
+}
+
+/** Further from the last good run than this is marked. */
+const FAR = 1.5
+
+const isMore = (now: number, then: number): boolean => then > 0 && now > then * FAR
+/** Less work than usual is worth a look, less time or memory is not. */
+const isFar = (now: number, then: number): boolean => isMore(now, then) || (then > 0 && now < then / FAR)
+
+type Compared = readonly [what: string, then: string, now: string, isMarked: boolean]
+
+export function AgainstLastGood({ job, good }: { job: Job; good: Job }) {
+  const [now, then] = [measuredOf(job), measuredOf(good)]
+  const seconds = (one: Job) => secondsOf(one) ?? 0
+  const memory: Compared = [
+    'Peak memory',
+    bytes(then.peakMemoryBytes),
+    bytes(now.peakMemoryBytes),
+    isMore(now.peakMemoryBytes, then.peakMemoryBytes),
+  ]
+  const processor: Compared = [
+    'Processor',
+    `${then.cpuSeconds.toFixed(1)} s`,
+    `${now.cpuSeconds.toFixed(1)} s`,
+    isMore(now.cpuSeconds, then.cpuSeconds),
+  ]
+  const isMeasured = now.peakMemoryBytes + then.peakMemoryBytes > 0 // of programs; SQL has no process of its own
+  const rows: readonly Compared[] = [
+    ['Configuration', good.configVersion ?? '', job.configVersion ?? '', good.configVersion !== job.configVersion],
+    ['Duration', runTime(seconds(good)), runTime(seconds(job)), isMore(seconds(job), seconds(good))],
+    ['Rows written', count(then.rows), count(now.rows), isFar(now.rows, then.rows)],
+    ['Bytes written', bytes(then.bytes), bytes(now.bytes), isFar(now.bytes, then.bytes)],
+    ...(isMeasured ? [memory, processor] : []),
+  ]
+  return (
+    <section className="card" aria-labelledby="against">
+      <header>
+        <h2 id="against">Against the last good run</h2>
+      </header>
+      <table className="t compare">
+        <thead>
+          <tr>
+            <th>
+              <span className="vh">What</span>
+            </th>
+            <th className="num">
+              <Link to="/jobs/$jobId" params={{ jobId: good.id }} title={`Job ${good.id}`}>
+                {hourAndMinute(good.endTime ?? good.createdTime)}
+              </Link>
+            </th>
+            <th className="num">this run</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([name, before, after, isMarked]) => (
+            <tr key={name}>
+              <td>{name}</td>
+              <td className="num">{before}</td>
+              <td className={`num ${isMarked ? 'warn strong' : ''}`}>{after}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <ConfigurationDifference job={job} good={good} />
+    </section>
+  )
+}
+
+interface Version {
+  readonly configuration: unknown
+  readonly rows?: readonly { readonly id: string; readonly name: string; readonly configuration: unknown }[]
+}
+
+const documentOf = ({ configuration, rows = [] }: Version) => ({
+  ...Object.fromEntries(rows.map((row) => [row.name || row.id, row.configuration])),
+  configuration,
+})
+
+/** A value as one line; secrets stay six dots. */
+export const shown = (path: Change['path'], value: unknown): string =>
+  isBelowSecret(path) ? '••••••' : (JSON.stringify(value) ?? '')
+
+/** What differs between two versions, rows by their names; undefined while it is not known. */
+export function useVersionChanges(
+  place: ConfigurationPlace,
+  from: string | undefined,
+  to: string | undefined,
+): readonly Change[] | undefined {
+  const versions = from && to && from !== to ? { from, to } : undefined
+  const before = useLoad('configurations.version', versions && { path: { ...place, versionId: versions.from } })
+  const after = useLoad('configurations.version', versions && { path: { ...place, versionId: versions.to } })
+  if (!versions) return []
+  if (before.error || after.error) return []
+  if (!before.data || !after.data) return undefined
+  return changesBetween(documentOf(before.data as unknown as Version), documentOf(after.data as unknown as Version)) // described loosely
+}
+
+function ConfigurationDifference({ job, good }: { job: Job; good: Job }) {
+  const place = { componentId: job.component, configurationId: job.config ?? '' }
+  const [from, to] = [good.configVersion ?? undefined, job.configVersion ?? undefined]
+  const changes = useVersionChanges(place, from, to)
+  if (changes === undefined) return <Lines count={2} />
+  if (changes.length === 0) return <p className="in mute xs">The configuration is the same in both.</p>
+  return (
+    <div className="in stack2 changed-since">
+      <h3 className="lbl">Changed in the configuration</h3>
+      <ul className="stack2" aria-label="Changed values">
+        {changes.map(({ path, before: was, after: is }) => (
+          <li key={path.join('.')}>
+            <span className="id">{path.join('.')}</span>
+            <pre className="code sunken wrap">
+              {was === undefined ? null : <span className="del diff-line">− {shown(path, was)}</span>}
+              {is === undefined ? null : <span className="add diff-line">+ {shown(path, is)}</span>}
+            </pre>
+          </li>
+        ))}
+      </ul>
+      <Link
+        className="xs"
+        to="/components/$componentId/$configurationId"
+        params={place}
+        search={{ tab: 'versions', version: from ?? '', to: to ?? '' }}
+      >
+        Compare the versions
+      </Link>
+    </div>
+  )
+}

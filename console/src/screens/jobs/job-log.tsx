@@ -1,0 +1,179 @@
+// The log of a job as it grows: follow, level, search, download, a link to a line.
+
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { follow } from '../../event-stream.ts'
+import { createLogLines, createLogView, type LogLine, type LogLines } from '../../facts/log-lines.ts'
+import { count, parseTime, timeOfDay } from '../../format.ts'
+import { FilterField } from '../../parts/filter-field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { saveAs } from '../../parts/save-as.ts'
+import { useTallRows } from '../../parts/tall-rows.ts'
+
+const route = getRouteApi('/jobs/$jobId')
+
+/** Lines that came together are shown together. */
+const SHOW_MS = 200
+
+interface Log {
+  /** Grows in place; `known` says how much of it is shown. */
+  readonly lines: LogLines
+  readonly known: number
+  readonly error: Error | undefined
+}
+
+function useLines(jobId: string): Log {
+  const [log, setLog] = useState<Log>(() => ({ lines: createLogLines(), known: 0, error: undefined }))
+  useEffect(() => {
+    const stop = new AbortController()
+    const lines = createLogLines()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const show = (error?: Error) => {
+      timer = undefined
+      setLog({ lines, known: lines.length(), error })
+    }
+    follow('queue.events', { path: { id: jobId } }, stop.signal, ({ event, data }) => {
+      if (event === 'end') return false
+      if (event === 'log') {
+        const line = JSON.parse(data) as LogLine // an event of the storage API
+        lines.add(line, parseTime(line.created).getTime())
+        timer ??= setTimeout(show, lines.length() === 1 ? 0 : SHOW_MS)
+      }
+      return true
+    }).catch(show)
+    return () => {
+      stop.abort()
+      clearTimeout(timer)
+    }
+  }, [jobId])
+  return log
+}
+
+const LEVELS: Readonly<Record<string, readonly string[]>> = { all: [], warn: ['warn', 'error'], error: ['error'] }
+const LINE_HEIGHT = 22
+
+export function JobLog({ jobId }: { jobId: string }) {
+  const { level = 'all', q = '', line } = route.useSearch()
+  const navigate = useNavigate()
+  const change = (next: { level?: string; q?: string; line?: string }) =>
+    void navigate({ to: '.', search: (old: Record<string, unknown>) => ({ ...old, ...next }), replace: true })
+  const { lines, known, error } = useLines(jobId)
+  const view = useMemo(() => createLogView(lines, { levels: LEVELS[level] ?? [], text: q }), [lines, level, q])
+  const fitting = view.count(known)
+  return (
+    <section className="card" aria-labelledby="log">
+      <header>
+        <h2 id="log">Log</h2>
+        <span className="mute xs">
+          {fitting === known ? `${count(known)} lines` : `${count(fitting)} of ${count(known)} lines`}
+        </span>
+        <span className="push row">
+          <FilterField label="Search the log" value={q} onChange={(text) => change({ q: text })} />
+          <select
+            className="input sm"
+            aria-label="Level"
+            value={level}
+            onChange={(event) => change({ level: event.target.value })}
+          >
+            <option value="all">all levels</option>
+            <option value="warn">warnings and errors</option>
+            <option value="error">errors</option>
+          </select>
+          <button
+            type="button"
+            className="btn sm icon ghost"
+            aria-label="Download the log"
+            title="Download the log"
+            onClick={() => download(jobId, lines)}
+          >
+            <Icon name="download" />
+          </button>
+        </span>
+      </header>
+      {error ? <Problem error={error} /> : null}
+      {fitting === 0 ? (
+        <p className="in mute">{known === 0 ? 'No lines yet.' : 'No line fits.'}</p>
+      ) : (
+        <Lines
+          lines={lines}
+          view={view}
+          count={fitting}
+          chosen={line === undefined ? undefined : Number(line)}
+          onChoose={(id) => change({ line: String(id) })}
+        />
+      )}
+    </section>
+  )
+}
+
+interface LinesProps {
+  readonly lines: LogLines
+  readonly view: ReturnType<typeof createLogView>
+  readonly count: number
+  /** The line that the address names. */
+  readonly chosen: number | undefined
+  readonly onChoose: (id: number) => void
+}
+
+function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(chosen === undefined)
+  const shownChoice = useRef<number>(undefined)
+  const { height, items, measure, showInMiddle } = useTallRows({ count, frame, rowHeight: LINE_HEIGHT, overscan: 20 })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: lines that came, or that wrap when they are measured, make it taller
+  useLayoutEffect(() => {
+    if (isAtEnd.current && frame.current) frame.current.scrollTop = frame.current.scrollHeight
+  }, [height, count])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the function is a new one each time
+  useEffect(() => {
+    if (chosen === undefined || shownChoice.current === chosen) return
+    const index = lines.indexOf(chosen)
+    const place = index === -1 ? -1 : view.placeOf(index)
+    if (place === -1) return
+    shownChoice.current = chosen
+    isAtEnd.current = false
+    showInMiddle(place)
+  }, [count, chosen, lines, view])
+  const onScroll = () => {
+    const at = frame.current!
+    isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < LINE_HEIGHT * 2
+  }
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section className="log" aria-label="Lines of the log" ref={frame} onScroll={onScroll} tabIndex={0}>
+      <div className="rows-inner" style={{ height }}>
+        {items.map(({ index, top }) => {
+          const { id, message, type, atMs } = lines.at(view.lineAt(index))
+          return (
+            <div
+              key={id}
+              id={`line-${id}`}
+              ref={measure}
+              data-index={index}
+              className={`log-line ${type} ${id === chosen ? 'chosen' : ''}`}
+              style={{ position: 'absolute', left: 0, right: 0, transform: `translateY(${top}px)` }}
+            >
+              <button type="button" className="link" title="A link to this line" onClick={() => onChoose(id)}>
+                <LineTime at={new Date(atMs).toISOString()} />
+              </button>
+              <span>{type}</span>
+              <span>{message}</span>
+            </div>
+          )
+        })}
+      </div>
+    </section>
+  )
+}
+
+const LineTime = ({ at }: { at: string }) => <time dateTime={at}>{timeOfDay(at)}</time>
+
+/** In pieces, so that the text of a long log is never one string. */
+function download(jobId: string, lines: LogLines): void {
+  const pieces = Array.from({ length: lines.length() }, (_, index) => {
+    const { atMs, type, message } = lines.at(index)
+    return `${new Date(atMs).toISOString()} ${type} ${message}\n`
+  })
+  saveAs(`job-${jobId}.log`, new Blob(pieces, { type: 'text/plain' }))
+}

@@ -1,0 +1,54 @@
+// The rows of a job on one axis: what was read in, what the program did, what was loaded.
+
+import type { Job } from '../../../../client/src/operations.ts'
+import { plural } from '../../format.ts'
+import { type Bar, Timeline } from '../../parts/timeline.tsx'
+
+interface Phase {
+  readonly name: string
+  readonly startTime: string
+  readonly endTime: string | null
+}
+
+interface RowRun {
+  readonly rowId: string | null
+  readonly status: string
+  readonly phases?: readonly Phase[]
+}
+
+const TONES: Readonly<Record<string, Bar['tone']>> = { input: 'input', program: 'program', load: 'load' }
+
+export function JobTimeline({ job, nameOfRow }: { job: Job; nameOfRow: (rowId: string) => string }) {
+  const runs = (job.result as { readonly rows?: readonly RowRun[] }).rows ?? []
+  if (runs.length === 0) return null
+  return (
+    <section className="card" aria-labelledby="timeline">
+      <header>
+        <h2 id="timeline">Timeline</h2>
+        <span className="xs mute">{runs.length === 1 ? 'one run' : `${plural(runs.length, 'row')}, one after the other`}</span>
+        <span className="push row gap3 xs mute hide-s">
+          {(['input', 'program', 'load'] as const).map((tone) => (
+            <span key={tone} className="row gap1">
+              <i className={`key t-${tone}`} />
+              {tone === 'input' ? 'tables in' : tone}
+            </span>
+          ))}
+        </span>
+      </header>
+      <Timeline
+        label="Timeline of rows"
+        rows={runs.map((run, index) => ({
+          key: `${run.rowId} ${index}`,
+          name: run.rowId === null ? 'configuration' : nameOfRow(run.rowId),
+          status: run.status,
+          bars: (run.phases ?? []).map(({ name, startTime, endTime }) => ({
+            name,
+            from: Date.parse(startTime),
+            to: endTime ? Date.parse(endTime) : Date.now(),
+            tone: run.status === 'error' && name === run.phases?.at(-1)?.name ? 'err' : (TONES[name] ?? 'program'),
+          })),
+        }))}
+      />
+    </section>
+  )
+}

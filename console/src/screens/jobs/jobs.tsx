@@ -1,0 +1,304 @@
+// Jobs, newest first, live. Failed ones say why in the list.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { Job } from '../../../../client/src/operations.ts'
+import { type Component, useComponents, useNames } from '../../facts/names.ts'
+import { duration, moment, plural, sinceSeconds } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Choice } from '../../parts/choice.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { ListTable } from '../../parts/list-table.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { type Selection, useSelection } from '../../parts/selection.ts'
+import { Status, wordOf } from '../../parts/status.tsx'
+import { api } from '../../session.ts'
+import { Page } from '../../shell/page.tsx'
+import { toast } from '../../shell/toast.tsx'
+
+const route = getRouteApi('/jobs')
+
+const PAGE_ROWS = 50
+/** A job that takes longer than usual is not over. */
+const MOST_SHARE = 0.95
+const STATUSES = ['processing', 'waiting', 'error', 'warning', 'success', 'terminated', 'cancelled']
+
+export const isOver = (status: string): boolean => ['success', 'warning', 'error', 'terminated', 'cancelled'].includes(status)
+
+export const secondsOf = ({ startTime, endTime, durationSeconds }: Job): number | undefined =>
+  startTime === null ? undefined : endTime === null ? sinceSeconds(startTime) : (durationSeconds ?? 0)
+
+/** Of a run, whose seconds are whole: none means less than one. */
+export const runTime = (seconds: number): string => duration(seconds || 0.5)
+
+export interface JobProgress {
+  readonly share: number
+  /** Guessed from the time that it usually takes; undefined when that is not known. */
+  readonly leftSeconds: number | undefined
+  readonly text: string
+}
+
+const PHASES: Readonly<Record<string, string>> = { input: 'reading tables', program: 'running', load: 'loading' }
+
+/** How far a running job is: by its rows and what is known of the present one, else by the time that it usually takes. */
+export function progressOf(job: Job): JobProgress | undefined {
+  const seconds = secondsOf(job)
+  if (job.status !== 'processing' || seconds === undefined) return undefined
+  const usual = job.usual ? job.usual.durationMs / 1000 : undefined
+  const leftSeconds = usual === undefined ? undefined : Math.max(0, usual - seconds)
+  const byTime = usual === undefined ? undefined : Math.min(seconds / Math.max(usual, 1), MOST_SHARE)
+  if (!job.progress) return byTime === undefined ? undefined : { share: byTime, leftSeconds, text: '' }
+  const { rowsDone, rowsTotal, phase, done, total } = job.progress
+  const ofRow = done !== undefined && total ? done / total : 0
+  const byRows = (rowsDone + ofRow) / Math.max(1, rowsTotal)
+  const text = `${rowsTotal > 1 ? `${rowsDone} of ${rowsTotal} rows, ` : ''}${PHASES[phase] ?? phase}`
+  return { share: Math.max(byRows, rowsTotal > 1 ? 0 : (byTime ?? 0)), leftSeconds, text }
+}
+
+/** ", 64 %"; nothing while nothing is known. */
+export function progressText(job: Job, before = ''): string {
+  const progress = progressOf(job)
+  return progress ? `${before}about ${Math.round(progress.share * 100)} %` : ''
+}
+
+/** The sentence a job ended with. */
+export const messageOf = (job: Job): string | undefined => (job.result as { message?: string }).message // described loosely
+
+/** Why it failed, or what it waits for. */
+function reasonOf(job: Job): string | undefined {
+  if (job.status === 'error' || job.status === 'warning' || job.status === 'terminated') return messageOf(job)
+  return job.waitingReason ?? undefined
+}
+
+const SINCE: readonly Option[] = [
+  ['-1 hour', 'the last hour'],
+  ['-1 day', 'the last day'],
+  ['-7 days', 'the last 7 days'],
+  ['-30 days', 'the last 30 days'],
+]
+
+type Search = ReturnType<typeof route.useSearch>
+
+const queryOf = ({ status, component, config, since, by, cause }: Search) => ({
+  ...(status ? { status: [status] } : {}),
+  ...(component ? { componentId: component } : {}),
+  ...(config ? { configId: config } : {}),
+  ...(since ? { createdTimeFrom: since } : {}),
+  ...(by ? { tokenDescription: by } : {}),
+  ...(cause ? { causeKind: cause } : {}),
+})
+
+export function JobsScreen() {
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const page = Number(search.page ?? 1)
+  const query = useLoad('queue.search', { query: { limit: PAGE_ROWS, offset: (page - 1) * PAGE_ROWS, ...queryOf(search) } })
+  const change = (next: Partial<Search>) =>
+    void navigate({ to: '.', search: (old: Record<string, unknown>) => ({ ...old, page: '1', ...next }) })
+  const jobs = query.data ?? []
+  const failed = jobs.filter((job) => job.status === 'error').length
+  return (
+    <Page title="Jobs" crumbs={[{ name: 'Jobs' }]} say={query.data ? sentence(jobs.length, failed, page) : 'Jobs'}>
+      <section className="card" aria-label="Jobs">
+        <Filters search={search} jobs={jobs} onChange={change} />
+        <Loaded query={query} skeleton={<Lines count={8} />}>
+          {(data) => (data.length === 0 ? <p className="in mute">No job fits.</p> : <ChosenJobs jobs={data} />)}
+        </Loaded>
+        <div className="toolbar foot">
+          <button type="button" className="btn sm" disabled={page === 1} onClick={() => change({ page: String(page - 1) })}>
+            Newer
+          </button>
+          <span className="mute tn">Page {page}</span>
+          <button
+            type="button"
+            className="btn sm"
+            disabled={jobs.length < PAGE_ROWS}
+            onClick={() => change({ page: String(page + 1) })}
+          >
+            Older
+          </button>
+        </div>
+      </section>
+    </Page>
+  )
+}
+
+interface FiltersProps {
+  readonly search: Search
+  readonly jobs: readonly Job[]
+  readonly onChange: (next: Partial<Search>) => void
+}
+
+function Filters({ search, jobs, onChange }: FiltersProps) {
+  const components = useComponents().data
+  const nameOf = useNames()
+  const { status, component, config, since, by, cause } = search
+  const seen = (values: readonly (string | undefined)[], chosen: string | undefined) =>
+    [...new Set([...values, chosen || undefined])].filter((value) => value !== undefined).toSorted()
+  const place = component ? `${component} ${config ?? ''}`.trim() : undefined
+  const places = useMemo(() => placesOf(components ?? [], jobs), [components, jobs])
+  const unknown = component && places.every(([value]) => value !== place) ? nameOf(component, config || null) : undefined
+  const isNarrowed = Object.keys(queryOf(search)).length > 0
+  return (
+    <div className="toolbar">
+      <Choice
+        label="Status"
+        value={status}
+        options={STATUSES.map((one) => [one, wordOf(one).toLowerCase()])}
+        onChange={(value) => onChange({ status: value })}
+      />
+      <Choice
+        label="Configuration"
+        value={place}
+        options={unknown === undefined ? places : [[place!, unknown], ...places]}
+        onChange={(value) => {
+          const [chosen = '', ...one] = value.split(' ')
+          onChange({ component: chosen, config: one.join(' ') })
+        }}
+      />
+      <Choice label="Since" value={since} options={SINCE} onChange={(value) => onChange({ since: value })} />
+      <Choice
+        label="By"
+        value={by}
+        options={seen(
+          jobs.map(({ token }) => token.description ?? undefined),
+          by,
+        ).map((one) => [one, one])}
+        onChange={(value) => onChange({ by: value })}
+      />
+      <Choice
+        label="Cause"
+        value={cause}
+        options={seen(
+          jobs.map((job) => job.cause?.kind),
+          cause,
+        ).map((one) => [one, one])}
+        onChange={(value) => onChange({ cause: value })}
+      />
+      {isNarrowed ? (
+        <button
+          type="button"
+          className="btn sm ghost push"
+          onClick={() => onChange({ status: '', component: '', config: '', since: '', by: '', cause: '' })}
+        >
+          Show all
+        </button>
+      ) : null}
+    </div>
+  )
+}
+
+/** A list of more is hard to choose from and slow to draw: then only those of the jobs that are shown. */
+const MOST_PLACES = 300
+
+/** Configurations, and components as a whole. */
+function placesOf(components: readonly Component[], jobs: readonly Job[]): readonly Option[] {
+  const all = components.flatMap(({ id, configurations = [] }) =>
+    configurations.map((one): Option => [`${id} ${one.id}`, one.name]),
+  )
+  const seen = new Set(jobs.map((job) => `${job.component} ${job.config}`))
+  const some = all.length <= MOST_PLACES ? all : all.filter(([value]) => seen.has(value))
+  return [...some, ...components.map(({ id, name }): Option => [id, `any of ${name}`])]
+}
+
+/** A value and what is shown for it. */
+type Option = readonly [string, string]
+
+/** The list with ticks: several jobs are run again or ended at once. */
+function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
+  const queries = useQueryClient()
+  const selection = useSelection(jobs.map(({ id }) => id))
+  const chosen = jobs.filter(({ id }) => selection.has(id))
+  const [over, going] = [chosen.filter((job) => isOver(job.status)), chosen.filter((job) => !isOver(job.status))]
+  const act = useMutation({
+    mutationFn: async (what: 'rerun' | 'kill') => {
+      for (const { id } of what === 'rerun' ? over : going) {
+        await api.call(`queue.${what}`, { path: { id } })
+        selection.toggle(id) // when a later one is refused, this one is not asked again
+      }
+      return what === 'rerun' ? `${plural(over.length, 'job')} started again.` : `${plural(going.length, 'job')} will end.`
+    },
+    onSuccess: (said) => toast(said),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['queue.search'] }),
+  })
+  return (
+    <>
+      {chosen.length > 0 ? (
+        <div className="toolbar">
+          <span className="mute">{plural(chosen.length, 'job')}</span>
+          <button
+            type="button"
+            className="btn sm pri"
+            disabled={act.isPending || over.length === 0}
+            onClick={() => act.mutate('rerun')}
+          >
+            <Icon name="rerun" size="sm" />
+            <span>Run {plural(over.length, 'job')} again</span>
+          </button>
+          <button
+            type="button"
+            className="btn sm danger"
+            disabled={act.isPending || going.length === 0}
+            onClick={() => act.mutate('kill')}
+          >
+            End {plural(going.length, 'job')}
+          </button>
+          <button type="button" className="btn sm ghost" onClick={selection.clear}>
+            Clear
+          </button>
+        </div>
+      ) : null}
+      {act.error ? <Problem error={act.error} /> : null}
+      <JobTable jobs={jobs} selection={selection} />
+    </>
+  )
+}
+
+function sentence(shown: number, failed: number, page: number): string {
+  if (shown === 0) return 'No jobs.'
+  if (shown === 1) return failed === 0 ? 'One job, and it did not fail.' : 'One job, and it failed.'
+  const which = page === 1 ? `the last ${shown}` : `these ${shown}`
+  return failed === 0 ? `None of ${which} jobs failed.` : `${failed} of ${which} jobs failed.`
+}
+
+export function JobTable({ jobs, selection }: { jobs: readonly Job[]; selection?: Selection }) {
+  const nameOf = useNames()
+  return (
+    <ListTable
+      label="Jobs"
+      columns={[...(selection ? [{ hidden: 'Select' }] : []), 'Status', 'What', 'Started', { num: 'Took' }, 'By', 'Job']}
+    >
+      {jobs.map((job) => {
+        const seconds = secondsOf(job)
+        return (
+          <tr key={job.id}>
+            {selection ? (
+              <td>
+                <input
+                  type="checkbox"
+                  aria-label={`Select job ${job.id}`}
+                  checked={selection.has(job.id)}
+                  onChange={() => selection.toggle(job.id)}
+                />
+              </td>
+            ) : null}
+            <td>
+              <Status status={job.status} />
+            </td>
+            <td className="what">
+              <Link className="med" to="/jobs/$jobId" params={{ jobId: job.id }}>
+                {nameOf(job.component, job.config)}
+              </Link>
+              {reasonOf(job) ? <div className="xs mute clip">{reasonOf(job)}</div> : null}
+            </td>
+            <td className="nowrap">{moment(job.startTime ?? job.createdTime)}</td>
+            <td className="num">{seconds === undefined ? <i className="null">not started</i> : runTime(seconds)}</td>
+            <td className="mute nowrap">{job.token.description}</td>
+            <td className="id">{job.id}</td>
+          </tr>
+        )
+      })}
+    </ListTable>
+  )
+}

@@ -1,0 +1,388 @@
+// Development branches: what each changed, compared as versions are, and the request to merge it with its review.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Branch } from '../../../../client/src/operations.ts'
+import { useNames } from '../../facts/names.ts'
+import { finishStorageJob } from '../../facts/storage-job.ts'
+import { moment, plural } from '../../format.ts'
+import { Listing } from '../../listing.tsx'
+import { Loaded, useLoad } from '../../load.tsx'
+import { CreateButton } from '../../parts/create-button.tsx'
+import { DialogEnd } from '../../parts/dialog-end.tsx'
+import { Dialog } from '../../parts/drawer.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Label } from '../../parts/guide.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Status } from '../../parts/status.tsx'
+import { api, branchId as currentBranch } from '../../session.ts'
+import { Page } from '../../shell/page.tsx'
+import { toast } from '../../shell/toast.tsx'
+import { type Snapshot, SnapshotDifference, useDifferenceView } from '../../views/snapshot-difference.tsx'
+
+const route = getRouteApi('/branches/$branchId')
+
+interface BranchChange {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly kind: string
+  readonly isConflict: boolean
+}
+
+/** Answers say more than their description. */
+interface MergeRequest {
+  readonly id: number
+  readonly title: string
+  readonly description: string
+  readonly state: string
+  readonly createdAt: string
+  readonly creator: { readonly id: number; readonly name: string }
+  readonly branches: { readonly branchFromId: number; readonly branchIntoId: number }
+  readonly approvals: readonly { readonly approverName: string; readonly createdAt: string }[]
+  readonly merge: { readonly mergedAt: string | null; readonly mergerName: string | null }
+}
+
+const STATES: Readonly<Record<string, readonly [string, string]>> = {
+  development: ['created', 'Not sent yet'],
+  in_review: ['waiting', 'In review'],
+  approved: ['success', 'Approved'],
+  in_merge: ['processing', 'Being merged'],
+  published: ['success', 'Merged'],
+  canceled: ['cancelled', 'Cancelled'],
+}
+
+const State = ({ state }: { state: string }) => {
+  const [status, text] = STATES[state] ?? ['created', state]
+  return <Status status={status} badge text={text} />
+}
+
+export function BranchesScreen() {
+  const query = useLoad('branches.list')
+  const requests = useRequests()
+  const branches = (query.data ?? []).filter(({ isDefault }) => !isDefault)
+  return (
+    <Page
+      title="Branches"
+      crumbs={[{ name: 'Branches' }]}
+      say={
+        !query.data
+          ? 'Branches'
+          : branches.length === 0
+            ? 'Everything happens in the default branch.'
+            : `${plural(branches.length, 'branch', 'branches')} besides the default one.`
+      }
+      actions={<CreateButton label="New branch">{(close) => <NewBranch onClose={close} />}</CreateButton>}
+    >
+      <Listing
+        label="Branches"
+        query={query}
+        count={branches.length}
+        teach="A branch is a copy of every configuration to work on without touching what runs. Its changes are compared, reviewed and merged."
+      >
+        <ul className="list">
+          {branches.map((branch) => {
+            const request = requests.find(({ branches: ids }) => ids.branchFromId === branch.id)
+            return (
+              <li key={branch.id}>
+                <Icon name="branch" />
+                <Link className="med" to="/branches/$branchId" params={{ branchId: String(branch.id) }}>
+                  {branch.name}
+                </Link>
+                <span className="mute clip">{branch.description}</span>
+                <span className="push">{request ? <State state={request.state} /> : null}</span>
+                <span className="xs mute nowrap">{moment(branch.created)}</span>
+              </li>
+            )
+          })}
+        </ul>
+      </Listing>
+    </Page>
+  )
+}
+
+const useRequests = (): readonly MergeRequest[] =>
+  (useLoad('mergeRequests.list').data ?? []) as unknown as readonly MergeRequest[]
+
+function NewBranch({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [name, setName] = useState('')
+  const create = useMutation({
+    mutationFn: async () => finishStorageJob(await api.call('branches.create', { body: { name } })),
+    onSuccess: async ({ results }) => {
+      await queries.invalidateQueries({ queryKey: ['branches.list'] })
+      void navigate({ to: '/branches/$branchId', params: { branchId: String((results as Branch).id) } })
+    },
+  })
+  return (
+    <Dialog title="New branch" onClose={onClose}>
+      <Form onSubmit={() => create.mutate()}>
+        <div className="field">
+          <Label htmlFor="branch-name">Name</Label>
+          <input className="input" id="branch-name" required value={name} onChange={(event) => setName(event.target.value)} />
+          <span className="hint">It begins as a copy of every configuration.</span>
+        </div>
+        <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
+          Make the branch
+        </DialogEnd>
+      </Form>
+    </Dialog>
+  )
+}
+
+export function BranchScreen() {
+  const { branchId } = route.useParams()
+  const { config } = route.useSearch()
+  const branch = useLoad('branches.get', { path: { branchId } })
+  const changes = useLoad('branches.changes', { path: { branchId } })
+  const nameOf = useNames()
+  const list = (changes.data ?? []) as unknown as readonly BranchChange[]
+  const keyOf = (change: BranchChange) => `${change.componentId} ${change.configurationId}`
+  const shown = list.find((change) => keyOf(change) === config) ?? list[0]
+  const conflicts = list.filter(({ isConflict }) => isConflict).length
+  const name = branch.data?.name ?? branchId
+  return (
+    <Page
+      title={name}
+      crumbs={[{ name: 'Branches', to: '/branches' }, { name }]}
+      say={
+        changes.data
+          ? list.length === 0
+            ? `${name} says the same as the default branch.`
+            : `${name} changes ${plural(list.length, 'configuration')}${conflicts > 0 ? `, ${plural(conflicts, 'conflict')}` : ''}.`
+          : name
+      }
+      sub={branch.data ? `Made ${moment(branch.data.created)}.` : undefined}
+      actions={
+        <>
+          <DeleteBranch branchId={branchId} name={name} />
+          <Link className="btn pri" to="/components" search={{ branch: Number(branchId) }}>
+            <Icon name="edit" />
+            <span>Work in this branch</span>
+          </Link>
+        </>
+      }
+    >
+      <div className="columns">
+        <section className="card" aria-label="Difference to the default branch">
+          <Loaded query={changes}>
+            {() => (shown ? <Compared branchId={branchId} change={shown} /> : <p className="in mute">Nothing to compare yet.</p>)}
+          </Loaded>
+        </section>
+        <div className="stack4">
+          <MergeRequestCard branchId={branchId} changeCount={list.length} />
+          {list.length > 0 ? (
+            <section className="card" aria-labelledby="changed">
+              <header>
+                <h2 id="changed">Changed</h2>
+              </header>
+              <ul className="list">
+                {list.map((change) => (
+                  <li key={keyOf(change)} aria-current={change === shown ? 'true' : undefined}>
+                    {change.isConflict ? <Icon name="st-warn" /> : null}
+                    <Link to="." search={() => ({ config: keyOf(change) })}>
+                      {change.kind === 'created' ? (
+                        <CreatedName branchId={branchId} change={change} />
+                      ) : (
+                        nameOf(change.componentId, change.configurationId)
+                      )}
+                    </Link>
+                    <span className="push xs mute">{change.isConflict ? 'conflict' : change.kind}</span>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ) : null}
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+/** Only the branch knows the name of what was made in it. */
+function CreatedName({ branchId, change: { componentId, configurationId } }: { branchId: string; change: BranchChange }) {
+  const { data } = useLoad('branchConfigurations.diff', { path: { branch: branchId, componentId, configurationId } })
+  return data?.ours.name ?? configurationId
+}
+
+/** A screen cannot work in a branch that has ended. */
+const leaving = (ended: string) => (ended === currentBranch() ? { branch: undefined } : {})
+
+function DeleteBranch({ branchId, name }: { branchId: string; name: string }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const remove = useMutation({
+    mutationFn: async () => finishStorageJob(await api.call('branches.delete', { path: { branchId } })),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['branches.list'] })
+      toast(`Deleted ${name}.`)
+      void navigate({ to: '/branches', search: leaving(branchId) })
+    },
+  })
+  return (
+    <>
+      <button type="button" className="btn ghost" disabled={remove.isPending} onClick={() => remove.mutate()}>
+        Delete the branch
+      </button>
+      {remove.error ? <Problem error={remove.error} /> : null}
+    </>
+  )
+}
+
+/** What the branch made of a configuration, beside what the default branch says now. */
+function Compared({ branchId, change }: { branchId: string; change: BranchChange }) {
+  const queries = useQueryClient()
+  const nameOf = useNames()
+  const view = useDifferenceView()
+  const path = { branch: branchId, componentId: change.componentId, configurationId: change.configurationId }
+  const query = useLoad('branchConfigurations.diff', { path })
+  const reset = useMutation({
+    mutationFn: () => api.call('branchConfigurations.reset', { path }),
+    onSuccess: async () => {
+      await queries.invalidateQueries()
+      toast('The branch says the same as the default branch again.')
+    },
+  })
+  return (
+    <>
+      <header className="wrap">
+        <h2>{query.data?.ours.name ?? nameOf(change.componentId, change.configurationId)}</h2>
+        <span className="mute xs">from the default branch to this one</span>
+        {view.choice}
+        {change.kind === 'changed' ? (
+          <button type="button" className="btn sm" disabled={reset.isPending} onClick={() => reset.mutate()}>
+            Take the changes back
+          </button>
+        ) : null}
+      </header>
+      {reset.error ? <Problem error={reset.error} /> : null}
+      {change.isConflict ? (
+        <div className="in">
+          <div className="note warn">
+            <Icon name="st-warn" />
+            <p>The default branch changed it too since this branch began. A merge is refused until one side gives way.</p>
+          </div>
+        </div>
+      ) : null}
+      <Loaded query={query}>
+        {({ ours, theirs }) => (
+          <SnapshotDifference
+            before={theirs as unknown as Snapshot | null}
+            after={change.kind === 'deleted' ? null : (ours as unknown as Snapshot)}
+            isText={view.isText}
+            note="A merge brings exactly these."
+          />
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+type Step = 'request-review' | 'approve' | 'request-changes' | 'merge'
+
+function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeCount: number }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const branches = useLoad('branches.list').data ?? []
+  const open = useRequests().filter(({ branches: ids, state }) => String(ids.branchFromId) === branchId && state !== 'canceled')
+  const request = open.at(-1)
+  const [title, setTitle] = useState('')
+  const [reason, setReason] = useState('')
+  const refresh = () => queries.invalidateQueries()
+  const create = useMutation({
+    mutationFn: () =>
+      api.call('mergeRequests.create', {
+        body: {
+          title,
+          branchFromId: Number(branchId),
+          branchIntoId: branches.find(({ isDefault }) => isDefault)?.id ?? 0,
+        },
+      }),
+    onSuccess: refresh,
+  })
+  const move = useMutation({
+    mutationFn: async (step: Step) => {
+      const path = { id: String(request!.id) }
+      if (step === 'merge') return finishStorageJob(await api.call('mergeRequests.merge', { path }))
+      return api.call(`mergeRequests.${step}`, { path, body: reason ? { reason } : {} })
+    },
+    onSuccess: async (_, step) => {
+      setReason('')
+      if (step === 'merge') {
+        toast('Merged into the default branch.')
+        await navigate({ to: '/branches', search: leaving(branchId) }) // the branch has ended with it
+      }
+      await refresh()
+    },
+  })
+  const button = (step: Step, text: string, isMain = false) => (
+    <button type="button" className={isMain ? 'btn pri' : 'btn'} disabled={move.isPending} onClick={() => move.mutate(step)}>
+      {text}
+    </button>
+  )
+  return (
+    <section className="card" aria-labelledby="request">
+      <header>
+        <h2 id="request">Merge request</h2>
+        <span className="push">{request ? <State state={request.state} /> : null}</span>
+      </header>
+      {request ? (
+        <div className="in stack3">
+          <p className="med">{request.title}</p>
+          <p className="xs mute">
+            By {request.creator.name}, {moment(request.createdAt)}.
+          </p>
+          {request.approvals.map(({ approverName, createdAt }) => (
+            <p key={`${approverName} ${createdAt}`} className="ok st">
+              <Icon name="st-ok" />
+              {approverName} approved, {moment(createdAt)}
+            </p>
+          ))}
+          {request.state === 'in_review' ? (
+            <div className="field">
+              <Label htmlFor="reason">What you found</Label>
+              <textarea
+                className="input"
+                id="reason"
+                rows={2}
+                value={reason}
+                onChange={(event) => setReason(event.target.value)}
+              />
+            </div>
+          ) : null}
+          <div className="row wrap">
+            {request.state === 'development' ? button('request-review', 'Ask for a review', true) : null}
+            {request.state === 'in_review' ? button('approve', 'Approve', true) : null}
+            {request.state === 'in_review' || request.state === 'approved' ? button('request-changes', 'Ask for changes') : null}
+            {request.state === 'approved' ? button('merge', 'Merge', true) : null}
+          </div>
+          {request.merge.mergedAt ? (
+            <p className="xs mute">
+              Merged {moment(request.merge.mergedAt)} by {request.merge.mergerName}.
+            </p>
+          ) : null}
+        </div>
+      ) : (
+        <Form onSubmit={() => create.mutate()}>
+          <div className="field">
+            <Label htmlFor="request-title">What it is for</Label>
+            <input
+              className="input"
+              id="request-title"
+              required
+              value={title}
+              onChange={(event) => setTitle(event.target.value)}
+            />
+          </div>
+          <button type="submit" className="btn pri" disabled={create.isPending || changeCount === 0}>
+            Make a merge request
+          </button>
+          {create.error ? <Problem error={create.error} /> : null}
+        </Form>
+      )}
+      {move.error ? <Problem error={move.error} /> : null}
+    </section>
+  )
+}

@@ -1,0 +1,123 @@
+// Keeps the result of a query: as a table now, or as a transformation that makes the table anew with every run.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { finishStorageJob } from '../../facts/storage-job.ts'
+import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
+import { DialogEnd } from '../../parts/dialog-end.tsx'
+import { Dialog } from '../../parts/drawer.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Label } from '../../parts/guide.tsx'
+import { api } from '../../session.ts'
+import { toast } from '../../shell/toast.tsx'
+
+const TRANSFORMATION = 'keboola.duckdb-transformation'
+
+export type Keep = 'table' | 'transformation'
+
+interface SaveProps {
+  readonly kind: Keep
+  readonly sql: string
+  /** Tables that the query names. */
+  readonly sources: readonly string[]
+  readonly onClose: () => void
+}
+
+async function ensureBucket(id: string): Promise<void> {
+  const buckets = await api.call('buckets.list', { query: {} })
+  const [, stage, name] = id.match(/^(in|out)\.c-(.+)$/) ?? []
+  if (!buckets.some((bucket) => bucket.id === id) && stage && name) await api.call('buckets.create', { body: { stage, name } })
+}
+
+async function makeTable(tableId: string, sql: string): Promise<void> {
+  const bucketId = bucketOf(tableId)
+  const name = tableNameOf(tableId)
+  await ensureBucket(bucketId)
+  const { results } = await finishStorageJob(await api.call('sql.export', { body: { sql, fileName: `${name}.csv` } }))
+  const { file } = results as { readonly file: { readonly id: number } } // as an export answers
+  await finishStorageJob(await api.call('tables.createAsync', { path: { bucketId }, body: { name, dataFileId: file.id } }))
+}
+
+/** The query reads its tables by their names in the run; the mapping brings them there. */
+function transformationOf(name: string, tableId: string, sql: string, sources: readonly string[]) {
+  const table = tableNameOf(tableId)
+  const tables = sources.map((source) => ({ source, destination: aliasOf(source) }))
+  const script = sources.reduce(
+    (text, source) => text.replaceAll(quoted(source), `"${aliasOf(source)}"`),
+    sql.replace(/;\s*$/, ''),
+  )
+  return {
+    name,
+    configuration: {
+      storage: { input: { tables }, output: { tables: [{ source: table, destination: tableId }] } },
+      parameters: { blocks: [{ name: 'Query', codes: [{ name, script: [`create table "${table}" as\n${script}`] }] }] },
+    },
+  }
+}
+
+const quoted = (tableId: string): string => `"${bucketOf(tableId)}"."${tableNameOf(tableId)}"`
+/** `in.c-shop.orders` as a name without dots, different for each table. */
+const aliasOf = (tableId: string): string => tableId.replaceAll(/\W+/g, '_')
+
+export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [tableId, setTableId] = useState('out.c-main.result')
+  const [name, setName] = useState('Result of a query')
+  const save = useMutation({
+    mutationFn: async () => {
+      if (kind === 'table') {
+        await makeTable(tableId, sql)
+        return undefined
+      }
+      const made = await api.call('configurations.create', {
+        path: { componentId: TRANSFORMATION },
+        body: transformationOf(name, tableId, sql, sources),
+      })
+      return made.id
+    },
+    onSuccess: async (configurationId) => {
+      await queries.invalidateQueries()
+      onClose()
+      toast(configurationId === undefined ? `${tableId} is made.` : `${name} is made.`)
+      if (configurationId === undefined) return void navigate({ to: '/storage/$tableId', params: { tableId } })
+      void navigate({
+        to: '/components/$componentId/$configurationId',
+        params: { componentId: TRANSFORMATION, configurationId },
+      })
+    },
+  })
+  return (
+    <Dialog title={kind === 'table' ? 'Save as a table' : 'Save as a transformation'} onClose={onClose}>
+      <Form onSubmit={() => save.mutate()}>
+        {kind === 'transformation' ? (
+          <div className="field">
+            <Label htmlFor="save-name">Name</Label>
+            <input className="input" id="save-name" required value={name} onChange={(event) => setName(event.target.value)} />
+            <span className="hint">
+              {sources.length === 0 ? 'It reads no table.' : `It reads ${sources.join(', ')} and makes the table with every run.`}
+            </span>
+          </div>
+        ) : null}
+        <div className="field">
+          <Label htmlFor="save-table">Table</Label>
+          <input
+            className="input mono"
+            id="save-table"
+            required
+            pattern="(in|out)\.c-[\w\-]+\.[\w\-]+"
+            value={tableId}
+            onChange={(event) => setTableId(event.target.value)}
+          />
+          <span className="hint">
+            {kind === 'table' ? 'All rows of the result, as they are now. ' : ''}A bucket that is not there is made.
+          </span>
+        </div>
+        <DialogEnd error={save.error} isPending={save.isPending} onClose={onClose}>
+          {kind === 'table' ? 'Make the table' : 'Make the transformation'}
+        </DialogEnd>
+      </Form>
+    </Dialog>
+  )
+}

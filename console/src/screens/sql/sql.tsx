@@ -1,0 +1,239 @@
+// SQL: the result, and how to keep it. Reads the tables of the project as they are now.
+
+import { useMutation } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Suspense, useMemo, useState } from 'react'
+import type { Table } from '../../../../client/src/operations.ts'
+import { LazySqlEditor } from '../../editor/lazy.ts'
+import type { SqlNames } from '../../editor/sql-editor.tsx'
+import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
+import { count, duration } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { saveAs } from '../../parts/save-as.ts'
+import { Scroll } from '../../parts/scroll.tsx'
+import { Value } from '../../parts/value.tsx'
+import { api } from '../../session.ts'
+import { curlOf, shellQuoted } from '../../shell/curl.tsx'
+import { Page } from '../../shell/page.tsx'
+import { useKey } from '../../use-key.ts'
+import { SqlChart } from './sql-chart.tsx'
+import { type Keep, SaveQuery } from './sql-save.tsx'
+
+const SHOWN_ROWS = 1000
+const DRAFT_KEY = 'millrace.sql'
+const HISTORY_KEY = 'millrace.sql-history'
+const REMEMBERED = 50
+
+interface SqlResult {
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
+  readonly rows: readonly (readonly unknown[])[]
+  readonly seconds: number
+}
+
+const quoted = (tableId: string): string => `"${bucketOf(tableId)}"."${tableNameOf(tableId)}"`
+
+const readHistory = (): readonly string[] => JSON.parse(localStorage.getItem(HISTORY_KEY) ?? '[]') as readonly string[] // written below
+
+function remember(sql: string): void {
+  const others = readHistory().filter((one) => one !== sql)
+  localStorage.setItem(HISTORY_KEY, JSON.stringify([sql, ...others].slice(0, REMEMBERED)))
+}
+
+const route = getRouteApi('/sql')
+
+const firstRowsOf = (tableId: string): string => `select *\nfrom ${quoted(tableId)}\nlimit 100`
+
+export function SqlScreen() {
+  const { table } = route.useSearch()
+  const [sql, setSql] = useState(() =>
+    table === undefined ? (sessionStorage.getItem(DRAFT_KEY) ?? 'select 1 as one') : firstRowsOf(table),
+  )
+  const edit = (text: string) => {
+    setSql(text)
+    sessionStorage.setItem(DRAFT_KEY, text)
+  }
+  const run = useMutation({
+    mutationFn: async (text: string): Promise<SqlResult> => {
+      const started = performance.now()
+      const result = (await api.call('sql.query', { body: { sql: text, limit: SHOWN_ROWS } })) as Omit<SqlResult, 'seconds'> // described loosely
+      remember(text)
+      return { ...result, seconds: (performance.now() - started) / 1000 }
+    },
+  })
+  const tables = useLoad('tables.list', { query: { include: 'columns' } })
+  const names = useMemo(() => namesOf(tables.data ?? []), [tables.data])
+  const sources = (tables.data ?? []).map(({ id }) => id).filter((id) => run.variables?.includes(quoted(id)))
+  const start = () => run.mutate(sql)
+  useKey('Ctrl Enter', 'Run the query', start)
+  return (
+    <Page
+      title="SQL"
+      crumbs={[{ name: 'SQL' }]}
+      say={run.data ? sentenceOf(run.data) : 'Ask the tables of this project.'}
+      sub="Reads only. The dialect is DuckDB's."
+    >
+      <div className="columns">
+        <div className="stack4">
+          <section className="card" aria-label="Query">
+            <div className="in stack3">
+              <Suspense fallback={<Lines count={4} />}>
+                <LazySqlEditor text={sql} names={names} onChange={edit} onRun={start} />
+              </Suspense>
+              <div className="row wrap">
+                <History onChoose={edit} />
+                <CopyButton text={curlOf('sql.query', { body: { sql } })} label="Copy as curl" />
+                <CopyButton text={`npx millrace sql ${shellQuoted(sql)}`} label="Copy as command" />
+                <button type="button" className="btn pri push" disabled={run.isPending} onClick={start}>
+                  <Icon name="play" />
+                  <span>{run.isPending ? 'Running' : 'Run'}</span>
+                  <kbd>Ctrl Enter</kbd>
+                </button>
+              </div>
+            </div>
+          </section>
+          {run.error ? <Problem error={run.error} /> : null}
+          {run.data ? <ResultGrid result={run.data} sql={run.variables ?? sql} sources={sources} /> : null}
+        </div>
+        <Tables onChoose={(id) => edit(`select *\nfrom ${quoted(id)}\nlimit 100`)} />
+      </div>
+    </Page>
+  )
+}
+
+/** For completion: columns by bucket and table. */
+function namesOf(tables: readonly Table[]): SqlNames {
+  const byBucket = Map.groupBy(tables, ({ id }) => bucketOf(id))
+  return Object.fromEntries(
+    [...byBucket].map(([bucket, list]) => [
+      bucket,
+      Object.fromEntries(list.map(({ id, columns = [] }) => [tableNameOf(id), columns])),
+    ]),
+  )
+}
+
+const sentenceOf = ({ rows, seconds }: SqlResult): string =>
+  `${rows.length === SHOWN_ROWS ? `The first ${count(rows.length)} rows` : rows.length === 1 ? 'One row' : `${count(rows.length)} rows`} in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds)}.`
+
+function History({ onChoose }: { onChoose: (sql: string) => void }) {
+  const history = readHistory()
+  if (history.length === 0) return null
+  return (
+    <select className="input sm history" aria-label="Earlier queries" value="" onChange={(event) => onChoose(event.target.value)}>
+      <option value="">Earlier queries</option>
+      {history.map((sql) => (
+        <option key={sql} value={sql}>
+          {sql.replace(/\s+/g, ' ').slice(0, 80)}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+const NUMBERS = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U|FLOAT|DOUBLE|DECIMAL)/
+
+interface GridProps {
+  readonly result: SqlResult
+  readonly sql: string
+  readonly sources: readonly string[]
+}
+
+function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
+  const [isChart, setChart] = useState(false)
+  const [kept, setKept] = useState<Keep>()
+  const download = useMutation({
+    mutationFn: async () => saveAs('query.csv', await (await api.open('sql.query', { body: { sql, format: 'csv' } })).blob()),
+  })
+  if (rows.length === 0) return <p className="mute">The query has no rows.</p>
+  return (
+    <section className="card grid" aria-labelledby="result">
+      <header className="wrap">
+        <h2 id="result">Result</h2>
+        <fieldset className="seg sm" aria-label="View of the result">
+          <button type="button" aria-pressed={!isChart} onClick={() => setChart(false)}>
+            Rows
+          </button>
+          <button type="button" aria-pressed={isChart} onClick={() => setChart(true)}>
+            Chart
+          </button>
+        </fieldset>
+        <button type="button" className="btn sm push" onClick={() => setKept('table')}>
+          Save as a table
+        </button>
+        <button type="button" className="btn sm" onClick={() => setKept('transformation')}>
+          Save as a transformation
+        </button>
+        <button type="button" className="btn sm" disabled={download.isPending} onClick={() => download.mutate()}>
+          <Icon name="download" size="sm" />
+          <span>Download all rows as CSV</span>
+        </button>
+      </header>
+      {download.error ? <Problem error={download.error} /> : null}
+      {kept ? <SaveQuery kind={kept} sql={sql} sources={sources} onClose={() => setKept(undefined)} /> : null}
+      {isChart ? <SqlChart columns={columns} rows={rows} /> : null}
+      <Scroll label="Rows of the result" className={isChart ? 'hidden' : 'rows'}>
+        <table className="t">
+          <thead>
+            <tr>
+              {columns.map(({ name, type }) => (
+                <th key={name} className={NUMBERS.test(type) ? 'num' : ''}>
+                  <span className="cn">{name}</span>
+                  <span className="xs mute">{type.toLowerCase()}</span>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a result have no other name
+              <tr key={index}>
+                {columns.map(({ name, type }, at) => (
+                  <td key={name} className={NUMBERS.test(type) ? 'num' : ''}>
+                    <Value value={row[at]} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  )
+}
+
+function Tables({ onChoose }: { onChoose: (tableId: string) => void }) {
+  const query = useLoad('tables.list', { query: { include: 'columns' } })
+  const [filter, setFilter] = useState('')
+  return (
+    <section className="card" aria-labelledby="tables">
+      <header>
+        <h2 id="tables">Tables</h2>
+        <Link className="xs push" to="/storage">
+          Storage
+        </Link>
+      </header>
+      <div className="toolbar">
+        <FilterField label="Filter tables" value={filter} onChange={setFilter} />
+      </div>
+      <Loaded query={query}>
+        {(tables) => (
+          <ul className="list side-list">
+            {tables
+              .filter(({ id }) => id.includes(filter))
+              .map(({ id, columns = [] }) => (
+                <li key={id}>
+                  <button type="button" className="link grow" title={columns.join(', ')} onClick={() => onChoose(id)}>
+                    <span className="id">{id}</span>
+                    <span className="xs mute clip block">{columns.join(', ')}</span>
+                  </button>
+                </li>
+              ))}
+          </ul>
+        )}
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,213 @@
+// What is in a file: bytes from anywhere in it, unpacked, and the slices of a sliced one. Its link, for as long as somebody chooses.
+
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { File as StoredFile } from '../../../../client/src/operations.ts'
+import { bytes, count, moment, plural, zone } from '../../format.ts'
+import { Loaded, useLoad } from '../../load.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { Drawer } from '../../parts/drawer.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { ListTable } from '../../parts/list-table.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { api } from '../../session.ts'
+
+const PART_BYTES = 16_384
+const SHOWN_SLICES = 100
+
+export function FileViewer({ id, onClose }: { id: string; onClose: () => void }) {
+  const query = useLoad('files.get', { path: { id }, query: {} })
+  return (
+    <Drawer title={query.data?.name ?? 'File'} onClose={onClose}>
+      <Loaded query={query}>
+        {(file) => (
+          <>
+            <p className="soft">
+              {bytes(file.sizeBytes)}, made {moment(file.created)} {zone} by {file.creatorToken.description}.
+            </p>
+            <div className="row wrap">
+              <Link className="btn pri" to="/upload" search={{ file: String(file.id) }}>
+                <Icon name="table" />
+                <span>Make a table of it</span>
+              </Link>
+              {file.isSliced ? null : (
+                <a className="btn" href={file.url}>
+                  <Icon name="download" />
+                  <span>Download</span>
+                </a>
+              )}
+            </div>
+            <FileLink file={file} />
+            <Content file={file} />
+          </>
+        )}
+      </Loaded>
+    </Drawer>
+  )
+}
+
+const LIVES: readonly (readonly [number, string])[] = [
+  [3600, 'an hour'],
+  [86_400, 'a day'],
+  [604_800, 'a week'],
+]
+
+/** Whoever has a link needs nothing else: it is made when somebody asks for it, and says when it ends. */
+export function FileLink({ file }: { file: StoredFile }) {
+  const [seconds, setSeconds] = useState(3600)
+  const make = useMutation({
+    mutationFn: async () => {
+      const { url } = await api.call('files.get', { path: { id: String(file.id) }, query: { linkSeconds: seconds } })
+      return { url, until: new Date(Date.now() + seconds * 1000).toISOString() }
+    },
+  })
+  return (
+    <section className="stack2" aria-label="Link">
+      <div className="row wrap">
+        <label className="row">
+          <span className="mute">A link that works for</span>
+          <select className="input sm" value={seconds} onChange={(event) => setSeconds(Number(event.target.value))}>
+            {LIVES.map(([value, name]) => (
+              <option key={value} value={value}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" className="btn sm" disabled={make.isPending} onClick={() => make.mutate()}>
+          Make a link
+        </button>
+      </div>
+      {make.error ? <Problem error={make.error} /> : null}
+      {make.data ? (
+        <div className="note ok" role="status">
+          <div className="grow stack2">
+            <p>
+              Whoever has this link can download {file.isSliced ? 'the manifest' : 'the file'} until {moment(make.data.until)}{' '}
+              {zone}, without signing in.
+            </p>
+            <code className="code sunken wrap link-text">{make.data.url}</code>
+          </div>
+          <CopyButton text={make.data.url} label="Copy the link" />
+        </div>
+      ) : null}
+    </section>
+  )
+}
+
+function Content({ file }: { file: StoredFile }) {
+  const [slice, setSlice] = useState<number>()
+  return (
+    <>
+      {file.isSliced ? <Slices id={String(file.id)} chosen={slice} onChoose={setSlice} /> : null}
+      <Head key={slice} file={file} slice={slice} />
+    </>
+  )
+}
+
+function Slices({ id, chosen, onChoose }: { id: string; chosen: number | undefined; onChoose: (slice?: number) => void }) {
+  const query = useLoad('files.slices', { path: { id } })
+  return (
+    <Loaded query={query}>
+      {(slices) => (
+        <section className="stack2" aria-label="Slices">
+          <div className="row">
+            <h3 className="h">{plural(slices.length, 'slice')}</h3>
+            {chosen === undefined ? (
+              <span className="mute xs">shown joined below</span>
+            ) : (
+              <button type="button" className="link xs" onClick={() => onChoose(undefined)}>
+                Show them joined
+              </button>
+            )}
+          </div>
+          <ListTable label="Slices" columns={['Slice', { num: 'Size' }, { hidden: 'Show' }]}>
+            {slices.slice(0, SHOWN_SLICES).map(({ name, sizeBytes }, index) => (
+              <tr key={name}>
+                <td className="mono">{name}</td>
+                <td className="num">{bytes(sizeBytes)}</td>
+                <td>
+                  <button type="button" className="btn sm ghost" aria-pressed={chosen === index} onClick={() => onChoose(index)}>
+                    Show<span className="vh"> {name}</span>
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </ListTable>
+          {slices.length > SHOWN_SLICES ? (
+            <p className="mute xs">
+              The first {SHOWN_SLICES} of {count(slices.length)}.
+            </p>
+          ) : null}
+        </section>
+      )}
+    </Loaded>
+  )
+}
+
+interface Part {
+  readonly text: string
+  readonly isBinary: boolean
+  readonly isCut: boolean
+  readonly compression: string
+}
+
+async function readPart(id: number, offset: number, slice: number | undefined, signal: AbortSignal): Promise<Part> {
+  const query = { offset, limit: PART_BYTES, ...(slice === undefined ? {} : { slice }) }
+  const answer = await api.open('files.head', { path: { id: String(id) }, query, signal })
+  const found = new Uint8Array(await answer.arrayBuffer())
+  return {
+    text: new TextDecoder().decode(found),
+    isBinary: found.includes(0),
+    isCut: answer.headers.get('x-millrace-truncated') === 'true',
+    compression: answer.headers.get('x-millrace-compression') ?? 'none',
+  }
+}
+
+function Head({ file, slice }: { file: StoredFile; slice: number | undefined }) {
+  const [offset, setOffset] = useState(0)
+  const query = useQuery<Part, Error>({
+    queryKey: ['head of file', file.id, offset, slice],
+    queryFn: ({ signal }) => readPart(file.id, offset, slice, signal),
+    placeholderData: (before) => before,
+  })
+  return (
+    <section className="stack2" aria-label="Content">
+      <Loaded query={query}>
+        {({ text, isBinary, isCut, compression }) => (
+          <>
+            <div className="row wrap">
+              <h3 className="h">Content</h3>
+              <span className="mute xs tn">
+                {text === '' ? 'empty' : `bytes ${count(offset)} to ${count(offset + Math.min(PART_BYTES, text.length))}`}
+                {compression === 'none' ? '' : `, unpacked from ${compression}`}
+              </span>
+              <span className="push row">
+                <button
+                  type="button"
+                  className="btn sm"
+                  disabled={offset === 0}
+                  onClick={() => setOffset(Math.max(0, offset - PART_BYTES))}
+                >
+                  Before
+                </button>
+                <button type="button" className="btn sm" disabled={!isCut} onClick={() => setOffset(offset + PART_BYTES)}>
+                  Further
+                </button>
+              </span>
+            </div>
+            {isBinary ? (
+              <p className="mute">These bytes are not text.</p>
+            ) : (
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+              <pre className="code sunken head-of-file" tabIndex={0}>
+                {text}
+              </pre>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,109 @@
+// Files: what was uploaded and exported, with tags, size and expiry; one is looked into beside the list.
+
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import type { File as StoredFile } from '../../../../client/src/operations.ts'
+import { bytes, moment, parseTime, plural, until } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { ListTable } from '../../parts/list-table.tsx'
+import { Page } from '../../shell/page.tsx'
+import { FileViewer } from './file-viewer.tsx'
+
+const route = getRouteApi('/files')
+
+const SHOWN = 100
+
+function expiryOf({ created, maxAgeDays }: StoredFile): string {
+  if (maxAgeDays === null) return 'permanent'
+  return `expires ${until(new Date(parseTime(created).getTime() + maxAgeDays * 86_400_000).toISOString())}`
+}
+
+export function FilesScreen() {
+  const search = route.useSearch()
+  const { q = '', tag, file } = search
+  const navigate = useNavigate()
+  const open = (id: string | undefined) => void navigate({ to: '/files', search: { ...search, file: id } })
+  const query = useLoad('files.list', { query: { limit: SHOWN, ...(q ? { q } : {}), ...(tag ? { tags: [tag] } : {}) } })
+  const files = query.data ?? []
+  const size = files.reduce((sum, file) => sum + file.sizeBytes, 0)
+  return (
+    <Page
+      title="Files"
+      crumbs={[{ name: 'Files' }]}
+      say={
+        query.data
+          ? files.length === 0
+            ? 'No files.'
+            : `${files.length === SHOWN ? `The newest ${SHOWN} files` : plural(files.length, 'file')}, ${bytes(size)}.`
+          : 'Files'
+      }
+      actions={
+        <Link className="btn pri" to="/upload">
+          <Icon name="upload" />
+          <span>Upload data</span>
+        </Link>
+      }
+    >
+      <section className="card" aria-label="Files">
+        <div className="toolbar">
+          <FilterField
+            label="Search by name or tag"
+            value={q}
+            onChange={(text) => void navigate({ to: '/files', search: { q: text, ...(tag ? { tag } : {}) }, replace: true })}
+          />
+          {tag ? (
+            <button type="button" className="chip on" onClick={() => void navigate({ to: '/files', search: { q } })}>
+              {tag} ✕
+            </button>
+          ) : null}
+        </div>
+        <Loaded query={query} skeleton={<Lines count={8} />}>
+          {(data) =>
+            data.length === 0 ? (
+              <p className="in mute">Nothing fits. Files are what uploads bring and exports leave, until they expire.</p>
+            ) : (
+              <FileTable files={data} onOpen={open} />
+            )
+          }
+        </Loaded>
+      </section>
+      {file ? <FileViewer id={file} onClose={() => open(undefined)} /> : null}
+    </Page>
+  )
+}
+
+const FileTable = ({ files, onOpen }: { files: readonly StoredFile[]; onOpen: (id: string) => void }) => (
+  <ListTable label="Files" columns={['Name', 'Tags', { num: 'Size' }, 'Made', 'Kept', 'Id', { hidden: 'Download' }]}>
+    {files.map((file) => (
+      <tr key={file.id}>
+        <td className="nowrap">
+          <button type="button" className="link med" onClick={() => onOpen(String(file.id))}>
+            {file.name}
+          </button>{' '}
+          {file.isSliced ? <span className="tag">sliced</span> : null}
+        </td>
+        <td>
+          <span className="row wrap gap1">
+            {file.tags.map((tag) => (
+              <Link key={tag} className="chip" to="/files" search={{ tag }}>
+                {tag}
+              </Link>
+            ))}
+          </span>
+        </td>
+        <td className="num">{bytes(file.sizeBytes)}</td>
+        <td className="nowrap">{moment(file.created)}</td>
+        <td className="mute nowrap">{expiryOf(file)}</td>
+        <td className="id">{file.id}</td>
+        <td>
+          {file.isSliced ? null : (
+            <a className="btn sm icon ghost" href={file.url} aria-label={`Download ${file.name}`} title="Download">
+              <Icon name="download" />
+            </a>
+          )}
+        </td>
+      </tr>
+    ))}
+  </ListTable>
+)

@@ -1,0 +1,194 @@
+// Storage: every table of the project, by bucket, filtered by name, column, size and age.
+
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { memo, useMemo, useRef } from 'react'
+import type { Table } from '../../../../client/src/operations.ts'
+import { bucketOf } from '../../facts/table-id.ts'
+import { bytes, count, moment, parseTime, plural } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Choice } from '../../parts/choice.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Page } from '../../shell/page.tsx'
+
+const route = getRouteApi('/storage')
+
+type Line = { readonly bucket: string; readonly tables: number } | { readonly table: Table }
+type Sort = 'name' | 'rows' | 'size' | 'changed'
+
+const COMPARE: Readonly<Record<Exclude<Sort, 'name'>, (a: Table, b: Table) => number>> = {
+  rows: (a, b) => (b.rowsCount ?? 0) - (a.rowsCount ?? 0),
+  size: (a, b) => (b.dataSizeBytes ?? 0) - (a.dataSizeBytes ?? 0),
+  changed: (a, b) => (b.lastChangeDate ?? '').localeCompare(a.lastChangeDate ?? ''),
+}
+
+const DAY_MS = 86_400_000
+/** Smallest size in bytes, by what the filter is called in the address. */
+const SIZES: readonly (readonly [string, string, number])[] = [
+  ['1M', 'over 1 MB', 1e6],
+  ['100M', 'over 100 MB', 1e8],
+  ['1G', 'over 1 GB', 1e9],
+]
+/** Whether a table fits, by the days since its last change; undefined when it was never loaded. */
+const AGES: readonly (readonly [string, string, (days: number | undefined) => boolean])[] = [
+  ['1d', 'in the last day', (days) => days !== undefined && days < 1],
+  ['7d', 'in the last 7 days', (days) => days !== undefined && days < 7],
+  ['older', 'longer than 30 days ago', (days) => days !== undefined && days > 30],
+  ['never', 'never', (days) => days === undefined],
+]
+
+interface Filter {
+  readonly q: string
+  readonly size: string | undefined
+  readonly age: string | undefined
+}
+
+function matcherOf({ q, size, age }: Filter): (table: Table) => boolean {
+  const asked = q.trim().toLowerCase()
+  const least = SIZES.find(([id]) => id === size)?.[2] ?? 0
+  const fitsAge = AGES.find(([id]) => id === age)?.[2] ?? (() => true)
+  return ({ id, columns = [], dataSizeBytes, lastChangeDate }) =>
+    (id.toLowerCase().includes(asked) || columns.some((name) => name.toLowerCase().includes(asked))) &&
+    (dataSizeBytes ?? 0) >= least &&
+    fitsAge(lastChangeDate === null ? undefined : (Date.now() - parseTime(lastChangeDate).getTime()) / DAY_MS)
+}
+
+export function StorageScreen() {
+  const search = route.useSearch()
+  const { q = '', sort = 'name', size, age } = search
+  const navigate = useNavigate()
+  const change = (next: Partial<typeof search>) =>
+    void navigate({ to: '/storage', search: { ...search, ...next }, replace: true })
+  const query = useLoad('tables.list', { query: { include: 'columns' } })
+  const tables = query.data ?? []
+  const total = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
+  const buckets = new Set(tables.map(({ id }) => bucketOf(id))).size
+  return (
+    <Page
+      title="Storage"
+      crumbs={[{ name: 'Storage' }]}
+      say={
+        query.data
+          ? tables.length === 0
+            ? 'No tables yet.'
+            : `${plural(tables.length, 'table')} in ${plural(buckets, 'bucket')}, ${bytes(total)}.`
+          : 'Storage'
+      }
+      actions={
+        <Link className="btn pri" to="/upload">
+          <Icon name="upload" />
+          <span>Upload data</span>
+        </Link>
+      }
+    >
+      <section className="card" aria-label="Tables">
+        <div className="toolbar">
+          <FilterField value={q} label="Filter by name or column" onChange={(text) => change({ q: text })} />
+          <Choice label="Size" value={size} options={SIZES} onChange={(text) => change({ size: text })} />
+          <Choice label="Changed" value={age} options={AGES} onChange={(text) => change({ age: text })} />
+          <label className="row push">
+            <span className="mute nowrap">Sorted by</span>
+            <select className="input sm" value={sort} onChange={(event) => change({ sort: event.target.value })}>
+              <option value="name">bucket and name</option>
+              <option value="rows">rows</option>
+              <option value="size">size</option>
+              <option value="changed">last change</option>
+            </select>
+          </label>
+        </div>
+        <Loaded query={query} skeleton={<Lines count={8} />}>
+          {(all) =>
+            all.length === 0 ? <NoTables /> : <TableList lines={linesOf(all.filter(matcherOf({ q, size, age })), sort as Sort)} />
+          }
+        </Loaded>
+      </section>
+    </Page>
+  )
+}
+
+const NoTables = () => (
+  <div className="empty">
+    <p className="md soft">
+      Tables hold what components extract and what you upload. Upload a CSV file to make the first one, or run a component that
+      writes tables.
+    </p>
+    <div className="row">
+      <Link className="btn pri" to="/upload">
+        Upload a CSV file
+      </Link>
+      <Link className="btn" to="/components">
+        Set up a component
+      </Link>
+    </div>
+  </div>
+)
+
+function linesOf(found: readonly Table[], sort: Sort): readonly Line[] {
+  if (sort !== 'name' && COMPARE[sort]) return found.toSorted(COMPARE[sort]).map((table) => ({ table }))
+  const byBucket = Map.groupBy(
+    found.toSorted((a, b) => a.id.localeCompare(b.id)),
+    ({ id }) => bucketOf(id),
+  )
+  return [...byBucket].flatMap(([bucket, list]) => [{ bucket, tables: list.length }, ...list.map((table) => ({ table }))])
+}
+
+/** Only the rows that are seen exist, so ten thousand tables scroll as ten do. */
+function TableList({ lines }: { lines: readonly Line[] }) {
+  const frame = useRef<HTMLDivElement>(null)
+  const rowHeight = useMemo(
+    () => Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-h'), 10) || 36,
+    [],
+  )
+  const rows = useVirtualizer({
+    count: lines.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  })
+  if (lines.length === 0) return <p className="in mute">No table fits: neither its name nor a column, or its size and age.</p>
+  return (
+    <div className="rows" ref={frame}>
+      <div className="vrow titles tables-grid">
+        <span>Name</span>
+        <span className="num">Rows</span>
+        <span className="num">Size</span>
+        <span>Last change</span>
+      </div>
+      <div className="rows-inner" style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, start }) => (
+          <TableLine key={index} line={lines[index]!} top={start} />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** Drawn once: while the list scrolls only the rows that come are new. */
+const TableLine = memo(function TableLine({ line, top }: { line: Line; top: number }) {
+  const style = { transform: `translateY(${top}px)` }
+  if ('bucket' in line)
+    return (
+      <div className="vrow group" style={style}>
+        <span className="row">
+          <Icon name="disk" />
+          <span className="clip">{line.bucket}</span>
+          <span className="mute xs">{plural(line.tables, 'table')}</span>
+        </span>
+      </div>
+    )
+  const { table } = line
+  return (
+    <Link className="vrow tables-grid" style={style} to="/storage/$tableId" params={{ tableId: table.id }}>
+      <span className="row">
+        <Icon name="table" size="sm" />
+        <span className="clip med">{table.displayName}</span>
+        <span className="id clip hide-s">{table.id}</span>
+        {table.isAlias ? <span className="tag">alias</span> : null}
+      </span>
+      <span className="num">{table.rowsCount === null ? <i className="null">unknown</i> : count(table.rowsCount)}</span>
+      <span className="num">{bytes(table.dataSizeBytes ?? 0)}</span>
+      <span className="mute clip">{table.lastChangeDate ? moment(table.lastChangeDate) : 'never loaded'}</span>
+    </Link>
+  )
+})

@@ -1,0 +1,374 @@
+// Streams: addresses that take records, and the tables they go to.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useId, useState } from 'react'
+import type { StreamCreateSinkBody } from '../../../../client/src/operations.ts'
+import { moment, plural } from '../../format.ts'
+import { Cards } from '../../listing.tsx'
+import { Loaded, useLoad } from '../../load.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { CreateButton } from '../../parts/create-button.tsx'
+import { DialogEnd } from '../../parts/dialog-end.tsx'
+import { Dialog } from '../../parts/drawer.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Label } from '../../parts/guide.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Status } from '../../parts/status.tsx'
+import { api, branchName } from '../../session.ts'
+import { Page } from '../../shell/page.tsx'
+import { toast } from '../../shell/toast.tsx'
+
+const inBranch = () => ({ branchId: branchName() })
+
+interface Sink {
+  readonly sinkId: string
+  readonly name: string
+  readonly disabled?: unknown
+  readonly table?: { readonly tableId: string; readonly mapping?: { readonly columns?: readonly { readonly name: string }[] } }
+  readonly statistics?: {
+    readonly recordsCount: number
+    readonly lastLoadedAt: string | null
+    readonly lastError: string | null
+  }
+}
+
+interface Source {
+  readonly sourceId: string
+  readonly name: string
+  readonly type: string
+  readonly disabled?: unknown
+  readonly http?: { readonly url: string }
+  readonly otlp?: { readonly url: string }
+  readonly sinks?: readonly Sink[]
+}
+
+type Column = StreamCreateSinkBody['table']['mapping']['columns'][number]
+
+const useRefresh = () => {
+  const queries = useQueryClient()
+  return () => queries.invalidateQueries({ queryKey: ['stream.aggregateSources'] })
+}
+
+export function StreamsScreen() {
+  const query = useLoad('stream.aggregateSources', { path: inBranch(), query: {} })
+  const sources = (query.data as { readonly sources?: readonly Source[] } | undefined)?.sources ?? [] // described loosely
+  return (
+    <Page
+      title="Streams"
+      crumbs={[{ name: 'Streams' }]}
+      say={
+        !query.data
+          ? 'Streams'
+          : sources.length === 0
+            ? 'No address takes records yet.'
+            : `${plural(sources.length, 'address', 'addresses')} take records.`.replace('1 address take', '1 address takes')
+      }
+      sub="A record is answered when it is on disk; from then on it arrives in every table once."
+      actions={<CreateButton label="New stream">{(close) => <NewStream onClose={close} />}</CreateButton>}
+    >
+      <Cards
+        label="Streams"
+        query={query}
+        count={sources.length}
+        teach="A stream is an address for webhooks of other services, events of your own programs or telemetry. What is sent there becomes rows of a table."
+      >
+        {sources.map((source) => (
+          <SourceCard key={source.sourceId} source={source} />
+        ))}
+      </Cards>
+    </Page>
+  )
+}
+
+function SourceCard({ source }: { source: Source }) {
+  const refresh = useRefresh()
+  const address = source.http?.url ?? source.otlp?.url ?? ''
+  const path = { ...inBranch(), sourceId: source.sourceId }
+  const isDisabled = Boolean(source.disabled)
+  const act = useMutation({
+    mutationFn: async (what: 'enable' | 'disable' | 'rotate' | 'delete'): Promise<string> => {
+      if (what === 'rotate') await api.call('stream.rotateSecret', { path })
+      else if (what === 'delete') await api.call('stream.deleteSource', { path })
+      else await api.call(what === 'enable' ? 'stream.enableSource' : 'stream.disableSource', { path })
+      return {
+        enable: 'It takes records again.',
+        disable: 'It refuses records now.',
+        rotate: 'It has a new address; the old one has ended.',
+        delete: 'The stream is gone, its tables stay.',
+      }[what]
+    },
+    onSuccess: async (said) => {
+      await refresh()
+      toast(said)
+    },
+  })
+  return (
+    <section className="card" aria-label={source.name}>
+      <header className="wrap">
+        <h2>{source.name}</h2>
+        <span className="id">{source.sourceId}</span>
+        {isDisabled ? <Status status="disabled" badge /> : <Status status="enabled" badge text="Takes records" />}
+        <span className="push row wrap">
+          <button type="button" className="btn sm" onClick={() => act.mutate(isDisabled ? 'enable' : 'disable')}>
+            {isDisabled ? 'Take records again' : 'Refuse records'}
+          </button>
+          <button type="button" className="btn sm" onClick={() => act.mutate('rotate')}>
+            New address
+          </button>
+          <button type="button" className="btn sm ghost" onClick={() => act.mutate('delete')}>
+            Delete
+          </button>
+        </span>
+      </header>
+      {act.error ? <Problem error={act.error} /> : null}
+      <div className="in stack3">
+        <div className="row wrap">
+          <span className="xs mute">The secret is part of the address: whoever knows it can send.</span>
+          <span className="push row">
+            <CopyButton text={address} label="Copy the address" />
+            <CopyButton text={`curl '${address}' --json '{"id": 1}'`} label="curl" />
+          </span>
+        </div>
+        <ul className="list">
+          {(source.sinks ?? []).map((sink) => (
+            <SinkItem key={sink.sinkId} sink={sink} />
+          ))}
+        </ul>
+        <TryOut source={source} address={address} />
+        <Batches source={source} />
+      </div>
+    </section>
+  )
+}
+
+function SinkItem({ sink: { name, table, statistics } }: { sink: Sink }) {
+  return (
+    <li>
+      <Icon name="table" />
+      <div className="grow row wrap">
+        <div>
+          {table ? (
+            <Link className="clip" to="/storage/$tableId" params={{ tableId: table.tableId }}>
+              {table.tableId}
+            </Link>
+          ) : (
+            name
+          )}
+          <div className="mute xs clip">{(table?.mapping?.columns ?? []).map((column) => column.name).join(', ')}</div>
+          {statistics?.lastError ? <div className="xs err">{statistics.lastError}</div> : null}
+        </div>
+        <span className="push xs">{statistics ? loadedText(statistics) : null}</span>
+      </div>
+    </li>
+  )
+}
+
+const loadedText = ({ recordsCount, lastLoadedAt }: NonNullable<Sink['statistics']>): string =>
+  lastLoadedAt === null ? 'No record loaded yet' : `${plural(recordsCount, 'record')} loaded, last ${moment(lastLoadedAt)}`
+
+interface TriedTable {
+  readonly tableId: string
+  readonly rows?: readonly { readonly columns?: readonly { readonly name: string; readonly value: string }[] }[]
+}
+
+/** Shows what the tables would make of a body, or sends it to the address as any other program does. */
+function TryOut({ source, address }: { source: Source; address: string }) {
+  const [body, setBody] = useState('{"order": {"id": 7}}')
+  const test = useMutation({
+    mutationFn: () => {
+      const value: unknown = JSON.parse(body)
+      return api.call('stream.testSource', { path: { ...inBranch(), sourceId: source.sourceId }, body: value })
+    },
+  })
+  const send = useMutation({
+    mutationFn: async () => {
+      const { pathname } = new URL(address)
+      const answer = await fetch(pathname, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+      if (!answer.ok) throw new Error(((await answer.json()) as { readonly error: string }).error)
+    },
+    onSuccess: () => toast('Taken: the record is on disk, and is loaded with its batch.'),
+  })
+  const tables = (test.data as { readonly tables?: readonly TriedTable[] } | undefined)?.tables ?? [] // described loosely
+  const error = test.error ?? send.error
+  return (
+    <details>
+      <summary className="xs">Try a body</summary>
+      <Form className="stack3" onSubmit={() => test.mutate()}>
+        <textarea
+          className="input mono json-field"
+          rows={4}
+          aria-label="Body to try"
+          spellCheck={false}
+          value={body}
+          onChange={(event) => setBody(event.target.value)}
+        />
+        <div className="row wrap">
+          <button type="submit" className="btn sm" disabled={test.isPending}>
+            Show the rows it becomes
+          </button>
+          {source.http && !source.disabled ? (
+            <button type="button" className="btn sm" disabled={send.isPending} onClick={() => send.mutate()}>
+              Send it to the address
+            </button>
+          ) : null}
+        </div>
+        {error ? <Problem error={error} /> : null}
+        {tables.flatMap(({ tableId, rows = [] }) =>
+          rows.map((row) => (
+            <dl key={tableId} className="kv xs">
+              {(row.columns ?? []).map(({ name, value }) => (
+                <div key={name} className="contents">
+                  <dt className="mono">{name}</dt>
+                  <dd className="mono">{value}</dd>
+                </div>
+              ))}
+            </dl>
+          )),
+        )}
+      </Form>
+    </details>
+  )
+}
+
+interface Setting {
+  readonly key: string
+  readonly type: 'int' | 'string'
+  readonly description: string
+  readonly value: string | number
+}
+
+/** When records that have been taken are loaded; read when somebody asks. */
+function Batches({ source }: { source: Source }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="xs">When batches are loaded</summary>
+      {isOpen ? <BatchSettings sourceId={source.sourceId} /> : null}
+    </details>
+  )
+}
+
+function BatchSettings({ sourceId }: { sourceId: string }) {
+  const path = { ...inBranch(), sourceId }
+  const queries = useQueryClient()
+  const query = useLoad('stream.getSettings', { path })
+  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({})
+  const ids = useId()
+  const save = useMutation({
+    mutationFn: (settings: readonly Setting[]) =>
+      api.call('stream.updateSettings', {
+        path,
+        body: {
+          settings: settings
+            .filter(({ key }) => typed[key] !== undefined)
+            .map(({ key, type }) => ({ key, value: type === 'int' ? Number(typed[key]) : typed[key] })),
+        },
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['stream.getSettings'] })
+      setTyped({})
+      toast('Saved. It holds for the records from now on.')
+    },
+  })
+  return (
+    <Loaded query={query}>
+      {(answer) => {
+        const { settings } = answer as unknown as { readonly settings: readonly Setting[] } // described loosely
+        return (
+          <Form className="stack3" onSubmit={() => save.mutate(settings)}>
+            {settings.map(({ key, type, description, value }) => (
+              <div key={key} className="field">
+                <Label htmlFor={`${ids}${key}`}>{description}</Label>
+                <input
+                  className="input mono"
+                  id={`${ids}${key}`}
+                  type={type === 'int' ? 'number' : 'text'}
+                  required
+                  value={typed[key] ?? value}
+                  onChange={(event) => setTyped({ ...typed, [key]: event.target.value })}
+                />
+              </div>
+            ))}
+            <button type="submit" className="btn sm" disabled={save.isPending || Object.keys(typed).length === 0}>
+              Save
+            </button>
+            {save.error ? <Problem error={save.error} /> : null}
+          </Form>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const columnOf = (name: string, kind: string): Column =>
+  kind.startsWith('path:')
+    ? { type: 'path', name, path: kind.slice(5), rawString: true }
+    : { type: kind as 'uuid' | 'datetime' | 'body', name }
+
+function NewStream({ onClose }: { onClose: () => void }) {
+  const refresh = useRefresh()
+  const [name, setName] = useState('')
+  const [table, setTable] = useState('in.c-streams.records')
+  const [paths, setPaths] = useState('')
+  const create = useMutation({
+    mutationFn: async () => {
+      const task = await api.call('stream.createSource', { path: inBranch(), body: { name } })
+      const sourceId = String(task.outputs.sourceId)
+      const picked = paths
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== '')
+      const columns = [
+        columnOf('id', 'uuid'),
+        columnOf('received', 'datetime'),
+        ...picked.map((path) => columnOf(path.replace(/[^A-Za-z0-9_]+/g, '_'), `path:${path}`)),
+        columnOf('body', 'body'),
+      ]
+      await api.call('stream.createSink', {
+        path: { ...inBranch(), sourceId },
+        body: { name: table, type: 'table', table: { type: 'keboola', tableId: table, mapping: { columns } } },
+      })
+    },
+    onSuccess: async () => {
+      await refresh()
+      onClose()
+      toast('The address takes records now.')
+    },
+  })
+  return (
+    <Dialog title="New stream" onClose={onClose}>
+      <Form onSubmit={() => create.mutate()}>
+        <div className="field">
+          <Label htmlFor="stream-name">Name</Label>
+          <input className="input" id="stream-name" required value={name} onChange={(event) => setName(event.target.value)} />
+        </div>
+        <div className="field">
+          <Label htmlFor="stream-table">Table</Label>
+          <input
+            className="input mono"
+            id="stream-table"
+            required
+            value={table}
+            onChange={(event) => setTable(event.target.value)}
+          />
+          <span className="hint">It is made with the first records: an id, the time, the parts below and the whole body.</span>
+        </div>
+        <div className="field">
+          <Label htmlFor="stream-paths">Parts of the body as columns</Label>
+          <input
+            className="input mono"
+            id="stream-paths"
+            placeholder="order.id, order.customer.name"
+            value={paths}
+            onChange={(event) => setPaths(event.target.value)}
+          />
+        </div>
+        <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
+          Make the address
+        </DialogEnd>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,603 @@
+// Upload: can it be read, which lines cannot, what happens to the table, how far it is.
+
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { type DragEvent, useRef, useState } from 'react'
+import type { SniffedFile } from '../../../../client/src/operations.ts'
+import { bytes, count, duration, plural } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Commands } from '../../parts/commands.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Label } from '../../parts/guide.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
+import { Suggestions } from '../../parts/suggestions.tsx'
+import { Value } from '../../parts/value.tsx'
+import { api, branchId } from '../../session.ts'
+import { curlOf } from '../../shell/curl.tsx'
+import { Page } from '../../shell/page.tsx'
+import { toast } from '../../shell/toast.tsx'
+import { type FileLoad, loadCalls, type Plan, runLoad, type Source, sourceOf, storedSource } from '../../upload/load-file.ts'
+import { forgetUpload, isSameFile, pendingUpload } from '../../upload/multipart.ts'
+import { type Hints, sniff } from '../../upload/sniff.ts'
+
+const route = getRouteApi('/upload')
+
+const TYPES = ['STRING', 'INTEGER', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP']
+const DELIMITERS: readonly (readonly [string, string])[] = [
+  [',', 'comma'],
+  [';', 'semicolon'],
+  ['\t', 'tab'],
+  ['|', 'bar'],
+]
+
+export function UploadScreen() {
+  const { table, file: fileId } = route.useSearch()
+  const navigate = useNavigate()
+  const stored = useLoad('files.get', fileId === undefined ? undefined : { path: { id: fileId }, query: {} })
+  const [chosen, setChosen] = useState<File>()
+  const [hints, setHints] = useState<Hints>({})
+  const source = chosen ? sourceOf(chosen) : fileId && stored.data ? storedSource(stored.data) : undefined
+  const sniffed = useQuery({
+    queryKey: ['sniff', fileId, source?.name, source?.size, chosen?.lastModified, hints],
+    queryFn: () => sniff(source!, hints),
+    enabled: source !== undefined,
+    placeholderData: (before) => before,
+  })
+  /** What is stored already has an address. */
+  const choose = (next: { readonly file?: string }) => {
+    setHints({})
+    void navigate({ to: '/upload', search: { ...(table ? { table } : {}), ...next } })
+  }
+  return (
+    <Page
+      title="Upload"
+      crumbs={[{ name: 'Storage', to: '/storage' }, { name: 'Upload' }]}
+      say={
+        source && sniffed.data
+          ? sentenceOf(sniffed.data)
+          : table
+            ? `Load data into ${table}.`
+            : 'Upload a file and make it a table.'
+      }
+      sub={
+        source
+          ? `${source.name}, ${bytes(source.size)}. ${chosen ? 'Nothing is stored yet.' : 'It is a file of the project; no table has changed yet.'}`
+          : undefined
+      }
+    >
+      {stored.error ? <Problem error={stored.error} /> : null}
+      {source || fileId ? (
+        <Loaded query={sniffed} skeleton={<Lines count={8} />}>
+          {(found) => (
+            <Load
+              key={source!.name}
+              source={source!}
+              sniffed={found}
+              intoTable={table}
+              onHints={(next) => setHints({ ...hints, ...next })}
+              onReset={() => {
+                setChosen(undefined)
+                setHints({})
+                choose({})
+              }}
+            />
+          )}
+        </Loaded>
+      ) : (
+        <Drop onFile={setChosen} onStored={(id) => choose({ file: String(id) })} />
+      )}
+    </Page>
+  )
+}
+
+function sentenceOf({ rows, isWhole, problems, encoding }: SniffedFile): string {
+  if (problems.some(({ kind }) => kind === 'encoding'))
+    return `The file is written in ${encoding}, which cannot be loaded. Save it as UTF-8.`
+  const read = isWhole ? `${plural(rows, 'row')} can be read.` : `The first ${plural(rows, 'row')} can be read.`
+  return problems.length > 0 ? `${read} ${plural(problems.length, 'line')} cannot.` : read
+}
+
+function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; onStored: (fileId: number) => void }) {
+  const [isOver, setOver] = useState(false)
+  const [pasted, setPasted] = useState('')
+  const pending = pendingUpload()
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault()
+    setOver(false)
+    onFile(event.dataTransfer.files[0])
+  }
+  return (
+    <div className="stack4">
+      {pending ? (
+        <p className="note run">
+          <Icon name="upload" />
+          <span className="grow">
+            An upload of <b>{pending.name}</b>, {bytes(pending.sizeBytes)}, is not complete. Choose the same file to go on where
+            it stopped.
+          </span>
+        </p>
+      ) : null}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: dropping is a second way; the button does the same */}
+      <div
+        className={`drop ${isOver ? 'over' : ''}`}
+        onDragOver={(event) => {
+          event.preventDefault()
+          setOver(true)
+        }}
+        onDragLeave={() => setOver(false)}
+        onDrop={onDrop}
+      >
+        <Icon name="upload" size="lg" />
+        <p className="md">Drop a CSV file here, plain or packed with gzip or zstd.</p>
+        <label className="btn pri">
+          Choose a file
+          <input className="vh" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
+        </label>
+      </div>
+      <FromAddress onStored={onStored} />
+      <section className="card" aria-labelledby="paste">
+        <header>
+          <h2 id="paste">Or paste rows</h2>
+          <span className="xs mute">from a sheet, a mail, a query</span>
+        </header>
+        <Form className="in form wide" onSubmit={() => onFile(new File([pasted], 'pasted.csv', { type: 'text/csv' }))}>
+          <textarea
+            className="code paste"
+            aria-label="Rows to load"
+            placeholder={'id,name\n1,Tea'}
+            spellCheck={false}
+            value={pasted}
+            onChange={(event) => setPasted(event.target.value)}
+          />
+          <button type="submit" className="btn" disabled={pasted.trim() === ''}>
+            Look at these rows
+          </button>
+        </Form>
+      </section>
+    </div>
+  )
+}
+
+/** The stack fetches it; what it may not ask it refuses with its own sentence. */
+function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
+  const [url, setUrl] = useState('')
+  const stop = useRef<AbortController>(null)
+  const fetched = useMutation({
+    mutationFn: () => {
+      stop.current = new AbortController()
+      const branch = branchId()
+      const body = { url, tags: ['console-upload'], ...(branch === undefined ? {} : { branchId: branch }) }
+      return api.call('import.fetchFile', { body, signal: stop.current.signal })
+    },
+    onSuccess: ({ id }) => onStored(id),
+  })
+  const isStopped = fetched.error?.name === 'AbortError'
+  return (
+    <section className="card" aria-labelledby="address">
+      <header>
+        <h2 id="address">Or fetch it from an address</h2>
+        <span className="xs mute hide-s">the stack does, not your browser</span>
+      </header>
+      <Form className="in form wide" onSubmit={() => fetched.mutate()}>
+        <div className="row wrap">
+          <input
+            className="input grow"
+            type="url"
+            required
+            aria-label="Address of the file"
+            placeholder="https://example.com/orders.csv.gz"
+            value={url}
+            onChange={(event) => setUrl(event.target.value)}
+          />
+          {fetched.isPending ? (
+            <button type="button" className="btn" onClick={() => stop.current?.abort()}>
+              Stop
+            </button>
+          ) : null}
+          <button type="submit" className="btn" disabled={fetched.isPending}>
+            {fetched.isPending ? 'Fetching' : 'Fetch the file'}
+          </button>
+        </div>
+        {fetched.error && !isStopped ? <Problem error={fetched.error} /> : null}
+      </Form>
+    </section>
+  )
+}
+
+const simpleName = (text: string): string =>
+  text
+    .replace(/\.(csv|tsv|txt)(\.(gz|zst))?$/i, '')
+    .replace(/\W+/g, '_')
+    .replace(/^_+|_+$/g, '') || 'data'
+
+interface LoadProps {
+  readonly source: Source
+  readonly sniffed: SniffedFile
+  readonly intoTable: string | undefined
+  readonly onHints: (hints: Hints) => void
+  readonly onReset: () => void
+}
+
+interface Moving {
+  readonly sent: number
+  /** Bytes that were there when this attempt began. */
+  readonly before: number
+  readonly startedMs: number
+}
+
+function Load({ source, sniffed, intoTable, onHints, onReset }: LoadProps) {
+  const navigate = useNavigate()
+  const [plan, setPlan] = useState<Plan>({
+    bucket: 'in.c-main',
+    table: simpleName(source.name),
+    key: [],
+    isIncremental: false,
+    isTyped: false,
+    types: {},
+  })
+  const change = (next: Partial<Plan>) => setPlan({ ...plan, ...next })
+  const [moving, setMoving] = useState<Moving>()
+  const stop = useRef<AbortController>(null)
+  const load = useMutation({
+    mutationFn: () => {
+      stop.current = new AbortController()
+      const startedMs = Date.now()
+      return runLoad({ source, sniffed, plan, intoTable }, stop.current.signal, (sent) =>
+        setMoving((now) => ({ sent, before: now?.startedMs === startedMs ? now.before : sent, startedMs })),
+      )
+    },
+    onSuccess: (tableId) => {
+      toast(`${tableId} is loaded.`)
+      void navigate({ to: '/storage/$tableId', params: { tableId } })
+    },
+  })
+  const isPaused = load.error?.name === 'AbortError'
+  const pending = pendingUpload()
+  const canGoOn = isPaused || (pending !== undefined && source.from instanceof File && isSameFile(source.from, pending))
+  const pause = () => stop.current?.abort()
+  return (
+    <div className="columns">
+      <div className="stack4">
+        <Dialect sniffed={sniffed} onHints={onHints} onReset={onReset} />
+        <Preview
+          sniffed={sniffed}
+          plan={plan}
+          intoTable={intoTable}
+          onType={(name, type) => change({ types: { ...plan.types, [name]: type } })}
+        />
+      </div>
+      <section className="card" aria-labelledby="plan">
+        <header>
+          <h2 id="plan">What it will do</h2>
+        </header>
+        <Form onSubmit={() => load.mutate()}>
+          {intoTable ? (
+            <Into tableId={intoTable} plan={plan} onChange={change} />
+          ) : (
+            <NewTable plan={plan} columns={sniffed.columns.map(({ name }) => name)} onChange={change} />
+          )}
+          {moving && (load.isPending || isPaused) ? <Progress moving={moving} total={source.size} isPaused={isPaused} /> : null}
+          {load.error && !isPaused ? <Problem error={load.error} /> : null}
+          <div className="row wrap">
+            {load.isPending ? (
+              <button type="button" className="btn" onClick={pause} disabled={moving?.sent === source.size}>
+                <Icon name="st-pause" />
+                <span>Pause</span>
+              </button>
+            ) : null}
+            <button type="submit" className="btn pri grow" disabled={load.isPending || !sniffed.isLoadable}>
+              {canGoOn ? 'Go on' : intoTable ? 'Load into the table' : 'Make the table'}
+            </button>
+          </div>
+          {canGoOn && !load.isPending ? (
+            <button
+              type="button"
+              className="link xs"
+              onClick={() => {
+                forgetUpload()
+                load.reset()
+                setMoving(undefined)
+              }}
+            >
+              Begin anew instead
+            </button>
+          ) : null}
+          <Calls load={{ source, sniffed, plan, intoTable }} />
+        </Form>
+      </section>
+    </div>
+  )
+}
+
+function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onHints' | 'onReset'>) {
+  const { delimiter, enclosure, encoding, compression, hasHeader, lineEnd } = sniffed
+  return (
+    <section className="card" aria-labelledby="dialect">
+      <header>
+        <h2 id="dialect">How it is written</h2>
+        <span className="xs mute hide-s">found by looking; change what is wrong</span>
+        <button type="button" className="btn sm push" onClick={onReset}>
+          Another file
+        </button>
+      </header>
+      <div className="in row wrap gap4 dialect">
+        <div className="field">
+          <Label htmlFor="delimiter">Delimiter</Label>
+          <select
+            className="input sm"
+            id="delimiter"
+            value={delimiter}
+            onChange={(event) => onHints({ delimiter: event.target.value === '\t' ? '\\t' : event.target.value })}
+          >
+            {(DELIMITERS.some(([one]) => one === delimiter) ? DELIMITERS : [...DELIMITERS, [delimiter, delimiter] as const]).map(
+              ([one, name]) => (
+                <option key={one} value={one}>
+                  {name}
+                </option>
+              ),
+            )}
+          </select>
+        </div>
+        <div className="field">
+          <Label htmlFor="enclosure">Enclosure</Label>
+          <select
+            className="input sm"
+            id="enclosure"
+            value={enclosure}
+            onChange={(event) => onHints({ enclosure: event.target.value })}
+          >
+            <option value={'"'}>double quote</option>
+            <option value="'">single quote</option>
+            <option value="">none</option>
+          </select>
+        </div>
+        <label className="chk">
+          <input type="checkbox" checked={hasHeader} onChange={(event) => onHints({ hasHeader: event.target.checked })} />
+          The first line names the columns
+        </label>
+        <span className="mute xs push">
+          {encoding}, lines end with {lineEnd}
+          {compression ? `, packed with ${compression}` : ''}
+        </span>
+      </div>
+    </section>
+  )
+}
+
+interface PreviewProps {
+  readonly sniffed: SniffedFile
+  readonly plan: Plan
+  readonly intoTable: string | undefined
+  readonly onType: (name: string, type: string) => void
+}
+
+function Preview({ sniffed: { columns, preview, problems }, plan, intoTable, onType }: PreviewProps) {
+  return (
+    <section className="card" aria-labelledby="head">
+      <header>
+        <h2 id="head">First rows</h2>
+        <span className="mute xs">{plural(columns.length, 'column')}</span>
+        {problems.length > 0 ? <span className="count err push">{plural(problems.length, 'bad line')}</span> : null}
+      </header>
+      {problems.length > 0 ? (
+        <ul className="list trouble">
+          {problems.map(({ line, column, message, text }) => (
+            <li key={`${line} ${column}`}>
+              <span className="err">
+                <Icon name="st-err" />
+              </span>
+              <div className="grow stack2">
+                <p>
+                  <b>Line {count(line)}</b> {message}
+                </p>
+                <code className="bad-line clip">{text}</code>
+              </div>
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <Scroll label="First rows of the file" className="grid">
+        <table className="t">
+          <thead>
+            <tr>
+              {columns.map(({ name, type }) => (
+                <th key={name}>
+                  <span className="cn">{name}</span>
+                  {plan.isTyped && !intoTable ? (
+                    <select
+                      className="input sm"
+                      aria-label={`Type of ${name}`}
+                      value={plan.types[name] ?? type}
+                      onChange={(event) => onType(name, event.target.value)}
+                    >
+                      {TYPES.map((one) => (
+                        <option key={one}>{one}</option>
+                      ))}
+                    </select>
+                  ) : (
+                    <span className="xs mute">looks like {type.toLowerCase()}</span>
+                  )}
+                </th>
+              ))}
+              {preview.some((row) => row.length > columns.length) ? (
+                <th>
+                  <span className="cn err">no column</span>
+                </th>
+              ) : null}
+            </tr>
+          </thead>
+          <tbody>
+            {preview.map((row, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have no other name
+              <tr key={index} className={row.length === columns.length ? undefined : 'bad-row'}>
+                {row.map((value, at) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: nor have their fields
+                  <td key={at}>
+                    <Value value={value} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+    </section>
+  )
+}
+
+interface PlanProps {
+  readonly plan: Plan
+  readonly onChange: (next: Partial<Plan>) => void
+}
+
+function Into({ tableId, plan, onChange }: PlanProps & { readonly tableId: string }) {
+  const { data } = useLoad('tables.get', { path: { tableId } })
+  const rows = data?.rowsCount ?? 0
+  const key = data?.primaryKey.join(', ') ?? ''
+  return (
+    <fieldset className="plain stack2">
+      <legend className="lbl">
+        Into <span className="id">{tableId}</span>
+      </legend>
+      <label className="chk">
+        <input type="radio" name="how" checked={!plan.isIncremental} onChange={() => onChange({ isIncremental: false })} />
+        Replace all rows<span className="xs mute"> {plural(rows, 'row')} leave</span>
+      </label>
+      <label className="chk">
+        <input type="radio" name="how" checked={plan.isIncremental} onChange={() => onChange({ isIncremental: true })} />
+        {key ? 'Add, and replace by key' : 'Add all rows'}
+        <span className="xs mute"> {key ? `key ${key}` : 'the table has no key'}</span>
+      </label>
+    </fieldset>
+  )
+}
+
+function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: readonly string[] }) {
+  const buckets = useLoad('buckets.list', { query: {} })
+  return (
+    <>
+      <div className="field">
+        <Label htmlFor="bucket">Bucket</Label>
+        <input
+          className="input"
+          id="bucket"
+          list="buckets"
+          value={plan.bucket}
+          onChange={(event) => onChange({ bucket: event.target.value })}
+        />
+        <Suggestions id="buckets" values={(buckets.data ?? []).map(({ id }) => id)} />
+        <span className="hint">
+          {(buckets.data ?? []).some(({ id }) => id === plan.bucket) ? 'An existing bucket.' : `Makes the bucket ${plan.bucket}.`}
+        </span>
+      </div>
+      <div className="field">
+        <Label htmlFor="table">Table</Label>
+        <input
+          className="input"
+          id="table"
+          required
+          value={plan.table}
+          onChange={(event) => onChange({ table: event.target.value })}
+        />
+        <span className="hint">
+          Makes the table <span className="id">{`${plan.bucket}.${plan.table}`}</span>
+        </span>
+      </div>
+      <div className="field">
+        <Label htmlFor="key">Primary key</Label>
+        <select
+          className="input"
+          id="key"
+          value={plan.key[0] ?? ''}
+          onChange={(event) => onChange({ key: event.target.value === '' ? [] : [event.target.value] })}
+        >
+          <option value="">none</option>
+          {columns.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+        {plan.key.length > 0 && columns.length > 1 ? (
+          <select
+            className="input sm"
+            aria-label="Another column of the key"
+            value=""
+            onChange={(event) => onChange({ key: [...plan.key, event.target.value] })}
+          >
+            <option value="">and</option>
+            {columns
+              .filter((name) => !plan.key.includes(name))
+              .map((name) => (
+                <option key={name}>{name}</option>
+              ))}
+          </select>
+        ) : null}
+        <span className="hint">
+          {plan.key.length > 0
+            ? `Rows with the same ${plan.key.join(', ')} replace each other.`
+            : 'Every load adds all its rows.'}
+        </span>
+      </div>
+      <label className="chk">
+        <input type="checkbox" checked={plan.isTyped} onChange={(event) => onChange({ isTyped: event.target.checked })} />
+        Columns with types, as the preview suggests
+      </label>
+    </>
+  )
+}
+
+function Progress({
+  moving: { sent, before, startedMs },
+  total,
+  isPaused,
+}: {
+  moving: Moving
+  total: number
+  isPaused: boolean
+}) {
+  const share = total === 0 ? 1 : Math.min(sent / total, 1)
+  const rate = (sent - before) / Math.max(0.001, (Date.now() - startedMs) / 1000)
+  return (
+    <div className="stack2">
+      <div
+        className="meter"
+        role="progressbar"
+        aria-label="Upload"
+        aria-valuenow={Math.round(share * 100)}
+        aria-valuemin={0}
+        aria-valuemax={100}
+      >
+        <i style={{ width: `${share * 100}%` }} />
+      </div>
+      <p className="xs mute tn">
+        {isPaused
+          ? `Paused at ${bytes(sent)} of ${bytes(total)}. It can go on after a reload too.`
+          : share < 1
+            ? `${bytes(sent)} of ${bytes(total)}${rate > 0 ? `, ${bytes(rate)}/s, ${duration((total - sent) / rate)} left` : ''}`
+            : 'Uploaded. The stack is loading it into the table.'}
+      </p>
+    </div>
+  )
+}
+
+/** The same from a script. */
+function Calls({ load }: { load: FileLoad }) {
+  const { source, plan, intoTable } = load
+  const calls = loadCalls(load)
+  const target = intoTable ?? `${plan.bucket}.${plan.table}`
+  const key = plan.key.length > 0 && !intoTable ? ` --primary-key ${plan.key.join(',')}` : ''
+  return (
+    <Commands
+      title={`The ${calls.length} API calls this makes`}
+      commands={[
+        ...calls.map(({ operation, input }) => curlOf(operation, input)), // each with the input of its operation
+        ...(source.from instanceof File
+          ? [`npx millrace table import ${target} ${source.name}${key}${intoTable && plan.isIncremental ? ' --incremental' : ''}`]
+          : []),
+      ]}
+    />
+  )
+}

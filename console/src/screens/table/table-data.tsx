@@ -1,0 +1,559 @@
+// The rows of a table, page by page: a profile in every header, filter, sort, search, copy, and long cells in a drawer.
+
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Answer } from '../../../../client/src/client.ts'
+import type { Table } from '../../../../client/src/operations.ts'
+import { count, fieldTime, moment, plural } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { Dialog, Drawer } from '../../parts/drawer.tsx'
+import { Form } from '../../parts/form.tsx'
+import { Icon, type IconName } from '../../parts/icon.tsx'
+import { Scroll } from '../../parts/scroll.tsx'
+import { Value } from '../../parts/value.tsx'
+import { PastTime } from '../../views/past-time.tsx'
+
+const route = getRouteApi('/storage/$tableId')
+
+const PAGE_ROWS = 100
+
+type Rows = Answer<'tables.rows'>
+type Profile = Answer<'tables.profileNow'>['columns'][number]
+
+interface Cell {
+  readonly column: string
+  readonly value: string | null
+  readonly isCut: boolean
+}
+
+interface Filter {
+  readonly column: string
+  readonly op: string
+  readonly value: string
+}
+
+const OPERATORS = [
+  { id: 'eq', name: 'is' },
+  { id: 'ne', name: 'is not' },
+  { id: 'gt', name: 'is over' },
+  { id: 'ge', name: 'is at least' },
+  { id: 'lt', name: 'is under' },
+  { id: 'le', name: 'is at most' },
+  { id: 'contains', name: 'contains' },
+  { id: 'startsWith', name: 'begins with' },
+] as const
+
+export function TableData({ table }: { table: Table }) {
+  const search = route.useSearch()
+  const { column, op = 'eq', value, sort, order, page = '1', q, at } = search
+  const navigate = useNavigate()
+  const change = (next: Partial<typeof search>) => {
+    const said = Object.entries({ ...search, page: '', ...next }).filter(([, text]) => text !== '')
+    void navigate({ to: '.', search: Object.fromEntries(said), replace: true })
+  }
+  const kept = keptFilters(search.and)
+  const hidden = namesIn(search.hide)
+  const filters = column && value ? [...kept, { column, op, value }] : kept
+  const isFiltered = filters.length > 0 || Boolean(q)
+  const rowsOf = { ...queryOf(filters), ...(q ? { fulltextSearch: q } : {}), ...(at ? { timestamp: at } : {}) }
+  const offset = (Number(page) - 1) * PAGE_ROWS
+  const profile = useLoad('tables.profileNow', { path: { tableId: table.id }, query: rowsOf })
+  const profiles = new Map(profile.data?.columns.map((one) => [one.name, one]))
+  const query = useLoad(
+    'tables.rows',
+    {
+      path: { tableId: table.id },
+      query: {
+        ...rowsOf,
+        limit: PAGE_ROWS,
+        offset,
+        ...(isFiltered || at ? { count: 'true' } : {}),
+        ...(sort ? { 'orderBy[0][column]': sort, 'orderBy[0][order]': order === 'desc' ? 'DESC' : 'ASC' } : {}),
+        ...(sort && isNumberAsText(profiles.get(sort)) ? { 'orderBy[0][dataType]': 'DOUBLE' } : {}),
+      },
+    },
+    { enabled: !sort || !profile.isPending }, // what the values are decides how they are sorted
+  )
+  const [open, setOpen] = useState<Cell>()
+  const toggleSort = (name: string) =>
+    change(
+      sort !== name ? { sort: name, order: 'asc' } : order === 'asc' ? { sort: name, order: 'desc' } : { sort: '', order: '' },
+    )
+  const columns = table.columns ?? []
+  return (
+    <section className="card grid" aria-label="Rows">
+      <div className="toolbar">
+        <Icon name="filter" />
+        {kept.map((one) => (
+          <FilterChip
+            key={filterText(one)}
+            filter={one}
+            onRemove={() => change({ and: filtersText(kept.filter((other) => other !== one)) })}
+          />
+        ))}
+        <select
+          className="input sm"
+          aria-label="Column of the filter"
+          value={column ?? ''}
+          onChange={(event) => change({ column: event.target.value, value: '', op: '', q: '' })}
+        >
+          <option value="">{kept.length > 0 ? 'and ...' : 'All rows'}</option>
+          {columns.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+        {column ? (
+          <>
+            <select
+              className="input sm"
+              aria-label="How to compare"
+              value={op}
+              onChange={(event) => change({ op: event.target.value })}
+            >
+              {OPERATORS.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+            <Typed
+              key={column}
+              label="Value of the filter"
+              placeholder="value, then Enter"
+              value={value ?? ''}
+              onDone={(text) => change({ value: text })}
+            />
+            {value ? (
+              <button
+                type="button"
+                className="btn sm"
+                onClick={() => change({ and: filtersText(filters), column: '', op: '', value: '' })}
+              >
+                And
+              </button>
+            ) : null}
+          </>
+        ) : null}
+        {filters.length > 0 ? null : (
+          <Typed
+            key={`search ${q}`}
+            label="Search in all columns"
+            placeholder="search, then Enter"
+            value={q ?? ''}
+            onDone={(text) => change({ q: text })}
+          />
+        )}
+        <span className="push row wrap">
+          <AsOf at={at} onChange={(text) => change({ at: text })} />
+          <ColumnChoice columns={columns} hidden={hidden} onChange={(names) => change({ hide: namesText(names) })} />
+          {query.data ? <CopyRows rows={shownOf(query.data, hidden)} table={table.id} /> : null}
+        </span>
+      </div>
+      <Loaded query={query} skeleton={<Lines count={8} />}>
+        {(all) => {
+          const data = shownOf(all, hidden)
+          return data.rows.length === 0 ? (
+            <p className="in mute">
+              {isFiltered ? 'No row fits the filter.' : at ? 'The table had no rows then.' : 'The table has no rows yet.'}
+            </p>
+          ) : (
+            <Scroll label="Data" className="rows">
+              <table className="t">
+                <thead>
+                  <tr>
+                    <th className="rn">
+                      <span className="vh">Row</span>
+                    </th>
+                    {data.columns.map(({ name, type }) => (
+                      <th
+                        key={name}
+                        className={isNumber(type, profiles.get(name)) ? 'num' : undefined}
+                        aria-sort={sort === name ? (order === 'desc' ? 'descending' : 'ascending') : 'none'}
+                      >
+                        <button type="button" className="cn link" onClick={() => toggleSort(name)} title={`Sort by ${name}`}>
+                          <Icon name={iconOf(type, profiles.get(name))} size="sm" />
+                          {name}
+                          {table.primaryKey.includes(name) ? <span className="tag">key</span> : null}
+                          {sort === name ? <span aria-hidden="true">{order === 'desc' ? '↓' : '↑'}</span> : null}
+                        </button>
+                        <ColumnFigure profile={profiles.get(name)} rows={profile.data?.readRows ?? 0} />
+                      </th>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.rows.map((row, index) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: a row of a page has no other name
+                    <tr key={index}>
+                      <td className="rn tn">{count(offset + index + 1)}</td>
+                      {row.map((text, at) => {
+                        const { name, type } = data.columns[at]!
+                        const isCut = data.cut.some(([r, c]) => r === index && c === at)
+                        return (
+                          <td key={name} className={isNumber(type, profiles.get(name)) ? 'num' : undefined}>
+                            <CellValue cell={{ column: name, value: text, isCut }} onOpen={setOpen} />
+                          </td>
+                        )
+                      })}
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </Scroll>
+          )
+        }}
+      </Loaded>
+      {query.data ? (
+        <Pages
+          rows={query.data}
+          total={query.data.total ?? (isFiltered || at ? undefined : (table.rowsCount ?? undefined))}
+          page={Number(page)}
+          isFiltered={isFiltered}
+          onPage={(next) => change({ page: String(next) })}
+        />
+      ) : null}
+      {open ? <CellDrawer cell={open} onClose={() => setOpen(undefined)} /> : null}
+    </section>
+  )
+}
+
+/** `{column, op, value}` in the address as lists, which are shorter. */
+function keptFilters(text: string | undefined): readonly Filter[] {
+  try {
+    const lists = JSON.parse(text ?? '[]') as readonly (readonly [string, string, string])[]
+    return lists.map(([column, op, value]) => ({ column, op, value }))
+  } catch {
+    return [] // an address that somebody cut
+  }
+}
+
+const filtersText = (filters: readonly Filter[]): string =>
+  filters.length === 0 ? '' : JSON.stringify(filters.map(({ column, op, value }) => [column, op, value]))
+
+const filterText = ({ column, op, value }: Filter): string =>
+  `${column} ${OPERATORS.find(({ id }) => id === op)?.name ?? op} ${value}`
+
+/** Numbers are compared as numbers, whatever the column is kept as: 9 is under 10. */
+const queryOf = (filters: readonly Filter[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    filters.flatMap(({ column, op, value }, index) => [
+      [`whereFilters[${index}][column]`, column],
+      [`whereFilters[${index}][values][0]`, value],
+      [`whereFilters[${index}][operator]`, op],
+      ...(/^(gt|ge|lt|le)$/.test(op) && value.trim() !== '' && Number.isFinite(Number(value))
+        ? [[`whereFilters[${index}][dataType]`, 'DOUBLE']]
+        : []),
+    ]),
+  )
+
+const isNumberAsText = (profile: Profile | undefined): boolean =>
+  profile?.histogram?.kind === 'number' && !NUMBERS.test(profile.type)
+
+function namesIn(text: string | undefined): readonly string[] {
+  try {
+    return JSON.parse(text ?? '[]') as readonly string[]
+  } catch {
+    return []
+  }
+}
+
+const namesText = (names: readonly string[]): string => (names.length === 0 ? '' : JSON.stringify(names))
+
+/** Without the columns that nobody wants to see now. */
+function shownOf(rows: Rows, hidden: readonly string[]): Rows {
+  const places = rows.columns.flatMap(({ name }, place) => (hidden.includes(name) ? [] : [place]))
+  if (places.length === rows.columns.length) return rows
+  return {
+    ...rows,
+    columns: places.map((place) => rows.columns[place]!),
+    rows: rows.rows.map((row) => places.map((place) => row[place]!)),
+    cut: rows.cut.flatMap(([row, place]) => (places.includes(place!) ? [[row!, places.indexOf(place!)]] : [])),
+  }
+}
+
+const FilterChip = ({ filter, onRemove }: { filter: Filter; onRemove: () => void }) => (
+  <button type="button" className="chip on" aria-label={`Remove the filter ${filterText(filter)}`} onClick={onRemove}>
+    {filterText(filter)}
+    <Icon name="x" size="sm" />
+  </button>
+)
+
+/** The table as it was: everything on the page is then of that time. */
+function AsOf({ at, onChange }: { at: string | undefined; onChange: (at: string) => void }) {
+  const [isOpen, setOpen] = useState(false)
+  const [time, setTime] = useState(at ? fieldTime(new Date(at)) : '')
+  return (
+    <>
+      <button type="button" className={`btn sm ${at ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
+        <Icon name="history" />
+        <span>As of {at ? moment(at) : 'now'}</span>
+      </button>
+      {isOpen ? (
+        <Dialog title="The rows as of" onClose={() => setOpen(false)}>
+          <Form
+            onSubmit={() => {
+              onChange(time === '' ? '' : new Date(time).toISOString())
+              setOpen(false)
+            }}
+          >
+            <PastTime label="Time" hint="Empty: now. States are kept for some days." value={time} onChange={setTime} />
+            <button type="submit" className="btn pri">
+              Show these rows
+            </button>
+          </Form>
+        </Dialog>
+      ) : null}
+    </>
+  )
+}
+
+function ColumnChoice({
+  columns,
+  hidden,
+  onChange,
+}: {
+  columns: readonly string[]
+  hidden: readonly string[]
+  onChange: (hidden: readonly string[]) => void
+}) {
+  const [isOpen, setOpen] = useState(false)
+  const shown = columns.filter((name) => !hidden.includes(name))
+  return (
+    <>
+      <button type="button" className={`btn sm ${hidden.length > 0 ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
+        <Icon name="eye" />
+        <span>
+          {count(shown.length)} of {plural(columns.length, 'column')}
+        </span>
+      </button>
+      {isOpen ? (
+        <Drawer title="Columns" onClose={() => setOpen(false)}>
+          <div className="row">
+            <button type="button" className="btn sm" onClick={() => onChange([])}>
+              Show all
+            </button>
+          </div>
+          <ul className="stack2">
+            {columns.map((name) => (
+              <li key={name}>
+                <label className="chk">
+                  <input
+                    type="checkbox"
+                    checked={!hidden.includes(name)}
+                    disabled={shown.length === 1 && shown[0] === name}
+                    onChange={({ target }) =>
+                      onChange(target.checked ? hidden.filter((other) => other !== name) : [...hidden, name])
+                    }
+                  />
+                  {name}
+                </label>
+              </li>
+            ))}
+          </ul>
+        </Drawer>
+      ) : null}
+    </>
+  )
+}
+
+function Pages({
+  rows,
+  total,
+  page,
+  isFiltered,
+  onPage,
+}: {
+  rows: Rows
+  total: number | undefined
+  page: number
+  isFiltered: boolean
+  onPage: (page: number) => void
+}) {
+  const last = rows.offset + rows.rows.length
+  return (
+    <div className="toolbar foot">
+      <span className="mute tn">
+        {rows.rows.length === 0 ? 'no rows' : `${count(rows.offset + 1)} to ${count(last)}`}
+        {total === undefined
+          ? ''
+          : isFiltered
+            ? `, ${total === 1 ? '1 row fits' : `${count(total)} rows fit`}`
+            : ` of ${plural(total, 'row')}`}
+      </span>
+      <button type="button" className="btn sm push" disabled={page <= 1} onClick={() => onPage(page - 1)}>
+        Previous
+      </button>
+      <button type="button" className="btn sm" disabled={rows.nextOffset === null} onClick={() => onPage(page + 1)}>
+        Next
+      </button>
+    </div>
+  )
+}
+
+function Typed({
+  value,
+  label,
+  placeholder,
+  onDone,
+}: {
+  value: string
+  label: string
+  placeholder: string
+  onDone: (text: string) => void
+}) {
+  const [text, setText] = useState(value)
+  return (
+    <Form className="row" onSubmit={() => onDone(text)}>
+      <input
+        className="input sm"
+        aria-label={label}
+        placeholder={placeholder}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </Form>
+  )
+}
+
+/** The rows of this page, for a sheet, a program or a query. */
+function CopyRows({ rows, table }: { rows: Rows; table: string }) {
+  const names = rows.columns.map(({ name }) => name)
+  const cell = (value: string | null) =>
+    value !== null && /[",\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : (value ?? '')
+  const literal = (value: string | null) => (value === null ? 'null' : `'${value.replaceAll("'", "''")}'`)
+  return (
+    <>
+      <CopyButton label="CSV" text={[names, ...rows.rows].map((row) => row.map(cell).join(',')).join('\n')} />
+      <CopyButton
+        label="JSON"
+        text={JSON.stringify(
+          rows.rows.map((row) => Object.fromEntries(row.map((value, at) => [names[at], value]))),
+          null,
+          1,
+        )}
+      />
+      <CopyButton
+        label="SQL"
+        text={`-- ${table}\nselect * from (values\n  ${rows.rows.map((row) => `(${row.map(literal).join(', ')})`).join(',\n  ')}\n) as t(${names.map((name) => `"${name}"`).join(', ')})`}
+      />
+    </>
+  )
+}
+
+const NUMBERS = /INT|NUM|DEC|FLOAT|DOUBLE|REAL/i
+
+const isNumber = (type: string, profile: Profile | undefined): boolean =>
+  NUMBERS.test(type) || profile?.histogram?.kind === 'number'
+
+function iconOf(type: string, profile: Profile | undefined): IconName {
+  if (isNumber(type, profile)) return 'hash'
+  if (/DATE|TIME/i.test(type) || profile?.histogram?.kind === 'time') return 'clock'
+  return /^\s*[[{]/.test(profile?.top[0]?.value ?? '') ? 'json' : 'text'
+}
+
+const FEW_VALUES = 8
+
+/** The distribution of a column in its header, with the one fact that matters in words. */
+function ColumnFigure({ profile, rows }: { profile: Profile | undefined; rows: number }) {
+  if (!profile) return <span className="fig-line" />
+  const { histogram, top, distinct, empty, nulls } = profile
+  const missing = empty + nulls
+  const share = (part: number) => `${Math.round((100 * part) / Math.max(1, rows))} %`
+  if (histogram && histogram.bins.length > 0 && distinct > FEW_VALUES) {
+    // The ends of the bins: of numbers kept as text, min and max are those of the text.
+    const [from, to] = [histogram.bins[0]!.from, histogram.bins.at(-1)!.to]
+    const most = Math.max(1, ...histogram.bins.map((bin) => bin.rows))
+    return (
+      <span className="fig-line" title={`${from} to ${to}`}>
+        <span className="hist" role="img" aria-label={`From ${from} to ${to}, ${count(distinct)} distinct`}>
+          {histogram.bins.map((bin) => (
+            <i key={bin.from} style={{ height: `${Math.max(4, (100 * bin.rows) / most)}%` }} />
+          ))}
+        </span>
+        <span className="fig-note">
+          {distinct === rows ? 'all distinct' : missing > 0 ? `${share(missing)} empty` : `${briefly(from)} to ${briefly(to)}`}
+        </span>
+      </span>
+    )
+  }
+  return (
+    <span className="fig-line">
+      <span
+        className="share"
+        role="img"
+        aria-label={top.map(({ value, rows: part }) => `${value || 'empty'} ${share(part)}`).join(', ')}
+      >
+        {distinct <= 50
+          ? top
+              .slice(0, 5)
+              .map(({ value, rows: part }) => (
+                <i key={value} style={{ width: share(part).replace(' ', '') }} title={`${value} ${share(part)}`} />
+              ))
+          : null}
+      </span>
+      <span className="fig-note">
+        {distinct === rows && rows > 1
+          ? 'all distinct'
+          : missing > rows / 3
+            ? `${share(missing)} empty`
+            : distinct > 50
+              ? `${count(distinct)} distinct`
+              : top[0]
+                ? `${briefly(top[0].value) || 'empty'} ${share(top[0].rows)}`
+                : 'empty'}
+      </span>
+    </span>
+  )
+}
+
+const briefly = (text: string | null): string => {
+  const short = (text ?? '').replace(/T.*$/, '')
+  return short.length > 14 ? `${short.slice(0, 13)}…` : short
+}
+
+const LONG = 40
+
+function CellValue({ cell, onOpen }: { cell: Cell; onOpen: (cell: Cell) => void }) {
+  const { value, isCut, column } = cell
+  if (value === null || (value.length < LONG && !isCut)) return <Value value={value} />
+  return (
+    <button
+      type="button"
+      className="cell-button"
+      aria-label={`Open ${column}: ${value.slice(0, LONG)}`}
+      onClick={() => onOpen(cell)}
+    >
+      {value}
+    </button>
+  )
+}
+
+function CellDrawer({ cell: { column, value, isCut }, onClose }: { cell: Cell; onClose: () => void }) {
+  const text = value ?? ''
+  const pretty = prettyJson(text)
+  return (
+    <Drawer title={column} onClose={onClose}>
+      <div className="row mute xs">
+        <span>
+          {count(text.length)} characters{isCut ? ', cut for this page' : ''}
+        </span>
+        <span className="push">
+          <CopyButton text={text} />
+        </span>
+      </div>
+      <pre className="code sunken wrap">{pretty ?? text}</pre>
+    </Drawer>
+  )
+}
+
+function prettyJson(text: string): string | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,87 @@
+// Figures of every column: what is missing, how many values differ, from where to where they go. From a sample at once, from all rows when asked.
+
+import { useState } from 'react'
+import type { Answer } from '../../../../client/src/client.ts'
+import type { Table } from '../../../../client/src/operations.ts'
+import { count, plural } from '../../format.ts'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ListTable } from '../../parts/list-table.tsx'
+import { Value } from '../../parts/value.tsx'
+
+type Profile = Answer<'tables.profileNow'>
+type Column = Profile['columns'][number]
+
+const MOST_TOP = 3
+
+export function TableProfile({ table }: { table: Table }) {
+  const [isExact, setExact] = useState(false)
+  const query = useLoad('tables.profileNow', { path: { tableId: table.id }, query: isExact ? { exact: true } : {} })
+  return (
+    <section className="card" aria-labelledby="profile">
+      <header>
+        <h2 id="profile">Profile</h2>
+        {query.data ? <span className="mute xs">{originOf(query.data)}</span> : null}
+        {query.data?.isSampled ? (
+          <button type="button" className="btn sm push" onClick={() => setExact(true)}>
+            Count all rows
+          </button>
+        ) : null}
+      </header>
+      <Loaded query={query} skeleton={<Lines count={8} />}>
+        {(profile) => <Columns profile={profile} />}
+      </Loaded>
+    </section>
+  )
+}
+
+const originOf = ({ isSampled, readRows, rows }: Profile): string =>
+  isSampled ? `about, from ${count(readRows)} of ${plural(rows, 'row')}` : `of all ${plural(rows, 'row')}`
+
+const Columns = ({ profile: { columns, readRows } }: { profile: Profile }) => (
+  <ListTable
+    label="Profile of the columns"
+    columns={['Column', { num: 'Different values' }, 'Filled', 'Least', 'Greatest', 'Most frequent']}
+  >
+    {columns.map((column) => (
+      <tr key={column.name}>
+        <td className="med">{column.name}</td>
+        <td className="num">{column.distinct === readRows && readRows > 0 ? 'all different' : count(column.distinct)}</td>
+        <td>
+          <Filled share={readRows === 0 ? 0 : 1 - (column.nulls + column.empty) / readRows} />
+        </td>
+        <td className="profile-value">
+          <Value value={column.min} />
+        </td>
+        <td className="profile-value">
+          <Value value={column.max} />
+        </td>
+        <td className="profile-value">
+          <Top column={column} rows={readRows} />
+        </td>
+      </tr>
+    ))}
+  </ListTable>
+)
+
+/** A column whose values are all different has none that is frequent. */
+function Top({ column: { top, distinct }, rows }: { column: Column; rows: number }) {
+  if (distinct === rows) return <span className="mute">none repeats</span>
+  return (
+    <>
+      {top.slice(0, MOST_TOP).map(({ value, rows: having }) => (
+        <span key={value} className="top-value">
+          <Value value={value} /> <span className="mute xs tn">{Math.round((100 * having) / Math.max(1, rows))} %</span>
+        </span>
+      ))}
+    </>
+  )
+}
+
+const Filled = ({ share }: { share: number }) => (
+  <span className="row">
+    <span className="meter filled" aria-hidden="true">
+      <i className="ok-f" style={{ width: `${share * 100}%` }} />
+    </span>
+    <span className="tn xs nowrap">{Math.floor(share * 100)} %</span>
+  </span>
+)

@@ -1,0 +1,113 @@
+// A table: how many rows, how fresh; then its data, schema, history, snapshots and the ways to use it.
+
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { Table } from '../../../../client/src/operations.ts'
+import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
+import { bytes, plural } from '../../format.ts'
+import { Loaded, useLoad } from '../../load.tsx'
+import { CopyButton } from '../../parts/copy.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { Tabs } from '../../parts/tabs.tsx'
+import { Page } from '../../shell/page.tsx'
+import { DataAccess } from './table-access.tsx'
+import { TableData } from './table-data.tsx'
+import { ExportButton } from './table-export.tsx'
+import { FreshnessCard, FreshnessMark, TableSentence, useFreshness } from './table-freshness.tsx'
+import { TableHistory } from './table-history.tsx'
+import { LineageCard, TableLineage } from './table-lineage.tsx'
+import { TableProfile } from './table-profile.tsx'
+import { TableSchema } from './table-schema.tsx'
+import { TableSnapshots } from './table-snapshots.tsx'
+
+const route = getRouteApi('/storage/$tableId')
+
+export function TableScreen() {
+  const { tableId } = route.useParams()
+  const { tab = 'data' } = route.useSearch()
+  const query = useLoad('tables.get', { path: { tableId } })
+  const table = query.data
+  const freshness = useFreshness(tableId).data
+  const name = tableNameOf(tableId)
+  const bucket = bucketOf(tableId)
+  return (
+    <Page
+      title={name}
+      crumbs={[{ name: 'Storage', to: '/storage' }, { name: bucket, to: '/storage', search: { q: bucket } }, { name }]}
+      above={
+        <>
+          {freshness ? <FreshnessMark freshness={freshness} /> : null}
+          <span className="id">{tableId}</span>
+          <CopyButton text={tableId} label="Copy id" />
+        </>
+      }
+      say={table ? <TableSentence table={table} freshness={freshness} /> : name}
+      sub={
+        table
+          ? `${plural(table.columns?.length ?? 0, 'column')}, ${bytes(table.dataSizeBytes ?? 0)}${table.isAlias ? ', an alias' : ''}`
+          : undefined
+      }
+      actions={
+        table ? (
+          <>
+            <ExportButton table={table} />
+            {table.isAlias ? null : <LoadButton tableId={tableId} />}
+            <QueryButton tableId={tableId} />
+          </>
+        ) : undefined
+      }
+    >
+      <Tabs
+        label="Parts of the table"
+        current={tab}
+        tabs={[
+          { id: 'data', name: 'Data' },
+          { id: 'schema', name: 'Schema', count: table?.columns?.length },
+          { id: 'profile', name: 'Profile' },
+          { id: 'history', name: 'History' },
+          { id: 'snapshots', name: 'Snapshots' },
+          { id: 'lineage', name: 'Lineage' },
+          { id: 'use', name: 'Use this data' },
+        ]}
+      />
+      <div className="tab-body">
+        <Loaded query={query}>
+          {(data) => {
+            if (tab === 'schema') return <TableSchema table={data} />
+            if (tab === 'profile') return <TableProfile table={data} />
+            if (tab === 'history') return <TableHistory tableId={tableId} />
+            if (tab === 'snapshots') return <TableSnapshots table={data} />
+            if (tab === 'lineage') return <TableLineage tableId={tableId} />
+            if (tab === 'use') return <DataAccess table={data} />
+            return <Overview table={data} />
+          }}
+        </Loaded>
+      </div>
+    </Page>
+  )
+}
+
+/** The rows, and beside them how to use them, how fresh they are and where they come from. */
+const Overview = ({ table }: { table: Table }) => (
+  <div className="columns">
+    <TableData table={table} />
+    <div className="stack4">
+      <DataAccess table={table} />
+      <FreshnessCard table={table} />
+      <LineageCard tableId={table.id} />
+    </div>
+  </div>
+)
+
+const LoadButton = ({ tableId }: { tableId: string }) => (
+  <Link className="btn" to="/upload" search={{ table: tableId }}>
+    <Icon name="upload" />
+    <span>Load data</span>
+  </Link>
+)
+
+const QueryButton = ({ tableId }: { tableId: string }) => (
+  <Link className="btn pri" to="/sql" search={{ table: tableId }}>
+    <Icon name="sql" />
+    <span>Query</span>
+  </Link>
+)

@@ -1,0 +1,116 @@
+// Why a job failed: what happened, where in the configuration, what changed since the last good run, what to do.
+
+import { Link } from '@tanstack/react-router'
+import type { Job } from '../../../client/src/operations.ts'
+import type { FailedResult } from '../facts/failure.ts'
+import { duration, moment, plural } from '../format.ts'
+import { CodeHelp } from '../parts/guide.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { OpenConfiguration } from '../parts/open-configuration.tsx'
+import { Repair } from '../screens/jobs/job-repair.tsx'
+import { SuggestedRepair } from '../screens/jobs/job-suggestion.tsx'
+
+interface CauseProps {
+  readonly job: Job
+  readonly result: FailedResult
+  /** Hears the id of the job that a repair started. */
+  readonly onStarted?: (jobId: string) => void
+}
+
+export function CauseCard({ job, result, onStarted }: CauseProps) {
+  const cause = result.error?.cause ?? undefined
+  const place = { componentId: job.component, configurationId: job.config ?? '' }
+  const row = cause?.where?.rowId ?? undefined
+  return (
+    <section className="card cause" aria-labelledby="cause">
+      <div className="in stack3">
+        <p className="err st">
+          <Icon name="st-err" />
+          <span id="cause">Cause</span>
+        </p>
+        <p className="lg strong">{cause?.text ?? result.message}</p>
+        {cause ? <p className="md soft">{result.message}</p> : null}
+        {cause?.request?.url ? (
+          <p className="req">
+            <span className="mth">{cause.request.method}</span>
+            {cause.request.url}
+            {cause.request.status ? <span className="h">answered {cause.request.status}</span> : null}
+          </p>
+        ) : null}
+        {cause ? (
+          <dl className="kv">
+            {cause.where ? (
+              <>
+                <dt>Where</dt>
+                <dd className="id wrap">{cause.where.pointer.replace(/^\//, '').replaceAll('/', '.')}</dd>
+              </>
+            ) : null}
+            <dt>What to do</dt>
+            <dd>{cause.advice}</dd>
+            {cause.since ? (
+              <>
+                <dt>Last good run</dt>
+                <dd>
+                  <Link to="/jobs/$jobId" params={{ jobId: cause.since.job }}>
+                    {moment(cause.since.endTime)}
+                  </Link>
+                  {cause.since.isConfigurationChanged || cause.since.rowsChanged.length > 0
+                    ? `, the configuration has changed since version ${cause.since.configVersion}`
+                    : ', nothing changed in the configuration since'}
+                </dd>
+              </>
+            ) : null}
+          </dl>
+        ) : null}
+        <p className="xs mute">
+          {result.error?.type === 'user'
+            ? 'Running it again unchanged will fail again.'
+            : 'The platform or the component failed; running it again may help.'}{' '}
+          {cause ? <CodeHelp code={cause.kind}>About {cause.kind}</CodeHelp> : null}
+          {result.error?.exceptionId ? (
+            <>
+              {' '}
+              Exception <span className="id">{result.error.exceptionId}</span>
+            </>
+          ) : null}
+        </p>
+        {job.config && cause ? (
+          <SuggestedRepair job={job} cause={cause} message={result.message ?? ''} onStarted={onStarted} />
+        ) : null}
+        {job.config && cause?.where ? <Repair job={job} cause={cause} /> : null}
+        {job.config ? (
+          <div className="row wrap">
+            <OpenConfiguration componentId={job.component} configurationId={job.config} row={row} />
+            {job.component === 'keboola.ex-generic-v2' ? (
+              <Link
+                className="btn"
+                to="/builder/$configurationId"
+                params={{ configurationId: job.config }}
+                search={row ? { row, step: 'request' } : {}}
+              >
+                <Icon name="bolt" />
+                <span>Try it on the first page</span>
+              </Link>
+            ) : null}
+            {cause?.since?.isConfigurationChanged ? (
+              <Link
+                className="btn ghost"
+                to="/components/$componentId/$configurationId"
+                params={place}
+                search={{ tab: 'versions', version: cause.since.configVersion }}
+              >
+                What changed
+              </Link>
+            ) : null}
+          </div>
+        ) : null}
+      </div>
+    </section>
+  )
+}
+
+/** "usual 6 min", and whether this run was far from it. */
+export function usualText(job: Job): string {
+  if (!job.usual) return ''
+  return ` Usual ${duration(job.usual.durationMs / 1000)}, from ${plural(job.usual.runs, 'run')}.`
+}

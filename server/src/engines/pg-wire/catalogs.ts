@@ -19,6 +19,7 @@ export interface CatalogTable {
   readonly version: string
   readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[]
   readonly primaryKey: readonly string[]
+  readonly isView?: boolean
 }
 
 export interface CatalogQuestion {
@@ -174,12 +175,16 @@ function startCatalog(idleMs: number): CatalogProcess {
     named = database
     return [
       ...(isRenamed ? [RENAME_DATABASE(cut(database))] : []),
-      ...gone.map(([name]) => `DROP TABLE IF EXISTS ${name};`),
+      ...gone.map(([name, { isView }]) => `DROP ${isView ? 'VIEW' : 'TABLE'} IF EXISTS ${name};`),
       ...[...emptied].map((schema) => `DROP SCHEMA IF EXISTS ${doubleQuoted(schema)};`),
       ...[...new Set(added.map(([, { schema }]) => schema))].map(
         (schema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(schema)};`,
       ),
-      ...added.map(([name, table]) => `CREATE TABLE IF NOT EXISTS ${name} (${definitions(table)});`),
+      ...added.map(([name, table]) =>
+        table.isView
+          ? `CREATE OR REPLACE VIEW ${name} AS SELECT ${viewColumns(table)};`
+          : `CREATE TABLE IF NOT EXISTS ${name} (${definitions(table)});`,
+      ),
     ].join('\n')
   }
 
@@ -230,8 +235,18 @@ const RENAME_DATABASE = (name: string): string =>
 /** Most columns of a table, and of a key. */
 const [MOST_COLUMNS, MOST_OF_KEY] = [1600, 32]
 
+const keptColumns = (columns: CatalogTable['columns']) => [
+  ...new Map(columns.slice(0, MOST_COLUMNS).map((column) => [cut(column.name), column])),
+]
+
+/** A view of no rows: the catalogue has none anyway. */
+const viewColumns = ({ columns }: CatalogTable): string =>
+  keptColumns(columns)
+    .map(([name, { type }]) => `NULL::${type} AS ${doubleQuoted(name)}`)
+    .join(', ')
+
 function definitions({ columns, primaryKey }: CatalogTable): string {
-  const kept = [...new Map(columns.slice(0, MOST_COLUMNS).map((column) => [cut(column.name), column]))]
+  const kept = keptColumns(columns)
   const key = primaryKey.map(cut)
   const hasKey = key.length > 0 && key.length <= MOST_OF_KEY && key.every((name) => kept.some(([other]) => other === name))
   return [

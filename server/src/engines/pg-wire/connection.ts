@@ -89,15 +89,31 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
     await closePortal('')
     const texts = session.split(sql)
     if (texts.length === 0) await send(say.emptyQuery())
-    for (const text of texts) {
+    for (const { text, offset } of texts) {
       await nextTurn() // a text may hold many thousands that are done at once, such as SET
-      const statement = await session.parse(text, [])
-      const open: OpenPortal = { portal: statement.bind([], []), formats: [], rest: Buffer.alloc(0) }
-      try {
-        await run(open, 0, true)
-      } finally {
-        await open.portal.close()
-      }
+      await placed(sql, offset, async () => runSimple(await session.parse(text, [])))
+    }
+  }
+
+  async function runSimple(statement: WireStatement): Promise<void> {
+    const open: OpenPortal = { portal: statement.bind([], []), formats: [], rest: Buffer.alloc(0) }
+    try {
+      await run(open, 0, true)
+    } finally {
+      await open.portal.close()
+    }
+  }
+
+  /** Places in errors are those of the text that the client sent, which may begin with a comment, in characters. */
+  async function placed<T>(sql: string, offset: number, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (cause) {
+      if (cause instanceof ClientGone) throw cause
+      const error = wireError(cause)
+      if (error.position === undefined) throw error
+      const position = [...sql.slice(0, offset + error.position - 1)].length + 1
+      throw new WireError(error.code, error.message, { position, ...(error.hint !== undefined && { hint: error.hint }) })
     }
   }
 
@@ -121,8 +137,24 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
     if (texts.length > 1) throw new WireError('42601', `A prepared statement is one statement; the text has ${texts.length}.`)
     if (name !== '' && statements.has(name)) throw new WireError('42P05', `The prepared statement "${name}" exists already.`)
     checkRoom(statements)
-    statements.set(name, texts[0] === undefined ? EMPTY : await session.parse(texts[0], types))
+    const [only] = texts
+    statements.set(name, only ? inText(sql, only.offset, await session.parse(only.text, types)) : EMPTY)
     await send(say.parseComplete())
+  }
+
+  /** A prepared statement whose errors have their place in the text that was sent. */
+  function inText(sql: string, offset: number, statement: WireStatement): WireStatement {
+    return {
+      describe: () => placed(sql, offset, statement.describe),
+      bind: (values, formats) => {
+        const portal = statement.bind(values, formats)
+        return {
+          ...portal,
+          columns: () => placed(sql, offset, portal.columns),
+          open: () => placed(sql, offset, portal.open),
+        }
+      },
+    }
   }
 
   async function bind(content: Buffer): Promise<void> {

@@ -21,7 +21,7 @@ import { WireError, type WireSession } from './wire-session.ts'
 function echo(): WireSession {
   const columns = [{ name: 'said', oid: OID.text, modifier: -1 }]
   return {
-    split: (sql) => (sql === '' ? [] : [sql]),
+    split: (sql) => (sql === '' ? [] : [{ text: sql, offset: 0 }]),
     parse: async (sql) => ({
       describe: async () => ({ parameters: [], columns }),
       bind: (values, formats) => ({

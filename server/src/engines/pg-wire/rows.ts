@@ -2,7 +2,7 @@
 // only where a client wants it in binary.
 
 import { formatOf, int16, int32 } from './messages.ts'
-import { ENCODERS } from './values.ts'
+import { ARRAY_OF, type ENCODERS, encoderOf } from './values.ts'
 import type { Format, WireColumn } from './wire-session.ts'
 
 const [TAB, LINE, BACKSLASH, CAPITAL_N] = [9, 10, 92, 78]
@@ -70,7 +70,7 @@ type Encode = (typeof ENCODERS)[number]
 
 /** Fields with their lengths, as rows and binary copies have them. Every byte of a long result comes by here: one look at each. */
 function fieldsWriter(columns: readonly WireColumn[], formats: readonly Format[]): WriteLine {
-  const encoders = columns.map(({ oid }, i) => (formatOf(formats, i) === 1 ? ENCODERS[oid] : undefined))
+  const encoders = columns.map(({ oid }, i) => (formatOf(formats, i) === 1 ? encoderOf(oid) : undefined))
   return (line, from, to, out, at) => {
     let field = 0
     let start = at + 4
@@ -107,7 +107,14 @@ function endField(encode: Encode | undefined, out: Buffer, start: number, end: n
 
 /** No binary value is longer than this or than its text. */
 const LONGEST_BINARY = 32
-const fieldsSpace = (columns: number) => (bytes: number) => bytes + columns * (4 + LONGEST_BINARY) + 16
+/** An element of an array has at least two characters. */
+const LONGEST_OF_ARRAY = (4 + LONGEST_BINARY) / 2
+
+function fieldsSpace(columns: readonly WireColumn[], formats: readonly Format[]): (bytes: number) => number {
+  const isArray = columns.some(({ oid }, i) => formatOf(formats, i) === 1 && ARRAY_OF[oid] !== undefined)
+  const fixed = columns.length * (4 + LONGEST_BINARY) + 16
+  return isArray ? (bytes) => bytes * LONGEST_OF_ARRAY + fixed : (bytes) => bytes + fixed
+}
 
 export function rowFrames(chunks: AsyncIterable<Buffer>, columns: readonly WireColumn[], formats: readonly Format[]) {
   const writeFields = fieldsWriter(columns, formats)
@@ -118,7 +125,7 @@ export function rowFrames(chunks: AsyncIterable<Buffer>, columns: readonly WireC
     out.writeUInt16BE(columns.length, at + 5)
     return end
   }
-  return framesOf(chunks, writeRow, fieldsSpace(columns.length))
+  return framesOf(chunks, writeRow, fieldsSpace(columns, formats))
 }
 
 /** As many rows as `most` from a buffer of whole frames: where they end, and how many they are. */
@@ -216,16 +223,22 @@ const textLine = ({ delimiter, nullText }: CopyOptions): JoinValues => {
 
 const SIGNATURE = Buffer.concat([Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1'), int32(0), int32(0)])
 
+/** The signature comes with the first row, as PostgreSQL sends it: some clients read one message for it and a row. */
 async function* binaryCopy(chunks: AsyncIterable<Buffer>, columns: readonly WireColumn[]): AsyncGenerator<Buffer, void> {
   const writeFields = fieldsWriter(columns, [1])
+  let head = SIGNATURE
   const writeRow: WriteLine = (line, from, to, out, at) => {
-    out.writeUInt16BE(columns.length, at + 5)
-    return copyHead(out, at, writeFields(line, from, to, out, at + 7))
+    const start = at + 5 + head.copy(out, at + 5)
+    head = NOTHING
+    out.writeUInt16BE(columns.length, start)
+    return copyHead(out, at, writeFields(line, from, to, out, start + 2))
   }
-  yield data(SIGNATURE)
-  yield* framesOf(chunks, writeRow, fieldsSpace(columns.length))
-  yield data(int16(0xffff))
+  const space = fieldsSpace(columns, [1])
+  yield* framesOf(chunks, writeRow, (bytes) => space(bytes) + SIGNATURE.length)
+  yield data(Buffer.concat([head, int16(0xffff)]))
 }
+
+const NOTHING = Buffer.alloc(0)
 
 function data(content: Buffer): Buffer {
   const frame = Buffer.concat([Buffer.alloc(5), content])

@@ -30,6 +30,7 @@ export const OID = {
 
 /** Types of arrays, and those of their elements. */
 export const ARRAY_OF: Readonly<Record<number, number>> = {
+  199: OID.json,
   1000: OID.bool,
   1001: OID.bytea,
   1005: OID.int2,
@@ -39,12 +40,23 @@ export const ARRAY_OF: Readonly<Record<number, number>> = {
   1016: OID.int8,
   1021: OID.float4,
   1022: OID.float8,
+  1014: OID.bpchar,
   1115: OID.timestamp,
   1182: OID.date,
+  1183: OID.time,
   1185: OID.timestamptz,
+  1187: OID.interval,
   1231: OID.numeric,
+  1270: OID.timetz,
   2951: OID.uuid,
+  3807: OID.jsonb,
 }
+const ARRAY_TYPES: Readonly<Record<number, number>> = Object.fromEntries(
+  Object.entries(ARRAY_OF).map(([array, element]) => [element, Number(array)]),
+)
+
+/** The type of arrays of a type. */
+export const arrayTypeOf = (element: number): number | undefined => ARRAY_TYPES[element]
 
 /** Days and microseconds from 1970 to 2000, where PostgreSQL begins to count. */
 const EPOCH_DAYS = 10_957
@@ -72,6 +84,28 @@ export const ENCODERS: Readonly<Record<number, Encode>> = {
   [OID.timestamptz]: (text) => int64(momentOf(text)),
   [OID.interval]: interval,
   [OID.numeric]: numeric,
+}
+
+/** Undefined for types that are their text in both formats. */
+export function encoderOf(oid: number): Encode | undefined {
+  const element = ARRAY_OF[oid]
+  return element === undefined ? ENCODERS[oid] : (text) => array(text, element)
+}
+
+/** Dimensions, whether there are nulls, the type, the size and the first index, then the values with their lengths. */
+function array(text: string, element: number): Buffer {
+  const encode = ENCODERS[element] ?? Buffer.from
+  const values = elementsOf(text) ?? []
+  const hasNull = values.includes(null)
+  const head = values.length === 0 ? [0, 0, element] : [1, hasNull ? 1 : 0, element, values.length, 1]
+  const int32 = (value: number) => write(4, (bytes) => bytes.writeInt32BE(value))
+  return Buffer.concat([
+    ...head.map(int32),
+    ...values.flatMap((value) => {
+      const bytes = value === null ? undefined : encode(value)
+      return bytes ? [int32(bytes.length), bytes] : [int32(-1)]
+    }),
+  ])
 }
 
 function write(size: number, fill: (bytes: Buffer) => void): Buffer {
@@ -210,6 +244,8 @@ const DECODERS: Readonly<Record<number, Decode>> = {
   [OID.time]: (bytes) => timeText(bytes.readBigInt64BE(0)),
   [OID.timestamp]: momentText,
   [OID.timestamptz]: (bytes) => `${momentText(bytes)}+00`,
+  [OID.timetz]: timetzText,
+  [OID.interval]: intervalText,
   [OID.numeric]: numericText,
   [OID.jsonb]: (bytes) => bytes.toString('utf8', 1),
   ...Object.fromEntries(
@@ -239,6 +275,19 @@ function timeText(micros: bigint): string {
   const pad = (value: bigint, size = 2) => String(value).padStart(size, '0')
   const seconds = micros / 1_000_000n
   return `${pad(seconds / 3600n)}:${pad((seconds / 60n) % 60n)}:${pad(seconds % 60n)}.${pad(micros % 1_000_000n, 6)}`
+}
+
+function timetzText(bytes: Buffer): string {
+  const west = bytes.readInt32BE(8)
+  const pad = (value: number) => String(value).padStart(2, '0')
+  const [hours, minutes] = [Math.floor(Math.abs(west) / 3600), Math.floor((Math.abs(west) % 3600) / 60)]
+  return `${timeText(bytes.readBigInt64BE(0))}${west > 0 ? '-' : '+'}${pad(hours)}:${pad(minutes)}`
+}
+
+/** `14 mons 3 days 04:05:06.500000` */
+function intervalText(bytes: Buffer): string {
+  const [micros, days, months] = [bytes.readBigInt64BE(0), bytes.readInt32BE(8), bytes.readInt32BE(12)]
+  return `${months} mons ${days} days ${micros < 0n ? '-' : ''}${timeText(micros < 0n ? -micros : micros)}`
 }
 
 function momentText(bytes: Buffer): string {
@@ -274,16 +323,52 @@ function arrayText(bytes: Buffer, element: number): string {
   return `{${values.join()}}`
 }
 
-const quotedElement = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`
+const quotedElement = (text: string): string =>
+  /^[\w.:+-]+$/.test(text) && !/^null$/i.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`
 
-/** The values of `{1,NULL,"a,b"}`; undefined when it is no array of one dimension. */
+/** The values of `{1,NULL,"a,b"}`; undefined when it is no array of one dimension. Each character is looked at once. */
 export function elementsOf(text: string): (string | null)[] | undefined {
-  if (!/^\{.*\}$/s.test(text)) return undefined
-  const inside = text.slice(1, -1)
-  if (inside.trim() === '') return []
-  const values = [...inside.matchAll(/\s*(?:"((?:[^"\\]|\\.)*)"|([^",{}]*?))\s*(?:,|$)/gsy)]
-  const length = values.reduce((sum, [whole]) => sum + whole.length, 0)
-  if (length !== inside.length) return undefined
-  const found = values.filter(([whole], i) => i < values.length - 1 || whole !== '' || inside.endsWith(','))
-  return found.map(([, quoted, plain = '']) => quoted?.replace(/\\(.)/gs, '$1') ?? (/^null$/i.test(plain) ? null : plain))
+  if (!text.startsWith('{') || !text.endsWith('}') || text.length < 2) return undefined
+  const end = text.length - 1
+  const values: (string | null)[] = []
+  for (let at = 1; ; at++) {
+    at = afterSpaces(text, at, end)
+    if (at === end && values.length === 0) return values
+    const found = text[at] === '"' ? quotedAt(text, at, end) : plainAt(text, at, end)
+    if (!found) return undefined
+    values.push(found.value)
+    at = afterSpaces(text, found.end, end)
+    if (at === end) return values
+    if (text[at] !== ',') return undefined
+  }
+}
+
+function afterSpaces(text: string, from: number, end: number): number {
+  let at = from
+  while (at < end && /\s/.test(text[at] ?? '')) at++
+  return at
+}
+
+interface Element {
+  readonly value: string | null
+  readonly end: number
+}
+
+function quotedAt(text: string, start: number, end: number): Element | undefined {
+  const pieces: string[] = []
+  let from = start + 1
+  for (let at = from; at < end; at++) {
+    if (text[at] === '"') return { value: pieces.join('') + text.slice(from, at), end: at + 1 }
+    if (text[at] !== '\\') continue
+    pieces.push(text.slice(from, at))
+    from = ++at
+  }
+  return undefined
+}
+
+function plainAt(text: string, start: number, end: number): Element | undefined {
+  let at = start
+  while (at < end && text[at] !== ',') if ('"{}'.includes(text[at++] ?? '')) return undefined
+  const value = text.slice(start, at).trim()
+  return { value: /^null$/i.test(value) ? null : value, end: at }
 }

@@ -40,8 +40,8 @@ export interface WireResult {
 }
 
 export interface WireSession {
-  /** The statements of a text, one by one. */
-  split(sql: string): readonly string[]
+  /** The statements of a text, one by one, and where each begins. */
+  split(sql: string): readonly { readonly text: string; readonly offset: number }[]
   /** `types`: object ids that the client gives for parameters; 0 where it gives none. */
   parse(sql: string, types: readonly number[]): Promise<WireStatement>
   /** What a statement declared; clients ask for its columns as if it were a portal. */
@@ -68,7 +68,7 @@ export interface Startup {
 export class WireError extends Error {
   readonly code: string
   readonly hint: string | undefined
-  /** In characters of the statement, from 1. */
+  /** In UTF-16 units of the statement, from 1. */
   readonly position: number | undefined
 
   constructor(code: string, message: string, more: { readonly hint?: string; readonly position?: number | undefined } = {}) {

@@ -32,10 +32,16 @@ export const statementsOf = (sql: string): IteratorObject<Statement> => eachStat
 export const statementsOfView = (sql: string): IteratorObject<Statement> => eachStatement(sql, 8 * MAX_SQL_BYTES)
 
 /** The texts of statements. */
-export function splitStatements(sql: string): string[] {
+export const splitStatements = (sql: string): string[] => placedStatements(sql).map(({ text }) => text)
+
+/** The texts of statements, and where each begins. */
+export function placedStatements(sql: string): Pick<Statement, 'text' | 'offset'>[] {
   const { tokens, ranges } = readTokens(sql, MAX_SQL_BYTES)
-  const texts: string[] = []
-  for (let i = 0; i < ranges.length; i += 2) texts.push(textOf(sql, tokens, ranges[i] ?? 0, ranges[i + 1] ?? 0))
+  const texts: Pick<Statement, 'text' | 'offset'>[] = []
+  for (let i = 0; i < ranges.length; i += 2) {
+    const [from, to] = [ranges[i] ?? 0, ranges[i + 1] ?? 0]
+    texts.push({ text: textOf(sql, tokens, from, to), offset: tokens.start(from) })
+  }
   return texts
 }
 
@@ -72,7 +78,7 @@ const statementIn = (sql: string, tokens: Tokens, from: number, to: number): Sta
 })
 
 /** Ids of buckets have a dot, so that SQL can only name them in quotes: `"in.c-main".orders`. */
-const BUCKET_ID = /^(?:in|out|sys)\.[^.]+$/
+export const BUCKET_ID = /^(?:in|out|sys)\.[^.]+$/
 
 /** Each table once. */
 export function tablesNamed({ tokens }: Pick<Statement, 'tokens'>): TableName[] {

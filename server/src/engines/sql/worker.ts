@@ -9,8 +9,12 @@ import {
   DuckDBBlobValue,
   type DuckDBConnection,
   DuckDBInstance,
+  DuckDBListValue,
+  DuckDBMapValue,
   type DuckDBPreparedStatement,
   type DuckDBResult,
+  DuckDBStructValue,
+  type DuckDBType,
   DuckDBTypeId,
   type DuckDBValue,
   ResultReturnType,
@@ -254,8 +258,11 @@ const noQuery = () =>
 const columnsOf = (prepared: DuckDBPreparedStatement): SqlColumn[] =>
   Array.from({ length: prepared.columnCount }, (_, i) => ({
     name: prepared.columnName(i),
-    type: prepared.columnTypeId(i) === DuckDBTypeId.INVALID ? UNKNOWN : String(prepared.columnType(i)),
+    type: prepared.columnTypeId(i) === DuckDBTypeId.INVALID ? UNKNOWN : typeName(prepared.columnType(i)),
   }))
+
+/** JSON is a text with another name to DuckDB. */
+const typeName = (type: DuckDBType): string => (type.alias === 'JSON' ? 'JSON' : String(type))
 
 /** DuckDB gives up on the type of a parameter that nothing in the statement decides. */
 function parameterType(prepared: DuckDBPreparedStatement, i: number): string {
@@ -310,7 +317,20 @@ const COPY_TEXT = String.raw`FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELI
 
 /** A value as PostgreSQL writes it, in the text format of its COPY. */
 function postgresValue({ type }: SqlColumn, i: number): string {
-  const c = `c${i}`
+  const element = elementType(type)
+  if (element !== undefined) return escaped(arrayText(element, `c${i}`))
+  const text = postgresText(type, `c${i}`)
+  return isSafe(type) ? text : escaped(text)
+}
+
+/** Whose text has nothing in it that COPY would have to escape. */
+const isSafe = (type: string): boolean =>
+  /^(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,\d+\)|BIGNUM|UUID|BOOLEAN|DOUBLE|FLOAT|DATE|TIMESTAMP.*|INTERVAL)$/.test(
+    type,
+  )
+
+/** A value as PostgreSQL writes it. */
+function postgresText(type: string, c: string): string {
   if (isFraction(type)) return fractionText(c)
   if (/^(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,\d+\)|BIGNUM|UUID)$/.test(type)) return c
   if (type === 'BOOLEAN') return `CASE ${c} WHEN true THEN 't' WHEN false THEN 'f' END`
@@ -319,8 +339,26 @@ function postgresValue({ type }: SqlColumn, i: number): string {
   if (/^TIMESTAMP_(S|MS|NS)$/.test(type)) return postgresTime(`${c}::TIMESTAMP`)
   if (/^(DATE|TIMESTAMP( WITH TIME ZONE)?)$/.test(type)) return postgresTime(c)
   if (type === 'INTERVAL') return `replace(${c}::VARCHAR, 'month', 'mon')`
-  if (type === 'BLOB') return `'\\\\x' || lower(hex(${c}))`
-  return escaped(/[\])]$/.test(type) && !type.startsWith('ENUM') ? `to_json(${c})::VARCHAR` : `${c}::VARCHAR`)
+  if (type === 'BLOB') return `'\\x' || lower(hex(${c}))`
+  return /[\])]$/.test(type) && !type.startsWith('ENUM') ? `to_json(${c})::VARCHAR` : `${c}::VARCHAR`
+}
+
+/** Types whose lists are arrays of PostgreSQL; the others are JSON. */
+const ELEMENT =
+  /^(BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BIGNUM|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|VARCHAR|JSON|BLOB|UUID|DATE|TIME( WITH TIME ZONE)?|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?|INTERVAL)$/
+
+function elementType(type: string): string | undefined {
+  const element = type.endsWith('[]') ? type.slice(0, -2) : ''
+  return ELEMENT.test(element) ? element : undefined
+}
+
+/** `{1,NULL,"a b"}` */
+function arrayText(element: string, c: string): string {
+  const text = `(${postgresText(element, 'e')})::VARCHAR`
+  const quoted = `'"' || replace(replace(${text}, '\\', '\\\\'), '"', '\\"') || '"'`
+  const isPlain = `regexp_full_match(${text}, '[A-Za-z0-9_.:+-]+') AND lower(${text}) <> 'null'`
+  const value = `CASE WHEN e IS NULL THEN 'NULL' WHEN ${isPlain} THEN ${text} ELSE ${quoted} END`
+  return `('{' || array_to_string(list_transform(${c}, lambda e: ${value}), ',') || '}')`
 }
 
 const postgresTime = (c: string): string =>
@@ -433,8 +471,19 @@ const pathless = (value: DuckDBValue): SqlValue => {
   return typeof shown === 'string' ? shown.replaceAll(PATHS, '(file)') : shown
 }
 
-const postgresPlain = (value: DuckDBValue): SqlValue =>
-  value instanceof DuckDBBlobValue ? `\\x${Buffer.from(value.bytes).toString('hex')}` : plain(value)
+const postgresPlain = (value: DuckDBValue): SqlValue => {
+  if (value instanceof DuckDBListValue && value.items.every(isPlainElement)) return `{${value.items.map(arrayElement).join()}}`
+  return value instanceof DuckDBBlobValue ? `\\x${Buffer.from(value.bytes).toString('hex')}` : plain(value)
+}
+
+const isPlainElement = (value: DuckDBValue): boolean =>
+  ![DuckDBListValue, DuckDBStructValue, DuckDBMapValue].some((nested) => value instanceof nested)
+
+function arrayElement(value: DuckDBValue): string {
+  const shown = postgresPlain(value)
+  if (shown === null) return 'NULL'
+  return typeof shown === 'string' ? `"${shown.replaceAll(/["\\]/g, '\\$&')}"` : copyValue(shown)
+}
 
 function bindValues(prepared: DuckDBPreparedStatement, values: readonly SqlValue[]): void {
   if (prepared.parameterCount !== values.length)

@@ -20,7 +20,7 @@ const between = ({ text, tokens, offset }: Statement, from: number, to: number):
   to > from && from < tokens.length ? text.slice(tokens.start(from) - offset, tokens.end(to - 1) - offset) : ''
 
 /** What a string token says. */
-const stringOf = (statement: Statement, at: number): string => {
+export const stringOf = (statement: Statement, at: number): string => {
   const raw = between(statement, at, at + 1)
   const body = raw.replace(/^[eE]?'(.*)'$/s, '$1').replaceAll("''", "'")
   return /^[eE]'/.test(raw) ? body.replaceAll('\\t', '\t').replaceAll('\\\\', '\\') : body
@@ -69,7 +69,11 @@ function copySource(statement: Statement, to: number): string {
 
 function copyOptions(statement: Statement, from: number): CopyOptions {
   const { tokens } = statement
-  const wordOf = wordAt(statement)
+  // Some clients quote the words: FORMAT "binary", FORMAT 'csv'.
+  const wordOf = (i: number) => {
+    if (tokens.kind(i) === 'string') return stringOf(statement, i).toLowerCase()
+    return tokens.isQuoted(i) ? tokens.lower(i) : wordAt(statement)(i)
+  }
   const given: { -readonly [K in keyof CopyOptions]?: CopyOptions[K] } = {}
   for (let at = from; at < tokens.length; at++) {
     const word = wordOf(at)
@@ -77,13 +81,13 @@ function copyOptions(statement: Statement, from: number): CopyOptions {
     if (['with', '(', ')', ',', 'as', 'format'].includes(word)) continue
     if (word === 'csv' || word === 'text' || word === 'binary') given.format = word
     else if (word === 'header') {
-      given.header = !['false', 'off'].includes(wordOf(at + 1))
-      if (['true', 'on', 'false', 'off', 'match'].includes(wordOf(at + 1))) at++
+      given.header = !['false', 'off', '0'].includes(wordOf(at + 1))
+      if (['true', 'on', 'false', 'off', 'match', '1', '0'].includes(wordOf(at + 1))) at++
     } else if (isValue && ['delimiter', 'delimiters'].includes(word)) given.delimiter = stringOf(statement, ++at)
     else if (isValue && word === 'null') given.nullText = stringOf(statement, ++at)
     else if (isValue && word === 'quote') given.quote = stringOf(statement, ++at)
     else if (isValue && word === 'escape') given.escape = stringOf(statement, ++at)
-    else if (isValue && word === 'encoding' && /^utf-?8$/i.test(stringOf(statement, at + 1))) at++
+    else if (word === 'encoding' && /^(utf-?8|unicode)$/i.test(wordOf(at + 1))) at++
     else throw new WireError('0A000', `The option ${word.toUpperCase().slice(0, 40)} of COPY is not supported.`)
   }
   const isCsv = given.format === 'csv'
@@ -146,59 +150,4 @@ export function readFetch(statement: Statement): { readonly name: string; readon
 export function nameAt({ tokens }: Statement, at: number): string {
   if (!tokens.isName(at)) throw syntax('A name is missing.')
   return tokens.isQuoted(at) ? tokens.text(at) : tokens.lower(at)
-}
-
-// ----------------------------------------------------------------------------------------------------------------------- bytea
-
-/** The text with each `'...'::bytea`, which clients write into it, as DuckDB has such values. */
-export function withByteaLiterals(statement: Statement, literal: (text: string) => string): string {
-  const { text, tokens, offset } = statement
-  const pieces: string[] = []
-  let from = 0
-  for (let i = 0; i + 3 < tokens.length; i++) {
-    if (!tokens.isSymbol(i + 1, ':') || !tokens.isSymbol(i + 2, ':') || tokens.kind(i) !== 'string') continue
-    if (tokens.lower(i + 3) !== 'bytea' || tokens.isSymbol(i + 4, '[')) continue
-    pieces.push(text.slice(from, tokens.start(i) - offset), literal(stringOf(statement, i)))
-    from = tokens.end(i + 3) - offset
-  }
-  return pieces.length > 0 ? pieces.join('') + text.slice(from) : text
-}
-
-// ------------------------------------------------------------------------------------------------------------------ parameters
-
-/** The text with literals in the place of `$1`, `$2` ... */
-export function withLiterals(statement: Statement, literal: (number: number, isList: boolean) => string): string {
-  const { text, offset } = statement
-  const pieces: string[] = []
-  let from = 0
-  for (const { start, end, number, isList } of parametersIn(statement)) {
-    pieces.push(text.slice(from, start - offset), ' ', literal(number, isList), ' ')
-    from = end - offset
-  }
-  return pieces.length > 0 ? pieces.join('') + text.slice(from) : text
-}
-
-export const parameterCount = (statement: Statement): number =>
-  parametersIn(statement).reduce((most, { number }) => Math.max(most, number), 0)
-
-interface Parameter {
-  readonly start: number
-  readonly end: number
-  readonly number: number
-  /** `= ANY ($1)` or `$1::INTEGER[]` */
-  readonly isList: boolean
-}
-
-function parametersIn({ text, tokens, offset }: Statement): Parameter[] {
-  const found: Parameter[] = []
-  for (let i = 0; i < tokens.length - 1; i++) {
-    if (!tokens.isSymbol(i, '$') || tokens.kind(i + 1) !== 'symbol' || tokens.start(i + 1) !== tokens.end(i)) continue
-    const number = Number(text.slice(tokens.start(i + 1) - offset, tokens.end(i + 1) - offset))
-    if (!Number.isInteger(number) || number <= 0) continue
-    const isList =
-      (tokens.isSymbol(i - 1, '(') && ['any', 'all'].includes(tokens.lower(i - 2))) ||
-      (tokens.isSymbol(i + 2, ':') && tokens.isSymbol(i + 3, ':') && tokens.isSymbol(i + 5, '[') && tokens.isSymbol(i + 6, ']'))
-    found.push({ start: tokens.start(i), end: tokens.end(i + 1), number, isList })
-  }
-  return found
 }

@@ -52,6 +52,17 @@ const BY_KIND: Readonly<Record<string, string>> = {
   busy: '53300',
 }
 
+/** An error of an edited text, with its place in the text of the client. */
+export function placedIn(error: unknown, originalPosition: (at: number) => number): unknown {
+  const at = error instanceof PlatformError ? error.params?.position : undefined
+  if (!(error instanceof PlatformError) || typeof at !== 'number') return error
+  const { code, details, params, cause } = error
+  return new PlatformError(code, details, { cause, params: { ...params, position: originalPosition(at) } })
+}
+
+/** What the engine says in words stands in a field of its own here, and counts from the beginning of the text that was sent. */
+const withoutPlace = (message: string): string => message.replace(/ \(line \d+, character \d+\)$/, '')
+
 /** `onBug` hears of what is our fault; the client then learns no more than that. */
 export function wireErrorOf(error: unknown, onBug: (error: unknown) => void): WireError {
   if (error instanceof WireError) return error
@@ -60,7 +71,8 @@ export function wireErrorOf(error: unknown, onBug: (error: unknown) => void): Wi
     return new WireError('XX000', 'The stack failed; its log says why.')
   }
   const position = error.params?.position
-  return new WireError(codeOf(error), error.message, { position: typeof position === 'number' ? position + 1 : undefined })
+  if (typeof position !== 'number') return new WireError(codeOf(error), error.message)
+  return new WireError(codeOf(error), withoutPlace(error.message), { position: position + 1 })
 }
 
 function codeOf(error: PlatformError): string {

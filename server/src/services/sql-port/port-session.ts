@@ -3,7 +3,7 @@
 
 import type { Catalog, CatalogAnswer, CatalogTable } from '../../engines/pg-wire/catalogs.ts'
 import { type CopyOptions, copyFrames, cutRows, rowFrames } from '../../engines/pg-wire/rows.ts'
-import { OID } from '../../engines/pg-wire/values.ts'
+import { arrayTypeOf, OID } from '../../engines/pg-wire/values.ts'
 import {
   type Format,
   type WireColumn,
@@ -13,13 +13,18 @@ import {
   type WireSession,
   type WireStatement,
 } from '../../engines/pg-wire/wire-session.ts'
-import type { SqlSession, StatementOptions } from '../../engines/sql/sql-engine.ts'
-import { isQuery, type Statement, singleStatement, splitStatements, type TableName } from '../../engines/sql/statements.ts'
-import { nameAt, parameterCount, readCopy, readDeclare, readFetch, withByteaLiterals, withLiterals } from './port-commands.ts'
+import type { SqlBytes, SqlSession, StatementOptions } from '../../engines/sql/sql-engine.ts'
+import { isQuery, placedStatements, type Statement, singleStatement, type TableName } from '../../engines/sql/statements.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { dialectEdits } from './pg-dialect.ts'
+import { nameAt, readCopy, readDeclare, readFetch } from './port-commands.ts'
+import { placedIn } from './port-errors.ts'
+import { literalEdits, parameterCount, untypedLists, withoutAny } from './port-parameters.ts'
 import type { Runner, Taken } from './port-runners.ts'
 import { type PortSettings, readSet, SERVER_VERSION } from './port-settings.ts'
-import { byteaLiteral, literalOf, pgType, wireColumn } from './port-types.ts'
+import { pgType, wireColumn } from './port-types.ts'
 import { mayName, type Route, routeOf } from './statement-route.ts'
+import { applyEdits, type EditedText, type TextEdit } from './text-edits.ts'
 
 export interface PortSessionDeps {
   readonly runner: Runner
@@ -41,6 +46,18 @@ const MAX_ROUTE_LENGTH = 10_000
 /** As PostgreSQL itself has it; clients count columns in 16 bits. */
 const MAX_COLUMNS = 1664
 
+/** What a statement is bound to. */
+interface Bound {
+  readonly values: readonly (string | null)[]
+  /** Types that the client gives. */
+  readonly types: readonly number[]
+  readonly formats: readonly Format[]
+  /** Types of the values; 0 or none where nobody knows it. */
+  readonly typesOfValues: () => Promise<readonly number[]>
+}
+
+const NOTHING_BOUND: Bound = { values: [], types: [], formats: [], typesOfValues: async () => [] }
+
 interface Cursor {
   readonly isHeld: boolean
   readonly portal: WirePortal & { readonly result: (formats: readonly Format[]) => Promise<WireResult> }
@@ -58,7 +75,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   async function parse(sql: string, types: readonly number[]): Promise<WireStatement> {
     await deps.check()
-    const statement = withBytea(singleStatement(sql))
+    const statement = singleStatement(sql)
     if (status === 'E' && !ENDING.has(statement.keyword))
       throw new WireError('25P02', 'The transaction has failed; nothing runs in it before ROLLBACK.')
     const command = commands[statement.keyword]
@@ -155,7 +172,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return effect('DECLARE CURSOR', async () => {
       if (status !== 'T' && !isHeld) throw new WireError('25P01', 'DECLARE CURSOR needs a transaction, or WITH HOLD.')
       if (cursors.has(name)) throw new WireError('42P03', `The cursor "${name}" exists already.`)
-      const portal = queryPortal(singleStatement(query), [], [], [])
+      const portal = queryPortal(singleStatement(query), NOTHING_BOUND)
       await portal.columns() // what is wrong with it is said now
       cursors.set(name, { isHeld, portal, rest: Buffer.alloc(0) })
     })
@@ -230,12 +247,18 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       })
       return shape
     }
+    /** What was described to the client: values have these types from then on, as its result was described with them. */
+    const typesOf = async (values: readonly (string | null)[]) => {
+      const isAsked = values.some((value, i) => !types[i] && (value === null || value.startsWith('\\x')))
+      const described = shape || isAsked ? await describe().catch(() => undefined) : undefined
+      return described?.parameters ?? types
+    }
     return {
       describe,
       bind: (values, formats) => {
         if (values.length !== count && (values.length < count || count > 0))
           throw new WireError('08P01', `The statement has ${count} parameters; ${values.length} values were given.`)
-        return queryPortal(statement, values, types, formats, copy)
+        return queryPortal(statement, { values, types, formats, typesOfValues: () => typesOf(values) }, copy)
       },
     }
   }
@@ -251,34 +274,29 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       return deps.catalog().describe(tables, { sql: statement.text, database, searchPath: searchPath(tables), types })
     }
     const shortNames = await shortNamesFor(route, signal)
+    const dialect = dialectEdits(statement, deps.database)
+    const lists = untypedLists(statement)
     return inSession(signal, async (session) => {
-      const shape = await session.describe(statement.text, { shortNames })
-      const parameters = Array.from({ length: count }, (_, i) => types[i] || typeOfParameter(shape.parameters[i]))
+      const describe = (edited: EditedText) => inPlace(edited, () => session.describe(edited.text, { shortNames }))
+      const shape = await describe(applyEdits(statement.text, [...withoutAny(statement), ...dialect]))
+      const parameters = Array.from({ length: count }, (_, i) => {
+        const type = types[i] || typeOfParameter(shape.parameters[i])
+        return types[i] || (lists.has(i + 1) ? (arrayTypeOf(type) ?? type) : type)
+      })
       const isKnown = shape.columns.every(({ type }) => type !== 'UNKNOWN')
-      const { columns } = isKnown
-        ? shape
-        : await session.describe(
-            withLiterals(statement, (number) => literalOf(null, parameters[number - 1] ?? 0)),
-            { shortNames },
-          )
+      const { columns } = isKnown ? shape : await describe(withValues(statement, [], parameters, dialect))
       if (columns.length > MAX_COLUMNS) throw tooManyColumns(columns.length)
       return { parameters, columns: columns.length > 0 ? columns.map(wireColumn) : undefined }
     })
   }
 
   /** A statement with its values. Queries that cannot change anything start when their columns are asked for. */
-  function queryPortal(
-    statement: Statement,
-    values: readonly (string | null)[],
-    types: readonly number[],
-    formats: readonly Format[],
-    copy?: CopyOptions,
-  ): Cursor['portal'] {
+  function queryPortal(statement: Statement, bound: Bound, copy?: CopyOptions): Cursor['portal'] {
     const stop = new AbortController()
     let opened: Promise<Answer> | undefined
     let shown: Promise<WireResult> | undefined
     const answer = () => {
-      opened ??= answerQuery(statement, values, types, formats, stop.signal)
+      opened ??= answerQuery(statement, bound, stop.signal)
       opened.catch(() => {})
       return opened
     }
@@ -290,10 +308,10 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       columns: async () => {
         if (copy) return undefined
         if (runner.isReadOnly || isQuery(statement)) return (await answer()).columns
-        return (await describeQuery(statement, types, values.length)).columns
+        return (await describeQuery(statement, bound.types, bound.values.length)).columns
       },
       result,
-      open: () => result(formats),
+      open: () => result(bound.formats),
       cancel: () => stop.abort(),
       close: async () => {
         if (!opened) return
@@ -314,13 +332,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     close(): Promise<void>
   }
 
-  async function answerQuery(
-    statement: Statement,
-    values: readonly (string | null)[],
-    types: readonly number[],
-    formats: readonly Format[],
-    signal: AbortSignal,
-  ): Promise<Answer> {
+  async function answerQuery(statement: Statement, bound: Bound, signal: AbortSignal): Promise<Answer> {
     const constant = constantOf(statement)
     if (constant)
       return {
@@ -329,36 +341,38 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         tag: (rows) => `SELECT ${rows}`,
         close: async () => {},
       }
-    const known = await typesFor(statement, values, types)
+    const known = await bound.typesOfValues()
     const taken = await runner.take(signal)
     try {
       const route = await routeFor(taken.session, statement)
       if (route.engine === 'catalog') {
         await taken.release()
-        return answerOfCatalog(await askCatalog(statement, values, types, formats, signal))
+        return answerOfCatalog(await askCatalog(statement, bound, signal))
       }
       const shortNames = await shortNamesFor(route, signal)
-      const sql = withLiterals(statement, (number, isList) =>
-        literalOf(values[number - 1] ?? null, known[number - 1] ?? 0, isList),
-      )
+      const edited = withValues(statement, bound.values, known, dialectEdits(statement, deps.database))
       const timeoutMs = settings.timeoutMs()
       const options: StatementOptions = { signal, shortNames, ...(timeoutMs !== undefined && { timeoutMs }) }
-      return await answerOfTables(taken, sql, statement, options)
+      return await inPlace(edited, () => answerOfTables(taken, edited.text, statement, options))
     } catch (error) {
       await taken.release()
       throw error
     }
   }
 
-  /** A text of bytea is another one to DuckDB, so that its place is looked at where the client does not say its type. */
-  async function typesFor(statement: Statement, values: readonly (string | null)[], types: readonly number[]) {
-    if (!values.some((value, i) => !types[i] && value?.startsWith('\\x'))) return types
-    const { parameters } = await describeQuery(statement, types, values.length)
-    return values.map((_, i) => types[i] || (parameters[i] === OID.bytea ? OID.bytea : 0))
+  /** PostgreSQL lets ALTER TABLE change views as well. */
+  async function run(session: SqlSession, sql: string, statement: Statement, options: StatementOptions): Promise<SqlBytes> {
+    const ran = session.copy(sql, 'postgres', options)
+    if (statement.keyword !== 'alter') return ran
+    return ran.catch((error: unknown) => {
+      const isOfView = error instanceof PlatformError && error.message.includes('ALTER VIEW')
+      if (!isOfView) throw error
+      return session.copy(sql.replace(/^(alter\s+)table\b/i, '$1VIEW'), 'postgres', options)
+    })
   }
 
   async function answerOfTables(taken: Taken, sql: string, statement: Statement, options: StatementOptions): Promise<Answer> {
-    const { columns, bytes, end, cancel } = await taken.session.copy(sql, 'postgres', options)
+    const { columns, bytes, end, cancel } = await run(taken.session, sql, statement, options)
     if (columns.length > MAX_COLUMNS) {
       await cancel()
       throw tooManyColumns(columns.length)
@@ -410,7 +424,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         columns: undefined,
         copy: { format, columns: columns.length },
         frames,
-        tag: () => `COPY ${Math.max(0, copied - Number(copy.header) - 2 * format)}`,
+        tag: () => `COPY ${Math.max(0, copied - Number(copy.header) - format)}`,
       }
     }
     if (copy) throw new WireError('0A000', 'COPY takes rows of tables; what was asked is answered by a SELECT alone.')
@@ -447,9 +461,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   async function askCatalog(
     statement: Statement,
-    values: readonly (string | null)[],
-    types: readonly number[],
-    formats: readonly Format[],
+    { values, types, formats }: Bound,
     signal: AbortSignal,
   ): Promise<CatalogAnswer> {
     const asked = (async () => {
@@ -463,8 +475,14 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return Promise.race([asked, cancelled])
   }
 
-  const searchPath = (tables: readonly CatalogTable[]): readonly string[] =>
-    settings.searchPath() ?? [...new Set(tables.map(({ schema }) => schema))].toSorted()
+  /** In a workspace names without a schema are its own first, as the engine reads them. */
+  const searchPath = (tables: readonly CatalogTable[]): readonly string[] => {
+    const given = settings.searchPath()
+    if (given) return given
+    const schemas = [...new Set(tables.map(({ schema }) => schema))].toSorted()
+    const own = runner.isReadOnly ? [] : ['temp', 'main']
+    return [...own, ...schemas.filter((schema) => !own.includes(schema))]
+  }
 
   /** Tables of the project by the names that a statement gives without a schema. */
   async function shortNamesFor(route: Route, signal: AbortSignal): Promise<Record<string, TableName>> {
@@ -480,7 +498,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   }
 
   return {
-    split: splitStatements,
+    split: placedStatements,
     parse,
     cursor: (name) => cursors.get(name)?.portal,
     status: () => status,
@@ -497,17 +515,26 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   }
 }
 
+/** The text with literals for parameters. */
+const withValues = (
+  statement: Statement,
+  values: readonly (string | null)[],
+  types: readonly number[],
+  dialect: readonly TextEdit[],
+): EditedText => applyEdits(statement.text, [...literalEdits(statement, values, (number) => types[number - 1] ?? 0), ...dialect])
+
+/** An error of the edited text leads to its place in the text of the client. */
+const inPlace = <T>({ originalPosition }: EditedText, work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw placedIn(error, originalPosition)
+  })
+
 function hasWord({ tokens }: Statement, word: string): boolean {
   for (let i = 0; i < tokens.length; i++) if (tokens.lower(i) === word) return true
   return false
 }
 
 const ENDING = new Set(['commit', 'end', 'rollback', 'abort'])
-
-function withBytea(statement: Statement): Statement {
-  const text = withByteaLiterals(statement, byteaLiteral)
-  return text === statement.text ? statement : singleStatement(text)
-}
 
 const tooManyColumns = (count: number) =>
   new WireError('54011', `The result has ${count} columns; at most ${MAX_COLUMNS} are allowed. Select fewer of them.`)

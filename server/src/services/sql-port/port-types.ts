@@ -1,8 +1,9 @@
 // Types of DuckDB in the words of PostgreSQL, and values of a client as literals of DuckDB.
 
-import { ARRAY_OF, bytesOf, elementsOf, OID } from '../../engines/pg-wire/values.ts'
+import { ARRAY_OF, arrayTypeOf, bytesOf, elementsOf, OID } from '../../engines/pg-wire/values.ts'
 import { type WireColumn, WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlColumn } from '../../engines/sql/sql-engine.ts'
+import { defined } from '../../kit/defined.ts'
 
 interface PgType {
   readonly oid: number
@@ -43,8 +44,11 @@ const TYPES: Readonly<Record<string, PgType>> = {
 const TEXT: PgType = { oid: OID.text, name: 'text' }
 const JSON_TEXT: PgType = { oid: OID.json, name: 'json' }
 
-/** Lists, structs and maps are JSON; whatever PostgreSQL does not know is text. */
+/** Lists of plain values are arrays; other lists, structs and maps are JSON; whatever PostgreSQL does not know is text. */
 export function pgType(type: string): PgType {
+  const element = /^(.*[^\]])\[\]$/.exec(type)?.[1]
+  const array = element === undefined || !isPlain(element) ? undefined : arrayOf(pgType(element))
+  if (array) return array
   const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? []
   if (precision !== undefined)
     return {
@@ -53,6 +57,13 @@ export function pgType(type: string): PgType {
       modifier: ((Number(precision) << 16) | Number(scale)) + 4,
     }
   return TYPES[type] ?? (/[\])]$/.test(type) && !type.startsWith('ENUM') ? JSON_TEXT : TEXT)
+}
+
+const isPlain = (type: string): boolean => Object.hasOwn(TYPES, type) || type.startsWith('DECIMAL(')
+
+function arrayOf({ oid, name, modifier }: PgType): PgType | undefined {
+  const array = arrayTypeOf(oid)
+  return array === undefined ? undefined : { oid: array, name: `${name}[]`, ...defined({ modifier }) }
 }
 
 export const wireColumn = ({ name, type }: SqlColumn): WireColumn => {
@@ -79,7 +90,7 @@ const PARAMETER_TYPES: Readonly<Record<number, string>> = {
 
 /** `isList`: its place takes an array, whether or not the client says so. */
 export function literalOf(value: string | null, oid: number, isList = false): string {
-  if (value === null) return 'NULL'
+  if (value === null) return nullOf(oid)
   const element = ARRAY_OF[oid] ?? (isList && oid === 0 ? OID.text : undefined)
   if (element !== undefined) return listOf(value, element)
   if (value.includes('\0')) throw new WireError('22021', 'A parameter has a NUL, which no text may have.')
@@ -89,6 +100,16 @@ export function literalOf(value: string | null, oid: number, isList = false): st
   const type = PARAMETER_TYPES[oid]
   return type ? `CAST(${quoted} AS ${type})` : quoted
 }
+
+/** DuckDB takes a NULL without a type for an integer. */
+function nullOf(oid: number): string {
+  const type = oid === OID.text || oid === OID.varchar ? 'VARCHAR' : PARAMETER_TYPES[oid]
+  return type ? `CAST(NULL AS ${type})` : 'NULL'
+}
+
+/** Values of an array of this type, one by one. */
+export const literalsOf = (values: readonly (string | null)[], oid: number): string[] =>
+  values.map((one) => literalOf(one, ARRAY_OF[oid] ?? 0))
 
 /** DuckDB reads `\x` in another way: for one byte. */
 export function byteaLiteral(text: string): string {
@@ -101,7 +122,7 @@ export function byteaLiteral(text: string): string {
 function listOf(value: string, element: number): string {
   const elements = elementsOf(value)
   if (!elements) throw new WireError('22P02', `"${value.slice(0, 60)}" is not an array of one dimension, such as {1,2}.`)
-  const list = `[${elements.map((one) => literalOf(one, element)).join(', ')}]`
+  const list = `[${elements.map((one) => (one === null ? 'NULL' : literalOf(one, element))).join(', ')}]`
   return elements.length > 0 ? list : `CAST([] AS ${PARAMETER_TYPES[element] ?? 'VARCHAR'}[])`
 }
 

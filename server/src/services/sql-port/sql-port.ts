@@ -158,18 +158,26 @@ async function ofSession(take: () => Promise<Taken>): Promise<CatalogTable[]> {
   try {
     const { batches } = await session.query(
       // Temporary tables live as long as a transaction; clients such as dbt compare their columns with those of the table to load.
-      `SELECT CASE database_name WHEN 'temp' THEN 'temp' ELSE schema_name END, table_name, column_name, data_type, is_nullable
-       FROM duckdb_columns() WHERE database_name IN ('workspace', 'temp') AND NOT internal ORDER BY 1, table_name, column_index`,
+      `SELECT CASE database_name WHEN 'temp' THEN 'temp' ELSE schema_name END, table_name, column_name, data_type, is_nullable,
+         table_oid NOT IN (SELECT table_oid FROM duckdb_tables() t WHERE t.database_name = c.database_name) AS is_view
+       FROM duckdb_columns() c WHERE database_name IN ('workspace', 'temp') AND NOT internal ORDER BY 1, table_name, column_index`,
     )
     const rows = (await Array.fromAsync(batches)).flat()
     return [...Map.groupBy(rows, ([schema, name]) => JSON.stringify([schema, name])).values()].map((columns) => {
-      const [schema, name] = columns[0] ?? []
+      const [schema, name, , , , isView] = columns[0] ?? []
       const typed = columns.map(([, , column, type, isNullable]) => ({
         name: String(column),
         type: pgType(String(type)).name,
         nullable: isNullable === true,
       }))
-      return { schema: String(schema), name: String(name), columns: typed, primaryKey: [], version: JSON.stringify(typed) }
+      return {
+        schema: String(schema),
+        name: String(name),
+        isView: isView === true,
+        columns: typed,
+        primaryKey: [],
+        version: JSON.stringify([typed, isView]),
+      }
     })
   } finally {
     await release()

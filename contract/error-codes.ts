@@ -36,50 +36,53 @@ export const ERRORS = {
   },
   tooManyRequests: {
     kind: 'too-many',
-    text: 'This address or token asks more often than this stack allows. Try again in {seconds} s.',
+    text: 'This address or token sends more requests than this stack allows. Retry in {seconds} s.',
   },
   lockedOut: {
     kind: 'too-many',
-    text: 'Too many wrong tokens came from this address. Check the token, and try again in {seconds} s.',
+    text: 'Too many requests with an invalid token from this address. Check the token, and retry in {seconds} s.',
   },
   'validation.failed': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   'storage.validation': { kind: 'invalid', text: 'Invalid request:\n - {field}: "{reason}"' },
   dryRunNotPossible: {
     kind: 'invalid',
-    text: 'This address knows no dryRun, and nothing was changed. Leave dryRun out to make the change.',
+    text: 'dryRun is not supported here, and nothing was changed. Omit dryRun to make the change.',
   },
   'operations.settingFixed': {
     kind: 'invalid',
-    text: '{name} cannot be changed while the stack runs. Set it in the environment and start the stack again.',
+    text: '{name} cannot be changed while the stack is running. Set it in the environment and restart the stack.',
   },
   notFound: { kind: 'not-found', text: '{what} was not found.' },
   'console.notBuilt': {
     kind: 'not-found',
-    text: 'The console is not built on this node. `npm start` builds it; by hand it is `npm run build -w console`.',
+    text: 'The console is not built on this node. `npm start` builds it; `npm run build -w console` builds it manually.',
   },
   serviceNotFound: { kind: 'not-found', text: 'The {service} service is not part of this stack. {purpose}' },
-  methodNotAllowed: { kind: 'not-allowed', text: '{method} is not possible here. This address knows {allowed}.' },
+  methodNotAllowed: { kind: 'not-allowed', text: '{method} is not allowed here. Allowed methods: {allowed}.' },
   notImplemented: { kind: 'not-built', text: '{what}' },
   MAINTENANCE: { kind: 'transient', text: '{reason}' },
-  unavailable: { kind: 'transient', text: '{what} is not available right now. Try again.' },
-  noApiHere: { kind: 'transient', text: 'This node does not serve the API (MILLRACE_ROLES). Ask a node that has the role api.' },
-  internalError: { kind: 'bug', text: 'Something went wrong on our side. The exception id finds the details in the log.' },
+  unavailable: { kind: 'transient', text: '{what} is currently unavailable. Try again.' },
+  noApiHere: {
+    kind: 'transient',
+    text: 'This node does not serve the API (MILLRACE_ROLES). Send the request to a node with the role api.',
+  },
+  internalError: { kind: 'bug', text: 'An internal error occurred. Search the log for the exception id to find the details.' },
 
   'stack.certificate': {
     kind: 'invalid',
-    text: 'The TLS certificate cannot be used ({file}): {reason}. Check MILLRACE_TLS_CERT_FILE and MILLRACE_TLS_KEY_FILE.',
+    text: 'The TLS certificate is invalid ({file}): {reason}. Check MILLRACE_TLS_CERT_FILE and MILLRACE_TLS_KEY_FILE.',
   },
   'stack.dataFolder': {
     kind: 'invalid',
-    text: 'The data folder {path} (MILLRACE_DATA_DIR) cannot be used: {reason}. Give a folder that this user may write to.',
+    text: 'The data folder {path} (MILLRACE_DATA_DIR) is not usable: {reason}. Set it to a folder that this user can write to.',
   },
   'stack.dataFolderInUse': {
     kind: 'conflict',
-    text: 'Another process uses the data folder {path}: {holder}. Stop it first, or give this stack a folder of its own with MILLRACE_DATA_DIR.',
+    text: 'The data folder {path} is in use by another process: {holder}. Stop that process, or set MILLRACE_DATA_DIR to a different folder.',
   },
   'stack.database': {
     kind: 'invalid',
-    text: 'PostgreSQL at {address} cannot be used: {reason}. Start it, or correct MILLRACE_DATABASE_URL.',
+    text: 'PostgreSQL at {address} is not usable: {reason}. Start it, or correct MILLRACE_DATABASE_URL.',
   },
   'stack.databaseDamaged': {
     kind: 'invalid',
@@ -87,7 +90,7 @@ export const ERRORS = {
   },
   'stack.databaseNewer': {
     kind: 'invalid',
-    text: 'The metadata database was migrated by a newer Millrace: this version does not know {migrations}. Start that newer version, or restore a backup made before the upgrade.',
+    text: 'The metadata database was migrated by a newer Millrace: this version does not have the migrations {migrations}. Start the newer version, or restore a backup from before the upgrade.',
   },
   'stack.bucketMissing': {
     kind: 'invalid',
@@ -95,46 +98,46 @@ export const ERRORS = {
   },
   'stack.bucketRefused': {
     kind: 'invalid',
-    text: 'The S3 at {endpoint} refuses these keys for the bucket {bucket}. Correct MILLRACE_S3_ACCESS_KEY_ID, MILLRACE_S3_SECRET_ACCESS_KEY and MILLRACE_S3_REGION, or allow them to use the bucket.',
+    text: 'S3 at {endpoint} denies access to the bucket {bucket} with these keys. Correct MILLRACE_S3_ACCESS_KEY_ID, MILLRACE_S3_SECRET_ACCESS_KEY and MILLRACE_S3_REGION, or grant them access to the bucket.',
   },
   'stack.objectStore': {
     kind: 'invalid',
-    text: 'The S3 at {endpoint} cannot be used: {reason}. Start it, or correct MILLRACE_S3_ENDPOINT.',
+    text: 'S3 at {endpoint} is not usable: {reason}. Start it, or correct MILLRACE_S3_ENDPOINT.',
   },
 
   // Calls to addresses that users name
   'egress.refused': { kind: 'invalid', text: '{reason}' },
-  'egress.timedOut': { kind: 'transient', text: 'No complete answer within {limit} milliseconds.' },
+  'egress.timedOut': { kind: 'transient', text: 'No complete response within {limit} milliseconds.' },
   'egress.failed': { kind: 'transient', text: 'The connection failed: {reason}.' },
 
-  'proxy.outside': { kind: 'invalid', text: 'The path "{path}" leads outside the registered server. Leave out `..`.' },
-  'proxy.unreachable': { kind: 'transient', text: 'The server at {address} did not answer: {reason}. Start it, or try again.' },
+  'proxy.outside': { kind: 'invalid', text: 'The path "{path}" points outside the registered server. Remove the `..` segments.' },
+  'proxy.unreachable': { kind: 'transient', text: 'The server at {address} did not respond: {reason}. Start it, or try again.' },
   'spark.notRegistered': {
     kind: 'transient',
-    text: 'No Spark cluster is registered with this stack. The operator registers one with MILLRACE_SPARK_URL=spark://host:7077 and starts the stack again.',
+    text: 'No Spark cluster is registered with this stack. The operator registers one with MILLRACE_SPARK_URL=spark://host:7077 and restarts the stack.',
   },
   'spark.notReady': { kind: 'invalid', text: 'The Spark driver cannot run on this node. {reason}' },
   'spark.noIceberg': {
     kind: 'invalid',
-    text: 'The Spark cluster cannot read the tables: Iceberg is not among its jars. The operator names iceberg-spark-runtime and iceberg-aws-bundle with spark.jars or spark.jars.packages in MILLRACE_SPARK_CONF. ({reason})',
+    text: 'The Spark cluster cannot read the tables: Iceberg is not among its jars. The operator adds iceberg-spark-runtime and iceberg-aws-bundle with spark.jars or spark.jars.packages in MILLRACE_SPARK_CONF. ({reason})',
   },
   'spark.clusterFailed': { kind: 'invalid', text: '{reason} No table was changed; run the job again.' },
   'spark.driverEnded': {
     kind: 'invalid',
-    text: 'The Spark driver ended before its work was done: {reason}. No table was changed.',
+    text: 'The Spark driver exited before its work was done: {reason}. No table was changed.',
   },
   'spark.scriptFailed': { kind: 'invalid', text: '{message}' },
   'spark.noPages': {
     kind: 'transient',
-    text: 'The pages of the Spark cluster at {address} are not known. The operator sets MILLRACE_SPARK_PAGES_URL=http://host:8080 and starts the stack again.',
+    text: 'The web UI of the Spark cluster at {address} is unknown. The operator sets MILLRACE_SPARK_PAGES_URL=http://host:8080 and restarts the stack.',
   },
   'mlflow.notRegistered': {
     kind: 'transient',
-    text: 'No MLflow server is registered with this stack. The operator registers one with MILLRACE_MLFLOW_URL=http://host:5000 and starts the stack again, or, on a stack of one node, installs mlflow into the Python of MILLRACE_MLFLOW_PYTHON.',
+    text: 'No MLflow server is registered with this stack. The operator registers one with MILLRACE_MLFLOW_URL=http://host:5000 and restarts the stack, or, on a stack of one node, installs mlflow into the Python of MILLRACE_MLFLOW_PYTHON.',
   },
   'mlflow.notStarted': { kind: 'transient', text: 'The MLflow server of the project could not be started: {reason}.' },
 
-  'mail.failed': { kind: 'transient', text: 'The mail server did not take the message: {reason}' },
+  'mail.failed': { kind: 'transient', text: 'The mail server did not accept the message: {reason}' },
 
   // Notifications
   'notification.subscriptionNotFound': { kind: 'not-found', text: 'Subscription "{id}" was not found.' },
@@ -142,35 +145,35 @@ export const ERRORS = {
   'notification.invalid': { kind: 'invalid', text: 'Invalid notification - {field}: {reason}' },
   'notification.componentFilterNeeded': {
     kind: 'forbidden',
-    text: 'The token may use some components only. Add the filter job.component.id == with one of them, or use a token with canManageBuckets.',
+    text: 'The token has access to some components only. Add the filter job.component.id == with one of them, or use a token with canManageBuckets.',
   },
   'notification.tooMany': {
     kind: 'unprocessable',
-    text: 'A project has at most {limit} subscriptions. Delete some that are no longer needed.',
+    text: 'A project can have at most {limit} subscriptions. Delete unused ones.',
   },
 
   // OAuth broker
   manageTokenInvalid: {
     kind: 'unauthenticated',
-    text: 'This route needs the manage token of a stack admin in the header X-KBC-ManageApiToken, or that of the stack (MILLRACE_MANAGE_TOKEN).',
+    text: 'This route requires the manage token of a stack admin, or the one of the stack (MILLRACE_MANAGE_TOKEN), in the header X-KBC-ManageApiToken.',
   },
-  'oauth.invalidProvider': { kind: 'invalid', text: 'The provider cannot be used - {field}: {reason}.' },
+  'oauth.invalidProvider': { kind: 'invalid', text: 'The provider is invalid - {field}: {reason}.' },
   'oauth.providerNotFound': {
     kind: 'not-found',
-    text: 'There is no OAuth provider "{id}". GET /oauth/providers lists those that are there.',
+    text: 'OAuth provider "{id}" does not exist. GET /oauth/providers lists all providers.',
   },
-  'oauth.providerExists': { kind: 'conflict', text: 'An OAuth provider "{id}" is there already. Change it with PATCH.' },
+  'oauth.providerExists': { kind: 'conflict', text: 'OAuth provider "{id}" already exists. Use PATCH to change it.' },
   'oauth.providerNeeded': {
     kind: 'invalid',
-    text: 'The component {component} has no OAuth provider of its own. Name one with the parameter provider; GET /oauth/providers lists them.',
+    text: 'The component {component} has no default OAuth provider. Set the parameter provider; GET /oauth/providers lists all providers.',
   },
   'oauth.noClient': {
     kind: 'invalid',
-    text: 'The stack has no client at the provider "{provider}". Send appKey and appSecret of your own, or ask the administrator to add one.',
+    text: 'The stack has no client registered with the provider "{provider}". Send your own appKey and appSecret, or ask the administrator to add a client.',
   },
   'oauth.userData': {
     kind: 'invalid',
-    text: 'The addresses of the provider "{provider}" need "{name}" in userData, and "{value}" cannot be part of a host name.',
+    text: 'The URLs of the provider "{provider}" require "{name}" in userData, and "{value}" is not valid in a host name.',
   },
   'oauth.returnUrl': {
     kind: 'invalid',
@@ -178,19 +181,22 @@ export const ERRORS = {
   },
   'oauth.unknownState': {
     kind: 'invalid',
-    text: 'This authorisation is not under way: it ended already, took longer than 15 minutes, or was never begun here. Begin again.',
+    text: 'This authorisation is unknown: it is already complete, took longer than 15 minutes, or was not started here. Start again.',
   },
   'oauth.otherBrowser': {
     kind: 'invalid',
-    text: 'This authorisation was begun in another browser, or this one keeps no cookies. Begin again, and stay in one browser.',
+    text: 'This authorisation was started in another browser, or cookies are disabled. Start again, and stay in one browser.',
   },
-  'oauth.denied': { kind: 'invalid', text: '{provider} did not authorise: {reason}. Begin again to give your consent.' },
+  'oauth.denied': {
+    kind: 'invalid',
+    text: '{provider} did not authorise the request: {reason}. Start again to give your consent.',
+  },
   'oauth.refused': {
     kind: 'invalid',
-    text: 'The authorisation server {host} refuses the request: {reason}. Check the client and its settings there.',
+    text: 'The authorisation server {host} refused the request: {reason}. Check the client and its settings there.',
   },
   'oauth.grantGone': { kind: 'invalid', text: 'The authorisation server {host} no longer accepts the grant: {reason}.' },
-  'oauth.badAnswer': { kind: 'invalid', text: 'The authorisation server {host} did not answer as OAuth asks for: {reason}.' },
+  'oauth.badAnswer': { kind: 'invalid', text: 'The authorisation server {host} returned an invalid OAuth response: {reason}.' },
   'oauth.unreachable': {
     kind: 'transient',
     text: 'The authorisation server {host} cannot be reached: {reason}. Try again later.',
@@ -201,75 +207,78 @@ export const ERRORS = {
   },
   'oauth.credentialsExist': {
     kind: 'conflict',
-    text: 'OAuth credentials "{id}" are there already. Choose another id, or authorise them anew.',
+    text: 'OAuth credentials "{id}" already exist. Choose another id, or authorise the existing ones again.',
   },
   'oauth.tooMany': {
     kind: 'invalid',
-    text: 'The component {component} has {limit} OAuth credentials in this project, which is the most. Delete some.',
+    text: 'The component {component} already has {limit} OAuth credentials in this project, the maximum. Delete unused ones.',
   },
   'oauth.withoutProvider': {
     kind: 'invalid',
-    text: 'The OAuth credentials "{id}" name no provider, so that the stack cannot ask one. Add them again with a provider.',
+    text: 'The OAuth credentials "{id}" have no provider, so they cannot be refreshed or revoked. Add them again with a provider.',
   },
   'oauth.cannotRevoke': {
     kind: 'invalid',
-    text: 'The provider {provider} has no address to revoke tokens at. Revoke them in your account there, then delete the credentials.',
+    text: 'The provider {provider} does not support revoking tokens. Revoke them in your account there, then delete the credentials.',
   },
   'oauth.authoriseAgain': {
     kind: 'invalid',
-    text: 'The OAuth credentials "{id}" cannot be used: {reason}. Authorise them again.',
+    text: 'The OAuth credentials "{id}" are not usable: {reason}. Authorise them again.',
   },
   'oauth.refreshBusy': {
     kind: 'transient',
-    text: 'The OAuth credentials "{id}" are being refreshed elsewhere and the answer takes too long. Try again.',
+    text: 'The OAuth credentials "{id}" are being refreshed by another process, which takes too long. Try again.',
   },
 
   // Templates
   'templates.broken': {
     kind: 'invalid',
-    text: 'The template cannot be used ({file}): {reason}. Whoever keeps the template must correct it.',
+    text: 'The template is invalid ({file}): {reason}. The maintainer of the template must fix it.',
   },
-  'templates.repositoryNotFound': { kind: 'not-found', text: 'There is no repository of templates "{name}".' },
+  'templates.repositoryNotFound': { kind: 'not-found', text: 'Template repository "{name}" does not exist.' },
   'templates.repositoryUnusable': {
     kind: 'not-found',
-    text: 'The repository of templates "{name}" cannot be used: {reason} Whoever runs the stack can mend it.',
+    text: 'The template repository "{name}" is not usable: {reason} The operator of the stack can fix it.',
   },
-  'templates.templateNotFound': { kind: 'not-found', text: 'The repository "{repository}" has no template "{id}".' },
-  'templates.versionNotFound': { kind: 'not-found', text: 'The template "{id}" has no version "{version}".' },
-  'templates.instanceNotFound': { kind: 'not-found', text: 'There is no instance "{id}" of a template in this branch.' },
-  'templates.taskNotFound': { kind: 'not-found', text: 'There is no task "{id}" of the templates service in this project.' },
-  'templates.unknownStep': { kind: 'invalid', text: 'The template has no step "{id}". GET .../inputs lists its steps.' },
+  'templates.templateNotFound': { kind: 'not-found', text: 'Template "{id}" does not exist in the repository "{repository}".' },
+  'templates.versionNotFound': { kind: 'not-found', text: 'Version "{version}" of the template "{id}" does not exist.' },
+  'templates.instanceNotFound': { kind: 'not-found', text: 'Template instance "{id}" does not exist in this branch.' },
+  'templates.taskNotFound': { kind: 'not-found', text: 'Task "{id}" of the templates service does not exist in this project.' },
+  'templates.unknownStep': {
+    kind: 'invalid',
+    text: 'Step "{id}" does not exist in the template. GET .../inputs lists its steps.',
+  },
   'templates.unknownInput': {
     kind: 'invalid',
-    text: 'The step "{step}" of the template has no input "{id}". GET .../inputs lists them.',
+    text: 'Input "{id}" does not exist in the step "{step}" of the template. GET .../inputs lists its inputs.',
   },
-  'templates.invalidInputs': { kind: 'invalid', text: 'The template was not used, because its inputs are not right. {problems}' },
+  'templates.invalidInputs': { kind: 'invalid', text: 'The template was not applied because its inputs are invalid. {problems}' },
 
   // Streams
   'changes.invalidPosition': {
     kind: 'invalid',
-    text: 'Last-Event-ID "{position}" is not an id of this stream. Leave it out to begin now, and read what you show anew.',
+    text: 'Last-Event-ID "{position}" is not an id of this stream. Omit it to start at the current position, and reload the data you show.',
   },
 
   'stream.invalid': { kind: 'invalid', text: 'Invalid stream - {field}: {reason}' },
   'stream.notFound': { kind: 'not-found', text: '{what} was not found.' },
-  'stream.exists': { kind: 'conflict', text: '{what} is there already. Choose another id.' },
-  'stream.changed': { kind: 'conflict', text: '{what} was changed meanwhile. Read it again, then repeat the change.' },
+  'stream.exists': { kind: 'conflict', text: '{what} already exists. Choose another id.' },
+  'stream.changed': { kind: 'conflict', text: '{what} was modified in the meantime. Read it again, then repeat the change.' },
   'stream.tooMany': {
     kind: 'unprocessable',
-    text: 'There can be at most {limit} {what}. Delete some that are no longer needed.',
+    text: 'The maximum of {limit} {what} is reached. Delete unused ones.',
   },
   'stream.unknownSource': {
     kind: 'not-found',
-    text: 'There is no source at this address, or its secret is wrong. Copy the address from the source.',
+    text: 'No source exists at this URL, or its secret is wrong. Copy the URL from the source.',
   },
-  'stream.invalidOtlp': { kind: 'invalid', text: 'The request is not OTLP: {reason}.' },
-  'stream.disabled': { kind: 'forbidden', text: 'Source "{source}" is disabled and takes no records.' },
+  'stream.invalidOtlp': { kind: 'invalid', text: 'The request is not valid OTLP: {reason}.' },
+  'stream.disabled': { kind: 'forbidden', text: 'Source "{source}" is disabled and does not accept records.' },
   'stream.full': {
     kind: 'transient',
-    text: 'Source "{source}" has too many records that are not loaded yet. Its sinks say why; send again later.',
+    text: 'Source "{source}" has too many records that are not loaded yet. Check the state of its sinks, and retry later.',
   },
-  'stream.notStored': { kind: 'transient', text: 'The record could not be stored. Send it again.' },
+  'stream.notStored': { kind: 'transient', text: 'The record could not be stored. Retry the request.' },
 
   // Authentication
   'storage.tokenMissing': { kind: 'unauthenticated', text: 'Access token must be set' },
@@ -277,11 +286,11 @@ export const ERRORS = {
   'storage.tokens.invalidPermissions': { kind: 'invalid', text: '{reason}' },
   'storage.tokens.ofPerson': {
     kind: 'forbidden',
-    text: 'This token belongs to {name} and changes with them only. Change their role or remove them among the people of the project; for a script, create a token of its own.',
+    text: "This token belongs to {name} and cannot be changed or deleted by itself. Change the user's role or remove the user from the project; for a script, create a separate token.",
   },
   'storage.tokens.validation': { kind: 'invalid', text: '{reason}' },
   resourceNotFound: { kind: 'not-found', text: 'resource not found' },
-  idMissing: { kind: 'invalid', text: 'The id is missing at the end of the address {address}/.' },
+  idMissing: { kind: 'invalid', text: 'The id is missing at the end of the URL {address}/.' },
   'storage.tokens.notFound': { kind: 'not-found', text: 'Token {id} was not found.' },
   'storage.tokens.cannotDeleteDueToOrchestration': {
     kind: 'invalid',
@@ -289,86 +298,89 @@ export const ERRORS = {
   },
   'storage.token.cannotShareMasterToken': {
     kind: 'invalid',
-    text: 'A master token cannot be shared. Create a token of its own for the recipient.',
+    text: 'A master token cannot be shared. Create a separate token for the recipient.',
   },
   accessDenied: { kind: 'forbidden', text: "You don't have access to the resource." },
 
   projectPaused: {
     kind: 'conflict',
-    text: 'This project is paused ({reason}): it can be read, and nothing in it starts or changes. A stack admin resumes it.',
+    text: 'This project is paused ({reason}): it is read-only, and nothing in it starts. A stack admin can resume it.',
   },
 
   // People
-  'people.notSignedIn': { kind: 'unauthenticated', text: 'You are not signed in, or your session has ended. Sign in again.' },
+  'people.notSignedIn': { kind: 'unauthenticated', text: 'You are not signed in, or your session has expired. Sign in again.' },
   'people.manageTokenInvalid': { kind: 'unauthenticated', text: 'Invalid manage token' },
   'people.crossSite': {
     kind: 'forbidden',
-    text: 'A request with a session that changes something must come from a page of this stack. Scripts use a token, or send the header Origin with the address of the stack.',
+    text: 'A request with a session cookie that changes something must come from a page of this stack. In scripts use a token, or send the header Origin with the URL of the stack.',
   },
   'people.projectInvalid': {
     kind: 'invalid',
-    text: 'The header X-KBC-ProjectId is "{given}", which is not the id of a project. GET /account lists your projects.',
+    text: 'The header X-KBC-ProjectId is "{given}", which is not a project id. GET /account lists your projects.',
   },
   'people.projectMissing': {
     kind: 'invalid',
-    text: 'You belong to several projects. Say which one is meant with the header X-KBC-ProjectId: {projects}.',
+    text: 'You are a member of several projects. Send the id of one in the header X-KBC-ProjectId: {projects}.',
   },
-  'people.notMember': { kind: 'forbidden', text: 'You do not belong to {project}, or it does not exist.' },
+  'people.notMember': { kind: 'forbidden', text: 'You are not a member of {project}, or it does not exist.' },
   'people.viewer': {
     kind: 'forbidden',
-    text: 'Your role in this project is viewer: you can read, and change nothing. An admin of the project can make you an editor.',
+    text: 'Your role in this project is viewer, which is read-only. An admin of the project can make you an editor.',
   },
-  'people.adminNeeded': { kind: 'forbidden', text: 'Only {who} may do this.' },
-  'people.signInFailed': { kind: 'unauthenticated', text: 'The e-mail or the password is wrong.' },
+  'people.adminNeeded': { kind: 'forbidden', text: 'Only {who} can do this.' },
+  'people.signInFailed': { kind: 'unauthenticated', text: 'Wrong e-mail or password.' },
   'people.codeNeeded': {
     kind: 'unauthenticated',
-    text: 'Send the code that your authenticator shows, or one of your recovery codes, as code.',
+    text: 'Send the code from your authenticator, or one of your recovery codes, as code.',
   },
   'people.codeWrong': {
     kind: 'unauthenticated',
-    text: 'The code is wrong or was used before. Wait for the next one; check the time of your device.',
+    text: 'The code is wrong or was already used. Wait for the next one, and check the time of your device.',
   },
   'people.busy': {
     kind: 'transient',
-    text: 'Too many sign-ins wait for their turn on this node. Try again in {seconds} s.',
+    text: 'Too many sign-ins are queued on this node. Retry in {seconds} s.',
   },
-  'people.locked': { kind: 'too-many', text: 'Too many wrong attempts to sign in. Try again in {seconds} s.' },
+  'people.locked': { kind: 'too-many', text: 'Too many failed sign-in attempts. Retry in {seconds} s.' },
   'people.linkInvalid': {
     kind: 'not-found',
-    text: 'This link was used before, has expired or is not complete. Ask for a new one; on the machine of the stack `millrace admin sign-in-link` makes one.',
+    text: 'This link was already used, has expired or is incomplete. Request a new one; on the machine of the stack `millrace admin sign-in-link` creates one.',
   },
   'people.invalid': { kind: 'invalid', text: '{field}: {reason}' },
-  'people.passwordWrong': { kind: 'forbidden', text: 'Your password is wrong. Send the one you have now.' },
+  'people.passwordWrong': { kind: 'forbidden', text: 'Your password is wrong. Send your current password.' },
   'people.unknownEmail': {
     kind: 'not-found',
-    text: 'There is no person with the e-mail {email} on this stack. Invite them into the project instead.',
+    text: 'No user with the e-mail {email} exists on this stack. Invite them to the project instead.',
   },
   'people.memberAlready': {
     kind: 'conflict',
-    text: '{name} belongs to the project already, as {role}. Change the role instead.',
+    text: '{name} is already a member of the project, as {role}. Change the role instead.',
   },
   'people.emailTaken': {
     kind: 'conflict',
-    text: 'There is a person with the e-mail {email} already. They sign in themselves, and an admin adds them to a project.',
+    text: 'A user with the e-mail {email} already exists. They can sign in, and an admin adds them to a project.',
   },
-  'people.oidcUnavailable': { kind: 'transient', text: 'The sign-in service {issuer} does not answer as it should: {reason}' },
-  'people.oidcRefused': { kind: 'unauthenticated', text: 'The sign-in service {issuer} did not vouch for you: {reason}' },
-  'people.oidcBegin': { kind: 'invalid', text: 'The sign-in took too long or began in another browser. Begin again.' },
-  'people.oidcEmail': { kind: 'forbidden', text: 'The sign-in service did not give a verified e-mail.' },
+  'people.oidcUnavailable': {
+    kind: 'transient',
+    text: 'The identity provider {issuer} is unavailable or returned an invalid response: {reason}',
+  },
+  'people.oidcRefused': { kind: 'unauthenticated', text: 'The identity provider {issuer} refused the sign-in: {reason}' },
+  'people.oidcBegin': { kind: 'invalid', text: 'The sign-in took too long or was started in another browser. Start again.' },
+  'people.oidcEmail': { kind: 'forbidden', text: 'The identity provider did not return a verified e-mail.' },
   'people.oidcUnknown': {
     kind: 'forbidden',
-    text: 'Nobody on this stack has the e-mail {email}. An admin of a project can invite you.',
+    text: 'No user with the e-mail {email} exists on this stack. An admin of a project can invite you.',
   },
   'people.lastAdmin': {
     kind: 'conflict',
-    text: '{name} is the last stack admin. Make another person a stack admin first.',
+    text: '{name} is the last stack admin. Make another user a stack admin first.',
   },
 
   // Table engine: files that are loaded, and the workers that load them. Texts name the place, the offending text and what to change
   invalidCsv: { kind: 'invalid', text: '{reason}' },
   rowTooLarge: {
     kind: 'too-large',
-    text: 'Load error: The row that starts on line {line} of {file} is longer than the {limit} bytes a row may have. Split its values, or ask the operator for a larger limit.',
+    text: 'Load error: The row that starts on line {line} of {file} is longer than the {limit} bytes allowed. Split its values, or ask the operator for a larger limit.',
   },
   'csvImport.invalidCsvParams': { kind: 'invalid', text: '{reason}' },
   'storage.tables.invalidValue': {
@@ -377,55 +389,61 @@ export const ERRORS = {
   },
   'storage.tables.nullValue': {
     kind: 'invalid',
-    text: 'Load error: Row {row} of {file} has no value in column "{column}", which may not be empty. Fill it in, or make the column nullable.',
+    text: 'Load error: Row {row} of {file} has no value in column "{column}", which is not nullable. Fill it in, or make the column nullable.',
   },
-  'storage.maxNumberOfColumnsExceed': { kind: 'invalid', text: 'A table may have {limit} columns; {file} has {columns}.' },
+  'storage.maxNumberOfColumnsExceed': {
+    kind: 'invalid',
+    text: 'A table can have at most {limit} columns; {file} has {columns}.',
+  },
   'storage.tables.columnAlreadyExists': {
     kind: 'invalid',
-    text: 'The column "{column}" cannot be added: the table has a column of that name (upper and lower case are the same), or it is reserved.',
+    text: 'The column "{column}" cannot be added: a column of that name already exists (names are not case-sensitive), or the name is reserved.',
   },
-  'storage.tables.columnNotExists': { kind: 'invalid', text: 'The table has no column "{column}".' },
+  'storage.tables.columnNotExists': { kind: 'invalid', text: 'The column "{column}" does not exist in the table.' },
   'storage.tables.filterValues': {
     kind: 'invalid',
-    text: 'The operator "{operator}" on column "{column}" compares with exactly one value; {count} were given.',
+    text: 'The operator "{operator}" on column "{column}" requires exactly one value; {count} were given.',
   },
   'storage.tables.filterValue': {
     kind: 'invalid',
-    text: 'The filter on column "{column}" compares with "{value}", which is not a valid {type}. Send a value of that type.',
+    text: 'The filter value "{value}" on column "{column}" is not a valid {type}. Send a value of that type.',
   },
   'tableEngine.cancelled': { kind: 'conflict', text: 'The operation on the table was cancelled.' },
   'tableEngine.timeout': { kind: 'transient', text: 'The operation on the table took longer than {seconds} s and was stopped.' },
   'tableEngine.workerDied': {
     kind: 'transient',
-    text: 'The table worker process ended in the middle of its work ({reason}). Nothing was changed; try again.',
+    text: 'The table worker process exited unexpectedly ({reason}). Nothing was changed; try again.',
   },
   'tableEngine.outOfMemory': {
     kind: 'too-large',
-    text: 'The work does not fit into the {limit} MB of a table worker. Ask the operator for more memory per worker.',
+    text: 'The operation does not fit into the {limit} MB of a table worker. Ask the operator for more memory per worker.',
   },
   'tableEngine.objectMissing': {
     kind: 'bug',
-    text: 'The object store has no object {key}, which the table needs. Restore it from a backup.',
+    text: 'The object {key} of the table does not exist in the object store. Restore it from a backup.',
   },
-  'tableEngine.diskFull': { kind: 'full', text: 'The disk is full: the work on the table was stopped and nothing was changed.' },
+  'tableEngine.diskFull': {
+    kind: 'full',
+    text: 'The disk is full: the operation on the table was stopped and nothing was changed.',
+  },
   'tableEngine.failed': { kind: 'bug', text: 'The table engine failed: {reason}' },
 
   // SQL
-  'sql.invalid': { kind: 'invalid', text: 'The SQL cannot be read at character {position}: {reason}.' },
+  'sql.invalid': { kind: 'invalid', text: 'SQL syntax error at character {position}: {reason}.' },
   'sql.tooLong': {
     kind: 'too-large',
     text: 'The SQL is longer than the {limit} bytes allowed. Load large lists of values as a table.',
   },
   'sql.tooManyTables': {
     kind: 'too-large',
-    text: 'The statement names more than the {limit} tables allowed. Read them in several statements.',
+    text: 'The statement refers to more than the {limit} tables allowed. Split it into several statements.',
   },
-  'sql.manyStatements': { kind: 'invalid', text: 'One statement was expected; the text has {count}. Send them one by one.' },
+  'sql.manyStatements': { kind: 'invalid', text: 'One statement was expected; the text has {count}. Send them separately.' },
   'sql.notAllowed': { kind: 'invalid', text: '{what} (character {position}) is not allowed here: {reason}.' },
   'sql.failed': { kind: 'invalid', text: '{message}' },
   'sql.ambiguousTable': {
     kind: 'invalid',
-    text: 'SQL does not tell upper from lower case: "{table}" and "{other}" cannot be used in one session.',
+    text: 'SQL identifiers are not case-sensitive: "{table}" and "{other}" cannot be used in one session.',
   },
   'sql.timeout': {
     kind: 'unprocessable',
@@ -433,7 +451,7 @@ export const ERRORS = {
   },
   'sql.tooMuch': {
     kind: 'unprocessable',
-    text: 'The statement needs more than a session has: {memoryMb} MB of memory and {diskMb} MB of temporary disk ({reason}). Read fewer rows or columns.',
+    text: 'The statement exceeds the limits of a session: {memoryMb} MB of memory and {diskMb} MB of temporary disk ({reason}). Read fewer rows or columns.',
   },
   'sql.diskFull': {
     kind: 'full',
@@ -443,7 +461,7 @@ export const ERRORS = {
   'sql.cancelled': { kind: 'conflict', text: 'The statement was cancelled.' },
   'sql.workerDied': {
     kind: 'transient',
-    text: 'The process that ran the statement ended in the middle of its work ({reason}). No table was changed; try again.',
+    text: 'The process that ran the statement exited unexpectedly ({reason}). No table was changed; try again.',
   },
   'sql.busy': {
     kind: 'transient',
@@ -451,9 +469,9 @@ export const ERRORS = {
   },
   'sql.shareInUse': {
     kind: 'transient',
-    text: 'The {owner} has its {limit} SQL sessions of this node in use, and none became free within {seconds} s. Wait for the end of its statements, or cancel one.',
+    text: 'The {owner} already uses its {limit} SQL sessions on this node, and none became free within {seconds} s. Wait until one of its statements finishes, or cancel one.',
   },
-  'sql.sessionInUse': { kind: 'conflict', text: 'The session runs a statement. Wait for its end, or cancel it.' },
+  'sql.sessionInUse': { kind: 'conflict', text: 'The session is running a statement. Wait until it finishes, or cancel it.' },
   'sql.sessionClosed': { kind: 'conflict', text: 'The SQL session is closed. Open a new one.' },
 
   // Triggers
@@ -464,35 +482,35 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'Your token does not have sufficient privilege. Token is neither admin token nor does it have canManageBucket permission nor does it have access to component(s) "{components}".',
   },
-  'storage.triggers.changed': { kind: 'conflict', text: 'Trigger {id} ran or was changed at the same moment. Try again.' },
+  'storage.triggers.changed': { kind: 'conflict', text: 'Trigger {id} ran or was modified at the same time. Try again.' },
 
   // Runner
   'runner.unsafeOutput': {
     kind: 'invalid',
-    text: 'The component left a {kind} at {path}. Results must be plain files and folders inside the data folder.',
+    text: 'The component left a {kind} at {path}. Results must be regular files and folders inside the data folder.',
   },
   'runner.tooManyResults': {
     kind: 'invalid',
-    text: 'The component left more than {most} files in its out folder. Let it write fewer and larger ones, or pack them; the operator of the stack can raise MILLRACE_RUN_RESULTS.',
+    text: 'The component left more than {most} files in its out folder. Write fewer and larger files, or an archive; the operator can raise MILLRACE_RUN_RESULTS.',
   },
   'runner.invalidYaml': { kind: 'invalid', text: 'The component wrote a {path} that is not valid YAML: {reason}' },
   'runner.invalidArchive': { kind: 'invalid', text: 'The archive cannot be unpacked: {reason}' },
-  'runner.outputTooLarge': { kind: 'invalid', text: 'The file {path} has {size} bytes; at most {limit} are read.' },
+  'runner.outputTooLarge': { kind: 'invalid', text: 'The file {path} has {size} bytes; the maximum is {limit}.' },
   'runner.notIsolated': {
     kind: 'invalid',
-    text: 'The component is a command and cannot be isolated on this machine: {reason}. The operator of the stack can allow namespaces for users, or set MILLRACE_ISOLATION=auto to run it without isolation.',
+    text: 'The component is a command and cannot be isolated on this machine: {reason}. The operator can allow user namespaces, or set MILLRACE_ISOLATION=auto to run it without isolation.',
   },
   'runner.noContainerEngine': {
     kind: 'invalid',
-    text: 'The component {component} is an image ({image}), and this stack has neither docker nor podman running. Start one of them, or use a component that is a command.',
+    text: 'The component {component} is an image ({image}), but neither docker nor podman is running on this stack. Start one of them, or use a component that is a command.',
   },
-  'runner.imageMissing': { kind: 'invalid', text: 'The image {image} could not be fetched: {reason}' },
+  'runner.imageMissing': { kind: 'invalid', text: 'The image {image} could not be pulled: {reason}' },
   // Files
   'storage.files.notFound': { kind: 'not-found', text: 'File not found' },
   'storage.files.tagNotFound': { kind: 'not-found', text: 'File {id} has no tag "{tag}".' },
   'storage.files.providerUnavailable': {
     kind: 'invalid',
-    text: 'Files of this project are set to the provider {provider}, which needs the embedded object store, and this stack keeps its objects elsewhere. Set provider=aws with millrace project set.',
+    text: 'The files of this project use the provider {provider}, which requires the embedded object store, but this stack uses an external one. Set provider=aws with millrace project set.',
   },
   'storage.files.noContent': {
     kind: 'invalid',
@@ -500,7 +518,7 @@ export const ERRORS = {
   },
   'storage.files.notFetched': {
     kind: 'invalid',
-    text: 'The file at {url} was not fetched: {reason}. Check the address, or download the file and upload it from your machine.',
+    text: 'The file at {url} could not be fetched: {reason}. Check the URL, or download the file and upload it from your machine.',
   },
   'storage.files.noHead': {
     kind: 'invalid',
@@ -508,71 +526,71 @@ export const ERRORS = {
   },
   'storage.files.damaged': {
     kind: 'unprocessable',
-    text: 'The file {id} begins as {compression} and cannot be unpacked: it is damaged or cut. Upload it again, or read it with raw=1.',
+    text: 'The file {id} starts as {compression} but cannot be decompressed: it is damaged or truncated. Upload it again, or read it with raw=1.',
   },
   'storage.fileNotUploaded': { kind: 'invalid', text: 'File {id} was prepared, but nothing has been uploaded to it.' },
   'storage.manifestFileMissing': {
     kind: 'invalid',
     text: 'Sliced file {id} has no manifest. Upload one to its key followed by "manifest".',
   },
-  'storage.invalidManifest': { kind: 'invalid', text: 'The manifest of sliced file {id} cannot be used: {reason}.' },
+  'storage.invalidManifest': { kind: 'invalid', text: 'The manifest of sliced file {id} is invalid: {reason}.' },
   'storage.importFileMissing': { kind: 'invalid', text: 'The manifest of file {id} names {slice}, which has not been uploaded.' },
   'storage.unauthorizedAccess': {
     kind: 'forbidden',
     text: 'The manifest of file {id} names {slice}, which does not belong to that file.',
   },
-  'query.syntax': { kind: 'invalid', text: 'The query "{query}" could not be understood: {reason}.' },
+  'query.syntax': { kind: 'invalid', text: 'The query "{query}" could not be parsed: {reason}.' },
   'import.dataMissing': { kind: 'invalid', text: 'The form has no file. Send it as the multipart field "data".' },
 
   // Iceberg
   'iceberg.warehouseNotFound': {
     kind: 'not-found',
-    text: 'There is no warehouse "{warehouse}". Leave it out for the default branch, or name the id of a branch, `flat`, or both as `123/flat`.',
+    text: 'Warehouse "{warehouse}" does not exist. Omit it for the default branch, or send a branch id, `flat`, or both as `123/flat`.',
   },
   'iceberg.prefixNotFound': {
     kind: 'not-found',
-    text: 'The prefix "{prefix}" is not one of the project of this token. Ask `GET /iceberg/v1/config` for it.',
+    text: 'The prefix "{prefix}" does not belong to the project of this token. `GET /iceberg/v1/config` returns the prefix.',
   },
   'iceberg.namespaceNotFound': {
     kind: 'not-found',
-    text: 'The namespace "{namespace}" does not exist, or this token may not read it. Namespaces are buckets, for example in.c-main.',
+    text: 'The namespace "{namespace}" does not exist, or this token cannot read it. Namespaces are buckets, for example in.c-main.',
   },
   'iceberg.aliasNotOpen': {
     kind: 'not-found',
-    text: 'The alias "{table}" shows a part of its table. Its files would show all of it, so that it can be read by the Storage API only.',
+    text: 'The alias "{table}" shows a part of its table. Its files would expose all of it, so it can only be read through the Storage API.',
   },
   'iceberg.preparing': {
     kind: 'transient',
-    text: 'The files of the table are being written in the shape that other engines read. Try again in some seconds.',
+    text: 'The files of the table are being converted for other engines. Retry in a few seconds.',
   },
   'iceberg.notBuilt': {
     kind: 'not-built',
-    text: '{what} is not part of this catalogue. `GET /iceberg/v1/config` lists what is.',
+    text: '{what} is not supported by this catalogue. `GET /iceberg/v1/config` lists the supported endpoints.',
   },
   'iceberg.commitFailed': {
     kind: 'conflict',
-    text: 'The table is not as the commit expects it: {reason}. Load it again and repeat the commit.',
+    text: 'The table does not match the requirements of the commit: {reason}. Reload it and repeat the commit.',
   },
   'iceberg.commitRefused': { kind: 'invalid', text: 'The commit was refused, and nothing was changed: {reason}.' },
   'iceberg.fileRefused': {
     kind: 'invalid',
     text: 'The commit was refused, and nothing was changed: the file {file} {reason}.',
   },
-  'iceberg.tableExists': { kind: 'conflict', text: 'The table "{table}" exists already.' },
+  'iceberg.tableExists': { kind: 'conflict', text: 'The table "{table}" already exists.' },
   'iceberg.keyTaken': {
     kind: 'invalid',
-    text: 'The commit was refused, and nothing was changed: {rows} rows would have the same primary key {columns}: {values}. Replace the rows that are there instead of adding to them.',
+    text: 'The commit was refused, and nothing was changed: {rows} rows would have the same primary key {columns}: {values}. Replace the existing rows instead of adding to them.',
   },
 
   // Object store
   'storage.unavailable': { kind: 'transient', text: 'The object store could not {what}. Try again.' },
   'storage.full': {
     kind: 'full',
-    text: 'The object store has no space left to {what}. Free some, then try again; reading still works.',
+    text: 'The object store has no space left to {what}. Free some space, then try again; reads still work.',
   },
   'stack.diskFull': {
     kind: 'full',
-    text: 'The disk of {where} is full, so the request could not be completed. Free some space, then try again; reading still works.',
+    text: 'The disk of {where} is full, so the request could not be completed. Free some space, then try again; reads still work.',
   },
   'storage.corrupt': {
     kind: 'bug',
@@ -581,22 +599,22 @@ export const ERRORS = {
   'storage.invalidKey': { kind: 'invalid', text: 'An object key is 1 to 1024 bytes of UTF-8 without NUL; this one {reason}.' },
   'storage.preconditionFailed': {
     kind: 'conflict',
-    text: 'Object {key} is not in the state the request asked for ({condition}).',
+    text: 'Object {key} does not meet the condition of the request ({condition}).',
   },
   'storage.uploadNotFound': {
     kind: 'not-found',
-    text: 'There is no upload in parts with this id for {key}. It was completed, aborted or never started.',
+    text: 'No multipart upload with this id exists for {key}. It was completed, aborted or never started.',
   },
   'storage.invalidPart': { kind: 'invalid', text: 'Part {number} was not uploaded, or its etag is not {etag}.' },
   // Backups
   'backup.targetNotEmpty': {
     kind: 'invalid',
-    text: 'The folder {folder} is not empty: it holds {found}. Give a new or an empty folder; a backup overwrites nothing.',
+    text: 'The folder {folder} is not empty: it contains {found}. Use a new or empty folder; a backup never overwrites files.',
   },
   'backup.notAFolder': { kind: 'invalid', text: '{folder} is not a folder.' },
   'backup.notABackup': {
     kind: 'invalid',
-    text: '{folder} is not a backup: manifest.json is missing. A backup that was interrupted has none.',
+    text: '{folder} is not a backup: manifest.json is missing. An interrupted backup has none.',
   },
   'backup.manifestDamaged': {
     kind: 'invalid',
@@ -604,7 +622,7 @@ export const ERRORS = {
   },
   'backup.dataFolderNotEmpty': {
     kind: 'invalid',
-    text: 'The data folder {folder} is not empty: it holds {found}. A backup is restored into an empty one; set MILLRACE_DATA_DIR, or move the old data away.',
+    text: 'The data folder {folder} is not empty: it contains {found}. A backup can only be restored into an empty folder; set MILLRACE_DATA_DIR, or move the old data away.',
   },
   'backup.changedWhileRead': {
     kind: 'conflict',
@@ -612,45 +630,45 @@ export const ERRORS = {
   },
   'backup.noBucket': {
     kind: 'invalid',
-    text: 'No bucket for backups is set. Set MILLRACE_BACKUP_S3_ENDPOINT, MILLRACE_BACKUP_S3_BUCKET, MILLRACE_BACKUP_S3_ACCESS_KEY_ID and MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY.',
+    text: 'No backup bucket is configured. Set MILLRACE_BACKUP_S3_ENDPOINT, MILLRACE_BACKUP_S3_BUCKET, MILLRACE_BACKUP_S3_ACCESS_KEY_ID and MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY.',
   },
   'backup.wrongName': {
     kind: 'invalid',
-    text: 'A backup in the bucket cannot have the name "{name}". Use up to 100 letters, digits, dots, dashes and underscores, beginning with a letter or digit.',
+    text: '"{name}" is not a valid backup name. Use up to 100 letters, digits, dots, dashes and underscores, starting with a letter or digit.',
   },
-  'backup.notInBucket': { kind: 'not-found', text: 'The bucket has no backup "{name}". The newest it has: {found}.' },
-  'backup.nothingThere': { kind: 'invalid', text: '{folder} holds no stack. Set MILLRACE_DATA_DIR to the data folder.' },
+  'backup.notInBucket': { kind: 'not-found', text: 'Backup "{name}" does not exist in the bucket. Newest backups: {found}.' },
+  'backup.nothingThere': { kind: 'invalid', text: '{folder} contains no stack. Set MILLRACE_DATA_DIR to the data folder.' },
   'backup.needsDatabase': {
     kind: 'invalid',
-    text: 'The backup holds the rows of a PostgreSQL database. Set MILLRACE_DATABASE_URL to an empty database that they go into.',
+    text: 'The backup contains the rows of a PostgreSQL database. Set MILLRACE_DATABASE_URL to an empty database to restore them into.',
   },
   'backup.needsNoDatabase': {
     kind: 'invalid',
-    text: 'The backup holds a SQLite database, which goes into the data folder. Leave out MILLRACE_DATABASE_URL.',
+    text: 'The backup contains a SQLite database, which is restored into the data folder. Unset MILLRACE_DATABASE_URL.',
   },
   'backup.databaseNotEmpty': {
     kind: 'invalid',
-    text: 'The database of MILLRACE_DATABASE_URL is not empty: it has a table {found}. A backup is restored into an empty one.',
+    text: 'The database of MILLRACE_DATABASE_URL is not empty: it has a table {found}. A backup can only be restored into an empty database.',
   },
   'backup.needsS3': {
     kind: 'invalid',
-    text: 'The backup holds the objects of an external S3. Set MILLRACE_S3_ENDPOINT, its keys and MILLRACE_S3_BUCKET to an empty bucket that they go into.',
+    text: 'The backup contains the objects of an external S3. Set MILLRACE_S3_ENDPOINT, its keys and MILLRACE_S3_BUCKET to an empty bucket to restore them into.',
   },
   'backup.needsNoS3': {
     kind: 'invalid',
-    text: 'The backup holds the objects of the embedded store, which go into the data folder. Leave out MILLRACE_S3_ENDPOINT and its keys.',
+    text: 'The backup contains the objects of the embedded store, which are restored into the data folder. Unset MILLRACE_S3_ENDPOINT and its keys.',
   },
   'backup.bucketNotEmpty': {
     kind: 'invalid',
-    text: 'The bucket {bucket} is not empty. A backup is restored into an empty one; set MILLRACE_S3_BUCKET to another.',
+    text: 'The bucket {bucket} is not empty. A backup can only be restored into an empty bucket; set MILLRACE_S3_BUCKET to another one.',
   },
   // Storage jobs
   'storage.jobs.notFound': { kind: 'not-found', text: 'Job {id} was not found.' },
-  'storage.jobs.lost': { kind: 'conflict', text: 'Job {id} was taken over by another worker; this attempt changed nothing.' },
-  'storage.jobs.failed': { kind: 'bug', text: 'The job failed and gave no reason.' },
+  'storage.jobs.lost': { kind: 'conflict', text: 'Job {id} was claimed by another worker; this attempt changed nothing.' },
+  'storage.jobs.failed': { kind: 'bug', text: 'The job failed without a reason.' },
   'storage.jobs.workerLost': {
     kind: 'transient',
-    text: 'The process that ran this job ended in the middle of it. Nothing was changed; start the operation again.',
+    text: 'The process that ran this job exited before the job finished. Nothing was changed; start the operation again.',
   },
   // Buckets
   'storage.buckets.notFound': { kind: 'not-found', text: 'The bucket "{id}" was not found in the project "{project}"' },
@@ -666,15 +684,15 @@ export const ERRORS = {
   },
   'storage.buckets.linkInUse': {
     kind: 'invalid',
-    text: 'Tables of the linked bucket "{bucket}" are shown by the aliases {aliases}. Delete these first, or send force=1.',
+    text: 'Tables of the linked bucket "{bucket}" are used by the aliases {aliases}. Delete these first, or send force=1.',
   },
   'storage.buckets.snapshotNotSupported': {
     kind: 'invalid',
-    text: 'The table "{table}" is an alias and holds no rows of its own. Make a snapshot of "{source}".',
+    text: 'The table "{table}" is an alias and has no rows of its own. Create a snapshot of "{source}".',
   },
   'storage.buckets.linkedCannotBeShared': {
     kind: 'invalid',
-    text: 'The bucket "{bucket}" is linked from another project and cannot be shared on. Share the bucket it comes from.',
+    text: 'The bucket "{bucket}" is linked from another project and cannot be shared again. Share the source bucket.',
   },
   'storage.buckets.sharingInBranch': {
     kind: 'invalid',
@@ -688,11 +706,11 @@ export const ERRORS = {
   'storage.bucket.notShared': { kind: 'invalid', text: 'The bucket {bucket} is not shared.' },
   'storage.bucket.ownerNotFound': {
     kind: 'not-found',
-    text: 'The bucket "{bucket}" has no owner. Name one with POST .../owner.',
+    text: 'The bucket "{bucket}" has no owner. Set one with POST .../owner.',
   },
   'storage.bucket.holderNotFound': {
     kind: 'not-found',
-    text: 'No person of this project has the id or the e-mail "{who}", and its master token has another id. Name a person of this project.',
+    text: 'No user of this project has the id or the e-mail "{who}", and its master token has a different id. Send the id or e-mail of a user of this project.',
   },
   'storage.buckets.targetProjectIdsAreNotPartOfOrganization': {
     kind: 'invalid',
@@ -700,15 +718,15 @@ export const ERRORS = {
   },
   'storage.buckets.targetAdminsAreNotPartOfOrganization': {
     kind: 'invalid',
-    text: 'No person on this stack has the id or the e-mail "{user}", and no project has a master token with this admin id. Share with people of this stack.',
+    text: 'No user on this stack has the id or the e-mail "{user}", and no project has a master token with this admin id. Share with users of this stack.',
   },
   'storage.buckets.notExternal': {
     kind: 'invalid',
-    text: 'The bucket "{bucket}" does not come from a database outside of the stack, so there is nothing to refresh: it is always current.',
+    text: 'The bucket "{bucket}" does not come from an external database, so it cannot be refreshed: it is always current.',
   },
   'storage.buckets.readOnly': {
     kind: 'invalid',
-    text: 'The bucket "{bucket}" is linked from another project and read only. Work in a bucket of your own.',
+    text: 'The bucket "{bucket}" is linked from another project and read-only. Use a bucket of your own.',
   },
   // Tables
   validationError: { kind: 'invalid', text: '{reason}' },
@@ -720,7 +738,7 @@ export const ERRORS = {
     kind: 'bug',
     text: 'A file of the table is missing in the object store ({key}). Restore it from a backup.',
   },
-  'storage.tables.loadsFailed': { kind: 'invalid', text: 'Nothing was loaded, because some tables could not be:\n{lines}' },
+  'storage.tables.loadsFailed': { kind: 'invalid', text: 'Nothing was loaded, because some tables failed:\n{lines}' },
   'storage.tables.dropped': { kind: 'not-found', text: 'The table was deleted while the job was running. Nothing was changed.' },
   'storage.tables.validation': { kind: 'invalid', text: '{reason}' },
   'storage.tables.validation.invalidColumnName': { kind: 'invalid', text: 'Invalid columns: {reason}' },
@@ -731,13 +749,13 @@ export const ERRORS = {
   },
   'storage.tables.validation.invalidPrimaryKeyColumns': {
     kind: 'invalid',
-    text: 'The primary key names columns the table does not have: {columns}. Its columns are {known}.',
+    text: 'The primary key contains columns that do not exist in the table: {columns}. Existing columns: {known}.',
   },
   'storage.tables.validation.invalidFormat': {
     kind: 'invalid',
-    text: 'The format "{format}" is not available here. Use {known}.',
+    text: 'The format "{format}" is not supported here. Supported formats: {known}.',
   },
-  'storage.tables.validation.columnNotExists': { kind: 'invalid', text: 'The table has no column "{column}".' },
+  'storage.tables.validation.columnNotExists': { kind: 'invalid', text: 'The column "{column}" does not exist in the table.' },
   'storage.tables.validation.cannotAddColumn': {
     kind: 'invalid',
     text: 'The table "{table}" shows the columns of "{source}". Add the column there.',
@@ -749,19 +767,19 @@ export const ERRORS = {
   'workspace.workspaceNotFound': { kind: 'not-found', text: 'Workspace "{id}" was not found.' },
   'workspace.tooManyOfProject': {
     kind: 'forbidden',
-    text: 'The project has {limit} workspaces, as many as it may have. Delete some that are no longer needed, or ask the operator for a higher limit storage.maxWorkspaces.',
+    text: 'The project already has {limit} workspaces, the maximum. Delete unused ones, or ask the operator for a higher limit storage.maxWorkspaces.',
   },
   'workspace.tooManyOfToken': {
     kind: 'forbidden',
-    text: 'This token has created {limit} workspaces, as many as it may have at once. Delete some of them, or use a token with canManageBuckets.',
+    text: 'This token has already created {limit} workspaces, the maximum. Delete some of them, or use a token with canManageBuckets.',
   },
   'workspace.unsupportedBackendSize': {
     kind: 'invalid',
-    text: 'There is no workspace of the size "{size}". Known sizes: {known}.',
+    text: 'The workspace size "{size}" is not supported. Supported sizes: {known}.',
   },
   'workspace.loginTypeNotSupported': {
     kind: 'invalid',
-    text: 'The login type "{type}" is not supported here. Known types: {known}.',
+    text: 'The login type "{type}" is not supported here. Supported types: {known}.',
   },
   'workspace.tooManyValues': {
     kind: 'unprocessable',
@@ -769,16 +787,16 @@ export const ERRORS = {
   },
   'workspace.credentialsNotSupported': {
     kind: 'invalid',
-    text: 'Workspace {id} takes no further passwords: its login type is {type}.',
+    text: 'Workspace {id} does not support further passwords: its login type is {type}.',
   },
   'workspace.credentialsNotFound': { kind: 'not-found', text: 'Workspace {id} has no credentials {credentials}.' },
   'workspace.tooManyCredentials': {
     kind: 'invalid',
-    text: 'Workspace {id} has {limit} credentials or keys, which is the most. Delete some first.',
+    text: 'Workspace {id} already has {limit} credentials or keys, the maximum. Delete some first.',
   },
   'workspace.publicKeyNotSupported': {
     kind: 'invalid',
-    text: 'Workspace {id} has no login by key: its login type is {type}. Make one with loginType snowflake-service-keypair.',
+    text: 'Workspace {id} does not support login by key: its login type is {type}. Create one with loginType snowflake-service-keypair.',
   },
   'workspace.publicKeyInvalid': {
     kind: 'invalid',
@@ -788,23 +806,26 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'Workspace {id} has no password: its login type is {type}. Use it through the API, or with a token as the password.',
   },
-  'storage.backendNotAllowed': { kind: 'invalid', text: 'There is no backend "{backend}" here. Leave it out, or send {known}.' },
+  'storage.backendNotAllowed': {
+    kind: 'invalid',
+    text: 'The backend "{backend}" is not supported here. Omit it, or send {known}.',
+  },
   'workspace.loadRequestInputRequired': {
     kind: 'invalid',
-    text: 'The parameter "input" is needed: a list of objects with "source" and "destination".',
+    text: 'The parameter "input" is required: a list of objects with "source" and "destination".',
   },
   'workspace.loadRequestBadInput': { kind: 'invalid', text: 'Invalid input {index}: {reason}' },
   'workspace.loadRequestLogicalException': { kind: 'invalid', text: 'Invalid input {index}: {reason}' },
   'workspace.duplicateDestination': {
     kind: 'invalid',
-    text: 'The destination "{destination}" is named twice (upper and lower case are the same). Each table needs a name of its own.',
+    text: 'The destination "{destination}" is duplicated (names are not case-sensitive). Each table needs a unique name.',
   },
   'workspace.duplicateTable': {
     kind: 'invalid',
-    text: 'The workspace has "{destination}" already. Send "overwrite" for it, or leave out "preserve".',
+    text: 'The table "{destination}" already exists in the workspace. Send "overwrite" for it, or omit "preserve".',
   },
   'workspace.sourceNotFound': { kind: 'not-found', text: 'The source table "{source}" was not found{where}.' },
-  'workspace.tableAccessDenied': { kind: 'forbidden', text: 'The token may not read the source table "{source}".' },
+  'workspace.tableAccessDenied': { kind: 'forbidden', text: 'The token does not have access to the source table "{source}".' },
   'workspace.columnsNotMatch': { kind: 'invalid', text: '{reason}' },
   'workspace.columnsTypesNotMatch': {
     kind: 'invalid',
@@ -817,13 +838,13 @@ export const ERRORS = {
   'workspace.tableLoad': { kind: 'invalid', text: 'The table "{source}" could not be loaded as "{destination}": {reason}' },
   'workspace.full': {
     kind: 'unprocessable',
-    text: 'Workspace {id} would be larger than the {limit} MB it may have. Drop tables of it, or load fewer rows.',
+    text: 'Workspace {id} would exceed its limit of {limit} MB. Drop some of its tables, or load fewer rows.',
   },
-  'storage.tableNotFound': { kind: 'not-found', text: 'The workspace {workspace} has no table "{table}".' },
+  'storage.tableNotFound': { kind: 'not-found', text: 'The table "{table}" does not exist in the workspace {workspace}.' },
   'query.notFound': { kind: 'not-found', text: 'Query job "{id}" was not found.' },
   'query.resultsGone': {
     kind: 'not-found',
-    text: 'The rows of statement {id} are gone: results are kept for a day. Run it again.',
+    text: 'The rows of statement {id} have expired: results are kept for a day. Run it again.',
   },
   'storage.workspace.batchDeleteFailed': { kind: 'invalid', text: 'These objects could not be deleted: {objects}.' },
   'storage.tables.typedColumnsFixed': {
@@ -832,11 +853,11 @@ export const ERRORS = {
   },
   'storage.tables.typeDiffers': {
     kind: 'invalid',
-    text: 'The column "{column}" of table {table} has the type {type}, and the load says {wanted}. A column keeps its type: load into another table, or make this one anew.',
+    text: 'The column "{column}" of table {table} has the type {type}, but the load specifies {wanted}. Load into another table, or recreate this one.',
   },
   'storage.tables.modificationRefused': {
     kind: 'invalid',
-    text: 'The load would change the table {table}, which it may not (table_modifications is "{modifications}"): {changes}. Change the table first, or allow it.',
+    text: 'The load would change the table {table}, which table_modifications "{modifications}" does not allow: {changes}. Change the table first, or allow it.',
   },
   'storage.tables.insertWithKey': {
     kind: 'invalid',
@@ -848,11 +869,11 @@ export const ERRORS = {
   },
   'storage.tables.valuesDoNotFit': {
     kind: 'invalid',
-    text: 'The column "{column}" cannot become {type}: {rows} of its values are not of that type, among them {examples}. Correct them first{advice}.',
+    text: 'The column "{column}" cannot be converted to {type}: {rows} of its values are not of that type, for example {examples}. Correct them first{advice}.',
   },
   'storage.tables.columnIsFiltered': {
     kind: 'invalid',
-    text: 'The type of the column "{column}" cannot change: the rows of {aliases} are chosen by its values. Remove the filter of the alias first.',
+    text: 'The type of the column "{column}" cannot be changed: the filters of {aliases} use it. Remove these filters first.',
   },
   'storage.tables.columnHasNulls': {
     kind: 'invalid',
@@ -860,7 +881,7 @@ export const ERRORS = {
   },
   'storage.tables.columnNeedsValues': {
     kind: 'invalid',
-    text: 'The column "{column}" cannot be added: it may not be empty, and the {rows} rows of the table would have no value in it. Make it nullable, or give it a default.',
+    text: 'The column "{column}" cannot be added: it is not nullable, and the {rows} rows of the table would have no value in it. Make it nullable, or set a default.',
   },
   'storage.tables.primaryKeyDuplicateValues': {
     kind: 'invalid',
@@ -872,7 +893,7 @@ export const ERRORS = {
   },
   'storage.tables.cannotDeleteReferencedColumn': {
     kind: 'invalid',
-    text: 'The column "{column}" is used by the alias {aliases}. Change or delete the alias first; force=1 takes the column from aliases that follow the columns of their table.',
+    text: 'The column "{column}" is used by the alias {aliases}. Change or delete the alias first; force=1 removes the column from aliases that follow the columns of their table.',
   },
   'storage.tables.cannotDeleteLastColumn': {
     kind: 'invalid',
@@ -884,7 +905,7 @@ export const ERRORS = {
   },
   'storage.tables.aliasImportNotAllowed': {
     kind: 'invalid',
-    text: 'The table "{table}" is an alias of "{source}" and read only. Change that table instead.',
+    text: 'The table "{table}" is an alias of "{source}" and read-only. Change that table instead.',
   },
   'storage.tables.notAnAlias': { kind: 'invalid', text: 'The table "{table}" is not an alias.' },
   'storage.tables.aliasHasAliases': {
@@ -893,7 +914,7 @@ export const ERRORS = {
   },
   'storage.tables.sameTableSwap': {
     kind: 'unprocessable',
-    text: 'A table cannot be swapped with itself. Name another targetTableId.',
+    text: 'A table cannot be swapped with itself. Send another targetTableId.',
   },
   'storage.tables.cannotSwapAlias': {
     kind: 'unprocessable',
@@ -905,15 +926,15 @@ export const ERRORS = {
   },
   'storage.tables.stateNotFound': {
     kind: 'not-found',
-    text: 'The table "{table}" has no state {state} any more. Leave "state" out to read the present one.',
+    text: 'The state {state} of the table "{table}" does not exist any more. Omit "state" to read the current one.',
   },
   'storage.tables.tooSlow': {
     kind: 'unprocessable',
-    text: 'Reading these rows took longer than {seconds} s and was stopped. Name fewer columns, narrow the filter, leave out the order or the count, or export the table.',
+    text: 'Reading these rows took longer than {seconds} s and was stopped. Select fewer columns, narrow the filter, omit the order or the count, or export the table.',
   },
   'storage.tables.profileNotFound': {
     kind: 'not-found',
-    text: 'The table "{table}" has no such profile. Start one with POST .../profile.',
+    text: 'This profile of the table "{table}" does not exist. Start one with POST .../profile.',
   },
   'tables.cannotDeletedTableWithAliases': {
     kind: 'invalid',
@@ -928,19 +949,19 @@ export const ERRORS = {
   'storage.snapshots.notFound': { kind: 'not-found', text: 'Snapshot {id} was not found.' },
   'storage.snapshots.otherTable': {
     kind: 'invalid',
-    text: 'Snapshot {id} is not one of the table "{table}". Make a new table of it instead.',
+    text: 'Snapshot {id} does not belong to the table "{table}". Create a new table from it instead.',
   },
   'storage.snapshots.otherColumns': {
     kind: 'invalid',
-    text: 'The table "{table}" had other columns, types or another key then, so its rows cannot be put back. Make a new table of that state instead.',
+    text: 'The columns, types or key of the table "{table}" were different then, so its rows cannot be restored. Create a new table from that state instead.',
   },
   'storage.validation.timeTravelNotSupported': {
     kind: 'invalid',
-    text: 'The table "{table}" is an alias and has no earlier states of its own. Ask for those of the table behind it.',
+    text: 'The table "{table}" is an alias and has no earlier states of its own. Use its source table.',
   },
   'storage.timetravel.invalid': {
     kind: 'invalid',
-    text: 'The table has no state of that time. Send a timestamp after the table was created, not in the future and within the days its states are kept.',
+    text: 'The table has no state at that time. Send a timestamp after the table was created, not in the future and within the retention of its states.',
   },
   'csvImport.columnsNotMatch': {
     kind: 'invalid',
@@ -948,7 +969,7 @@ export const ERRORS = {
   },
   'storage.invalidColumns': {
     kind: 'invalid',
-    text: 'The parameter "columns" names {columns}, which the table does not have. Its columns: {known}. Add a column first, or send a file with a header.',
+    text: 'The parameter "columns" contains {columns}, which do not exist in the table. Existing columns: {known}. Add a column first, or send a file with a header.',
   },
   // Events
   'storage.event.schemaValidationFailed': { kind: 'invalid', text: 'Invalid event - {field}: {reason}' },
@@ -971,40 +992,46 @@ export const ERRORS = {
   },
   'queue.statusTerminal': {
     kind: 'conflict',
-    text: 'The job is finished with status "{status}"; "{move}" is not allowed any more.',
+    text: 'The job is finished with status "{status}"; "{move}" is no longer allowed.',
   },
   'queue.statusTransitionForbidden': { kind: 'conflict', text: 'A job with status "{status}" cannot {move}.' },
-  'queue.leaseLost': { kind: 'conflict', text: 'The job {id} is no longer held by this worker; what it did is not published.' },
+  'queue.leaseLost': {
+    kind: 'conflict',
+    text: 'The lease of job {id} was lost to another worker; the results of this attempt are discarded.',
+  },
   dbDeduplicationIdConflict: {
     kind: 'conflict',
     text: 'A job with deduplicationId "{deduplicationId}" already exists: job {id}.',
   },
   'queue.idempotencyKeyReused': {
     kind: 'conflict',
-    text: 'The Idempotency-Key belongs to the job {id}, which runs something else. Send another key with every new request.',
+    text: 'The Idempotency-Key was already used for job {id}, which runs something else. Send a new key with every new request.',
   },
 
   // Flows
-  'flows.invalid': { kind: 'invalid', text: 'The flow has mistakes. {problems}' },
-  'flows.unknownTasks': { kind: 'invalid', text: 'The flow has no task {tasks}. Name tasks by their ids in the configuration.' },
+  'flows.invalid': { kind: 'invalid', text: 'The flow is invalid. {problems}' },
+  'flows.unknownTasks': {
+    kind: 'invalid',
+    text: 'Unknown tasks: {tasks}. Use the task ids of the flow configuration.',
+  },
   'flows.containsItself': { kind: 'invalid', text: 'The flow contains itself: {trail}. Remove one of these tasks.' },
   'flows.notARun': {
     kind: 'invalid',
-    text: 'previousJobId: job {id} is not a run of this flow. Leave it out to run the whole flow.',
+    text: 'previousJobId: job {id} is not a run of this flow. Omit it to run the whole flow.',
   },
-  'flows.conditionFailed': { kind: 'invalid', text: 'A condition cannot be decided: {reason}.' },
+  'flows.conditionFailed': { kind: 'invalid', text: 'A condition cannot be evaluated: {reason}.' },
 
   // Components and configurations
   'storage.components.notFound': { kind: 'not-found', text: 'Component "{id}" not found' },
   'storage.components.descriptionInvalid': {
     kind: 'not-found',
-    text: 'Component "{id}" has a description that cannot be used. {reason}. Mend the file; it is read again within seconds.',
+    text: 'The description of component "{id}" is invalid. {reason}. Fix the file; it is read again within seconds.',
   },
   'storage.components.validation': { kind: 'invalid', text: 'Invalid parameters - {field}: {reason}' },
   'storage.componentsRows.validation': { kind: 'invalid', text: 'Invalid parameters - {field}: {reason}' },
   'storage.components.tooLarge': {
     kind: 'too-large',
-    text: 'A configuration and a state may be {limit} bytes each; this one is larger. Keep data in files or tables, not in the configuration.',
+    text: 'The configuration or state is larger than the {limit} bytes allowed for each. Keep data in files or tables, not in the configuration.',
   },
   'storage.components.stateInBranch': {
     kind: 'invalid',
@@ -1016,17 +1043,17 @@ export const ERRORS = {
   },
   'storage.components.configurations.versionConflict': {
     kind: 'conflict',
-    text: '{what} is at version {actual}, not {expected}: somebody changed it meanwhile. Read it again and repeat the change.',
+    text: '{what} is at version {actual}, not {expected}: it was modified in the meantime. Read it again and repeat the change.',
   },
   'storage.configuration.notFound': { kind: 'not-found', text: 'Configuration "{id}" not found' },
   'storage.configuration.versionNotFound': { kind: 'not-found', text: 'Version {version} not found' },
   'storage.configuration.diffNotAvailableOnDefaultBranch': {
     kind: 'invalid',
-    text: 'A diff compares a branch with the default branch. Use the address of a development branch.',
+    text: 'A diff compares a branch with the default branch. Use the URL of a development branch.',
   },
   'storage.configuration.rebaseNotAvailableOnDefaultBranch': {
     kind: 'invalid',
-    text: 'Only a configuration of a development branch can be rebased. Use the address of a development branch.',
+    text: 'Only a configuration of a development branch can be rebased. Use the URL of a development branch.',
   },
   'storage.configuration.resetNotAvailableOnDefaultBranch': {
     kind: 'not-built',
@@ -1038,7 +1065,7 @@ export const ERRORS = {
   'validation.invalidStateFormat': { kind: 'invalid', text: 'Invalid state body format: {reason}' },
   'validation.invalidRowSortOrder': {
     kind: 'invalid',
-    text: 'rowsSortOrder must name every row of the configuration once. Missing: {missing}.',
+    text: 'rowsSortOrder must contain every row of the configuration once. Missing: {missing}.',
   },
 
   // Metadata of configurations, branches, buckets, tables and columns
@@ -1054,29 +1081,32 @@ export const ERRORS = {
   'devBranch.deleteDefault': { kind: 'invalid', text: 'Cannot delete Main branch' },
   'devBranch.mergeDefault': {
     kind: 'invalid',
-    text: 'The default branch is what others are merged into. Name a development branch.',
+    text: 'The default branch is the target of merges and cannot be merged itself. Use a development branch.',
   },
   'devBranch.mergeConflict': {
     kind: 'conflict',
-    text: 'Branch "{branch}" cannot be merged: these configurations changed in the default branch as well: {configurations}. Rebase or reset them first.',
+    text: 'Branch "{branch}" cannot be merged: these configurations also changed in the default branch: {configurations}. Rebase or reset them first.',
   },
 
   // Merge requests
   'mergeRequest.notFound': { kind: 'not-found', text: 'Merge request "{id}" not found' },
   'mergeRequest.branches': {
     kind: 'unprocessable',
-    text: 'A merge request goes from a development branch into the default branch.',
+    text: 'A merge request merges a development branch into the default branch.',
   },
   'mergeRequest.autoMergeAt': {
     kind: 'unprocessable',
-    text: 'autoMergeAt is {given}. A merge that is scheduled needs a time, for example 2026-12-24T18:00:00+00:00.',
+    text: 'autoMergeAt is {given}. A scheduled merge requires a time, for example 2026-12-24T18:00:00+00:00.',
   },
-  'mergeRequest.wrongState': { kind: 'unprocessable', text: 'A merge request that is {state} cannot take the step "{move}".' },
+  'mergeRequest.wrongState': {
+    kind: 'unprocessable',
+    text: 'The step "{move}" is not allowed for a merge request that is {state}.',
+  },
   'mergeRequest.notReady': { kind: 'conflict', text: 'The merge request is {state}; only an approved one can be merged.' },
   'mergeRequest.conflict': { kind: 'invalid', text: 'Merge request {id} cannot be merged. \n Errors: \n{errors}' },
   'mergeRequest.unknownReviewer': {
     kind: 'unprocessable',
-    text: 'The reviewer "{id}" holds no token of the project that may approve. Send ids of master tokens, or of tokens that manage branches or buckets.',
+    text: 'The reviewer "{id}" has no token of the project that can approve. Send ids of master tokens, or of tokens that manage branches or buckets.',
   },
   'mergeRequest.branchNotFound': { kind: 'not-found', text: 'Cannot create merge request. Branch id:"{id}" was not found.' },
   'mergeRequest.targetNotDefault': { kind: 'invalid', text: 'Cannot create merge request. Target branch is not default.' },
@@ -1087,27 +1117,27 @@ export const ERRORS = {
   // Encryption
   'encryption.migrationNeedsMasterTokens': {
     kind: 'forbidden',
-    text: 'A configuration moves with its secrets only between projects whose master tokens are both given.',
+    text: 'To move a configuration with its secrets, the master tokens of both projects are required.',
   },
   'encryption.otherStack': {
     kind: 'not-built',
-    text: 'Secrets move between projects of one stack only; this one is "{here}", not "{stack}". Copy the configuration by hand and enter its secrets again.',
+    text: 'Secrets can only be moved between projects of one stack; this one is "{here}", not "{stack}". Copy the configuration by hand and enter its secrets again.',
   },
   'encryption.rootKeyMissing': {
     kind: 'transient',
-    text: 'The root key {id} that protects the stored secrets is missing. Restore the file root-keys that belongs to this data, or set MILLRACE_ENCRYPTION_KEY to that key.',
+    text: 'The root key {id} that protects the stored secrets is missing. Restore the matching root-keys file, or set MILLRACE_ENCRYPTION_KEY to that key.',
   },
   'encryption.dataKeyDamaged': {
     kind: 'transient',
-    text: 'The data key {id} is damaged: root key {root} does not open it. Restore the metadata from a backup.',
+    text: 'The data key {id} is damaged: root key {root} cannot decrypt it. Restore the metadata from a backup.',
   },
   'encryption.scope': {
     kind: 'invalid',
-    text: 'No cipher exists for this scope ({given}). Give nothing, componentId, projectId, or both; configId needs both of them, branchType needs projectId.',
+    text: 'Encryption is not supported for this scope ({given}). Send nothing, componentId, projectId, or both; configId requires both of them, branchType requires projectId.',
   },
   'encryption.tooMany': {
     kind: 'invalid',
-    text: 'The document has more than {most} values to encrypt. Split it, or encrypt only what is secret.',
+    text: 'The document has more than {most} values to encrypt. Split it, or encrypt only secrets.',
   },
   'encryption.notEncrypted': {
     kind: 'invalid',
@@ -1120,54 +1150,57 @@ export const ERRORS = {
   // Scheduler
   'scheduler.masterTokenNeeded': {
     kind: 'forbidden',
-    text: 'Insufficient permissions: a schedule is activated, changed and removed with a master token of the project. This token is not a master token.',
+    text: 'Insufficient permissions: activating, changing and removing a schedule requires a master token of the project. This token is not a master token.',
   },
   'scheduler.notFound': { kind: 'not-found', text: 'Schedule {id} was not found.' },
   'scheduler.configurationNotFound': {
     kind: 'not-found',
-    text: 'There is no configuration "{id}" of the scheduler component. Create it first, then activate it.',
+    text: 'Configuration "{id}" of the scheduler component does not exist. Create it first, then activate it.',
   },
   'scheduler.versionNotFound': {
     kind: 'not-found',
-    text: 'The configuration "{id}" of the scheduler component has no version {version}.',
+    text: 'Version {version} of the configuration "{id}" of the scheduler component does not exist.',
   },
   'scheduler.notRegistered': { kind: 'not-found', text: 'No schedule is registered for the configuration "{id}".' },
   'scheduler.invalidConfiguration': { kind: 'invalid', text: 'The schedule cannot be activated - {field}: {reason}' },
   // Job runner
-  'vault.notFound': { kind: 'not-found', text: 'The vault has no variable "{hash}".' },
+  'vault.notFound': { kind: 'not-found', text: 'Variable "{hash}" does not exist in the vault.' },
   'sandboxes.notFound': { kind: 'not-found', text: '{what} "{id}" was not found.' },
   'sandboxes.unknownType': {
     kind: 'invalid',
-    text: 'There are no sandboxes of the type "{type}" here. SQL sandboxes are made with {known}; a notebook can be a data app of the type jupyter.',
+    text: 'Sandboxes of the type "{type}" are not supported here. SQL sandboxes have the type {known}; a notebook can be a data app of the type jupyter.',
   },
-  'sandboxes.tooMany': { kind: 'invalid', text: 'A project has at most {limit} of them. Delete some that are no longer needed.' },
+  'sandboxes.tooMany': { kind: 'invalid', text: 'A project can have at most {limit} of them. Delete unused ones.' },
 
   'apps.notFound': { kind: 'not-found', text: 'App "{id}" was not found.' },
-  'apps.versionNotFound': { kind: 'not-found', text: 'The configuration of app {id} has no version {version}.' },
+  'apps.versionNotFound': { kind: 'not-found', text: 'Version {version} of the configuration of app {id} does not exist.' },
   'apps.notAnApp': {
     kind: 'invalid',
     text: 'The component "{component}" is not a data app. Use keboola.data-apps, or a component whose description has the type data-app.',
   },
-  'apps.tooMany': { kind: 'invalid', text: 'A project has at most {limit} apps. Delete some that are no longer needed.' },
+  'apps.tooMany': { kind: 'invalid', text: 'A project can have at most {limit} apps. Delete unused ones.' },
   'apps.invalidConfiguration': { kind: 'invalid', text: 'The app cannot be deployed: {reason}.' },
   'apps.notIsolated': {
     kind: 'unprocessable',
-    text: 'Code that users write and images run isolated only, and this node cannot isolate them: {reason}. See MILLRACE_ISOLATION.',
+    text: 'User code and images only run isolated, and this node does not support isolation: {reason}. See MILLRACE_ISOLATION.',
   },
   'apps.runtimeMissing': { kind: 'unprocessable', text: 'An app of the type {type} cannot run on this node: {missing}.' },
   'apps.noContainerEngine': {
     kind: 'unprocessable',
-    text: 'The app is an image ({image}, of the component {component}), and this node has neither docker nor podman running. Start one of them, or use a component whose app is a command.',
+    text: 'The app is an image ({image}, of the component {component}), but neither docker nor podman is running on this node. Start one of them, or use a component whose app is a command.',
   },
   'apps.deployerGone': {
     kind: 'conflict',
-    text: 'The token or the person who deployed app {id} is no longer there, and the app reads tables with their rights. Deploy it again.',
+    text: 'The token or user that deployed app {id} no longer exists, and the app reads tables with their permissions. Deploy it again.',
   },
-  'apps.changed': { kind: 'conflict', text: 'Somebody else has just deployed or stopped app {id}. Look at it, then try again.' },
+  'apps.changed': {
+    kind: 'conflict',
+    text: 'App {id} was deployed or stopped by another request at the same time. Check its state, then try again.',
+  },
   'apps.isStopped': { kind: 'conflict', text: 'App {id} is stopped. Deploy it first: PATCH it with the desiredState "running".' },
   'apps.passwordWrong': {
     kind: 'unauthenticated',
-    text: 'Sign in, or send the password of the data app: GET .../apps/{id}/password shows it to members of the project.',
+    text: 'Sign in, or send the password of the data app: GET .../apps/{id}/password returns it to members of the project.',
   },
   'apps.repositoryUnusable': {
     kind: 'unprocessable',
@@ -1176,60 +1209,60 @@ export const ERRORS = {
   'apps.noRepository': { kind: 'not-found', text: 'The code of app {id} is in its configuration, not in a git repository.' },
   'apps.noManagedRepository': {
     kind: 'not-found',
-    text: 'The stack hosts no git repository for app {id}. It makes one together with an app, when useManagedGitRepo is true.',
+    text: 'App {id} has no managed git repository. One is created together with an app if useManagedGitRepo is true.',
   },
   'apps.gitCredentialNotFound': {
     kind: 'not-found',
-    text: 'The repository of app {id} has no credential "{credential}", or it has expired.',
+    text: 'Credential "{credential}" of the repository of app {id} does not exist, or has expired.',
   },
   'apps.tooManyGitCredentials': {
     kind: 'invalid',
-    text: 'A repository has at most {limit} credentials. Delete some that are no longer needed.',
+    text: 'A repository can have at most {limit} credentials. Delete unused ones.',
   },
   'apps.gitUnauthenticated': {
     kind: 'unauthenticated',
-    text: 'Send a credential of this repository as the password, with any user: POST .../apps/{id}/git-repo/credentials makes one. It may have expired.',
+    text: 'Send a credential of this repository as the password, with any user: POST .../apps/{id}/git-repo/credentials creates one. It may have expired.',
   },
   'apps.gitReadOnly': {
     kind: 'forbidden',
-    text: 'This credential reads the repository only. Make one with the permissions readWrite.',
+    text: 'This credential is read-only. Create one with the permissions readWrite.',
   },
-  'apps.gitMalformed': { kind: 'invalid', text: 'The body is not a request of the git protocol, or not whole.' },
+  'apps.gitMalformed': { kind: 'invalid', text: 'The body is not a valid request of the git protocol, or it is truncated.' },
   'apps.linkInvalid': {
     kind: 'not-found',
-    text: 'This link to an app is not valid, or it has ended. Open the app again, or ask for a new link.',
+    text: 'This link to an app is invalid or has expired. Open the app again, or request a new link.',
   },
   'apps.nodeFull': {
     kind: 'transient',
-    text: 'This node runs {limit} apps already, which is the most (MILLRACE_APPS). Try again later.',
+    text: 'This node already runs {limit} apps, the maximum (MILLRACE_APPS). Try again later.',
   },
   'apps.failed': {
     kind: 'transient',
-    text: 'App {id} does not run, and is started again in {seconds} s at the earliest. {reason}',
+    text: 'App {id} is not running, and is restarted in {seconds} s at the earliest. {reason}',
   },
   'apps.neverListened': {
     kind: 'transient',
-    text: 'the app did not answer on the port of the variable PORT within {seconds} s',
+    text: 'the app did not respond on the port of the variable PORT within {seconds} s',
   },
-  'apps.noAnswer': { kind: 'transient', text: 'App {id} broke off before it answered. Its log says more.' },
+  'apps.noAnswer': { kind: 'transient', text: 'App {id} closed the connection before it responded. See its log.' },
 
   'usage.limitReached': {
     kind: 'forbidden',
-    text: 'The project may have {limit} {what}; with this it would have {used}. Delete what is no longer needed, or ask an administrator of the stack for a higher limit ({name}).',
+    text: 'The limit of {limit} {what} for the project is reached; this request would need {used}. Delete unused data, or ask an administrator of the stack for a higher limit ({name}).',
   },
-  'usage.unknownLimit': { kind: 'invalid', text: '"{name}" is not a limit of projects. There are {known}.' },
+  'usage.unknownLimit': { kind: 'invalid', text: '"{name}" is not a project limit. Known limits: {known}.' },
 
-  'vault.full': { kind: 'invalid', text: 'The vault already holds {limit} variables, which is the most. Remove some.' },
+  'vault.full': { kind: 'invalid', text: 'The vault already contains {limit} variables, the maximum. Delete some.' },
   'jobRunner.invalidConfiguration': { kind: 'invalid', text: 'The configuration cannot be run: {reason}.' },
   'jobRunner.missingVariables': { kind: 'invalid', text: 'No value was given for the variables: {names}.' },
   'jobRunner.brokenByVariables': {
     kind: 'invalid',
     text: 'The configuration is not valid JSON after its variables were replaced ({names}). Check the values and the placeholders.',
   },
-  'jobRunner.inputMissing': { kind: 'invalid', text: 'The input mapping cannot be read: {reason}' },
+  'jobRunner.inputMissing': { kind: 'invalid', text: 'The input mapping failed: {reason}' },
   'jobRunner.noRoom': {
     kind: 'invalid',
-    text: '{what} take more than the {megabytes} MB this run may have on the disk (MILLRACE_RUN_DISK_BYTES, or what the disk has left). Read less: fewer columns, rows or files.',
+    text: '{what} take more than the {megabytes} MB of disk available to this run (MILLRACE_RUN_DISK_BYTES, or the free disk space). Read fewer columns, rows or files.',
   },
   'jobRunner.outputInvalid': { kind: 'invalid', text: 'The results cannot be stored: {reason}' },
   'jobRunner.componentFailed': { kind: 'invalid', text: '{message}' },
@@ -1237,27 +1270,33 @@ export const ERRORS = {
   // Sync actions
   'syncActions.projectBusy': {
     kind: 'too-many',
-    text: 'The project already runs {limit} actions, which is the most at once. Wait until one of them has ended and try again.',
+    text: 'The project already runs {limit} actions, the maximum at once. Wait until one of them finishes and try again.',
   },
   'syncActions.busy': {
     kind: 'transient',
-    text: 'This node already runs {limit} actions, which is the most at once. Try again in a moment.',
+    text: 'This node already runs {limit} actions, the maximum at once. Try again in a moment.',
   },
-  'jobRunner.unknownAction': { kind: 'invalid', text: 'The component {component} has no action "{action}". It has: {actions}.' },
+  'jobRunner.unknownAction': {
+    kind: 'invalid',
+    text: 'The component {component} does not support the action "{action}". Supported actions: {actions}.',
+  },
 
   // The sample API
-  'sample.loginWrong': { kind: 'unauthenticated', text: 'Wrong user name or password. The sample shop knows ada with lovelace.' },
+  'sample.loginWrong': {
+    kind: 'unauthenticated',
+    text: 'Wrong user name or password. The sample shop accepts ada with lovelace.',
+  },
   'sample.sessionInvalid': {
     kind: 'unauthenticated',
-    text: 'No session, or not a valid one. POST /sample/login answers a token; send it in the header X-Sample-Session.',
+    text: 'The session is missing or invalid. POST /sample/login returns a token; send it in the header X-Sample-Session.',
   },
   'sample.tooManyRequests': {
     kind: 'too-many',
-    text: 'The sample shop allows {limit} requests a second. Wait as long as Retry-After says.',
+    text: 'The sample shop allows {limit} requests per second. Wait for the seconds in Retry-After.',
   },
   'sample.cursorUnknown': {
     kind: 'invalid',
-    text: '"{cursor}" is not a cursor of this list. Send `next` of the page before, or nothing for the first page.',
+    text: '"{cursor}" is not a cursor of this list. Send `next` of the previous page, or omit it for the first page.',
   },
 
   // Names

@@ -174,7 +174,7 @@ test('a version that is asked for is the one that is activated', async (t) => {
   }
   assert.equal((await s.list()).length, 1)
   assert.equal((await activateVersion('3')).status, 404)
-  assert.match(String((await activateVersion('3')).json().error), /no version 3/)
+  assert.match(String((await activateVersion('3')).json().error), /Version 3 of the configuration/)
   for (const nonsense of ['latest', '-1', '0', '1.5', '99999999999999999999'])
     assert.equal((await activateVersion(nonsense)).status, 400, nonsense)
 })

@@ -126,7 +126,7 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await page.getByLabel('E-mail').fill('ann@example.com')
     await page.getByLabel('Password').fill('a wrong password')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').getByText('The e-mail or the password is wrong.').waitFor()
+    await page.getByRole('alert').getByText('Wrong e-mail or password.').waitFor()
     await signIn(page, 'ann@example.com')
     await page.getByRole('link', { name: 'Ann Lee' }).click()
     await page.getByRole('button', { name: 'Set up an authenticator' }).click()

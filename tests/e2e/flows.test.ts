@@ -276,7 +276,7 @@ test('chosen tasks run alone; a run again goes on from what failed and keeps the
     json: { component: 'keboola.orchestrator', config, onlyOrchestrationTaskIds: ['1', '9'] },
   })
   assert.equal(unknown.status, 400)
-  assert.match(unknown.json<{ error: string }>().error, /no task 9/)
+  assert.match(unknown.json<{ error: string }>().error, /Unknown tasks: 9/)
 
   const failed = await ended(await runConfig('keboola.orchestrator', config))
   assert.equal(failed.status, 'error')

@@ -46,7 +46,7 @@ test('inputs count in the share of the disk a run has: too many of them end it, 
     assert.equal(job.status, 'error')
     assert.match(
       job.error!.message,
-      /^The tables and files of the input mapping take more than the 2 MB this run may have on the disk/,
+      /^The tables and files of the input mapping take more than the 2 MB of disk available to this run/,
     )
     assert.equal(job.result.error?.type, 'user')
     const said = (await stack.request('GET', `/queue/jobs/${job.id}/events`)).text
@@ -92,7 +92,7 @@ test('sync actions beyond the share of a project are answered 429 with a sentenc
   const refused = await Promise.all([second, third])
   for (const answer of refused) {
     assert.equal(answer.status, 429, answer.text)
-    assert.match(answer.json<{ error: string }>().error, /already runs 1 actions, which is the most at once/)
+    assert.match(answer.json<{ error: string }>().error, /already runs 1 actions, the maximum at once/)
     assert.equal(answer.headers.get('retry-after'), '5')
   }
   assert.equal((await long).status, 200)

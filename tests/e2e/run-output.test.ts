@@ -162,9 +162,9 @@ test('a typed table gets columns with their types and takes more, but no column 
   ])
   refused(
     await again([id, column('n', 'STRING'), column('at', 'DATE')]),
-    /column "n" of table in\.c-out\.t has the type NUMERIC\(20,2\), and the load says STRING/,
+    /column "n" of table in\.c-out\.t has the type NUMERIC\(20,2\), but the load specifies STRING/,
   )
-  refused(await again([id, column('n', 'NUMERIC', {}, '20,4'), column('at', 'DATE')]), /the load says NUMERIC\(20,4\)/)
+  refused(await again([id, column('n', 'NUMERIC', {}, '20,4'), column('at', 'DATE')]), /the load specifies NUMERIC\(20,4\)/)
 })
 
 test('a column that takes more keeps the type it was given', async () => {

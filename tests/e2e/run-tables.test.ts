@@ -323,7 +323,7 @@ test('an image without a container engine, and what a component may not do, end 
   await stack.add('test.endless', 'while :; do :; done', { process_timeout: 1 })
   const failed = async (component: string): Promise<string> =>
     (await run(stack, component, await stack.configure(component, {}))).error?.message ?? 'it did not fail'
-  assert.match(await failed('test.image'), /is an image \(acme\/ex:3\), and this stack has neither docker nor podman/)
+  assert.match(await failed('test.image'), /is an image \(acme\/ex:3\), but neither docker nor podman is running on this stack/)
   assert.match(await failed('test.hungry'), /ran out of memory: more than 128 MB/)
   assert.match(await failed('test.endless'), /exceeded the timeout of 1 seconds/)
 
@@ -338,12 +338,15 @@ test('an image without a container engine, and what a component may not do, end 
   assert.equal(refused.status, 422, refused.text)
   assert.match(
     refused.text,
-    /an image \(quay\.io\/acme\/app:2, of the component test\.app\), and this node has neither docker nor podman/,
+    /an image \(quay\.io\/acme\/app:2, of the component test\.app\), but neither docker nor podman is running on this node/,
   )
   const broken = await deploy({ '#KEY': 'two\nlines' })
   assert.equal(broken.status, 400, broken.text)
   assert.match(broken.text, /secrets\.KEY has a line break/)
   writeFileSync(join(path, 'docker'), '#!/bin/sh\n', { mode: 0o755 })
   aheadMs = 60_000 // whether there is an engine is not asked each time
-  assert.match((await deploy({})).text, /images run isolated only, and this node cannot isolate them: MILLRACE_ISOLATION is off/)
+  assert.match(
+    (await deploy({})).text,
+    /images only run isolated, and this node does not support isolation: MILLRACE_ISOLATION is off/,
+  )
 })

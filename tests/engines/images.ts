@@ -321,7 +321,7 @@ test('an app that is an image and crashes, never listens or cannot be fetched sa
     return answer.text
   }
   assert.match(await failing('crash'), /exit code 3\\ncannot find my table/)
-  assert.match(await failing('sleep'), /did not answer on the port of the variable PORT within 45 s/)
+  assert.match(await failing('sleep'), /did not respond on the port of the variable PORT within 45 s/)
   assert.equal(await containers(), '')
   for (const [id, uri] of [
     ['test.away', 'localhost/millrace-no-such-image'],
@@ -330,7 +330,7 @@ test('an app that is an image and crashes, never listens or cannot be fetched sa
     await stack.addApp(id, uri)
     const refused = await stack.deploy(await stack.makeApp(id, {}))
     assert.equal(refused.status, 400, refused.text)
-    assert.match(refused.text, /The image localhost\/[^"]*:1 could not be fetched: \S/)
+    assert.match(refused.text, /The image localhost\/[^"]*:1 could not be pulled: \S/)
   }
 })
 

@@ -143,7 +143,7 @@ test('a restored database has exactly the rows of the original', async (t) => {
   const nowhere = join(target, 'not', 'there')
   const none = await runCli(['backup', join(await emptyFolder(t), 'x')], { ...place.env, MILLRACE_DATA_DIR: nowhere })
   assert.deepEqual([none.code, none.err.includes('    at ')], [1, false], none.err)
-  assert.match(none.err, /holds no stack\. Set MILLRACE_DATA_DIR/)
+  assert.match(none.err, /contains no stack\. Set MILLRACE_DATA_DIR/)
 
   const spare = await freshPostgres()
   t.after(spare.remove)

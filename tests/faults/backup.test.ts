@@ -272,17 +272,17 @@ test('what cannot be done is said in a sentence', async (t) => {
   const backup = join(empty, 'b')
   assert.equal((await millrace(stack.dataDir, 'backup', backup)).code, 0)
   const sentences: [CliResult, RegExp][] = [
-    [await millrace(stack.dataDir, 'backup', full), /is not empty: it holds mine\.txt/],
+    [await millrace(stack.dataDir, 'backup', full), /is not empty: it contains mine\.txt/],
     [await millrace(stack.dataDir, 'backup', join(full, 'mine.txt')), /mine\.txt is not a folder/],
     [await millrace(full, 'restore', backup), /data folder .* is not empty/],
     [await millrace(empty, 'restore', full, '--verify'), /is not a backup: manifest\.json is missing/],
-    [await millrace(join(empty, 'none'), 'backup', join(empty, 'x')), /holds no stack/],
+    [await millrace(join(empty, 'none'), 'backup', join(empty, 'x')), /contains no stack/],
     [
       await runCli(['restore', backup], {
         MILLRACE_DATA_DIR: join(empty, 'z'),
         MILLRACE_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/db',
       }),
-      /PostgreSQL at 127\.0\.0\.1:1\/db cannot be used/,
+      /PostgreSQL at 127\.0\.0\.1:1\/db is not usable/,
     ],
   ]
   for (const [result, sentence] of sentences) {

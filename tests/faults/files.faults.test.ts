@@ -145,6 +145,6 @@ test('a second start on the same folder is refused, and harms nothing', async (t
     body: form,
     headers: { 'x-storageapi-token': stack.masterToken },
   })
-  await assert.rejects(startStack(t, { env: { MILLRACE_DATA_DIR: stack.dataDir } }), /Another process uses the data folder/)
+  await assert.rejects(startStack(t, { env: { MILLRACE_DATA_DIR: stack.dataDir } }), /is in use by another process/)
   assert.equal(((await stack.get('/v2/storage/files')).body as unknown[]).length, 1)
 })

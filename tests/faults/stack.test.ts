@@ -81,7 +81,7 @@ test('a data folder that cannot be used is named, and the start does not wait fo
   for (const MILLRACE_DATA_DIR of ['/proc/nowhere/data', '/dev/null'])
     await assert.rejects(
       startStack(t, { env: { MILLRACE_DATA_DIR } }),
-      new RegExp(`ended with 1 .*${MILLRACE_DATA_DIR}.*cannot be used`, 's'),
+      new RegExp(`ended with 1 .*${MILLRACE_DATA_DIR}.*is not usable`, 's'),
     )
 })
 

@@ -74,7 +74,9 @@ test('a second start on the same folder names the process that has it', async (t
   const stack = await startStack(t)
   const said = await failedStart({ MILLRACE_DATA_DIR: stack.dataDir })
   const [, holder] =
-    said.match(/^Another process uses the data folder .*: process (\d+)\. Stop it first, .*MILLRACE_DATA_DIR\.$/) ?? []
+    said.match(
+      /^The data folder .* is in use by another process: process (\d+)\. Stop that process, or set MILLRACE_DATA_DIR .*\.$/,
+    ) ?? []
   assert.ok(process.kill(Number(holder), 0), said)
   const doctor = await runCli(['doctor'], { PORT: '0', MILLRACE_S3_PORT: '0', MILLRACE_DATA_DIR: stack.dataDir })
   assert.match(doctor.out, new RegExp(`running +process ${holder} uses this data folder`))
@@ -86,14 +88,14 @@ test('an external S3 does not make a data folder fit for two stacks', async (t) 
   const stack = await startStack(t, { env: s3Environment() })
   assert.match(
     await failedStart({ ...s3Environment(), MILLRACE_DATA_DIR: stack.dataDir }),
-    /^Another process uses the data folder/,
+    /^The data folder .* is in use by another process/,
   )
 })
 
 test('a PostgreSQL that is not there is named, without its password', async (t) => {
   const address = `127.0.0.1:${await freePort()}/millrace`
   const env = { MILLRACE_DATA_DIR: await emptyFolder(t), MILLRACE_DATABASE_URL: `postgres://user:hunter2@${address}` }
-  const sentence = `PostgreSQL at ${address} cannot be used: connect ECONNREFUSED ${address.split('/')[0]}. Start it, or correct MILLRACE_DATABASE_URL.`
+  const sentence = `PostgreSQL at ${address} is not usable: connect ECONNREFUSED ${address.split('/')[0]}. Start it, or correct MILLRACE_DATABASE_URL.`
   assert.equal(await failedStart(env), sentence)
   assert.equal((await problemsOf(env)).get('database'), sentence)
 })
@@ -106,7 +108,7 @@ test('a PostgreSQL that refuses us is not waited for', async (t) => {
   const env = { MILLRACE_DATA_DIR: await emptyFolder(t), MILLRACE_DATABASE_URL: url.href, MILLRACE_START_WAIT_MS: '3600000' }
   assert.match(
     await failedStart(env),
-    /^PostgreSQL at .*\/absent cannot be used: database "absent" does not exist\. .*MILLRACE_DATABASE_URL\.$/,
+    /^PostgreSQL at .*\/absent is not usable: database "absent" does not exist\. .*MILLRACE_DATABASE_URL\.$/,
   )
 })
 
@@ -140,11 +142,11 @@ test('a missing bucket, wrong keys and an S3 that is not there are told apart', 
     ],
     [
       s3Environment({ MILLRACE_S3_SECRET_ACCESS_KEY: 'wrong' }),
-      /^The S3 at http.* refuses these keys for the bucket millrace\. .*MILLRACE_S3_SECRET_ACCESS_KEY/,
+      /^S3 at http.* denies access to the bucket millrace with these keys\. .*MILLRACE_S3_SECRET_ACCESS_KEY/,
     ],
     [
       s3Environment({ MILLRACE_S3_ENDPOINT: `http://127.0.0.1:${await freePort()}` }),
-      /^The S3 at http.* cannot be used: .*ECONNREFUSED.*MILLRACE_S3_ENDPOINT\.$/,
+      /^S3 at http.* is not usable: .*ECONNREFUSED.*MILLRACE_S3_ENDPOINT\.$/,
     ],
   ]
   for (const [env, sentence] of cases) assert.match(await failedStart({ ...env, ...folder }), sentence)

@@ -86,7 +86,7 @@ export interface JobOutcome {
 
 /** What a failed job failed with, to be thrown by whoever waited for it: code, text and data as the record has them. */
 export function failureOf({ id, error }: Pick<StorageJob, 'id' | 'error'>, facts: FailureFacts = {}): PlatformError {
-  const text = error?.message ?? 'The job failed and gave no reason.'
+  const text = error?.message ?? 'The job failed without a reason.'
   const code = error && isErrorCode(error.code) ? error.code : 'storage.jobs.failed'
   return new PlatformError(code, {}, { text, params: { ...error?.contextParams, job: id }, facts })
 }

@@ -97,11 +97,11 @@ for (const [title, make] of [
       await (await open(creating('0001-one', 'one'), changing)).migrate()
       await assert.rejects(
         (await open(creating('0001-one', 'one'))).migrate(),
-        /newer Millrace: this version does not know 0002-two/,
+        /newer Millrace: this version does not have the migrations 0002-two/,
       )
       await assert.rejects(
         (await open(creating('0001-one', 'one'), creating('0002-other', 'x'))).migrate(),
-        /does not know 0002-two/,
+        /does not have the migrations 0002-two/,
       )
     }))
 }

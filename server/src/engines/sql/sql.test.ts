@@ -343,7 +343,7 @@ test('one token or project cannot take every session, and each place goes to the
   const held = [await of(1, 1), await of(1, 1)]
   assert.equal((await failure(of(1, 1))).code, 'sql.shareInUse')
   held.push(await of(1, 2))
-  assert.match((await failure(of(1, 3))).message, /^The project has its 3 SQL sessions/)
+  assert.match((await failure(of(1, 3))).message, /^The project already uses its 3 SQL sessions/)
   const other = await of(2, 1)
   assert.deepEqual(await rowsOf(other, 'SELECT 1'), [[1]])
   assert.equal((await failure(of(2, 2))).code, 'sql.busy')

@@ -247,7 +247,7 @@ isolated('an app that fails is reported with its output, and tried again with pa
   await deploy(crashing)
   const answer = await fetchApp(crashing)
   assert.equal(answer.status, 503, answer.text)
-  assert.match(answer.text, /does not run/)
+  assert.match(answer.text, /is not running/)
   await until('another run', async () => (await runsOf(crashing)).length >= 2)
   const [newest, ...older] = (await runsOf(crashing)).filter(({ state }) => state === 'failed')
   assert.match(newest?.reason ?? older[0]?.reason ?? '', /exit code 3\ncannot find my table/)
@@ -295,7 +295,7 @@ isolated('an app that never listens is ended with the reason; one whose runtime 
   const { url } = (await impatient.request('POST', `${at}/links`)).json<{ url: string }>()
   const answer = await impatient.request('GET', url, { token: null })
   assert.equal(answer.status, 503, answer.text)
-  assert.match(answer.text, /did not answer on the port of the variable PORT within 1.5 s/)
+  assert.match(answer.text, /did not respond on the port of the variable PORT within 1.5 s/)
   assert.ok(answer.headers.get('retry-after'))
 })
 
@@ -733,7 +733,7 @@ test('clients find the app of a configuration by parameters.id, and learn where 
   assert.match((await call('GET', `/${app.id}/git-repo`)).text, /is in its configuration, not in a git repository/)
   const none = await call('POST', `/${app.id}/git-repo/credentials`, { json: { type: 'http_token' } })
   assert.equal(none.status, 404)
-  assert.match(none.text, /hosts no git repository for app/)
+  assert.match(none.text, /has no managed git repository/)
 
   const git = { repository: 'https://git.example.com/team/app.git', branch: 'main' }
   const made = await call('POST', '', { json: { name: 'x', type: 'python-js', config: { parameters: { dataApp: { git } } } } })

@@ -93,7 +93,7 @@ test('a bucket is shared with people of the stack: what is called so otherwise, 
   const target = async (user: string | number) =>
     giver.refused(['POST', 'buckets/in.c-main/share-to-users', { targetUsers: [user] }], 400, {
       code: 'storage.buckets.targetAdminsAreNotPartOfOrganization',
-      error: `No person on this stack has the id or the e-mail "${user}", and no project has a master token with this admin id. Share with people of this stack.`,
+      error: `No user on this stack has the id or the e-mail "${user}", and no project has a master token with this admin id. Share with users of this stack.`,
     })
   for (const user of ['nobody@example.com', '987654321', 123_456_789_012_345, '0x7', '1e3', ' ', `-${made.id}`, '١'])
     await target(user)

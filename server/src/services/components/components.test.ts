@@ -164,7 +164,7 @@ test('a description that cannot be used answers with its reason, until it is men
   assert.equal(unread.status, 404)
   assert.match(
     String(unread.json().error),
-    /^Component "acme\.counter" has a description that cannot be used\. components\/counter\.json: .*JSON/,
+    /^The description of component "acme\.counter" is invalid\. components\/counter\.json: .*JSON/,
   )
   await reasonOf('acme.second')
   const config = await request('POST', '/v2/storage/components/acme.second/configs', { json: { name: 'c' } })

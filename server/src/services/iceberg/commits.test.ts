@@ -292,7 +292,7 @@ test('a column is added, alone and together with rows; nothing else of a schema 
     [/is required/, (fields) => [...fields, { id: 5, name: 'x', type: 'string', required: true }]],
     [/has no types/, (fields) => [...fields, { id: 5, name: 'x', type: 'long' }]],
     [/has the type nested/, (fields) => [...fields, { id: 5, name: 'x', type: { type: 'list' } }]],
-    [/has a column of that name/, (fields) => [...fields, { id: 5, name: 'NOTE', type: 'string' }]],
+    [/a column of that name already exists/, (fields) => [...fields, { id: 5, name: 'NOTE', type: 'string' }]],
   ]
   for (const [reason, change] of cases) {
     const answer = await commit(stack, 't', await schemaCommit(change))

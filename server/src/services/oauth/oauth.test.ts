@@ -120,7 +120,7 @@ test('a refused consent, an unknown state, another browser and a second callback
   const start = await browser.visit(startUrl(setup))
   const refused = await browser.visit(await browser.agree(start.location!, server.url, true))
   assert.equal(refused.status, 400)
-  assert.match(refused.text, /Test server did not authorise: access_denied/)
+  assert.match(refused.text, /Test server did not authorise the request: access_denied/)
 
   const returnUrl = `${stack.url}/console/?tab=1`
   const returning = await browser.visit(startUrl(setup, { returnUrl }))
@@ -133,12 +133,12 @@ test('a refused consent, an unknown state, another browser and a second callback
   const callback = await browser.agree((await browser.visit(startUrl(setup))).location!, server.url)
   const wrongState = callback.replace(/state=[^&]+/, 'state=wrong')
   for (const address of [wrongState, callback.replace(/[&?]state=[^&]+/, '')])
-    assert.match((await browser.visit(address)).text, /is not under way/)
-  assert.match((await createBrowser().visit(callback)).text, /begun in another browser/)
+    assert.match((await browser.visit(address)).text, /This authorisation is unknown/)
+  assert.match((await createBrowser().visit(callback)).text, /started in another browser/)
   assert.equal((await stack.request('GET', `/oauth/credentials/${COMPONENT}`)).text, '[]')
 
   assert.equal((await browser.visit(callback)).status, 200, 'what others tried with the state took nothing away')
-  assert.match((await browser.visit(callback)).text, /is not under way/)
+  assert.match((await browser.visit(callback)).text, /This authorisation is unknown/)
   assert.equal((await credentialsOf(setup)).id, 'shop')
 })
 
@@ -164,8 +164,8 @@ test('a code that is over, and a provider that is down, redirects for ever or an
       /a redirect \(status 302\), which is not followed/,
       (response) => void response.writeHead(302, { location: '/token' }).end(),
     ],
-    [/did not answer as OAuth asks for/, (response) => void response.writeHead(200).end('<html>hello</html>')],
-    [/did not answer as OAuth asks for/, (response) => void response.writeHead(200).end('{"token":1}')],
+    [/returned an invalid OAuth response/, (response) => void response.writeHead(200).end('<html>hello</html>')],
+    [/returned an invalid OAuth response/, (response) => void response.writeHead(200).end('{"token":1}')],
     [/bad_verification_code/, (response) => void response.writeHead(200).end('{"error":"bad_verification_code"}')],
   ]
   for (const [sentence, answer] of failures) {
@@ -253,7 +253,7 @@ test('a grant that is gone stops runs with a sentence until somebody authorises 
   const job = await runExtractor(setup, { id: 'shop', version: 3 })
   assert.equal(job.status, 'error')
   assert.equal(job.result.error?.type, 'user')
-  assert.match(job.result.message, /"shop" cannot be used: They were revoked. Authorise them again/)
+  assert.match(job.result.message, /"shop" are not usable: They were revoked. Authorise them again/)
 
   await authorise(setup)
   assert.equal((await tested()).json().status, 'ok')
@@ -339,7 +339,7 @@ test('the person is sent to the public address, with PKCE, a client of their own
   await manage(stack, 'PATCH', `/oauth/manage/${setup.provider}`, { auth_url: `${server.url}/%%tenant%%/auth` })
   for (const tenant of ['', 'a/b', 'evil.example.com#', 'a@b', 'a:1']) {
     const refused = await createBrowser().visit(startUrl(setup, { userData: JSON.stringify({ tenant }) }))
-    assert.match(refused.text, /cannot be part of a host name/)
+    assert.match(refused.text, /is not valid in a host name/)
   }
 })
 
@@ -524,7 +524,7 @@ test('a consent page that stays open too long is over, and a clock ahead of the 
   const browser = createBrowser()
   const callback = await browser.agree((await browser.visit(startUrl(setup))).location!, server.url)
   aheadMs = 16 * minute
-  assert.match((await browser.visit(callback)).text, /is not under way/)
+  assert.match((await browser.visit(callback)).text, /This authorisation is unknown/)
   assert.equal((await stack.request('GET', `/oauth/credentials/${COMPONENT}`)).text, '[]')
 
   assert.equal((await authorise(setup)).status, 200, 'whoever begins again gets through, with a clock that is 16 minutes ahead')
@@ -561,13 +561,13 @@ test('a person authorises by OAuth 1.0a, and the extractor signs with what came 
   }
   const [callback] = (await begin()).location!.split('?')
   const refused = await browser.visit(`${callback}?denied=request-token`)
-  assert.deepEqual([refused.status, /did not authorise: access_denied/.test(refused.text)], [400, true], refused.text)
+  assert.deepEqual([refused.status, /did not authorise the request: access_denied/.test(refused.text)], [400, true], refused.text)
   const wrong = await browser.visit((await begin()).location!.replace('verifier=v1', 'verifier=v2'))
   assert.equal(wrong.status, 400, wrong.text)
   assert.equal((await stack.request('GET', `/oauth/credentials/${COMPONENT}`)).text, '[]', 'neither left anything behind')
   const back = await begin()
   assert.equal((await browser.visit(back.location!)).status, 200)
-  assert.match((await browser.visit(back.location!)).text, /is not under way/)
+  assert.match((await browser.visit(back.location!)).text, /This authorisation is unknown/)
   assert.equal((await stack.request('POST', `/oauth/credentials/${COMPONENT}/one/test`)).json().status, 'ok')
   const config = await stack.configure(COMPONENT, {
     authorization: { oauth_api: { id: 'one', version: 3 } },

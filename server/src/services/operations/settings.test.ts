@@ -56,7 +56,7 @@ test('settings are shown with their origin, and secrets only as being set', asyn
     ['MILLRACE_WORKER_JOBS', '0', 400, /"0" is not a whole number from 1 to 1000/],
     ['MILLRACE_WORKER_JOBS', 'many', 400, /"many" is not a whole number/],
     ['MILLRACE_LOG_LEVEL', 'loud', 400, /not one of trace/],
-    ['PORT', '9000', 400, /cannot be changed while the stack runs/],
+    ['PORT', '9000', 400, /cannot be changed while the stack is running/],
     ['MILLRACE_METRICS_TOKEN', 'another-token', 400, /cannot be changed/],
     ['NOTHING', '1', 404, /NOTHING/],
   ] as const) {

@@ -117,6 +117,6 @@ for (const [title, fresh] of [
       assert.ok(await tokens.findActor(project.id, scheduleToken), 'her schedules')
       assert.equal(await people.finder.ofManageToken(value), undefined)
       assert.equal(await tokens.findActor(project.id, actor.tokenId), undefined)
-      await assert.rejects(people.finder.actorOf(personOf({ ...ann, isStackAdmin: false }), project.id), /do not belong/)
+      await assert.rejects(people.finder.actorOf(personOf({ ...ann, isStackAdmin: false }), project.id), /are not a member/)
     })
   })

@@ -112,8 +112,8 @@ test('a wrong password and an unknown e-mail are one answer, and both are locked
       answers.map(({ status }) => status),
       [401, 401, 401, 401, 401, 429],
     )
-    assert.equal(answers[0]!.json().error, 'The e-mail or the password is wrong.')
-    assert.match(answers[5]!.json<{ error: string }>().error, /Try again in \d+ s\./)
+    assert.equal(answers[0]!.json().error, 'Wrong e-mail or password.')
+    assert.match(answers[5]!.json<{ error: string }>().error, /Retry in \d+ s\./)
   }
   assert.equal((await admin.signIn()).status, 429, 'the right password is refused too: nothing is learned while it lasts')
 })
@@ -168,7 +168,7 @@ test('an address that tries many e-mails gets a pause, which Retry-After and the
   const refused = await attempt(from, 'other@example.com')
   assert.deepEqual(
     [refused.headers.get('retry-after'), refused.json().error],
-    ['28', 'Too many wrong attempts to sign in. Try again in 28 s.'],
+    ['28', 'Too many failed sign-in attempts. Retry in 28 s.'],
   )
   assert.equal((await attempt(from, ann, PASSWORD)).status, 200, 'who has a session from there goes on')
   pass(27_600)
@@ -212,7 +212,7 @@ test('sessions are listed, ended one by one, and sign out ends one on the server
   assert.equal(admin.cookie(), undefined)
   const stolen = await admin.call('GET', '/account', { headers: { cookie } })
   assert.equal(stolen.status, 401)
-  assert.equal(stolen.json().error, 'You are not signed in, or your session has ended. Sign in again.')
+  assert.equal(stolen.json().error, 'You are not signed in, or your session has expired. Sign in again.')
   await third.ok('DELETE', '/account/sessions')
   assert.equal((await third.call('GET', '/account')).status, 200)
   await other.signIn()

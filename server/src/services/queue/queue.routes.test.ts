@@ -200,7 +200,7 @@ test('a request that is sent again with its Idempotency-Key answers the same job
   )
   const reused = await run(other)
   assert.equal(reused.status, 409)
-  assert.match(reused.text, new RegExp(`belongs to the job ${id}`))
+  assert.match(reused.text, new RegExp(`already used for job ${id}`))
 })
 
 test('events of a job are streamed until it ends', async () => {
@@ -263,7 +263,7 @@ test('sync actions answer what the component prints, within the actions it decla
   const failed = await run('other')
   assert.equal(failed.status, 400)
   assert.match(failed.text, /no such thing/)
-  assert.match((await run('unknown')).text, /has no action \\"unknown\\"/)
+  assert.match((await run('unknown')).text, /does not support the action \\"unknown\\"/)
   assert.deepEqual((await request('GET', '/sync-actions/actions?componentId=test.act')).json(), { actions: ['list', 'other'] })
   assert.deepEqual((await request('POST', '/docker-runner/docker/test.act/action/list', { json: { configData: {} } })).json(), {
     tables: ['a'],

@@ -142,7 +142,7 @@ test('a project sees the cluster and its own applications only; the pages are fo
   master.end()
   const gone = (await stack.request('GET', '/spark/cluster')).json()
   assert.equal(gone.cluster, null)
-  assert.match(String(gone.problem), /did not answer: .*ECONNREFUSED/)
+  assert.match(String(gone.problem), /did not respond: .*ECONNREFUSED/)
   assert.equal((await admin.call('GET', '/spark/pages/')).status, 503)
 })
 
@@ -192,7 +192,7 @@ test('a request to MLflow arrives whole, without who asks and what belongs to th
   for (const path of ['/mlflow/../v2/storage', '/mlflow/%2e%2e/secret', '/mlflow/x/..%2f..%2fy', '/mlflow/a/%2e%2e/%2E%2e/c'])
     await rawRequest(Number(port), path, stack.masterToken)
   for (const { url } of server.seen.slice(before)) assert.ok(url.startsWith('/base/'), url)
-  assert.match(await rawRequest(Number(port), '/mlflow/%2e%2e/secret', stack.masterToken), /^HTTP\/1.1 400 .*leads outside/s)
+  assert.match(await rawRequest(Number(port), '/mlflow/%2e%2e/secret', stack.masterToken), /^HTTP\/1.1 400 .*points outside/s)
 
   const streamed = await fetch(`${stack.url}/mlflow/hang`, { headers: { 'x-storageapi-token': stack.masterToken } })
   const first = await streamed.body!.getReader().read()

@@ -127,7 +127,7 @@ test('a session of the SQL editor is a workspace too', async () => {
 test('what cannot be is refused with a sentence', async () => {
   const notebook = await stack.request('POST', '/sandboxes/sandboxes', { json: { type: 'python' } })
   assert.equal(notebook.status, 400)
-  assert.match(notebook.text, /no sandboxes of the type \\"python\\" here.*a notebook can be a data app/)
+  assert.match(notebook.text, /Sandboxes of the type \\"python\\" are not supported here.*a notebook can be a data app/)
   for (const json of [
     {},
     { type: 'sql', size: 'huge' },

@@ -177,7 +177,7 @@ test('what cannot be taken over changes no table, and is said in one sentence', 
   await Promise.all([
     fails({ write: { kept: { ...good, rows: 9 } } }, output(kept), /has 1 rows, and its manifest says 9/),
     fails({ write: { kept: { ...good, ids: { a: 9 } } } }, output(kept), /has the field id 9/),
-    fails({ exit: 3 }, output(kept), /ended before its work was done: it ended with exit code 3: no more memory/),
+    fails({ exit: 3 }, output(kept), /exited before its work was done: it ended with exit code 3: no more memory/),
     fails({}, output(kept), /Output table "kept": the run did not store it/),
     fails(
       { problem: { kind: 'cluster', message: 'The Spark cluster at spark://a:7077 is gone.' } },

@@ -81,7 +81,7 @@ export function createStructureChanges(
     if (table.primaryKey.length > 0)
       throw refuse(`The table already has the primary key ${table.primaryKey.join(', ')}. Delete it first.`)
     const unknown = columns.find((column) => !table.columns.includes(column))
-    if (unknown !== undefined) throw refuse(`The table has no column "${unknown.slice(0, 100)}".`)
+    if (unknown !== undefined) throw refuse(`The column "${unknown.slice(0, 100)}" does not exist in the table.`)
     const input = { columns, skipDuplicatesCheck: flag(fields, 'skipDuplicatesCheck') }
     return jobOn(table, 'tablePrimaryKeyAdd', input)
   }

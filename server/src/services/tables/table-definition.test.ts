@@ -159,7 +159,7 @@ test('a column gets another type: counted before, refused or emptied where value
   assert.deepEqual((await detail()).definition, before.definition, 'a dry run changes nothing')
   const failed = await finish(await put('columns/note/type', { type: 'INTEGER' }))
   assert.equal(failed.error?.code, 'storage.tables.valuesDoNotFit')
-  assert.match(failed.error?.message ?? '', /1 of its values are not of that type, among them "x"/)
+  assert.match(failed.error?.message ?? '', /1 of its values are not of that type, for example "x"/)
   assert.equal(
     (await put('columns/price/type', { type: 'DATE' })).json<{ code: string }>().code,
     'storage.tables.invalidDefaultValueForType',

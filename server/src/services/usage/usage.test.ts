@@ -104,7 +104,10 @@ test('a limit of rows per day ends the job that exceeds it, and its table stays 
   await setLimit('storage.maxRowsPerDay', 7)
   const failed = await copyOrders()
   assert.equal(failed.status, 'error')
-  assert.match(failed.result.message, /may have 7 rows loaded in a day \(UTC\); with this it would have 9/)
+  assert.match(
+    failed.result.message,
+    /limit of 7 rows loaded in a day \(UTC\) for the project is reached; this request would need 9/,
+  )
   assert.equal((await client.detail('out.c-result.copy')).rowsCount, 3)
   assert.equal((await client.load('in.c-main.orders', 'id,city\n4,Plzen\n', { incremental: 1 })).status, 'success', '7 of 7')
   await assert.rejects(client.load('in.c-main.orders', 'id,city\n5,Plzen\n', { incremental: 1 }), /usage\.limitReached/)
@@ -136,7 +139,9 @@ test('what a job stores counts together: two tables that only fit alone, two fil
   await setLimit('storage.maxBytes', 1)
   const tooMuch = await leave(['a'])
   assert.equal(tooMuch.status, 'error')
-  const [, needed] = /may have 1 bytes in tables and files; with this it would have (\d+)/.exec(tooMuch.result.message)!
+  const [, needed] = /limit of 1 bytes in tables and files for the project is reached; this request would need (\d+)/.exec(
+    tooMuch.result.message,
+  )!
   await setLimit('storage.maxBytes', Number(needed))
   assert.match((await leave(['a', 'b'])).result.message, /bytes in tables and files/)
   await setLimit('storage.maxBytes', undefined)
@@ -147,7 +152,9 @@ test('what a job stores counts together: two tables that only fit alone, two fil
   const failed = await leave(['a'])
   assert.equal(failed.status, 'error')
   assert.ok(
-    failed.result.message.includes(`may have ${before + 1} files; with this it would have ${before + 2}`),
+    failed.result.message.includes(
+      `limit of ${before + 1} files for the project is reached; this request would need ${before + 2}`,
+    ),
     failed.result.message,
   )
   assert.deepEqual([await isThere('a'), await isThere('b'), await files()], [false, false, before], 'nothing of it was stored')
@@ -181,7 +188,7 @@ test('limits of bytes and files refuse what would exceed them, and tokens show t
   await setLimit('storage.maxFiles', 1)
   const refused = await stack.request('POST', '/v2/storage/files/prepare', { json: { name: 'more.csv', federationToken: 1 } })
   assert.equal(refused.status, 403)
-  assert.match(refused.text, /may have 1 files.*storage\.maxFiles/)
+  assert.match(refused.text, /limit of 1 files.*storage\.maxFiles/)
   await setLimit('storage.maxFiles', undefined)
   await setLimit('storage.maxBytes', 10)
   assert.equal(
@@ -203,7 +210,7 @@ test('limits of bytes and files refuse what would exceed them, and tokens show t
     json: { limits: [{ name: 'storage.maxDoors', value: 1 }] },
   })
   assert.equal(unknown.status, 400)
-  assert.match(unknown.text, /storage.maxDoors.* is not a limit of projects/)
+  assert.match(unknown.text, /storage.maxDoors.* is not a project limit/)
   const member = await newMember(stack, admin, { projectId: stack.projectId, role: 'admin' })
   const refusedMember = await member.call('DELETE', `/manage/projects/${stack.projectId}/limits/storage.maxBytes`)
   assert.deepEqual([refusedMember.status, refusedMember.json().code], [403, 'people.adminNeeded'])

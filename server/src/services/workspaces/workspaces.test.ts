@@ -263,7 +263,7 @@ test('a workspace holds what its quota allows, and goes when nobody uses it', as
     'CREATE TABLE big AS SELECT hash(i) AS a, hash(i + 1) AS b FROM range(20000000) t(i)',
   )
   assert.equal(status, 'error')
-  assert.match(message ?? '', /larger than the 16 MB/)
+  assert.match(message ?? '', /exceed its limit of 16 MB/)
   await query(id, 'CREATE TABLE small AS SELECT 1 AS a')
   const { loop } = stack.platform.sqlModules
   await loop.tick(new Date(Date.now() + 29 * 86_400_000))

@@ -142,6 +142,49 @@ test('the console knows the contract and the client only', () => {
   )
 })
 
+/** The folders of the console that a folder may not import, so that facts serve every screen and no screen another subject's. */
+const CONSOLE_BELOW: Readonly<Record<string, readonly string[]>> = {
+  facts: ['parts', 'editor', 'shell', 'views', 'screens'],
+  parts: ['facts', 'editor', 'shell', 'views', 'screens'],
+  editor: ['facts', 'shell', 'views', 'screens'],
+  shell: ['editor', 'views', 'screens'],
+  views: ['screens'],
+}
+
+test('in the console facts know no markup, and screens import what several subjects share from facts and views', () => {
+  const sources = some(under('console/src').filter(({ path }) => !isTest(path)))
+  const placeOf = (path: string) => path.split('/').slice(2, -1)
+  assert.deepEqual(
+    arrows(sources, (from, to) => CONSOLE_BELOW[placeOf(from)[0]!]?.includes(placeOf(to)[0]!) ?? false),
+    [],
+  )
+  assert.deepEqual(
+    arrows(sources, (from, to) => {
+      const [[fromFolder, fromSubject], [toFolder, toSubject]] = [placeOf(from), placeOf(to)]
+      return fromFolder === 'screens' && toFolder === 'screens' && fromSubject !== toSubject
+    }),
+    [],
+  )
+  assert.deepEqual(
+    sources.filter(({ path }) => path.startsWith('console/src/facts/') && path.endsWith('.tsx')).map(({ path }) => path),
+    [],
+  )
+})
+
+test('a folder of screens has at most 12 files', () => {
+  const files = some(globSync('console/src/screens/**/*.*', { cwd: ROOT }).map((path) => path.replaceAll('\\', '/')))
+  const large = Map.groupBy(files, (path) => posix.dirname(path))
+    .entries()
+    .filter(([, inside]) => inside.length > 12)
+    .map(([folder, inside]) => `${folder}: ${inside.length} files`)
+  assert.deepEqual([...large], [])
+  assert.deepEqual(
+    files.filter((path) => posix.dirname(path) === 'console/src/screens'),
+    [],
+    'a screen lies in the folder of its subject',
+  )
+})
+
 test('the console and the client call operations without casts', () => {
   assert.deepEqual(lines([...under('console'), ...under('client')], /\bas never\b/), [])
 })

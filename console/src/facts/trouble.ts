@@ -2,7 +2,7 @@
 
 import type { Job, JudgedFreshness } from '../../../client/src/operations.ts'
 import { useLoad } from '../load.tsx'
-import { isOver } from '../screens/jobs/jobs.tsx'
+import { isOver } from './job.ts'
 import { useExisting } from './names.ts'
 
 /** Jobs and tables among which trouble is looked for. */

@@ -4,13 +4,13 @@ import { type ReactNode, useState } from 'react'
 import { isSameDocument, type MergeStep, merged, mergeSteps } from '../document/changes.ts'
 import type { Kept } from '../document/draft.ts'
 import { parsed, pathText, pretty } from '../document/json-text.ts'
-import { isVersionConflict, type OpenDocument, ROOT, type Save } from '../facts/configuration-documents.ts'
 import type { LoadedConfiguration } from '../facts/use-configuration.ts'
 import { moment, plural } from '../format.ts'
 import { CodeHelp } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
+import { isVersionConflict, type OpenDocument, ROOT, type Save } from './configuration-documents.ts'
 
 interface Row {
   readonly id: string

@@ -7,8 +7,8 @@ import { duration, moment, plural } from '../format.ts'
 import { CodeHelp } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OpenConfiguration } from '../parts/open-configuration.tsx'
-import { Repair } from '../screens/jobs/job-repair.tsx'
-import { SuggestedRepair } from '../screens/jobs/job-suggestion.tsx'
+import { Repair } from './job-repair.tsx'
+import { SuggestedRepair } from './job-suggestion.tsx'
 
 interface CauseProps {
   readonly job: Job

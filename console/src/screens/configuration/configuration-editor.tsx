@@ -10,15 +10,6 @@ import { EffectiveView, type Origin } from '../../editor/effective-view.tsx'
 import { LazyJsonEditor } from '../../editor/lazy.ts'
 import { canShow, SchemaForm } from '../../editor/schema-form.tsx'
 import { ViewSwitch } from '../../editor/view-switch.tsx'
-import {
-  documentsOf,
-  draftsName,
-  type OpenDocument,
-  ROOT,
-  useLeaveGuard,
-  useRun,
-  useSave,
-} from '../../facts/configuration-documents.ts'
 import { helpFor } from '../../facts/field-help.ts'
 import { useCatalogue } from '../../facts/names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useSchemas } from '../../facts/use-configuration.ts'
@@ -28,6 +19,15 @@ import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useKey } from '../../use-key.ts'
 import { useConflict } from '../../views/configuration-conflict.tsx'
+import {
+  documentsOf,
+  draftsName,
+  type OpenDocument,
+  ROOT,
+  useLeaveGuard,
+  useRun,
+  useSave,
+} from '../../views/configuration-documents.ts'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 

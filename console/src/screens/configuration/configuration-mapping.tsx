@@ -3,7 +3,6 @@
 
 import type { Table } from '../../../../client/src/operations.ts'
 import { isRecord, type Path, parsed, setAt, valueIn } from '../../document/json-text.ts'
-import type { OpenDocument } from '../../facts/configuration-documents.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count } from '../../format.ts'
 import { useLoad } from '../../load.tsx'
@@ -12,6 +11,7 @@ import { HelpAbout } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { TextField } from '../../parts/text-field.tsx'
 import { TextList } from '../../parts/text-list.tsx'
+import type { OpenDocument } from '../../views/configuration-documents.ts'
 
 const INPUT: Path = ['storage', 'input', 'tables']
 const OUTPUT: Path = ['storage', 'output', 'tables']

@@ -1,7 +1,6 @@
 // A configuration: what it says, its rows, what will really run, its state, versions and runs.
 
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useRun } from '../../facts/configuration-documents.ts'
 import { EXTRACTOR, FLOW_COMPONENTS, useNames } from '../../facts/names.ts'
 import { type ConfigurationPlace, useConfiguration, useRuns } from '../../facts/use-configuration.ts'
 import { moment, parseTime, until } from '../../format.ts'
@@ -13,7 +12,8 @@ import { Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
-import { JobTable } from '../jobs/jobs.tsx'
+import { useRun } from '../../views/configuration-documents.ts'
+import { JobTable } from '../../views/job-table.tsx'
 import { AuthorisationTab, authorisedBy } from './configuration-authorisation.tsx'
 import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'

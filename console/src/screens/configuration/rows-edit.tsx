@@ -3,11 +3,11 @@
 import { useId, useState } from 'react'
 import { isBelowSecret, leavesOf, parsed, pathText, putAt, valueIn } from '../../document/json-text.ts'
 import { typedText } from '../../document/schema.ts'
-import type { OpenDocument } from '../../facts/configuration-documents.ts'
 import { plural } from '../../format.ts'
 import { Dialog } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
+import type { OpenDocument } from '../../views/configuration-documents.ts'
 
 export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onClose: () => void }) {
   const ids = [useId(), useId()] as const

@@ -5,14 +5,6 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useDeferredValue, useId, useState } from 'react'
 import { useDrafts } from '../../document/draft.ts'
 import { isRecord, type Path, parsed, setAt, valueIn } from '../../document/json-text.ts'
-import {
-  documentsOf,
-  draftsName,
-  type OpenDocument,
-  useLeaveGuard,
-  useRun,
-  useSave,
-} from '../../facts/configuration-documents.ts'
 import { useComponents, useNames } from '../../facts/names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useRuns } from '../../facts/use-configuration.ts'
 import {
@@ -41,8 +33,16 @@ import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
 import { useConflict } from '../../views/configuration-conflict.tsx'
+import {
+  documentsOf,
+  draftsName,
+  type OpenDocument,
+  useLeaveGuard,
+  useRun,
+  useSave,
+} from '../../views/configuration-documents.ts'
 import { FlowGraph } from '../../views/flow-graph.tsx'
-import { JobTable } from '../jobs/jobs.tsx'
+import { JobTable } from '../../views/job-table.tsx'
 import { ConditionEditor } from './flow-condition.tsx'
 
 const route = getRouteApi('/flows/$componentId/$configurationId')

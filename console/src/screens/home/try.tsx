@@ -5,6 +5,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Job } from '../../../../client/src/operations.ts'
 import type { FailedResult } from '../../facts/failure.ts'
+import { isOver } from '../../facts/job.ts'
 import { breakSampleShop, COMPONENT, CONFIGURATION, createSampleShop, runSampleShop, TABLE } from '../../facts/sample-shop.ts'
 import { useLoad } from '../../load.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -12,7 +13,6 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Page } from '../../shell/page.tsx'
 import { CauseCard } from '../../views/job-cause.tsx'
-import { isOver } from '../jobs/jobs.tsx'
 
 const route = getRouteApi('/try')
 

@@ -4,12 +4,12 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
 import type { StackNode, Table } from '../../../../client/src/operations.ts'
+import { LEVEL_STATES } from '../../facts/level-states.ts'
 import { bytes, count, parseTime, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { Scroll } from '../../parts/scroll.tsx'
 import { Status } from '../../parts/status.tsx'
 import { usePerson } from '../../session.ts'
-import { LEVEL_STATES } from '../project/operations.tsx'
 
 const DAYS = 28
 const DAY_MS = 86_400_000

@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Job } from '../../../../client/src/operations.ts'
 import { flowResultOf, type PhaseResult, type TaskResult } from '../../facts/flow-result.ts'
+import { isOver } from '../../facts/job.ts'
 import { type Flow, type FlowTask, namesOf, readFlow } from '../../flow/flow-document.ts'
 import { duration, plural, took } from '../../format.ts'
 import { useLoad } from '../../load.tsx'
@@ -15,7 +16,6 @@ import { Timeline } from '../../parts/timeline.tsx'
 import { useKey } from '../../use-key.ts'
 import { FlowGraph } from '../../views/flow-graph.tsx'
 import { CompareRuns, OtherRuns } from './flow-compare.tsx'
-import { isOver } from './jobs.tsx'
 
 const route = getRouteApi('/jobs/$jobId')
 

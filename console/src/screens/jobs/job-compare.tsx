@@ -2,12 +2,10 @@
 
 import { Link } from '@tanstack/react-router'
 import type { Job } from '../../../../client/src/operations.ts'
-import { type Change, changesBetween } from '../../document/changes.ts'
-import { isBelowSecret } from '../../document/json-text.ts'
-import type { ConfigurationPlace } from '../../facts/use-configuration.ts'
+import { isOver, runTime, secondsOf } from '../../facts/job.ts'
+import { shown, useVersionChanges } from '../../facts/version-changes.ts'
 import { bytes, count, hourAndMinute } from '../../format.ts'
 import { Lines, useLoad } from '../../load.tsx'
-import { isOver, runTime, secondsOf } from './jobs.tsx'
 
 interface Phase {
   readonly name: string
@@ -53,6 +51,7 @@ export function useLastGood(job: Job): Job | undefined {
 const FAR = 1.5
 
 const isMore = (now: number, then: number): boolean => then > 0 && now > then * FAR
+
 /** Less work than usual is worth a look, less time or memory is not. */
 const isFar = (now: number, then: number): boolean => isMore(now, then) || (then > 0 && now < then / FAR)
 
@@ -113,35 +112,6 @@ export function AgainstLastGood({ job, good }: { job: Job; good: Job }) {
       <ConfigurationDifference job={job} good={good} />
     </section>
   )
-}
-
-interface Version {
-  readonly configuration: unknown
-  readonly rows?: readonly { readonly id: string; readonly name: string; readonly configuration: unknown }[]
-}
-
-const documentOf = ({ configuration, rows = [] }: Version) => ({
-  ...Object.fromEntries(rows.map((row) => [row.name || row.id, row.configuration])),
-  configuration,
-})
-
-/** A value as one line; secrets stay six dots. */
-export const shown = (path: Change['path'], value: unknown): string =>
-  isBelowSecret(path) ? '••••••' : (JSON.stringify(value) ?? '')
-
-/** What differs between two versions, rows by their names; undefined while it is not known. */
-export function useVersionChanges(
-  place: ConfigurationPlace,
-  from: string | undefined,
-  to: string | undefined,
-): readonly Change[] | undefined {
-  const versions = from && to && from !== to ? { from, to } : undefined
-  const before = useLoad('configurations.version', versions && { path: { ...place, versionId: versions.from } })
-  const after = useLoad('configurations.version', versions && { path: { ...place, versionId: versions.to } })
-  if (!versions) return []
-  if (before.error || after.error) return []
-  if (!before.data || !after.data) return undefined
-  return changesBetween(documentOf(before.data as unknown as Version), documentOf(after.data as unknown as Version)) // described loosely
 }
 
 function ConfigurationDifference({ job, good }: { job: Job; good: Job }) {

@@ -6,6 +6,7 @@ import { useEffect } from 'react'
 import type { Branch, Job } from '../../../../client/src/operations.ts'
 import { type FailedResult, insideSentence, whyOf } from '../../facts/failure.ts'
 import { flowResultOf, flowSentence } from '../../facts/flow-result.ts'
+import { isOver, secondsOf } from '../../facts/job.ts'
 import { rowsOf } from '../../facts/job-rows.ts'
 import { useNames } from '../../facts/names.ts'
 import { bytes, count, duration, moment, plural, timeOfDay, took } from '../../format.ts'
@@ -24,7 +25,6 @@ import { AgainstLastGood, useLastGood } from './job-compare.tsx'
 import { JobLog } from './job-log.tsx'
 import { JobRecording } from './job-recording.tsx'
 import { JobTimeline } from './job-timeline.tsx'
-import { isOver, secondsOf } from './jobs.tsx'
 
 const route = getRouteApi('/jobs/$jobId')
 

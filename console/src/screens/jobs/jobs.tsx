@@ -1,75 +1,28 @@
 // Jobs, newest first, live. Failed ones say why in the list.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Job } from '../../../../client/src/operations.ts'
+import { isOver } from '../../facts/job.ts'
 import { type Component, useComponents, useNames } from '../../facts/names.ts'
-import { duration, moment, plural, sinceSeconds } from '../../format.ts'
+import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { type Selection, useSelection } from '../../parts/selection.ts'
-import { Status, wordOf } from '../../parts/status.tsx'
+import { useSelection } from '../../parts/selection.ts'
+import { wordOf } from '../../parts/status.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
+import { JobTable } from '../../views/job-table.tsx'
 
 const route = getRouteApi('/jobs')
 
 const PAGE_ROWS = 50
-/** A job that takes longer than usual is not over. */
-const MOST_SHARE = 0.95
+
 const STATUSES = ['processing', 'waiting', 'error', 'warning', 'success', 'terminated', 'cancelled']
-
-export const isOver = (status: string): boolean => ['success', 'warning', 'error', 'terminated', 'cancelled'].includes(status)
-
-export const secondsOf = ({ startTime, endTime, durationSeconds }: Job): number | undefined =>
-  startTime === null ? undefined : endTime === null ? sinceSeconds(startTime) : (durationSeconds ?? 0)
-
-/** Of a run, whose seconds are whole: none means less than one. */
-export const runTime = (seconds: number): string => duration(seconds || 0.5)
-
-export interface JobProgress {
-  readonly share: number
-  /** Guessed from the time that it usually takes; undefined when that is not known. */
-  readonly leftSeconds: number | undefined
-  readonly text: string
-}
-
-const PHASES: Readonly<Record<string, string>> = { input: 'reading tables', program: 'running', load: 'loading' }
-
-/** How far a running job is: by its rows and what is known of the present one, else by the time that it usually takes. */
-export function progressOf(job: Job): JobProgress | undefined {
-  const seconds = secondsOf(job)
-  if (job.status !== 'processing' || seconds === undefined) return undefined
-  const usual = job.usual ? job.usual.durationMs / 1000 : undefined
-  const leftSeconds = usual === undefined ? undefined : Math.max(0, usual - seconds)
-  const byTime = usual === undefined ? undefined : Math.min(seconds / Math.max(usual, 1), MOST_SHARE)
-  if (!job.progress) return byTime === undefined ? undefined : { share: byTime, leftSeconds, text: '' }
-  const { rowsDone, rowsTotal, phase, done, total } = job.progress
-  const ofRow = done !== undefined && total ? done / total : 0
-  const byRows = (rowsDone + ofRow) / Math.max(1, rowsTotal)
-  const text = `${rowsTotal > 1 ? `${rowsDone} of ${rowsTotal} rows, ` : ''}${PHASES[phase] ?? phase}`
-  return { share: Math.max(byRows, rowsTotal > 1 ? 0 : (byTime ?? 0)), leftSeconds, text }
-}
-
-/** ", 64 %"; nothing while nothing is known. */
-export function progressText(job: Job, before = ''): string {
-  const progress = progressOf(job)
-  return progress ? `${before}about ${Math.round(progress.share * 100)} %` : ''
-}
-
-/** The sentence a job ended with. */
-export const messageOf = (job: Job): string | undefined => (job.result as { message?: string }).message // described loosely
-
-/** Why it failed, or what it waits for. */
-function reasonOf(job: Job): string | undefined {
-  if (job.status === 'error' || job.status === 'warning' || job.status === 'terminated') return messageOf(job)
-  return job.waitingReason ?? undefined
-}
 
 const SINCE: readonly Option[] = [
   ['-1 hour', 'the last hour'],
@@ -255,50 +208,9 @@ function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
   )
 }
 
-function sentence(shown: number, failed: number, page: number): string {
+export function sentence(shown: number, failed: number, page: number): string {
   if (shown === 0) return 'No jobs.'
   if (shown === 1) return failed === 0 ? 'One job, and it did not fail.' : 'One job, and it failed.'
   const which = page === 1 ? `the last ${shown}` : `these ${shown}`
   return failed === 0 ? `None of ${which} jobs failed.` : `${failed} of ${which} jobs failed.`
-}
-
-export function JobTable({ jobs, selection }: { jobs: readonly Job[]; selection?: Selection }) {
-  const nameOf = useNames()
-  return (
-    <ListTable
-      label="Jobs"
-      columns={[...(selection ? [{ hidden: 'Select' }] : []), 'Status', 'What', 'Started', { num: 'Took' }, 'By', 'Job']}
-    >
-      {jobs.map((job) => {
-        const seconds = secondsOf(job)
-        return (
-          <tr key={job.id}>
-            {selection ? (
-              <td>
-                <input
-                  type="checkbox"
-                  aria-label={`Select job ${job.id}`}
-                  checked={selection.has(job.id)}
-                  onChange={() => selection.toggle(job.id)}
-                />
-              </td>
-            ) : null}
-            <td>
-              <Status status={job.status} />
-            </td>
-            <td className="what">
-              <Link className="med" to="/jobs/$jobId" params={{ jobId: job.id }}>
-                {nameOf(job.component, job.config)}
-              </Link>
-              {reasonOf(job) ? <div className="xs mute clip">{reasonOf(job)}</div> : null}
-            </td>
-            <td className="nowrap">{moment(job.startTime ?? job.createdTime)}</td>
-            <td className="num">{seconds === undefined ? <i className="null">not started</i> : runTime(seconds)}</td>
-            <td className="mute nowrap">{job.token.description}</td>
-            <td className="id">{job.id}</td>
-          </tr>
-        )
-      })}
-    </ListTable>
-  )
 }

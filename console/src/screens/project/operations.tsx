@@ -1,6 +1,7 @@
 // Operations: how the stack is doing, and what happened on it. For stack admins.
 
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { LEVEL_STATES } from '../../facts/level-states.ts'
 import { moment, plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -11,8 +12,6 @@ import { usePerson } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 
 const route = getRouteApi('/operations')
-/** Levels of checks as the states that the console shows everywhere. */
-export const LEVEL_STATES: Readonly<Record<string, string>> = { ok: 'success', warning: 'warning', problem: 'error' }
 const AUDIT_LIMIT = 100
 
 export const OperationsScreen = () => (usePerson()?.account.isStackAdmin ? <Operations /> : <ForAdmins />)

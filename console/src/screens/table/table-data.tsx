@@ -10,9 +10,9 @@ import { CopyButton } from '../../parts/copy.tsx'
 import { Dialog, Drawer } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
+import { PastTime } from '../../parts/past-time.tsx'
 import { Scroll } from '../../parts/scroll.tsx'
 import { Value } from '../../parts/value.tsx'
-import { PastTime } from '../../views/past-time.tsx'
 
 const route = getRouteApi('/storage/$tableId')
 

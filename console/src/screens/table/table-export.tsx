@@ -16,7 +16,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { saveAs } from '../../parts/save-as.ts'
 import { api } from '../../session.ts'
 import { curlOf } from '../../shell/curl.tsx'
-import { FileLink } from '../storage/file-viewer.tsx'
+import { FileLink } from '../../views/file-link.tsx'
 
 const route = getRouteApi('/storage/$tableId')
 

@@ -8,7 +8,7 @@ import { moment } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
-import { AssetGraph } from '../home/asset-graph.tsx'
+import { AssetGraph } from '../../views/asset-graph.tsx'
 
 type UsedBy = Answer<'lineage.usedBy'>
 type User = UsedBy['readBy'][number]

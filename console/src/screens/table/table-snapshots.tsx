@@ -13,10 +13,10 @@ import { Drawer } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
+import { PastTime } from '../../parts/past-time.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
-import { PastTime } from '../../views/past-time.tsx'
 
 interface Snapshot {
   readonly id: string

@@ -1,5 +1,5 @@
 import { fieldTime, zone } from '../format.ts'
-import { Field } from '../parts/field.tsx'
+import { Field } from './field.tsx'
 
 interface PastTimeProps {
   readonly label: string

@@ -3,17 +3,17 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { Job } from '../../../../client/src/operations.ts'
-import { type Change, changesBetween } from '../../document/changes.ts'
-import { type Path, parsed, setAt, valueIn } from '../../document/json-text.ts'
-import type { Cause } from '../../facts/failure.ts'
-import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration } from '../../facts/use-configuration.ts'
-import { Lines } from '../../load.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { api } from '../../session.ts'
-import { toast } from '../../shell/toast.tsx'
-import { shown, useVersionChanges } from './job-compare.tsx'
+import type { Job } from '../../../client/src/operations.ts'
+import { type Change, changesBetween } from '../document/changes.ts'
+import { type Path, parsed, setAt, valueIn } from '../document/json-text.ts'
+import type { Cause } from '../facts/failure.ts'
+import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration } from '../facts/use-configuration.ts'
+import { shown, useVersionChanges } from '../facts/version-changes.ts'
+import { Lines } from '../load.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { api } from '../session.ts'
+import { toast } from '../shell/toast.tsx'
 
 interface Repair {
   /** Why this is a repair. */

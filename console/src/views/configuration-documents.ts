@@ -5,9 +5,9 @@ import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { ApiError } from '../../../client/src/client.ts'
 import { isSameDocument } from '../document/changes.ts'
 import type { Draft, DraftStore, Kept } from '../document/draft.ts'
+import { type ConfigurationPlace, type LoadedConfiguration, readConfiguration } from '../facts/use-configuration.ts'
 import { api, branchName } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
-import { type ConfigurationPlace, type LoadedConfiguration, readConfiguration } from './use-configuration.ts'
 
 export const ROOT = 'root'
 

@@ -6,7 +6,15 @@ import { type FrameSocket, FrameTooLong } from './frames.ts'
 import * as say from './messages.ts'
 import { cutRows } from './rows.ts'
 import { textOf } from './values.ts'
-import { type Format, WireError, type WirePortal, type WireResult, type WireSession, type WireStatement } from './wire-session.ts'
+import {
+  type Format,
+  WireError,
+  type WirePortal,
+  type WireReceiver,
+  type WireResult,
+  type WireSession,
+  type WireStatement,
+} from './wire-session.ts'
 
 const MAX_MESSAGE_BYTES = 32 << 20
 /** Prepared statements and portals of one connection. */
@@ -224,7 +232,11 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
   async function run(open: OpenPortal, most: number, withColumns: boolean): Promise<void> {
     await cancellable(open.portal, async () => {
       open.result ??= await open.portal.open()
-      const { columns, copy, frames, tag, forget } = open.result
+      const { columns, copy, receive, frames, tag, forget } = open.result
+      if (copy && receive) {
+        await send(say.copyIn(copy.format, copy.columns))
+        return send(say.commandComplete(await received(receive)))
+      }
       if (copy) await send(say.copyOut(copy.format, copy.columns))
       else if (columns && withColumns) await send(say.rowDescription(columns, open.formats))
       const limit = most > 0 && !copy ? most : Number.POSITIVE_INFINITY
@@ -234,6 +246,27 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
       if (forget) forgetStatements(forget)
       await send(tag(rows) === '' ? say.emptyQuery() : say.commandComplete(tag(rows)))
     })
+  }
+
+  /** Takes the data of a copy from the client; answers the tag of the command. */
+  async function received(receiver: WireReceiver): Promise<string> {
+    let frames = 0
+    try {
+      await flush()
+      for (;;) {
+        const frame = await socket.next(true, MAX_MESSAGE_BYTES)
+        if (!frame) throw reason ?? new ClientGone()
+        if (++frames % FRAMES_PER_TURN === 0) await nextTurn()
+        if (frame.kind === 'd') await receiver.write(frame.content)
+        else if (frame.kind === 'c') return await receiver.end()
+        else if (frame.kind === 'f') throw gaveUp(say.reader(frame.content).text())
+        else if (frame.kind !== 'S' && frame.kind !== 'H')
+          throw protocolError(`Messages of kind "${frame.kind}" are not part of a copy.`)
+      }
+    } catch (error) {
+      await receiver.abort()
+      throw error
+    }
   }
 
   async function sendFrames(
@@ -350,6 +383,8 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
 class ClientGone extends Error {}
 
 const protocolError = (message: string) => new WireError('08P01', message)
+
+const gaveUp = (why: string) => new WireError('57014', `COPY was ended by the client: ${why.slice(0, 200)}`)
 
 const formatFrom = (code: number): Format => {
   if (code === 0 || code === 1) return code

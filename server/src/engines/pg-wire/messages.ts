@@ -61,8 +61,11 @@ export const rowDescription = (columns: readonly WireColumn[], formats: readonly
     ),
   )
 
-export const copyOut = (format: Format, columns: number): Buffer =>
-  frame('H', Buffer.from([format]), int16(columns), ...Array.from({ length: columns }, () => int16(format)))
+export const copyOut = (format: Format, columns: number): Buffer => copyStart('H', format, columns)
+export const copyIn = (format: Format, columns: number): Buffer => copyStart('G', format, columns)
+
+const copyStart = (kind: string, format: Format, columns: number): Buffer =>
+  frame(kind, Buffer.from([format]), int16(columns), ...Array.from({ length: columns }, () => int16(format)))
 
 /** One format for all, one for each, or none: text. */
 export const formatOf = (formats: readonly Format[], i: number): Format =>

@@ -31,12 +31,21 @@ export interface WireResult {
   readonly columns: readonly WireColumn[] | undefined
   /** The frames are CopyData instead of rows. */
   readonly copy?: { readonly format: Format; readonly columns: number } | undefined
+  /** Copied data comes from the client instead: it is sent here, and the tag is what `end` answers. */
+  readonly receive?: WireReceiver | undefined
   /** Whole frames, ready to be sent, in buffers of moderate size, each lent until the next is asked for. */
   readonly frames: AsyncIterator<Buffer>
   /** `SELECT 5`, once the frames have ended; `rows` is how many rows were sent at the last. */
   tag(rows: number): string
   /** Prepared statements that go with this: one by its name, or all. */
   readonly forget?: { readonly name: string } | 'all' | undefined
+}
+
+export interface WireReceiver {
+  write(chunk: Buffer): Promise<void>
+  end(): Promise<string>
+  /** The client gave up, or is gone, or what it sent failed. */
+  abort(): Promise<void>
 }
 
 export interface WireSession {

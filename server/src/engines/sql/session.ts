@@ -2,13 +2,15 @@
 // statement runs, so that every statement sees the newest state of each table, and nothing that nobody asked for is opened.
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import { copyFile, link, mkdir, rm } from 'node:fs/promises'
+import { copyFile, link, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { nextTurn } from '../../kit/next-turn.ts'
+import { singleQuoted } from '../../kit/single-quoted.ts'
 import { type FromWorker, PROJECT_CATALOG, type RunMessage, type View, type WorkerError } from './protocol.ts'
 import type {
   CopyFormat,
+  CsvFile,
   SessionOptions,
   SqlBytes,
   SqlEngineDeps,
@@ -330,6 +332,38 @@ export async function openSession(
     return JSON.parse(String(text)) as StatementNames | 'unreadable' | 'other' // written by our worker
   }
 
+  async function csvFile(): Promise<CsvFile> {
+    const path = join(filesDir, randomUUID())
+    const file = await open(path, 'wx')
+    let longestLine = 2 << 20
+    const discard = async () => {
+      await file.close().catch(() => {}) // closed already when it was read
+      await rm(path, { force: true })
+    }
+    return {
+      write: async (bytes, longest) => {
+        longestLine = Math.max(longestLine, longest)
+        await file.writeFile(bytes)
+      },
+      insert: async (into, values, given = {}) => {
+        const names = ['line', ...values.map((_, i) => `c${i}`)].map((name) => `${name}: 'VARCHAR'`)
+        const from = `read_csv(${singleQuoted(path)}, columns = {${names.join(', ')}}, ${csvOptions(longestLine)})`
+        try {
+          await file.close()
+          const { batches, end } = await query(`INSERT INTO ${into} SELECT ${values.join(', ')} FROM ${from}`, {
+            ...given,
+            isOurs: true,
+          })
+          await drain(batches)
+          await end
+        } finally {
+          await discard()
+        }
+      },
+      discard,
+    }
+  }
+
   async function close(): Promise<void> {
     if (!isOpen) return
     isOpen = false
@@ -350,7 +384,7 @@ export async function openSession(
   const isSmall = (): boolean => rssMb !== undefined && rssMb < RETIRE_SHARE * limits.memoryMb
 
   if (database !== undefined) await bindViews()
-  return { query, copy, execute, describe, names, close, [Symbol.asyncDispose]: close }
+  return { query, copy, execute, describe, names, csvFile, close, [Symbol.asyncDispose]: close }
 }
 
 async function unlinkUnused(links: Map<string, Link>): Promise<void> {
@@ -365,6 +399,10 @@ async function unlinkUnused(links: Map<string, Link>): Promise<void> {
 type Given = StatementOptions & { readonly values?: readonly SqlValue[]; readonly isOurs?: boolean }
 
 const VIEWS = `SELECT sql FROM duckdb_views() WHERE database_name = 'workspace' AND NOT internal`
+
+const csvOptions = (longestLine: number): string =>
+  `auto_detect = false, header = false, delim = ',', quote = '"', escape = '"', new_line = '\\n', nullstr = '', allow_quoted_nulls = false,
+  parallel = false, max_line_size = ${longestLine}, buffer_size = ${4 * longestLine}`
 
 interface Running {
   readonly shape: Promise<StatementShape>

@@ -100,7 +100,18 @@ export interface SqlSession extends AsyncDisposable {
   describe(sql: string, options?: Pick<StatementOptions, 'shortNames'>): Promise<StatementShape>
   /** What a query names, without running or binding it. `unreadable`: it is not SQL to DuckDB; `other`: it is, and not a query. */
   names(sql: string): Promise<StatementNames | 'unreadable' | 'other'>
+  /** A file in the folder of the session, for rows that are added to a table. */
+  csvFile(): Promise<CsvFile>
   close(): Promise<void>
+}
+
+/** Lines of CSV: a first column that is not read, then the values in double quotes, null as nothing at all. */
+export interface CsvFile {
+  /** `longest`: at least the bytes of the longest line among them. */
+  write(bytes: Buffer, longest: number): Promise<void>
+  /** Adds the rows to a table, and removes the file. `into` and `values` are SQL of the caller's own; values name c0, c1 ... */
+  insert(into: string, values: readonly string[], options?: StatementOptions): Promise<void>
+  discard(): Promise<void>
 }
 
 /**

@@ -33,15 +33,39 @@ export interface CopyCommand {
   readonly options: CopyOptions
 }
 
+export interface CopyInCommand {
+  /** Parts of the name, the last is the table's. */
+  readonly table: readonly string[]
+  /** None: all of the table. */
+  readonly columns: readonly string[]
+  readonly options: CopyOptions
+}
+
+/** `COPY table [(columns)] FROM STDIN [[WITH] options]`; undefined for a COPY that writes. */
+export function readCopyIn(statement: Statement): CopyInCommand | undefined {
+  const { tokens } = statement
+  const from = directionOf(statement)
+  if (from === undefined || tokens.lower(from) !== 'from') return undefined
+  if (tokens.lower(from + 1) !== 'stdin') throw new WireError('0A000', 'COPY reads from the client only: COPY table FROM STDIN.')
+  const table = [nameAt(statement, 1)]
+  let at = 2
+  for (; tokens.isSymbol(at, '.'); at += 2) table.push(nameAt(statement, at + 1))
+  const columns: string[] = []
+  if (tokens.isSymbol(at, '(')) {
+    do {
+      columns.push(nameAt(statement, at + 1))
+      at += 2
+    } while (tokens.isSymbol(at, ','))
+    if (!tokens.isSymbol(at++, ')')) throw syntax('COPY names columns as (a, b).')
+  }
+  if (at !== from) throw syntax('COPY has the form COPY table (columns) FROM STDIN.')
+  return { table, columns, options: copyOptions(statement, from + 2) }
+}
+
 /** `COPY {(query) | table [(columns)]} TO STDOUT [[WITH] options]`. */
 export function readCopy(statement: Statement): CopyCommand {
   const word = wordAt(statement)
   const to = directionOf(statement)
-  if (to !== undefined && word(to) === 'from')
-    throw new WireError(
-      '0A000',
-      'COPY ... FROM is not supported: load tables through the Storage API. COPY (query) TO STDOUT reads.',
-    )
   if (to === undefined || word(to + 1) !== 'stdout')
     throw new WireError('0A000', 'COPY writes to the client only: COPY (query) TO STDOUT.')
   return { query: copySource(statement, to), options: copyOptions(statement, to + 2) }

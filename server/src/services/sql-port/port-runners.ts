@@ -15,6 +15,8 @@ export interface Runner {
   begin(): Promise<void>
   commit(): Promise<void>
   rollback(): Promise<void>
+  /** The client has the next word in the middle of a statement: it has as long as for the next statement of a transaction. */
+  waitForClient(): void
 }
 
 export type FindTable = (schema: string, name: string) => Promise<SqlTable | undefined>
@@ -56,6 +58,7 @@ export function createReadRunner({ engine, reader, owner, findTable, onClosed }:
     },
     commit: end,
     rollback: end,
+    waitForClient: () => {},
   }
 }
 
@@ -75,6 +78,7 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
   let held: Taken | undefined
   let idle: NodeJS.Timeout | undefined
   const waitForNext = () => {
+    clearTimeout(idle)
     idle = setTimeout(onIdle, idleMs).unref()
   }
 
@@ -132,5 +136,6 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
     },
     commit: () => end('COMMIT'),
     rollback: () => end('ROLLBACK'),
+    waitForClient: waitForNext,
   }
 }

@@ -15,12 +15,15 @@ import {
 } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlBytes, SqlSession, StatementOptions } from '../../engines/sql/sql-engine.ts'
 import { isQuery, placedStatements, type Statement, singleStatement, type TableName } from '../../engines/sql/statements.ts'
+import { doubleQuoted } from '../../kit/double-quoted.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { dialectEdits } from './pg-dialect.ts'
-import { nameAt, readCopy, readDeclare, readFetch } from './port-commands.ts'
+import { type CopyInCommand, nameAt, readCopy, readCopyIn, readDeclare, readFetch } from './port-commands.ts'
+import { copyInResult, createCopyIn } from './port-copy-in.ts'
 import { placedIn } from './port-errors.ts'
 import { literalEdits, parameterCount, untypedLists, withoutAny } from './port-parameters.ts'
 import type { Runner, Taken } from './port-runners.ts'
+import { createSavepoints, mayChange } from './port-savepoints.ts'
 import { type PortSettings, readSet, SERVER_VERSION } from './port-settings.ts'
 import { pgType, wireColumn } from './port-types.ts'
 import { mayName, type Route, routeOf } from './statement-route.ts'
@@ -69,6 +72,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   const { runner, settings } = deps
   const cursors = new Map<string, Cursor>()
   const routes = new Map<string, Route>()
+  const savepoints = createSavepoints()
   let status: 'I' | 'T' | 'E' = 'I'
 
   // --------------------------------------------------------------------------------------------------------------- one statement
@@ -96,15 +100,18 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         () => finish(status === 'E' ? 'rollback' : 'commit'),
       ),
     rollback: (statement) => {
-      if (hasWord(statement, 'to')) throw noSavepoints()
-      return effect('ROLLBACK', () => finish('rollback'))
+      const name = savepointOf(statement, 'to')
+      if (name === undefined) return effect('ROLLBACK', () => finish('rollback'))
+      return effect('ROLLBACK', () => rollBackTo(name))
     },
     abort: () => effect('ROLLBACK', () => finish('rollback')),
-    savepoint: () => {
-      throw noSavepoints()
+    savepoint: (statement) => {
+      const name = nameAt(statement, 1)
+      return effect('SAVEPOINT', () => inTransaction('SAVEPOINT', async () => savepoints.set(name)))
     },
-    release: () => {
-      throw noSavepoints()
+    release: (statement) => {
+      const name = savepointOf(statement, 'release') ?? nameAt(statement, 1)
+      return effect('RELEASE', () => inTransaction('RELEASE SAVEPOINT', async () => savepoints.release(name)))
     },
     set: (statement) => {
       const given = readSet(statement)
@@ -133,6 +140,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       return effect('CLOSE CURSOR', () => (name === 'all' ? closeCursors() : closeCursor(name)))
     },
     copy: (statement) => {
+      const into = readCopyIn(statement)
+      if (into) return copyInStatement(into)
       const { query, options } = readCopy(statement)
       return queryStatement(singleStatement(query), [], options)
     },
@@ -143,6 +152,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   async function begin(): Promise<void> {
     if (status !== 'I') return // PostgreSQL warns and goes on
     await runner.begin()
+    savepoints.clear()
     status = 'T'
   }
 
@@ -151,6 +161,82 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const wasOpen = status !== 'I'
     status = 'I'
     if (wasOpen) await runner[how]()
+  }
+
+  async function inTransaction(what: string, work: () => Promise<void>): Promise<void> {
+    if (status === 'I') throw new WireError('25P01', `${what} is only used in a transaction. Send BEGIN first.`)
+    await work()
+  }
+
+  const rollBackTo = (name: string) =>
+    inTransaction('ROLLBACK TO SAVEPOINT', async () => {
+      for (const [cursor, { isHeld }] of cursors) if (!isHeld) await closeCursor(cursor)
+      const session = async () => {
+        const { session, release } = await runner.take(new AbortController().signal)
+        await release() // stays with the transaction
+        return session
+      }
+      await savepoints.rollBackTo(name, session, runner.isReadOnly)
+      status = 'T'
+    })
+
+  // ------------------------------------------------------------------------------------------------------------- COPY FROM STDIN
+
+  function copyInStatement({ table, columns: names, options }: CopyInCommand): WireStatement {
+    if (runner.isReadOnly)
+      throw new WireError(
+        '0A000',
+        'COPY ... FROM writes into tables of a workspace. Load tables of the project through the Storage API.',
+      )
+    const stop = new AbortController()
+    return {
+      describe: async () => ({ parameters: [], columns: undefined }),
+      bind: () => ({
+        columns: async () => undefined,
+        open: () => openCopyIn({ table, columns: names, options }, stop.signal),
+        cancel: () => stop.abort(),
+        close: async () => {},
+      }),
+    }
+  }
+
+  /** Without a transaction of the client, the rows are one of their own: all of them arrive, or none. */
+  async function openCopyIn({ table, columns: names, options }: CopyInCommand, signal: AbortSignal): Promise<WireResult> {
+    const isAlone = status === 'I'
+    if (isAlone) await runner.begin()
+    const end = async (how: 'commit' | 'rollback') => {
+      runner.waitForClient()
+      if (isAlone) await runner[how]()
+    }
+    try {
+      const { session } = await runner.take(signal)
+      const target = (table.length === 3 ? table.slice(1) : table).map(doubleQuoted).join('.')
+      const list = names.length > 0 ? names.map(doubleQuoted).join(', ') : '*'
+      const { columns } = await session.describe(`SELECT ${list} FROM ${target}`)
+      const timeoutMs = settings.timeoutMs()
+      const statement = { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
+      const copy = createCopyIn({ session, table: target, columns, options, statement })
+      runner.waitForClient()
+      return copyInResult(options, columns, {
+        write: async (chunk) => {
+          await copy.write(chunk)
+          runner.waitForClient()
+        },
+        end: async () => {
+          const rows = await copy.end()
+          if (!isAlone) savepoints.changed(undefined, 'rows were copied into a table before it')
+          await end('commit')
+          return `COPY ${rows}`
+        },
+        abort: async () => {
+          await copy.discard()
+          await end('rollback').catch(() => {}) // a process that is gone has nothing to roll back
+        },
+      })
+    } catch (error) {
+      await end('rollback').catch(() => {})
+      throw error
+    }
   }
 
   // ------------------------------------------------------------------------------------------------------------------ SHOW, CLOSE
@@ -390,6 +476,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     async function* lines(): AsyncGenerator<Buffer, void> {
       for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) yield piece.value
       changedRows = (await end).changedRows
+      if (status === 'T' && mayChange(statement)) savepoints.changed(sql)
       await close()
     }
     const hasColumns = columns.length > 0
@@ -529,17 +616,19 @@ const inPlace = <T>({ originalPosition }: EditedText, work: () => Promise<T>): P
     throw placedIn(error, originalPosition)
   })
 
-function hasWord({ tokens }: Statement, word: string): boolean {
-  for (let i = 0; i < tokens.length; i++) if (tokens.lower(i) === word) return true
-  return false
+/** The name in `ROLLBACK [WORK | TRANSACTION] TO [SAVEPOINT] name` and `RELEASE [SAVEPOINT] name`; undefined without that word. */
+function savepointOf(statement: Statement, word: 'to' | 'release'): string | undefined {
+  const { tokens } = statement
+  const at = [0, 1, 2].find((i) => tokens.kind(i) === 'word' && tokens.lower(i) === word)
+  if (at === undefined) return undefined
+  return nameAt(statement, tokens.lower(at + 1) === 'savepoint' && tokens.isName(at + 2) ? at + 2 : at + 1)
 }
 
+/** What runs in a transaction that has failed. */
 const ENDING = new Set(['commit', 'end', 'rollback', 'abort'])
 
 const tooManyColumns = (count: number) =>
   new WireError('54011', `The result has ${count} columns; at most ${MAX_COLUMNS} are allowed. Select fewer of them.`)
-
-const noSavepoints = () => new WireError('0A000', 'Savepoints are not supported: a transaction ends as a whole.')
 
 const SHOW_TABLES =
   `SELECT table_schema AS schema, table_name AS name FROM information_schema.tables ` +

@@ -271,3 +271,158 @@ test('15: in a workspace its own schema comes first', async (t) => {
   assert.deepEqual(shown, [['mine']])
   await db.query('DROP TABLE orders')
 })
+
+test('4: savepoints of a reader, as psycopg 3 and JDBC with autosave send them', async (t) => {
+  const db = await connect(t)
+  assert.equal((await failure(db.query('SAVEPOINT alone'))).code, '25P01')
+  await db.query('BEGIN')
+  await db.query('SAVEPOINT "_pg3_1"')
+  assert.equal((await failure(db.query('SELECT nothing'))).code.length, 5)
+  assert.equal((await failure(db.query('SELECT 1'))).code, '25P02')
+  assert.equal((await db.query('ROLLBACK TO "_pg3_1"')).command, 'ROLLBACK')
+  assert.deepEqual(await rowsOf(db, 'SELECT 1'), [[1]])
+  assert.equal((await db.query('RELEASE "_pg3_1"')).command, 'RELEASE')
+  assert.equal((await failure(db.query('ROLLBACK TO SAVEPOINT "_pg3_1"'))).code, '3B001')
+  await db.query('ROLLBACK')
+})
+
+test('4: a savepoint in a workspace undoes what came after it, and nothing else', async (t) => {
+  const db = await inWorkspace(t)
+  await db.query('CREATE TABLE saved (n INTEGER)')
+  const numbers = () => rowsOf(db, 'SELECT n FROM saved ORDER BY n')
+  await db.query('BEGIN')
+  await db.query('INSERT INTO saved VALUES ($1)', [1])
+  await db.query('SAVEPOINT PGJDBC_AUTOSAVE')
+  assert.equal((await failure(db.query(`INSERT INTO saved VALUES ('x')`))).code, '22P02')
+  await db.query('ROLLBACK TO SAVEPOINT PGJDBC_AUTOSAVE')
+  await db.query('CREATE TABLE also AS SELECT 2 AS n')
+  await db.query('INSERT INTO saved SELECT n FROM also')
+  await db.query('SAVEPOINT sp_1')
+  await db.query('DELETE FROM saved')
+  await db.query('DROP TABLE also')
+  await db.query('SAVEPOINT sp_2')
+  await db.query('rollback work to sp_1')
+  assert.equal((await failure(db.query('release savepoint sp_2'))).code, '3B001')
+  await db.query('ROLLBACK TO sp_1')
+  await db.query('RELEASE SAVEPOINT sp_1')
+  assert.deepEqual(await numbers(), [[1], [2]])
+  await db.query('COMMIT')
+  assert.deepEqual(await numbers(), [[1], [2]])
+  // What would not be the same a second time is not repeated in silence.
+  await db.query('BEGIN')
+  await db.query('INSERT INTO saved SELECT (random() * 1000)::INTEGER')
+  await db.query('SAVEPOINT s')
+  await db.query('INSERT INTO saved VALUES (4)')
+  assert.equal((await failure(db.query('ROLLBACK TO s'))).code, '0A000')
+  assert.equal((await failure(db.query('ROLLBACK TO s'))).code, '0A000')
+  await db.query('ROLLBACK')
+  assert.deepEqual(await numbers(), [[1], [2]])
+  await db.query('DROP TABLE saved; DROP TABLE also')
+})
+
+/** COPY ... FROM STDIN in pieces of some size; the tag of the command. */
+async function copyIn(db: WireClient, sql: string, data: Buffer | string, size = 1 << 16, last = frame('c')): Promise<string> {
+  await db.write(frame('Q', text(sql)))
+  const bytes = Buffer.from(data)
+  let tag = ''
+  let error: string | undefined
+  for (let message = await db.next(); message?.kind !== 'Z'; message = await db.next()) {
+    if (!message) throw new Error('the server is gone')
+    if (message.kind === 'G') {
+      for (let at = 0; at < bytes.length; at += size) await db.write(frame('d', bytes.subarray(at, at + size)))
+      await db.write(last)
+    }
+    if (message.kind === 'C') tag = message.content.toString('utf8', 0, message.content.length - 1)
+    if (message.kind === 'E') error = message.content.toString()
+  }
+  if (error !== undefined) throw new Error(error)
+  return tag
+}
+
+test('10: rows are copied into a workspace as text, CSV and binary, cut anywhere', async (t) => {
+  const [db, raw] = [await inWorkspace(t), await wire(t, true)]
+  await db.query('CREATE TABLE copied (n BIGINT, s VARCHAR, b BLOB, l INTEGER[], d TIMESTAMP, ok BOOLEAN)')
+  const shown = async () => {
+    const rows = await rowsOf(db, `SELECT n, s, hex(b), l, d::VARCHAR, ok FROM copied ORDER BY n`)
+    await db.query('DELETE FROM copied')
+    return rows
+  }
+  const expected = [
+    ['1', 'a\tb\\\n"č, 🐎', '00FF', [1, null, 3], '2024-02-29 23:59:59.5', true],
+    ['2', '', '', [], null, false],
+    ['3', null, null, null, null, null],
+  ]
+  const asText =
+    '1\ta\\tb\\\\\\n"č, 🐎\t\\\\x00ff\t{1,NULL,3}\t2024-02-29 23:59:59.5\tt\n2\t\t\\\\x\t{}\t\\N\tf\n3\t\\N\t\\N\t\\N\t\\N\t\\N\n\\.\n'
+  const asCsv = 'n,s,b,l,d,ok\n1,"a\tb\\\n""č, 🐎",\\x00ff,"{1,NULL,3}",2024-02-29 23:59:59.5,t\r\n2,"","\\x",{},,f\n3,,,,,'
+  for (const size of [1, 7, 1 << 16]) {
+    assert.equal(await copyIn(raw, 'COPY copied FROM STDIN', asText, size), 'COPY 3')
+    assert.deepEqual(await shown(), expected)
+    assert.equal(
+      await copyIn(raw, 'COPY "workspace"."main"."copied" FROM STDIN WITH (FORMAT csv, HEADER true)', asCsv, size),
+      'COPY 3',
+    )
+    assert.deepEqual(await shown(), expected)
+  }
+  const field = (bytes: Buffer | null) => (bytes ? [int32(bytes.length), bytes] : [int32(-1)])
+  const int8 = (value: bigint) => Buffer.from(value.toString(16).padStart(16, '0'), 'hex')
+  const list = Buffer.concat([1, 1, OID.int4, 3, 1, 4, 1, -1, 4, 3].map(int32))
+  const row = (...values: (Buffer | null)[]) => Buffer.concat([int16(values.length), ...values.flatMap(field)])
+  const moment = int8(762_566_399_500_000n)
+  const asBinary = Buffer.concat([
+    Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1'),
+    row(int8(1n), Buffer.from('a\tb\\\n"č, 🐎'), Buffer.from([0, 255]), list, moment, Buffer.from([1])),
+    row(int8(2n), Buffer.alloc(0), Buffer.alloc(0), Buffer.concat([0, 0, OID.int4].map(int32)), null, Buffer.from([0])),
+    row(int8(3n), null, null, null, null, null),
+    int16(0xffff),
+  ])
+  for (const size of [1, 1 << 16]) {
+    assert.equal(await copyIn(raw, 'COPY copied (n, s, b, l, d, ok) FROM STDIN (FORMAT binary)', asBinary, size), 'COPY 3')
+    assert.deepEqual(await shown(), expected)
+  }
+  assert.equal(await copyIn(raw, `COPY copied (s) FROM STDIN CSV DELIMITER ';' NULL 'none'`, 'none\nx\n'), 'COPY 2')
+  assert.deepEqual((await shown()).map(([, s]) => s).toSorted(), [null, 'x'])
+  await db.query('DROP TABLE copied')
+})
+
+test('10: a copy arrives whole or not at all, also in a transaction', async (t) => {
+  const [db, raw] = [await inWorkspace(t), await wire(t, true)]
+  await db.query('CREATE TABLE whole (n INTEGER PRIMARY KEY)')
+  const count = async () => (await rowsOf(db, 'SELECT count(*) FROM whole'))[0]?.[0]
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', '1\n2\nx\n'), /22P02/)
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', '1\n2\t3\n'), /22P04/)
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', '1\n1\n'), /23505/)
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', Buffer.from([0xff, 10])), /22021/)
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', '1\n', 10, frame('f', text('stop'))), /57014.*stop/)
+  await assert.rejects(copyIn(raw, 'COPY nothing FROM STDIN', ''), /42P01/)
+  await assert.rejects(copyIn(raw, `COPY whole FROM '/etc/passwd'`, ''), /0A000/)
+  await assert.rejects(copyIn(raw, 'COPY "in.c-main".orders FROM STDIN', '1\t2\t3\n'), /[0-9A-Z]{5}/)
+  assert.equal(await count(), '0')
+  await copyIn(raw, 'BEGIN', '')
+  assert.equal(await copyIn(raw, 'COPY whole FROM STDIN', '1\n2\n'), 'COPY 2')
+  await copyIn(raw, 'ROLLBACK', '')
+  assert.equal(await count(), '0')
+  const many = Array.from({ length: 50_000 }, (_, i) => `${i}\n`).join('')
+  assert.equal(await copyIn(raw, 'COPY whole FROM STDIN', many), 'COPY 50000')
+  assert.equal(await count(), '50000')
+  // asyncpg: the extended protocol, with a Sync before and behind the data.
+  await raw.write(
+    Buffer.concat([
+      frame('P', text(''), text('COPY whole FROM STDIN'), int16(0)),
+      frame('B', text(''), text(''), int16(0), int16(0), int16(0)),
+      frame('E', text(''), int32(0)),
+      frame('S'),
+      frame('d', Buffer.from('-1\n')),
+      frame('c'),
+      frame('S'),
+    ]),
+  )
+  let kinds = ''
+  for (let message = await raw.next(); ; message = await raw.next()) {
+    kinds += message?.kind
+    if (!message || message.kind === 'Z') break
+  }
+  assert.equal(kinds, '12GCZ')
+  assert.equal(await count(), '50001')
+  await db.query('DROP TABLE whole')
+})

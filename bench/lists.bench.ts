@@ -42,7 +42,7 @@ async function measure(stack: TestStack, paths: Readonly<Record<string, string>>
 const kinds = SEARCHED.map((kind) => `kinds[]=${kind}`).join('&')
 const searches = Object.fromEntries(WORDS.map((word) => [word, `/v2/storage/search?text=${encodeURIComponent(word)}&${kinds}`]))
 
-for (const [database, most] of [
+for (const [database, max] of [
   ['sqlite', 100],
   ['postgres', 150],
 ] as const) {
@@ -58,7 +58,7 @@ for (const [database, most] of [
     const milliseconds = await measure(stack, paths)
     report({
       bench: `${bench}-${database}`,
-      ratio: Math.max(...Object.values(milliseconds)) / most,
+      ratio: Math.max(...Object.values(milliseconds)) / max,
       target: '<= 1',
       milliseconds,
     })

@@ -34,7 +34,7 @@ const ROUNDS = Number(values.rounds)
 /** Logarithmic growth from 1 to 100 times is 1.3 for a tree of a million entries; the rest is noise of the machine and colder caches. */
 const TARGET = '<= 3'
 /** Below this a path is bound by the round trip, and a ratio says nothing. */
-const LEAST_MS = 0.2
+const MIN_MS = 0.2
 
 const JOBS_PER_PROJECT = 10_000
 const TABLES_PER_PROJECT = 100
@@ -253,7 +253,7 @@ for (const [title, make] of [
   for (const step of STEPS) opened.push(await open(title, make, step))
   for (const name of Object.keys(opened[0]!.paths)) {
     const ms = await measure(opened, name)
-    const ratio = Math.max(ms.at(-1)!, LEAST_MS) / Math.max(ms[0]!, LEAST_MS)
+    const ratio = Math.max(ms.at(-1)!, MIN_MS) / Math.max(ms[0]!, MIN_MS)
     const shown = ms.map((one) => Number(one.toFixed(2)))
     report({ bench: `scale-${title}-${name.replaceAll(' ', '-')}`, ratio, target: TARGET, steps: STEPS, ms: shown })
   }

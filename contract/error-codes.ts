@@ -491,7 +491,7 @@ export const ERRORS = {
   },
   'runner.tooManyResults': {
     kind: 'invalid',
-    text: 'The component left more than {most} files in its out folder. Write fewer and larger files, or an archive; the operator can raise MILLRACE_RUN_RESULTS.',
+    text: 'The component left more than {max} files in its out folder. Write fewer and larger files, or an archive; the operator can raise MILLRACE_RUN_RESULTS.',
   },
   'runner.invalidYaml': { kind: 'invalid', text: 'The component wrote a {path} that is not valid YAML: {reason}' },
   'runner.invalidArchive': { kind: 'invalid', text: 'The archive cannot be unpacked: {reason}' },
@@ -1137,7 +1137,7 @@ export const ERRORS = {
   },
   'encryption.tooMany': {
     kind: 'invalid',
-    text: 'The document has more than {most} values to encrypt. Split it, or encrypt only secrets.',
+    text: 'The document has more than {max} values to encrypt. Split it, or encrypt only secrets.',
   },
   'encryption.notEncrypted': {
     kind: 'invalid',

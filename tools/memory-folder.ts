@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 
 const PLACE = '/dev/shm'
-const LEAST_FREE_BYTES = 8e9
+const MIN_FREE_BYTES = 8e9
 
 export interface MemoryFolder {
   readonly path: string
@@ -16,7 +16,7 @@ export interface MemoryFolder {
 
 /** Undefined where there is no such file system, where it is small, or where programs cannot be started from it. */
 export function makeMemoryFolder(): MemoryFolder | undefined {
-  if (process.availableMemory() < LEAST_FREE_BYTES || freeBytes() < LEAST_FREE_BYTES) return undefined
+  if (process.availableMemory() < MIN_FREE_BYTES || freeBytes() < MIN_FREE_BYTES) return undefined
   const path = mkdtempSync(join(PLACE, 'millrace-tests-'))
   chmodSync(path, 0o755) // PostgreSQL runs as another user
   if (canStartPrograms(path)) return { path, remove: () => remove(path) }

@@ -136,9 +136,9 @@ async function runFile(testProcess: TestProcess, file: string): Promise<Result> 
 }
 
 /** Runs a few failed files once more, each alone. More than `most` failed files are no accident: they stay failed. */
-async function retryFailed(most: number): Promise<void> {
+async function retryFailed(max: number): Promise<void> {
   const first = failed()
-  if (first.length > most || interrupted.signal.aborted) return
+  if (first.length > max || interrupted.signal.aborted) return
   for (const result of first) {
     const again = await runAlone(result.file)
     if (again.failures.length > 0) continue

@@ -56,13 +56,13 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** The id that differs in the fewest characters, when these are not most of it. */
 export function nearest(text: string, ids: readonly string[]): string | undefined {
-  const most = Math.max(1, Math.round(Math.min(text.length, 20) * 0.4))
+  const max = Math.max(1, Math.round(Math.min(text.length, 20) * 0.4))
   const ranked = ids
     .map((id) => ({
       id,
       changes: id.includes(text) && text.length > 2 ? 0 : changesBetween(text.toLowerCase(), id.toLowerCase()),
     }))
-    .filter(({ changes }) => changes <= most)
+    .filter(({ changes }) => changes <= max)
   return ranked.sort((a, b) => a.changes - b.changes)[0]?.id
 }
 

@@ -25,7 +25,7 @@ interface Finding {
   readonly text: string
 }
 
-const LEAST_NODE = 24
+const MIN_NODE = 24
 const LITTLE_SPACE_BYTES = 5e9
 const NO_SPACE_BYTES = 5e8
 const REPOSITORY_WAIT_MS = 10_000
@@ -68,9 +68,9 @@ const MARK = { ok: 'ok     ', warning: 'warning', problem: 'PROBLEM' } as const
 function versions(): Finding {
   const { node, sqlite, tz } = process.versions
   const text = `Millrace ${BUILD}, Node ${node}, SQLite ${sqlite}, time zones ${tz}`
-  return Number(node.split('.')[0]) >= LEAST_NODE
+  return Number(node.split('.')[0]) >= MIN_NODE
     ? { check: 'versions', status: 'ok', text }
-    : { check: 'versions', status: 'problem', text: `${text}. Node ${LEAST_NODE} or newer is needed; npm start brings its own.` }
+    : { check: 'versions', status: 'problem', text: `${text}. Node ${MIN_NODE} or newer is needed; npm start brings its own.` }
 }
 
 async function dataFolder({ dataDir }: Config): Promise<Finding> {

@@ -463,7 +463,7 @@ async function scrollSteps(page: Page): Promise<number> {
   return result
     .flatMap(({ functions }) => functions)
     .flatMap(({ ranges }) => ranges)
-    .reduce((most, { count }) => Math.max(most, count), 0)
+    .reduce((max, { count }) => Math.max(max, count), 0)
 }
 
 /** Bytes that the scripts of the page hold, after what is not needed has gone. */

@@ -23,9 +23,9 @@ interface ReadParameters {
   readonly newOnly?: unknown
 }
 
-const MOST_FILES = 10_000
+const MAX_FILES = 10_000
 const DEEPEST = 10
-const MOST_STARS = 8
+const MAX_STARS = 8
 const HEADER_BYTES = 2 ** 20
 
 export async function readFolder(dataDir: string, given: unknown): Promise<void> {
@@ -77,7 +77,7 @@ async function listFiles(root: string, below = '', depth = 0): Promise<string[]>
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isFile()) found.push(path)
     else if (entry.isDirectory() && depth < DEEPEST) found.push(...(await listFiles(root, path, depth + 1)))
-    if (found.length > MOST_FILES) throw new UserError(`The folder has more than ${MOST_FILES} files.`)
+    if (found.length > MAX_FILES) throw new UserError(`The folder has more than ${MAX_FILES} files.`)
   }
   return found
 }
@@ -86,7 +86,7 @@ function matcherOf(pattern: unknown): (path: string) => boolean {
   const plain = plainPath(pattern, 'pattern')
   if (plain === '')
     throw new UserError('"pattern" is empty. "*.csv" takes all CSV files, "**/*.csv" also those of folders below.')
-  if ((plain.match(/\*/g) ?? []).length > MOST_STARS) throw new UserError(`"pattern" has more than ${MOST_STARS} stars.`)
+  if ((plain.match(/\*/g) ?? []).length > MAX_STARS) throw new UserError(`"pattern" has more than ${MAX_STARS} stars.`)
   const parts = plain.split('/').map((part) =>
     part === '**'
       ? '(?:[^/]+/)*'

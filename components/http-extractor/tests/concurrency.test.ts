@@ -47,22 +47,22 @@ const config = (url: string, more: object) => ({
 
 test('the tables are those of the sequential run, byte for byte', async (t) => {
   let inside = 0
-  let most = 0
+  let max = 0
   const { url, seen } = await serve(t, (q, r) => {
-    most = Math.max(most, ++inside)
+    max = Math.max(max, ++inside)
     r.on('finish', () => inside--)
     tree(q, r)
   })
   const sequential = await extract(config(url, {}))
   assert.equal(sequential.error, undefined)
-  assert.equal(most, 1, 'one request after another without the setting')
+  assert.equal(max, 1, 'one request after another without the setting')
   const requests = [...seen].sort()
   const parallel = await extract(config(url, { concurrency: 8 }))
   assert.equal(parallel.error, undefined)
   assert.deepEqual(parallel.tables, sequential.tables)
   assert.deepEqual(parallel.manifests, sequential.manifests)
   assert.deepEqual(seen.slice(requests.length).sort(), requests)
-  assert.ok(most > 1 && most <= 8, `${most} requests at once`)
+  assert.ok(max > 1 && max <= 8, `${max} requests at once`)
 })
 
 test('one login serves them all, and a token that ends early is renewed once', async (t) => {

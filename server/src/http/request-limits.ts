@@ -36,8 +36,8 @@ export interface RequestLimits {
 const BURST_SECONDS = 10
 const WINDOW_MS = 60_000
 const LOCKED_MS = 60_000
-const MOST_KEPT = 10_000
-const MOST_TOKENS_OF_ADDRESS = 1_000
+const MAX_KEPT = 10_000
+const MAX_TOKENS_OF_ADDRESS = 1_000
 
 interface Bucket {
   left: number
@@ -61,9 +61,9 @@ export function createRequestLimits(settings: RequestLimitSettings, clock: Clock
   function take<K>(buckets: Map<K, Bucket>, key: K, perSecond: number): TooMany | undefined {
     if (perSecond === 0) return undefined
     const now = clock.now().getTime()
-    const most = perSecond * BURST_SECONDS
-    const bucket = buckets.get(key) ?? remember(buckets, key, { left: most, at: now })
-    bucket.left = Math.min(most, bucket.left + (Math.max(0, now - bucket.at) / 1000) * perSecond)
+    const max = perSecond * BURST_SECONDS
+    const bucket = buckets.get(key) ?? remember(buckets, key, { left: max, at: now })
+    bucket.left = Math.min(max, bucket.left + (Math.max(0, now - bucket.at) / 1000) * perSecond)
     bucket.at = now
     if (bucket.left < 1) return { code: 'tooManyRequests', seconds: Math.max(1, Math.ceil((1 - bucket.left) / perSecond)) }
     bucket.left -= 1
@@ -86,7 +86,7 @@ export function createRequestLimits(settings: RequestLimitSettings, clock: Clock
 
   function rememberRight(place: string, tokenId: number): void {
     const right = known.get(place) ?? remember(known, place, new Set())
-    if (right.size < MOST_TOKENS_OF_ADDRESS) right.add(tokenId)
+    if (right.size < MAX_TOKENS_OF_ADDRESS) right.add(tokenId)
   }
 
   return {
@@ -109,7 +109,7 @@ export function createRequestLimits(settings: RequestLimitSettings, clock: Clock
 function remember<K, V>(kept: Map<K, V>, key: K, value: V): V {
   kept.delete(key)
   kept.set(key, value)
-  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value as K) // not empty: an entry was just added
+  if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value as K) // not empty: an entry was just added
   return value
 }
 

@@ -15,9 +15,9 @@ interface Right {
 const LEVELS: readonly BucketPermission[] = ['read', 'write', 'manage']
 
 /** Some bucket with this permission or a higher one. */
-const hasBucket = (actor: Actor, least: BucketPermission): boolean =>
+const hasBucket = (actor: Actor, min: BucketPermission): boolean =>
   seesWholeProject(actor) ||
-  Object.values(actor.bucketPermissions).some((permission) => LEVELS.indexOf(permission) >= LEVELS.indexOf(least))
+  Object.values(actor.bucketPermissions).some((permission) => LEVELS.indexOf(permission) >= LEVELS.indexOf(min))
 
 const hasComponent = (actor: Actor): boolean => seesWholeProject(actor) || actor.componentAccess.length > 0
 

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { createFairQueue } from './fair-queue.ts'
 
 /** A queue of one at a time, and the order in which its work was done; the first piece of work lasts until `open`. */
-async function start(mostWaiting = 100) {
-  const queue = createFairQueue({ atOnce: 1, mostWaiting })
+async function start(maxWaiting = 100) {
+  const queue = createFairQueue({ atOnce: 1, maxWaiting })
   const done: string[] = []
   let open = (): void => {}
   const held = queue.run(() => new Promise<void>((resolve) => (open = resolve)), { place: 'first', isKnown: false })
@@ -42,7 +42,7 @@ test('when there is no more room, the place that asks most goes without', async 
 })
 
 test('work that fails gives the turn to the next', async () => {
-  const queue = createFairQueue({ atOnce: 1, mostWaiting: 10 })
+  const queue = createFairQueue({ atOnce: 1, maxWaiting: 10 })
   const from = { place: 'a', isKnown: false }
   const failing = queue.run(() => Promise.reject(new Error('no')), from)
   const next = queue.run(async () => 'done', from)

@@ -8,7 +8,7 @@ export interface FairQueue {
 
 type Turn = (isGiven: boolean) => void
 
-export function createFairQueue({ atOnce, mostWaiting }: { readonly atOnce: number; readonly mostWaiting: number }): FairQueue {
+export function createFairQueue({ atOnce, maxWaiting }: { readonly atOnce: number; readonly maxWaiting: number }): FairQueue {
   const known: Turn[] = []
   /** By place, the one whose turn is next first. */
   const others = new Map<string, Turn[]>()
@@ -42,7 +42,7 @@ export function createFairQueue({ atOnce, mostWaiting }: { readonly atOnce: numb
       running += 1
       return true
     }
-    if (waiting >= mostWaiting && !isKnown && !makeRoom(place)) return false
+    if (waiting >= maxWaiting && !isKnown && !makeRoom(place)) return false
     waiting += 1
     return new Promise<boolean>((resolve) => {
       if (isKnown) known.push(resolve)

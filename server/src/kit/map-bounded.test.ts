@@ -4,15 +4,15 @@ import { mapBounded } from './map-bounded.ts'
 
 test('results are in order, and never more at once than asked', async () => {
   let running = 0
-  let most = 0
+  let max = 0
   const results = await mapBounded([5, 1, 4, 2, 3], 2, async (n) => {
-    most = Math.max(most, ++running)
+    max = Math.max(max, ++running)
     for (let i = 0; i < n; i++) await Promise.resolve()
     running--
     return n * 10
   })
   assert.deepEqual(results, [50, 10, 40, 20, 30])
-  assert.equal(most, 2)
+  assert.equal(max, 2)
   assert.deepEqual(await mapBounded([], 2, async () => 1), [])
 })
 

@@ -10,10 +10,10 @@ const refuse = (reason: string): never => {
 }
 
 export const wholeNumber =
-  (least: number, most: number): Parse<number> =>
+  (min: number, max: number): Parse<number> =>
   (text) => {
     const number = Number(text)
-    if (!/^\d+$/.test(text) || number < least || number > most) refuse(`not a whole number from ${least} to ${most}.`)
+    if (!/^\d+$/.test(text) || number < min || number > max) refuse(`not a whole number from ${min} to ${max}.`)
     return number
   }
 
@@ -182,8 +182,8 @@ export const keys32: Parse<readonly Uint8Array[]> = (text) => text.split(',').ma
 
 export const addressOrNetwork: Parse<string> = (text) => {
   const [address, bits] = text.split('/') as [string, string?]
-  const most = isIPv4(address) ? 32 : 128
-  const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most)
+  const max = isIPv4(address) ? 32 : 128
+  const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= max)
   return isIP(address) && isNetwork ? text : refuse('not a network, such as 10.0.0.0/8.')
 }
 

@@ -827,7 +827,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       },
     },
     unknownComponents: values.MILLRACE_UNKNOWN_COMPONENTS ?? ('refuse' as const),
-    apps: { most: values.MILLRACE_APPS ?? 20, startMs: 1000 * (values.MILLRACE_APP_START_SECONDS ?? 60) },
+    apps: { max: values.MILLRACE_APPS ?? 20, startMs: 1000 * (values.MILLRACE_APP_START_SECONDS ?? 60) },
     /** What is not set has the default of the table engine. */
     tables: {
       ...defined({ longWorkers: values.MILLRACE_TABLE_WORKERS }),
@@ -870,7 +870,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     },
     sessions: {
       idleMs: (values.MILLRACE_SESSION_IDLE_HOURS ?? 24) * 3_600_000,
-      mostMs: (values.MILLRACE_SESSION_HOURS ?? 336) * 3_600_000,
+      maxMs: (values.MILLRACE_SESSION_HOURS ?? 336) * 3_600_000,
     },
     /** Undefined: nobody signs in by a provider. */
     oidc: values.MILLRACE_OIDC_ISSUER === undefined ? undefined : oidcOf(values, values.MILLRACE_OIDC_ISSUER),

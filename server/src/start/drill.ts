@@ -48,7 +48,7 @@ interface CopySeen {
 }
 
 /** Tables whose rows are read, spread over all of them. */
-const MOST_TABLES_READ = 50
+const MAX_TABLES_READ = 50
 
 /** What was found is kept in the data folder of the stack, where there is one: its status tells of it. */
 export async function drill(order: DrillOrder, progress: RestoreProgress): Promise<DrillResult> {
@@ -178,7 +178,7 @@ async function readSomeTables({ app, tokens }: Platform) {
     const listed = await get('/v2/storage/tables', value)
     for (const table of listed.json<{ id: string }[]>()) found.push({ id: table.id, token: value })
   }
-  const step = Math.max(1, Math.ceil(found.length / MOST_TABLES_READ))
+  const step = Math.max(1, Math.ceil(found.length / MAX_TABLES_READ))
   const sample = found.filter((_, i) => i % step === 0)
   const damaged: Damage[] = []
   for (const { id, token } of sample) {

@@ -204,8 +204,8 @@ export interface Platform {
   readonly tableModules: TableModules
   readonly sqlModules: SqlModules
   readonly usage: Usage
-  /** Takes no more jobs and waits for those that run; the API goes on. Answers how many still run after `mostMs`. */
-  drain(mostMs: number): Promise<number>
+  /** Takes no more jobs and waits for those that run; the API goes on. Answers how many still run after `maxMs`. */
+  drain(maxMs: number): Promise<number>
   /** Starts the background loops; until then nothing runs by itself. */
   start(): Promise<void>
   close(): Promise<void>
@@ -255,7 +255,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     ...options,
     sessions: withLive(options.sessions ?? DEFAULT_SESSIONS, live, {
       idleMs: ['MILLRACE_SESSION_IDLE_HOURS', hoursToMs],
-      mostMs: ['MILLRACE_SESSION_HOURS', hoursToMs],
+      maxMs: ['MILLRACE_SESSION_HOURS', hoursToMs],
     }),
   })
   await core.keyRing.check()
@@ -835,11 +835,11 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     sqlModules,
     usage: usageModules.usage,
     start: () => startInOrder(background.filter(({ role }) => role === undefined || has(role))),
-    drain: async (mostMs) => {
+    drain: async (maxMs) => {
       isDraining = true
       await nodes.drain()
       await scheduleModules.loop.stop()
-      await queueModules.drain(mostMs)
+      await queueModules.drain(maxMs)
       return queueModules.running()
     },
     close: async () => {

@@ -144,7 +144,7 @@ export function createQueueModules(deps: QueueModulesDeps) {
     folder: join(dataDir, 'checkpoints'),
     clock,
     keepMs: worker.checkpointHours * 3_600_000,
-    mostBytes: worker.checkpointBytes,
+    maxBytes: worker.checkpointBytes,
     onError: (err) => log.error({ err }, 'what failed runs have left could not be removed; it is tried again'),
   })
   const notifier = createJobNotifier()
@@ -295,8 +295,8 @@ export function createQueueModules(deps: QueueModulesDeps) {
   })
 
   const actionSlots = createActionSlots({
-    most: () => worker.actions,
-    mostPerProject: () => worker.projectActions,
+    max: () => worker.actions,
+    maxPerProject: () => worker.projectActions,
     waitMs: ACTION_WAIT_MS,
   })
 

@@ -88,14 +88,14 @@ export async function openJob(deps: ActionDeps): Promise<OpenJob> {
   }
 }
 
-const MOST_RECORDED_BYTES = 4 << 20
+const MAX_RECORDED_BYTES = 4 << 20
 
 /** With `record` in the parameters: the exchanges in the format of an archive, without secrets. */
 export function recordingOf({ exchanges }: OpenPlan, { redactor }: ActionDeps): [string, JsonValue][] {
   const lines = exchanges.map(({ request, response }) => `${redactor.redact(exchangeLine(request, response))}\n`)
   const size = lines.reduce((sum, line) => sum + line.length, 0)
-  if (size > MOST_RECORDED_BYTES)
-    throw new UserError(`The answers are ${size} bytes; an action records at most ${MOST_RECORDED_BYTES}. Record a run instead.`)
+  if (size > MAX_RECORDED_BYTES)
+    throw new UserError(`The answers are ${size} bytes; an action records at most ${MAX_RECORDED_BYTES}. Record a run instead.`)
   return [['recording', lines.join('')]]
 }
 

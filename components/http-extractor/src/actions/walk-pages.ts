@@ -11,7 +11,7 @@ import { beforeDeadline, describeRequest, type Exchange, type OpenJob, openJob, 
 import { describeResponse, SHOWN_ITEMS, tablesOf } from './preview-page.ts'
 
 const DEFAULT_PAGES = 3
-const MOST_PAGES = 10
+const MAX_PAGES = 10
 
 interface Walk {
   readonly steps: JsonObject[]
@@ -26,7 +26,7 @@ interface Walk {
 export async function walkPages(deps: ActionDeps): Promise<JsonValue> {
   const open = await openJob(deps)
   const pages = integerAt(at(open.configuration.parameters, 'pages'), 'pages') ?? DEFAULT_PAGES
-  if (pages < 0 || pages > MOST_PAGES) throw new UserError(`'pages' must be from 0 to ${MOST_PAGES}, not ${pages}.`)
+  if (pages < 0 || pages > MAX_PAGES) throw new UserError(`'pages' must be from 0 to ${MAX_PAGES}, not ${pages}.`)
   const walk: Walk = { steps: [], noted: 0, page: undefined, next: objectOf([]) }
   let error: string | null = null
   try {

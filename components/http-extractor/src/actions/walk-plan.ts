@@ -26,9 +26,9 @@ const SHOWN_BODY = 2000
 export async function walkPlan(deps: ActionDeps): Promise<JsonValue> {
   const open = await openPlan(deps)
   const { parameters } = open.configuration
-  const limit = (name: string, otherwise: number, most: number) => {
+  const limit = (name: string, otherwise: number, max: number) => {
     const value = integerAt(at(parameters, name), name) ?? otherwise
-    if (value < 1 || value > most) throw new UserError(`'${name}' must be from 1 to ${most}, not ${value}.`)
+    if (value < 1 || value > max) throw new UserError(`'${name}' must be from 1 to ${max}, not ${value}.`)
     return value
   }
   const limits = { pages: limit('pages', 2, 10), items: limit('items', 2, 20), requests: limit('requests', 30, 100) }

@@ -48,9 +48,9 @@ export interface CheckpointOptions {
 }
 
 /** Of the file, compressed: beyond it answers are not kept, and would be asked for again. */
-const MOST_BYTES = 2 ** 30
+const MAX_BYTES = 2 ** 30
 /** The places of all of them are in memory. */
-const MOST_ANSWERS = 250_000
+const MAX_ANSWERS = 250_000
 const FORMAT = 1
 
 interface Start {
@@ -122,7 +122,7 @@ export function openCheckpoint({ folder, run, now, log, hashCost = {} }: Checkpo
     keep(place, request, { status, statusText, headers, body }) {
       hasAdvanced = true
       if (isFull) return
-      if (answers.bytes >= MOST_BYTES || positions.size >= MOST_ANSWERS) return stopKeeping('they have become too many')
+      if (answers.bytes >= MAX_BYTES || positions.size >= MAX_ANSWERS) return stopKeeping('they have become too many')
       const { 'set-cookie': _, ...kept } = headers
       const head: Head = { place, request: requestKey(request), status, statusText, headers: kept }
       try {

@@ -27,16 +27,16 @@ function clock() {
 
 test('no more requests are on their way than allowed', async () => {
   let inside = 0
-  let most = 0
+  let max = 0
   const gate = createGate({ concurrency: 3, perSecond: undefined, ...clock() })
   const send = gate.around(async () => {
-    most = Math.max(most, ++inside)
+    max = Math.max(max, ++inside)
     await new Promise(setImmediate)
     inside--
     return answer
   })
   await Promise.all(Array.from({ length: 20 }, () => send(request('http://a/'))))
-  assert.deepEqual([most, inside], [3, 0])
+  assert.deepEqual([max, inside], [3, 0])
 })
 
 test('requests to one host keep their distance, whatever goes to another', async () => {

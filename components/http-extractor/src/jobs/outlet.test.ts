@@ -49,7 +49,7 @@ test('whatever runs at the same time, it is done in the order of one after anoth
 
 test('what is put aside is bounded: who has two pieces waits for its turn', async () => {
   const order: number[] = []
-  let most = 0
+  let max = 0
   let first: () => void = () => {}
   const started = new Promise<void>((go) => {
     first = go
@@ -59,7 +59,7 @@ test('what is put aside is bounded: who has two pieces waits for its turn', asyn
     if (id === 0) await started
     for (let i = 0; i < 10; i++) {
       await outlet.run(() => order.push(id), 1)
-      most = Math.max(most, aside.bytes)
+      max = Math.max(max, aside.bytes)
       if (id === 3 && i === 0) first()
     }
   }
@@ -68,7 +68,7 @@ test('what is put aside is bounded: who has two pieces waits for its turn', asyn
     order,
     [0, 1, 2, 3].flatMap((id) => Array.from({ length: 10 }, () => id)),
   )
-  assert.ok(most <= 6, `${most} pieces were put aside`)
+  assert.ok(max <= 6, `${max} pieces were put aside`)
 })
 
 test('the first failure ends it, and nothing after it is done', async () => {

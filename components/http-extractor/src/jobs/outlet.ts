@@ -17,8 +17,8 @@ export const DIRECT: Outlet = {
   },
 }
 
-const MOST_PIECES = 2
-const MOST_BYTES = 32 * 1024 * 1024
+const MAX_PIECES = 2
+const MAX_BYTES = 32 * 1024 * 1024
 
 /** How much all outlets of a run have put aside. */
 export interface Aside {
@@ -43,7 +43,7 @@ function createOutlet(parent: Outlet, turn: Promise<void>, aside: Aside): { outl
       if (isOpen) return parent.run(work, bytes)
       pieces.push({ work, bytes })
       aside.bytes += bytes
-      return pieces.length >= MOST_PIECES || aside.bytes > MOST_BYTES ? opened : undefined
+      return pieces.length >= MAX_PIECES || aside.bytes > MAX_BYTES ? opened : undefined
     },
   }
   return { outlet, finish: () => opened }

@@ -17,8 +17,8 @@ export async function orthogonal(folder: Folder): Promise<void> {
   })
 }
 
-async function widthOf(table: Item, least: number): Promise<number> {
-  let width = least
+async function widthOf(table: Item, min: number): Promise<number> {
+  let width = min
   for (const slice of await slicesOf(table)) {
     for await (const records of readRecords(table.path + slice, dialectOf(table.manifest))) {
       for (const record of records) width = Math.max(width, record.length)

@@ -6,8 +6,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 
-const MOST_BYTES = 16 * 2 ** 20
-const MOST_FILES = 2_000
+const MAX_BYTES = 16 * 2 ** 20
+const MAX_FILES = 2_000
 const EXECUTABLE = 0o100
 /** Set explicitly, since the umask of the server keeps its files to itself: on a node that is root, components run as another user. */
 const FOR_ALL = { folder: 0o755, program: 0o755, file: 0o644 }
@@ -52,8 +52,8 @@ export async function lookAtFolder(folder: string): Promise<Folder> {
         files.push({ path, isExecutable: (stat.mode & EXECUTABLE) !== 0, stamp: `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}` })
         bytes += stat.size
       }
-      if (files.length > MOST_FILES) return { ok: false, reason: `its folder has more than ${MOST_FILES} files` }
-      if (bytes > MOST_BYTES) return { ok: false, reason: `its folder has more than ${MOST_BYTES >> 20} MiB` }
+      if (files.length > MAX_FILES) return { ok: false, reason: `its folder has more than ${MAX_FILES} files` }
+      if (bytes > MAX_BYTES) return { ok: false, reason: `its folder has more than ${MAX_BYTES >> 20} MiB` }
     }
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -73,7 +73,7 @@ export async function packFolder(folder: string, files: readonly FoundFile[]): P
 export async function unpackOnce(cache: string, digest: string, fetchBytes: () => Promise<Uint8Array>): Promise<string> {
   const folder = join(cache, digest)
   if (await isReadable(folder)) return folder
-  const text = (await unpack(await fetchBytes(), { maxOutputLength: 2 * MOST_BYTES })).toString('utf8')
+  const text = (await unpack(await fetchBytes(), { maxOutputLength: 2 * MAX_BYTES })).toString('utf8')
   if (createHash('sha256').update(text).digest('hex') !== digest) throw new Error(`The package ${digest} is damaged.`)
   const part = join(cache, `${digest}.${randomUUID()}`)
   for (const { path, isExecutable, content } of JSON.parse(text) as readonly PackedFile[]) {

@@ -27,7 +27,7 @@ export interface OutgoingRequest {
   readonly body: string
   readonly timeoutMs: number
   /** How much of an answer is kept; 4 KB by default. */
-  readonly mostAnswerBytes?: number
+  readonly maxAnswerBytes?: number
 }
 
 export interface OutgoingAnswer {
@@ -70,7 +70,7 @@ export function createEgress({ policy, resolveName }: EgressOptions): Egress {
     headers,
     body,
     timeoutMs,
-    mostAnswerBytes = DEFAULT_ANSWER_BYTES,
+    maxAnswerBytes = DEFAULT_ANSWER_BYTES,
   }: OutgoingRequest): Promise<OutgoingAnswer> {
     const signal = AbortSignal.timeout(timeoutMs)
     const bytes = Buffer.from(body)
@@ -78,7 +78,7 @@ export function createEgress({ policy, resolveName }: EgressOptions): Egress {
     try {
       const answer = await answerTo(request, bytes)
       const { statusCode: status = 0, headers } = answer
-      return { status, contentType: headers['content-type'] ?? '', text: await beginningOf(answer, mostAnswerBytes) }
+      return { status, contentType: headers['content-type'] ?? '', text: await beginningOf(answer, maxAnswerBytes) }
     } catch (error) {
       if (signal.aborted) throw new PlatformError('egress.timedOut', { limit: timeoutMs })
       throw failureOf(error)
@@ -130,13 +130,13 @@ const answerTo = (request: ClientRequest, body: Buffer): Promise<IncomingMessage
     request.end(body)
   })
 
-async function beginningOf(answer: IncomingMessage, mostBytes: number): Promise<string> {
+async function beginningOf(answer: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     size += chunk.length
-    if (size >= mostBytes) break
+    if (size >= maxBytes) break
   }
-  return Buffer.concat(chunks).subarray(0, mostBytes).toString('utf8')
+  return Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8')
 }

@@ -4,10 +4,10 @@ import { createHash } from 'node:crypto'
 import { inflateSync, type Zlib } from 'node:zlib'
 
 export interface PackLimits {
-  readonly mostObjects: number
-  readonly mostObjectBytes: number
+  readonly maxObjects: number
+  readonly maxObjectBytes: number
   /** Of all objects, unpacked. */
-  readonly mostBytes: number
+  readonly maxBytes: number
 }
 
 const HEADER_BYTES = 12
@@ -24,21 +24,21 @@ export function packProblem(pack: Buffer, limits: PackLimits): string | undefine
   if (!createHash('sha1').update(body).digest().equals(pack.subarray(-CHECKSUM_BYTES)))
     return 'the pack is not whole: its checksum differs'
   const objects = pack.readUInt32BE(8)
-  if (objects > limits.mostObjects) return `the pack has more than ${limits.mostObjects} objects`
+  if (objects > limits.maxObjects) return `the pack has more than ${limits.maxObjects} objects`
   let at = HEADER_BYTES
   let total = 0
   for (let i = 0; i < objects; i++) {
-    const found = readEntry(body, at, limits.mostObjectBytes)
+    const found = readEntry(body, at, limits.maxObjectBytes)
     if (typeof found === 'string') return found
     at = found.end
     total += found.bytes
-    if (total > limits.mostBytes) return `the pack is larger than ${limits.mostBytes / 2 ** 20} MB when it is unpacked`
+    if (total > limits.maxBytes) return `the pack is larger than ${limits.maxBytes / 2 ** 20} MB when it is unpacked`
   }
   return at === body.length ? undefined : 'the pack has bytes that belong to no object'
 }
 
-function readEntry(pack: Buffer, start: number, most: number): { readonly end: number; readonly bytes: number } | string {
-  const tooLarge = `the pack has an object of more than ${most / 2 ** 20} MB`
+function readEntry(pack: Buffer, start: number, max: number): { readonly end: number; readonly bytes: number } | string {
+  const tooLarge = `the pack has an object of more than ${max / 2 ** 20} MB`
   let at = start
   const first = pack[at++] ?? 0
   const type = (first >> 4) & 7
@@ -48,7 +48,7 @@ function readEntry(pack: Buffer, start: number, most: number): { readonly end: n
   for (let byte = first; byte & 128; factor *= 128) {
     byte = pack[at++] ?? 0
     size += (byte & 127) * factor
-    if (size > most) return tooLarge
+    if (size > max) return tooLarge
   }
   if (type === OFFSET_DELTA) while (((pack[at++] ?? 0) & 128) !== 0);
   if (type === REFERENCE_DELTA) at += CHECKSUM_BYTES
@@ -56,7 +56,7 @@ function readEntry(pack: Buffer, start: number, most: number): { readonly end: n
   if (!unpacked) return 'the pack has an object that cannot be unpacked'
   const isDelta = type === OFFSET_DELTA || type === REFERENCE_DELTA
   const made = isDelta ? resultOf(unpacked.bytes) : 0
-  return made > most ? tooLarge : { end: at + unpacked.read, bytes: size + made }
+  return made > max ? tooLarge : { end: at + unpacked.read, bytes: size + made }
 }
 
 /** Undefined unless exactly `size` bytes come out. */

@@ -5,7 +5,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addRemote, Errors, fetch, init, listServerRefs, type ServerRef } from 'isomorphic-git'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
-import { type FileRules, MOST_ANSWER_BYTES, PLAIN_FILES } from './file-rules.ts'
+import { type FileRules, MAX_ANSWER_BYTES, PLAIN_FILES } from './file-rules.ts'
 import { createGuardedHttp } from './guarded-http.ts'
 import { writeCommit } from './write-commit.ts'
 
@@ -32,7 +32,7 @@ export interface FetchOrder extends GitAddress {
 export type FetchAnswer = { readonly object: string; readonly commit?: string } | { readonly problem: string }
 
 /** Of a list of branches and tags. */
-const MOST_LOOK_BYTES = 8 * 2 ** 20
+const MAX_LOOK_BYTES = 8 * 2 ** 20
 const COMMIT = /^[0-9a-f]{40}$/
 
 /** Never throws: what went wrong is a sentence. */
@@ -41,7 +41,7 @@ export async function fetchRepository(order: FetchOrder): Promise<FetchAnswer> {
     http: createGuardedHttp({
       policy: order.policy,
       timeoutMs: order.timeoutMs,
-      mostBytes: order.folder === undefined ? MOST_LOOK_BYTES : MOST_ANSWER_BYTES,
+      maxBytes: order.folder === undefined ? MAX_LOOK_BYTES : MAX_ANSWER_BYTES,
     }),
     url: order.url,
     onAuth: () => order.credentials,

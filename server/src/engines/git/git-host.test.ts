@@ -14,7 +14,7 @@ import { createGitHost, HOST_LIMITS } from './git-host.ts'
 import { FLUSH, packet } from './pkt-line.ts'
 import { readFetchRequest, readPushRequest } from './requests.ts'
 
-const LIMITS = { mostObjects: 3, mostObjectBytes: 1_000, mostBytes: 2_000 }
+const LIMITS = { maxObjects: 3, maxObjectBytes: 1_000, maxBytes: 2_000 }
 const OID = 'a'.repeat(40)
 const NONE = '0'.repeat(40)
 
@@ -71,7 +71,7 @@ function folderOf(t: TestContext): string {
 
 test('a push is read in pieces of any size, and to its end when it is too large', async (t) => {
   const folder = folderOf(t)
-  const host = createGitHost({ tempDir: folder, limits: { ...HOST_LIMITS, mostPushBytes: 100 } })
+  const host = createGitHost({ tempDir: folder, limits: { ...HOST_LIMITS, maxPushBytes: 100 } })
   const command = Buffer.concat([packet(`${NONE} ${OID} refs/heads/main\0report-status side-band-64k`), FLUSH])
   const read = (bytes: Buffer, size = 1) =>
     host.readPush(

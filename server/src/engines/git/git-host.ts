@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { atMost } from '../../kit/at-most.ts'
+import { limitConcurrency } from '../../kit/limit-concurrency.ts'
 import { ALL_FILES } from './file-rules.ts'
 import type { HostAnswer, HostOrder, Sent } from './hosted-repository.ts'
 import { createThreads } from './in-thread.ts'
@@ -12,15 +12,15 @@ import { type FetchRequest, type PushRequest, readPushRequest } from './requests
 
 export const HOST_LIMITS = {
   /** Of a push. */
-  mostPushBytes: 64 * 2 ** 20,
+  maxPushBytes: 64 * 2 ** 20,
   /** Of the whole repository. */
-  mostPackBytes: 128 * 2 ** 20,
-  mostObjects: 100_000,
-  mostObjectBytes: 64 * 2 ** 20,
-  mostBytes: 2 ** 30,
+  maxPackBytes: 128 * 2 ** 20,
+  maxObjects: 100_000,
+  maxObjectBytes: 64 * 2 ** 20,
+  maxBytes: 2 ** 30,
 }
 /** The names and commits of a push, before its pack. */
-const MOST_HEAD_BYTES = 2 ** 20
+const MAX_HEAD_BYTES = 2 ** 20
 const WORK_MS = 120_000
 const THREADS = 2
 
@@ -41,7 +41,7 @@ export interface HostFolder {
 export type GitHost = ReturnType<typeof createGitHost>
 
 export function createGitHost({ tempDir, limits = HOST_LIMITS }: { tempDir: string; limits?: typeof HOST_LIMITS }) {
-  const inTurn = atMost(THREADS)
+  const inTurn = limitConcurrency(THREADS)
   const inThread = createThreads<HostOrder, HostAnswer>(new URL('./host.thread.ts', import.meta.url))
   const run = (order: HostOrder, signal = AbortSignal.timeout(WORK_MS)): Promise<HostAnswer> =>
     inTurn(() => inThread(order, signal))
@@ -64,18 +64,18 @@ export function createGitHost({ tempDir, limits = HOST_LIMITS }: { tempDir: stri
         for await (const chunk of body as AsyncIterable<Buffer>) {
           let bytes = chunk
           if (!request) {
-            if (head.length > MOST_HEAD_BYTES) continue
+            if (head.length > MAX_HEAD_BYTES) continue
             head = Buffer.concat([head, chunk])
             request = readPushRequest(head)
             bytes = head.subarray(request?.packAt ?? head.length)
           }
           size += bytes.length
-          if (size <= limits.mostPushBytes) await file.write(bytes)
+          if (size <= limits.maxPushBytes) await file.write(bytes)
         }
       } finally {
         await file.close()
       }
-      const problem = size > limits.mostPushBytes ? `the pack is larger than ${limits.mostPushBytes / 2 ** 20} MB` : undefined
+      const problem = size > limits.maxPushBytes ? `the pack is larger than ${limits.maxPushBytes / 2 ** 20} MB` : undefined
       return { request, pack: size === 0 ? undefined : path, problem }
     },
 

@@ -10,10 +10,10 @@ import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 export interface GuardedHttpOptions {
   readonly policy: EgressPolicy
   readonly timeoutMs: number
-  readonly mostBytes: number
+  readonly maxBytes: number
 }
 
-export function createGuardedHttp({ policy, timeoutMs, mostBytes }: GuardedHttpOptions): HttpClient {
+export function createGuardedHttp({ policy, timeoutMs, maxBytes }: GuardedHttpOptions): HttpClient {
   const guard = createEgressGuard({ policy, refusal: (host, port, why) => new Error(refusalText(host, port, why)) })
 
   async function request({ url: address, method = 'GET', headers = {}, body }: GitHttpRequest): Promise<GitHttpResponse> {
@@ -41,7 +41,7 @@ export function createGuardedHttp({ policy, timeoutMs, mostBytes }: GuardedHttpO
       answer.destroy()
       throw new Error(`${url.host} answers with a redirect to ${received.location ?? 'nowhere'}. Name the final address.`)
     }
-    return { url: address, method, statusCode, statusMessage, headers: plain(received), body: limited(answer, mostBytes) }
+    return { url: address, method, statusCode, statusMessage, headers: plain(received), body: limited(answer, maxBytes) }
   }
 
   return { request }
@@ -50,11 +50,11 @@ export function createGuardedHttp({ policy, timeoutMs, mostBytes }: GuardedHttpO
 const plain = (headers: IncomingMessage['headers']): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
-async function* limited(answer: IncomingMessage, mostBytes: number): AsyncIterableIterator<Uint8Array> {
+async function* limited(answer: IncomingMessage, maxBytes: number): AsyncIterableIterator<Uint8Array> {
   let size = 0
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > mostBytes) throw new Error(`The repository is larger than ${mostBytes / 2 ** 20} MB.`)
+    if (size > maxBytes) throw new Error(`The repository is larger than ${maxBytes / 2 ** 20} MB.`)
     yield chunk
   }
 }

@@ -20,7 +20,7 @@ export type HostOrder =
       readonly tips: readonly string[]
       /** Where the pack with all that these need is written. */
       readonly out: string
-      readonly limits: PackLimits & { readonly mostPackBytes: number }
+      readonly limits: PackLimits & { readonly maxPackBytes: number }
     }
   | {
       readonly kind: 'send'
@@ -87,10 +87,10 @@ async function receive(
     [pack, pushed].filter((path) => path !== undefined),
   )
   const needed = await reachable(git, tips)
-  if (needed.size > limits.mostObjects) return { problem: `the repository would have more than ${limits.mostObjects} objects` }
+  if (needed.size > limits.maxObjects) return { problem: `the repository would have more than ${limits.maxObjects} objects` }
   const { packfile } = await packObjects({ ...git, oids: [...needed] })
-  if (packfile!.length > limits.mostPackBytes)
-    return { problem: `the repository would be larger than ${limits.mostPackBytes / 2 ** 20} MB` }
+  if (packfile!.length > limits.maxPackBytes)
+    return { problem: `the repository would be larger than ${limits.maxPackBytes / 2 ** 20} MB` }
   await writeFile(out, packfile!)
   return {}
 }

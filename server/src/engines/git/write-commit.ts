@@ -12,7 +12,7 @@ export interface Git {
   readonly cache: object
 }
 
-const MOST_FILES = 10_000
+const MAX_FILES = 10_000
 
 /** `object` is a commit, or a tag that names one; answers the commit. */
 export async function writeCommit(git: Git, object: string, folder: string, rules: FileRules): Promise<string> {
@@ -35,8 +35,8 @@ async function writeTree(writing: Writing, oid: string, folder: string, depth = 
     if (!rules.names.test(path)) continue
     if (type === 'tree' && depth < rules.deepest) await writeTree(writing, entry, join(folder, path), depth + 1)
     if (type !== 'blob' || !mode.startsWith('100')) continue // a link has the mode 120000
-    if (++writing.written > MOST_FILES) throw new Error(`The repository has more than ${MOST_FILES} files.`)
+    if (++writing.written > MAX_FILES) throw new Error(`The repository has more than ${MAX_FILES} files.`)
     const { blob } = await readBlob({ ...git, oid: entry })
-    if (blob.length <= rules.mostBytes) await writeFile(join(folder, path), blob)
+    if (blob.length <= rules.maxBytes) await writeFile(join(folder, path), blob)
   }
 }

@@ -3,7 +3,7 @@
 // counts, so that a clock of the machine that is set while the node runs changes nothing.
 //  (1) A measurement says between which two values the time of the database lies: it was read after the question left and before the
 //      answer came. Time that still lies between them is kept, so that a synchronised clock does not jump with every answer.
-//  (2) An answer that took longer than MOST_ROUND_TRIP_MS says too little and is not used, unless there is no better one yet.
+//  (2) An answer that took longer than MAX_ROUND_TRIP_MS says too little and is not used, unless there is no better one yet.
 
 import type { Clock } from '../../kit/clock.ts'
 
@@ -24,7 +24,7 @@ export interface DatabaseClockOptions {
 
 /** A difference from which on the operator is told. What is shorter, the leases never notice. */
 export const WORTH_TELLING_MS = 1_000
-const MOST_ROUND_TRIP_MS = 1_000
+const MAX_ROUND_TRIP_MS = 1_000
 const FIRST_QUESTIONS = 5
 /** An answer within so little time is good enough: no further question is asked at first. */
 const GOOD_ROUND_TRIP_MS = 20
@@ -71,7 +71,7 @@ export function createDatabaseClock({
   async function measure(): Promise<void> {
     const { earliest, latest, tookMs } = await quickest(FIRST_QUESTIONS)
     const middle = (earliest + latest) / 2
-    if (origin === undefined || (tookMs <= MOST_ROUND_TRIP_MS && (origin < earliest || origin > latest))) origin = middle
+    if (origin === undefined || (tookMs <= MAX_ROUND_TRIP_MS && (origin < earliest || origin > latest))) origin = middle
     tell()
   }
 

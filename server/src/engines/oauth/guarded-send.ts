@@ -6,7 +6,7 @@ export interface GuardedRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly timeoutMs: number
-  readonly mostAnswerBytes: number
+  readonly maxAnswerBytes: number
 }
 
 export interface GuardedAnswer {

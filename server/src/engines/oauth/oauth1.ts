@@ -25,7 +25,7 @@ export interface SignedRequest {
 export type Oauth1 = ReturnType<typeof createOauth1>
 
 const TIMEOUT_MS = 20_000
-const MOST_ANSWER_BYTES = 64 * 1024
+const MAX_ANSWER_BYTES = 64 * 1024
 
 export function createOauth1({ send }: GuardedSend, clock: Clock) {
   async function ask(request: SignedRequest): Promise<GuardedAnswer> {
@@ -37,7 +37,7 @@ export function createOauth1({ send }: GuardedSend, clock: Clock) {
         headers: { authorization: headerOf(request), 'user-agent': 'millrace' },
         body: '',
         timeoutMs: TIMEOUT_MS,
-        mostAnswerBytes: MOST_ANSWER_BYTES,
+        maxAnswerBytes: MAX_ANSWER_BYTES,
       })
     } catch (error) {
       if (!(error instanceof PlatformError) || error.code === 'egress.refused') throw error

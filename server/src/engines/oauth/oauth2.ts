@@ -49,7 +49,7 @@ export type Tokens = Readonly<Record<string, unknown>>
 export type Oauth2 = ReturnType<typeof createOauth2>
 
 const TIMEOUT_MS = 20_000
-const MOST_ANSWER_BYTES = 256 * 1024
+const MAX_ANSWER_BYTES = 256 * 1024
 /** How far the clock of an authorisation server may be off, for the times in id tokens. */
 const CLOCK_TOLERANCE_SECONDS = 300
 
@@ -124,7 +124,7 @@ export function createOauth2({ send }: GuardedSend) {
         headers: { ...headers, 'user-agent': 'millrace' },
         body: body?.toString() ?? '',
         timeoutMs: TIMEOUT_MS,
-        mostAnswerBytes: MOST_ANSWER_BYTES,
+        maxAnswerBytes: MAX_ANSWER_BYTES,
       })
       const read = readTokenAnswer(answer)
       members = read.members

@@ -67,14 +67,14 @@ export type FromCatalog = { readonly id: number } & ({ readonly frames: Uint8Arr
 
 export interface CatalogsSettings {
   /** Processes at once; the one that nobody asked for longest goes first. Default 3. */
-  readonly most?: number
+  readonly max?: number
   /** Default 5 minutes. */
   readonly idleMs?: number
 }
 
 export type Catalogs = ReturnType<typeof createCatalogs>
 
-export function createCatalogs({ most = 3, idleMs = 300_000 }: CatalogsSettings = {}) {
+export function createCatalogs({ max = 3, idleMs = 300_000 }: CatalogsSettings = {}) {
   /** In the order of their last use. */
   const open = new Map<string, CatalogProcess>()
 
@@ -84,7 +84,7 @@ export function createCatalogs({ most = 3, idleMs = 300_000 }: CatalogsSettings 
     open.delete(key)
     open.set(key, catalog)
     for (const [other, { isBusy, end }] of open) {
-      if (open.size <= most) break
+      if (open.size <= max) break
       if (other === key || isBusy()) continue
       open.delete(other)
       end()
@@ -233,10 +233,10 @@ const RENAME_DATABASE = (name: string): string =>
   `UPDATE pg_catalog.pg_database SET datname = ${singleQuoted(name)} WHERE datname = current_database();`
 
 /** Most columns of a table, and of a key. */
-const [MOST_COLUMNS, MOST_OF_KEY] = [1600, 32]
+const [MAX_COLUMNS, MAX_OF_KEY] = [1600, 32]
 
 const keptColumns = (columns: CatalogTable['columns']) => [
-  ...new Map(columns.slice(0, MOST_COLUMNS).map((column) => [cut(column.name), column])),
+  ...new Map(columns.slice(0, MAX_COLUMNS).map((column) => [cut(column.name), column])),
 ]
 
 /** A view of no rows: the catalogue has none anyway. */
@@ -248,7 +248,7 @@ const viewColumns = ({ columns }: CatalogTable): string =>
 function definitions({ columns, primaryKey }: CatalogTable): string {
   const kept = keptColumns(columns)
   const key = primaryKey.map(cut)
-  const hasKey = key.length > 0 && key.length <= MOST_OF_KEY && key.every((name) => kept.some(([other]) => other === name))
+  const hasKey = key.length > 0 && key.length <= MAX_OF_KEY && key.every((name) => kept.some(([other]) => other === name))
   return [
     ...kept.map(([name, { type, nullable }]) => `${doubleQuoted(name)} ${type}${nullable ? '' : ' NOT NULL'}`),
     ...(hasKey ? [`PRIMARY KEY (${key.map(doubleQuoted).join(', ')})`] : []),

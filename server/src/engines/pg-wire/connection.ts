@@ -229,7 +229,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
   // ------------------------------------------------------------------------------------------------------------------- results
 
   /** Sends up to `most` rows of a portal, all when it is 0. */
-  async function run(open: OpenPortal, most: number, withColumns: boolean): Promise<void> {
+  async function run(open: OpenPortal, max: number, withColumns: boolean): Promise<void> {
     await cancellable(open.portal, async () => {
       open.result ??= await open.portal.open()
       const { columns, copy, receive, frames, tag, forget } = open.result
@@ -239,7 +239,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
       }
       if (copy) await send(say.copyOut(copy.format, copy.columns))
       else if (columns && withColumns) await send(say.rowDescription(columns, open.formats))
-      const limit = most > 0 && !copy ? most : Number.POSITIVE_INFINITY
+      const limit = max > 0 && !copy ? max : Number.POSITIVE_INFINITY
       const { rows, isEnd } = await sendFrames(open, frames, limit)
       if (!isEnd) return send(say.portalSuspended())
       if (copy) await send(say.copyDone())

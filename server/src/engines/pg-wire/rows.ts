@@ -129,10 +129,10 @@ export function rowFrames(chunks: AsyncIterable<Buffer>, columns: readonly WireC
 }
 
 /** As many rows as `most` from a buffer of whole frames: where they end, and how many they are. */
-export function cutRows(frames: Buffer, most: number): { readonly end: number; readonly rows: number } {
+export function cutRows(frames: Buffer, max: number): { readonly end: number; readonly rows: number } {
   let end = 0
   let rows = 0
-  while (end < frames.length && rows < most) {
+  while (end < frames.length && rows < max) {
     end += 1 + frames.readInt32BE(end + 1)
     rows++
   }

@@ -8,13 +8,13 @@ import { createCheckpoints } from './checkpoints.ts'
 const HOUR_MS = 3_600_000
 const OWNER = { projectId: 1, branchId: 2, componentId: 'c', configurationId: '../x', rowId: null }
 
-function rig(t: TestContext, mostBytes = 1e6) {
+function rig(t: TestContext, maxBytes = 1e6) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-checkpoints-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const time = { now: new Date() }
   const errors: unknown[] = []
   const clock = { now: () => time.now }
-  const checkpoints = createCheckpoints({ folder, clock, keepMs: HOUR_MS, mostBytes, onError: (error) => errors.push(error) })
+  const checkpoints = createCheckpoints({ folder, clock, keepMs: HOUR_MS, maxBytes, onError: (error) => errors.push(error) })
   const leave = async (configurationId: string, bytes = 10, ageMs = 0) => {
     const checkpoint = await checkpoints.open({ ...OWNER, configurationId })
     const file = join(checkpoint.folder, 'answers')

@@ -39,13 +39,13 @@ export interface CheckpointSettings {
   /** How long a folder is kept that nobody writes to. */
   readonly keepMs: number
   /** Of all folders together. */
-  readonly mostBytes: number
+  readonly maxBytes: number
   readonly onError: (error: unknown) => void
 }
 
 const SWEEP_MS = 600_000
 
-export function createCheckpoints({ folder, clock, keepMs, mostBytes, onError }: CheckpointSettings): Checkpoints {
+export function createCheckpoints({ folder, clock, keepMs, maxBytes, onError }: CheckpointSettings): Checkpoints {
   const inUse = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let sweeping: Promise<void> = Promise.resolve()
@@ -78,7 +78,7 @@ export function createCheckpoints({ folder, clock, keepMs, mostBytes, onError }:
     }
     let total = kept.reduce((sum, { bytes }) => sum + bytes, 0)
     for (const { path, bytes } of kept.toSorted((a, b) => a.writtenAt - b.writtenAt)) {
-      if (total <= mostBytes) return
+      if (total <= maxBytes) return
       await removed(path)
       total -= bytes
     }

@@ -244,11 +244,11 @@ export async function listOutputs(folder: DataFolder, path: string): Promise<Out
 }
 
 /** Fails when there are more files below these folders than `most`. Looks at one more than that, however many there are. */
-export async function refuseTooMany(folder: DataFolder, paths: readonly string[], most: number): Promise<void> {
+export async function refuseTooMany(folder: DataFolder, paths: readonly string[], max: number): Promise<void> {
   let found = 0
   for (const path of paths.filter((one) => !isEmptyFolder(join(folder.data, one)))) {
     for await (const { kind } of walk(join(folder.data, path)))
-      if (kind === 'file' && ++found > most) throw new PlatformError('runner.tooManyResults', { most })
+      if (kind === 'file' && ++found > max) throw new PlatformError('runner.tooManyResults', { max })
   }
 }
 

@@ -56,8 +56,8 @@ const HEAD_BYTES = 64 * 1024
 const CONNECT_MS = 30_000
 /** For a client that was answered to close its side, too. */
 const LEAVE_MS = 5_000
-const MOST_CONNECTIONS = 512
-const MOST_REFUSALS_REPORTED = 20
+const MAX_CONNECTIONS = 512
+const MAX_REFUSALS_REPORTED = 20
 
 const FORWARDER = fileURLToPath(new URL('./egress-forwarder.mjs', import.meta.url))
 
@@ -72,7 +72,7 @@ export async function openEgressProxy(options: EgressProxyOptions): Promise<Egre
   async function reach({ host, port }: Target): Promise<Socket> {
     const refuse = (reason: string): never => {
       const target = `${host}:${port}`
-      if (reported.size < MOST_REFUSALS_REPORTED && !reported.has(target)) options.onRefused(target, reason)
+      if (reported.size < MAX_REFUSALS_REPORTED && !reported.has(target)) options.onRefused(target, reason)
       reported.add(target)
       throw new Refused(`Millrace does not allow connections to ${target}: ${reason}.`)
     }
@@ -90,7 +90,7 @@ export async function openEgressProxy(options: EgressProxyOptions): Promise<Egre
   }
 
   const server = createServer({ allowHalfOpen: true }, (client): void => {
-    if (open.size >= MOST_CONNECTIONS) return void client.destroy()
+    if (open.size >= MAX_CONNECTIONS) return void client.destroy()
     open.add(client)
     client.on('close', () => open.delete(client))
     client.on('error', () => {})

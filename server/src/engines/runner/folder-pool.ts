@@ -16,7 +16,7 @@ export interface SpareFolders {
 }
 
 /** About as many as run at once. */
-const MOST = 16
+const MAX_FOLDERS = 16
 
 export function createSpareFolders(): SpareFolders {
   const spare = { plain: [] as DataFolder[], withArtifacts: [] as DataFolder[] }
@@ -34,7 +34,7 @@ export function createSpareFolders(): SpareFolders {
     },
     async release(folder, isDeserted) {
       const shelf = shelfOf(folder.withArtifacts)
-      if (isDeserted && shelf.length < MOST && emptyDataFolder(folder)) shelf.push(folder)
+      if (isDeserted && shelf.length < MAX_FOLDERS && emptyDataFolder(folder)) shelf.push(folder)
       else await removeDataFolder(folder)
     },
     async clear() {

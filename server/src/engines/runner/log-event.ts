@@ -20,7 +20,7 @@ const BRACKETED = new RegExp(String.raw`^\[\d{4}-\d\d-\d\d[T ][^\]]*\] (?:[\w-]+
 const PLAIN = new RegExp(String.raw`^${TIME} (?:- )?(?:[\w.-]+ - )?\[?(${LEVEL})\]?(?: -|:)? +(.*)$`, 's')
 const SYNONYMS: Readonly<Record<string, LogLevel>> = { warn: 'warning', fatal: 'critical' }
 /** How many braces are tried as the start of the context. */
-const MOST_STARTS = 20
+const MAX_STARTS = 20
 
 export function eventOfLine(line: string): LogEvent {
   const match = BRACKETED.exec(line) ?? PLAIN.exec(line)
@@ -29,7 +29,7 @@ export function eventOfLine(line: string): LogEvent {
   const level = SYNONYMS[word] ?? (word as LogLevel) // one of those in the expression
   const text = match[2]!.replace(/(?: (?:\[\]|\{\}))+$/, '')
   let start = text.endsWith('}') ? text.indexOf(' {"') : -1
-  for (let tried = 0; start !== -1 && tried < MOST_STARTS; tried++) {
+  for (let tried = 0; start !== -1 && tried < MAX_STARTS; tried++) {
     const fields = objectOrUndefined(text.slice(start + 1))
     if (fields !== undefined) return { level, message: text.slice(0, start), fields }
     start = text.indexOf(' {"', start + 1)

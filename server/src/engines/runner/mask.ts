@@ -14,15 +14,15 @@ const SHORTEST_ENCODED = 6
 const LONG = 1_000
 const LONGEST_EXPRESSION = 50_000
 /** A secret of more lines is a document. Its lines are hidden where they stand alone: looking for each of them everywhere takes minutes. */
-const MOST_LINES = 2_000
+const MAX_LINES = 2_000
 
 export function createMask(secrets: Iterable<string>): Mask {
   const forms = new Map<string, Form>()
   const documentLines = new Set<string>()
   for (const secret of secrets) {
     const lines = linesOf(secret)
-    if (lines.length > MOST_LINES) for (const line of lines) documentLines.add(line.trim())
-    for (const form of formsOf(secret, lines.length > MOST_LINES ? [] : lines)) forms.set(form.pattern ?? form.text, form)
+    if (lines.length > MAX_LINES) for (const line of lines) documentLines.add(line.trim())
+    for (const form of formsOf(secret, lines.length > MAX_LINES ? [] : lines)) forms.set(form.pattern ?? form.text, form)
   }
   const hideLines = (text: string) => text.replace(/[^\r\n]+/g, (line) => (documentLines.has(line.trim()) ? HIDDEN : line))
   // Longest first: a secret that contains another one is hidden whole.
@@ -91,7 +91,7 @@ function written(text: string): string {
   return text.replace(/(\\*)([^\\]|$)/gsu, (_, before: string, character: string) => {
     const backslashes = before.length
     if (backslashes === 0 && (character === '' || /[\w.~-]/.test(character))) return character.replace('.', '\\.')
-    const some = (least: number) => `\\\\{${least},${4 * backslashes + 4}}`
+    const some = (min: number) => `\\\\{${min},${4 * backslashes + 4}}`
     const slashes = backslashes === 0 ? some(0) : `(?:${some(backslashes)}|(?:%5[Cc]){${backslashes}})`
     if (character === '') return slashes
     const plain = [escapeRegExp(character), percentEncoded(character), ...htmlForms(character)].join('|')

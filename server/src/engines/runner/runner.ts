@@ -106,7 +106,7 @@ const LOG_BUDGET = { lines: 20_000, chars: 16 * 2 ** 20 }
 const SERVING_LOG = { lines: 100, chars: 64 * 1024, readBytes: 4 * 2 ** 20, everyMs: 1_000 }
 /** Where an isolated program that serves listens, on its own loopback. */
 const SERVING_PORT = 8080
-const MOST_PROCESSES = 512
+const MAX_PROCESSES = 512
 /** Left free on the disk whatever a component writes. */
 const DISK_RESERVE_BYTES = 512 * 2 ** 20
 /** How long an answer about free disk space holds. */
@@ -236,7 +236,7 @@ export function createRunner(settings: RunnerSettings): Runner {
       leader: group,
       isAlone: launch.isAlone,
       memoryBytes: launch.watchMemory ? limits.memoryBytes + (way?.proxy ? FORWARDER_BYTES : 0) : Number.POSITIVE_INFINITY,
-      processes: MOST_PROCESSES,
+      processes: MAX_PROCESSES,
       folder: folder.root,
       diskBytes,
       onExcess: stop,

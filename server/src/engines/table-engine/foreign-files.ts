@@ -56,9 +56,9 @@ async function checkValues(db: Database, { columns, typed }: TableSnapshot, file
     for (const [at, column] of some.entries()) {
       const nulls = Number(rows) - Number(counts[2 * at])
       if (nulls > 0 && !(typed && column.nullable)) throw refused(file, nullsIn(column, nulls, typed))
-      const most = Number(counts[2 * at + 1] ?? 0)
-      if (most > lengthOf(column))
-        throw refused(file, `has a value of ${most} characters in ${quote(column.name)}, which takes ${column.length}`)
+      const max = Number(counts[2 * at + 1] ?? 0)
+      if (max > lengthOf(column))
+        throw refused(file, `has a value of ${max} characters in ${quote(column.name)}, which takes ${column.length}`)
     }
   }
 }

@@ -51,14 +51,14 @@ async function binsOf(db: Database, values: string, bins: number) {
   const [row = []] = await db.rows(
     `SELECT count(text), count(x) FILTER (WHERE isfinite(x)), min(x) FILTER (WHERE isfinite(x)), max(x) FILTER (WHERE isfinite(x)) FROM ${values}`,
   )
-  const [all, read, least, most] = row
-  if (typeof least !== 'number' || typeof most !== 'number') return undefined
-  const width = most / bins - least / bins || 1 // divided first: the distance between the greatest and the least double is not a double
-  const count = most === least ? 1 : bins
-  const at = `least(${count - 1}, greatest(0, CAST(floor((x / 2 - ${sql(least / 2)}) / ${sql(width / 2)}) AS BIGINT)))`
+  const [all, read, min, max] = row
+  if (typeof min !== 'number' || typeof max !== 'number') return undefined
+  const width = max / bins - min / bins || 1 // divided first: the distance between the greatest and the least double is not a double
+  const count = max === min ? 1 : bins
+  const at = `least(${count - 1}, greatest(0, CAST(floor((x / 2 - ${sql(min / 2)}) / ${sql(width / 2)}) AS BIGINT)))`
   const counted = await db.rows(`SELECT ${at} AS bin, count(*) FROM ${values} WHERE isfinite(x) GROUP BY bin`)
   const rowsOf = new Map(counted.map(([bin, rows]) => [Number(bin), Number(rows)]))
-  const border = (i: number) => (i === count ? most : least + i * width)
+  const border = (i: number) => (i === count ? max : min + i * width)
   return {
     values: Number(all),
     read: Number(read),

@@ -18,20 +18,20 @@ import type {
 } from './table-engine.ts'
 
 /** Keys are paths below the folder. Counts what is open, so that a leak shows, and the most at once since it was last asked. */
-export function createFolderObjects(root: string): TableObjects & { open(): number; most(): number } {
+export function createFolderObjects(root: string): TableObjects & { open(): number; max(): number } {
   let open = 0
-  let most = 0
+  let max = 0
   const pathOf = (key: string) => join(root, key)
   return {
     open: () => open,
-    most: () => {
-      const found = most
-      most = open
+    max: () => {
+      const found = max
+      max = open
       return found
     },
     openLocal: async (key) => {
       if (!existsSync(pathOf(key))) return undefined
-      most = Math.max(most, ++open)
+      max = Math.max(max, ++open)
       return {
         path: pathOf(key),
         release: async () => {

@@ -30,8 +30,8 @@ export interface TemplateFolder {
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/
-const MOST_BYTES = 2 ** 20
-const MOST_TEMPLATES = 500
+const MAX_BYTES = 2 ** 20
+const MAX_TEMPLATES = 500
 
 export function createTemplateFolder(path: string, name = basename(path)): TemplateFolder {
   const isThere = () =>
@@ -43,7 +43,7 @@ export function createTemplateFolder(path: string, name = basename(path)): Templ
 
   async function list(): Promise<readonly TemplateFiles[]> {
     const found: TemplateFiles[] = []
-    for (const id of (await foldersIn(path)).slice(0, MOST_TEMPLATES)) {
+    for (const id of (await foldersIn(path)).slice(0, MAX_TEMPLATES)) {
       const one = await find(id)
       if (one) found.push(one)
     }
@@ -78,7 +78,7 @@ async function foldersIn(path: string): Promise<string[]> {
 async function textOf(path: string): Promise<string | undefined> {
   try {
     const found = await lstat(path)
-    return found.isFile() && found.size <= MOST_BYTES ? await readFile(path, 'utf8') : undefined
+    return found.isFile() && found.size <= MAX_BYTES ? await readFile(path, 'utf8') : undefined
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error

@@ -97,8 +97,8 @@ export interface App {
 }
 
 const DATA_APPS = 'keboola.data-apps'
-const MOST_APPS = 100
-const MOST_RUNS = 100
+const MAX_APPS = 100
+const MAX_RUNS = 100
 const LINK_SECONDS = 12 * 3600
 const FIRST = { offset: 0, limit: 500 }
 
@@ -112,7 +112,7 @@ export function createApps(deps: AppsDeps) {
   async function create(caller: AppCaller, wanted: AppRequest): Promise<App> {
     const { actor, branch } = caller
     const componentId = deps.usableApp(actor, wanted.componentId ?? DATA_APPS)
-    if ((await store.count(actor.projectId)) >= MOST_APPS) throw new PlatformError('apps.tooMany', { limit: MOST_APPS })
+    if ((await store.count(actor.projectId)) >= MAX_APPS) throw new PlatformError('apps.tooMany', { limit: MAX_APPS })
     if (wanted.configId === undefined) return createWhole(caller, componentId, wanted)
     const key = keyOf(actor.projectId, branch.id, componentId, wanted.configId)
     if (!(await deps.findConfiguration(key)))
@@ -378,7 +378,7 @@ export function createApps(deps: AppsDeps) {
     repositoryOf,
     /** For addresses that name the app alone. */
     findAnywhere: store.findAnywhere,
-    runs: async (actor: Actor, id: string): Promise<RunRow[]> => store.listRuns(await find(actor, id), MOST_RUNS),
+    runs: async (actor: Actor, id: string): Promise<RunRow[]> => store.listRuns(await find(actor, id), MAX_RUNS),
     tail: async (
       actor: Actor,
       id: string,

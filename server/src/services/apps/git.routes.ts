@@ -24,7 +24,7 @@ const RefsQuery = Type.Object({
 const NO_FORM: TObject = Type.Object({})
 const Any = Type.Unsafe<unknown>({})
 /** Names of branches, commits and what the client has. */
-const MOST_REQUEST_BYTES = 4 * 2 ** 20
+const MAX_REQUEST_BYTES = 4 * 2 ** 20
 
 export function gitRoutes({ repositories }: { repositories: Repositories }): FastifyPluginAsyncTypebox {
   /** Nobody without a credential learns whether there is such a repository. */
@@ -60,7 +60,7 @@ export function gitRoutes({ repositories }: { repositories: Repositories }): Fas
     app.post(
       '/git/data-apps/:repository/git-upload-pack',
       {
-        bodyLimit: MOST_REQUEST_BYTES,
+        bodyLimit: MAX_REQUEST_BYTES,
         config: {
           operation: 'git.fetch',
           summary: 'What a client of git fetches from the repository of a data app',

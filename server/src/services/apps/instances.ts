@@ -42,12 +42,12 @@ export interface InstancesDeps {
 
 export interface InstanceSettings {
   /** Most apps at once on this node. */
-  readonly most: number
+  readonly max: number
   /** How long an app may take until it answers. */
   readonly startMs: number
 }
 
-export const DEFAULT_INSTANCES: InstanceSettings = { most: 20, startMs: 60_000 }
+export const DEFAULT_INSTANCES: InstanceSettings = { max: 20, startMs: 60_000 }
 
 /** How long a node may be silent about a run before it counts as gone. */
 const LOST_MS = 30_000
@@ -150,7 +150,7 @@ export function createInstances(deps: InstancesDeps) {
 
   async function open(app: AppRow): Promise<Instance> {
     if (isClosing) throw new PlatformError('unavailable', { what: 'The node' })
-    if (instances.size + opening.size > settings.most) throw new PlatformError('apps.nodeFull', { limit: settings.most })
+    if (instances.size + opening.size > settings.max) throw new PlatformError('apps.nodeFull', { limit: settings.max })
     const startedAt = now()
     const source = await deps.sourceOf(app)
     const runId = await inTransaction(async (trx) => {

@@ -59,8 +59,8 @@ export interface CredentialRequest {
 
 const PREFIX = 'data-app-repositories/'
 const CREDENTIAL_SECONDS = 90 * 86_400
-const MOST_CREDENTIALS = 100
-const MOST_REFS = 1_000
+const MAX_CREDENTIALS = 100
+const MAX_REFS = 1_000
 const ATTEMPTS = 5
 /** What a push under way has written and not named yet is younger. */
 const KEPT_MS = 3_600_000
@@ -91,8 +91,8 @@ export function createRepositories(deps: RepositoriesDeps) {
     const secret = randomBytes(32).toString('base64url')
     const row = await inTransaction(async (trx) => {
       await store.removeExpired(trx, app, now())
-      if ((await store.countCredentials(trx, app)) >= MOST_CREDENTIALS)
-        throw new PlatformError('apps.tooManyGitCredentials', { limit: MOST_CREDENTIALS })
+      if ((await store.countCredentials(trx, app)) >= MAX_CREDENTIALS)
+        throw new PlatformError('apps.tooManyGitCredentials', { limit: MAX_CREDENTIALS })
       const made = await store.insertCredential(trx, {
         project_id: app.project_id,
         app_id: app.id,
@@ -293,8 +293,8 @@ function changed(before: Refs, changes: readonly RefChange[]): { readonly refs: 
     else if (change.after === undefined) delete refs[change.name]
     else refs[change.name] = change.after
   }
-  if (Object.keys(refs).length <= MOST_REFS) return { refs, refused }
-  return { refs: before, refused: refuseAll(changes, `a repository has at most ${MOST_REFS} branches and tags`).refused }
+  if (Object.keys(refs).length <= MAX_REFS) return { refs, refused }
+  return { refs: before, refused: refuseAll(changes, `a repository has at most ${MAX_REFS} branches and tags`).refused }
 }
 
 function reasonAgainst({ name, before, after }: RefChange, refs: Refs): string | undefined {

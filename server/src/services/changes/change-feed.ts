@@ -50,7 +50,7 @@ const SWEEP_MS = 3_600_000
 /** A client may be away this long and miss nothing. */
 const KEPT_MS = 86_400_000
 const PAGE = 500
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 export type ChangeFeed = ReturnType<typeof createChangeFeed>
 
@@ -146,7 +146,7 @@ export function createChangeFeed({ store, clock, canonicalId, onError, lookMs = 
   function deliver(stream: Stream, change: Change): void {
     if (change.kind === 'token') endStreamsOf(stream, change)
     else if (!stream.waiting) show(stream, change)
-    else if (stream.waiting.push(change) > MOST_WAITING) leave(stream)
+    else if (stream.waiting.push(change) > MAX_WAITING) leave(stream)
   }
 
   /** Whatever changed of a token: its client comes back with what it may then see, or not at all. */

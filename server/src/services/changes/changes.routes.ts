@@ -9,7 +9,7 @@ import { CHANGE_KINDS, type ChangeKind } from '../../model/change.ts'
 import type { ChangeFeed, ChangeOutput } from './change-feed.ts'
 
 /** What may wait for a slow client. */
-const MOST_BUFFERED_BYTES = 1024 * 1024
+const MAX_BUFFERED_BYTES = 1024 * 1024
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 const ChangesView = Type.Object({
@@ -75,7 +75,7 @@ function outputOf(reply: FastifyReply): ChangeOutput {
     open: () => beginEvents(reply),
     write(text) {
       reply.raw.write(text)
-      return reply.raw.writableLength < MOST_BUFFERED_BYTES
+      return reply.raw.writableLength < MAX_BUFFERED_BYTES
     },
     end: () => void reply.raw.end(),
   }

@@ -73,7 +73,7 @@ export interface RunAccess {
 }
 
 const ATTEMPTS = 3
-const MOST_PLACES = 1_000
+const MAX_PLACES = 1_000
 
 export function createRunAccess({
   db,
@@ -174,7 +174,7 @@ export function createRunAccess({
     return found && parsed(found)
   }
 
-  const places: RunAccess['listPlaces'] = (projectId, componentIds) => listPlaces(db, projectId, componentIds, MOST_PLACES)
+  const places: RunAccess['listPlaces'] = (projectId, componentIds) => listPlaces(db, projectId, componentIds, MAX_PLACES)
 
   return { listPlaces: places, find, get, findParsed, findParsedAt, findAt, changesSince, exists, saveState: save, prepare }
 }

@@ -23,7 +23,7 @@ import {
 } from './scope.ts'
 
 /** Values that one document may have encrypted: sealing takes its time, and all of it at once. */
-const MOST_SECRETS = 2_000
+const MAX_SECRETS = 2_000
 
 /** Rows of values, and flows whose tasks set variables or bring values along. */
 const HOLDS_VARIABLES: ReadonlySet<string> = new Set(['keboola.variables', 'keboola.flow', 'keboola.orchestrator'])
@@ -89,7 +89,7 @@ export function encryptSecrets(keys: ProjectKeys, scopes: Scopes, text: string, 
   visitSecrets(text, holdsVariables(scopes), ({ start, end, plain, path, isVariable, count }) => {
     if (isLeftClear(plain)) return
     counted += count
-    if (counted > MOST_SECRETS) throw new PlatformError('encryption.tooMany', { most: MOST_SECRETS })
+    if (counted > MAX_SECRETS) throw new PlatformError('encryption.tooMany', { max: MAX_SECRETS })
     before ??= ciphersOf(previous, holdsVariables(scopes))
     const kept = before.get(JSON.stringify(path()))
     // A variable is put into configurations of any component of the project, so its cipher has to open in all of them.

@@ -12,7 +12,7 @@ export interface ReadEvent {
 const GATHER_MS = 250
 const AT_ONCE = 200
 /** While the database is away; what comes on top is not recorded. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 export function createLaterEvents(write: (batch: readonly ReadEvent[]) => Promise<void>, onError: (error: unknown) => void) {
   let waiting: ReadEvent[] = []
@@ -20,7 +20,7 @@ export function createLaterEvents(write: (batch: readonly ReadEvent[]) => Promis
   let writing: Promise<void> = Promise.resolve()
 
   function add(event: ReadEvent): void {
-    if (waiting.length >= MOST_WAITING) return
+    if (waiting.length >= MAX_WAITING) return
     waiting.push(event)
     timer ??= setTimeout(() => void flush(), GATHER_MS)
   }

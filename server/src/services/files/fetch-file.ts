@@ -16,7 +16,7 @@ export interface FetchRequest extends Omit<FileRequest, 'name'> {
 }
 
 export interface FetchLimits {
-  readonly mostBytes: number
+  readonly maxBytes: number
   /** Without a byte for so long, it has failed. */
   readonly silenceMs: number
 }
@@ -27,8 +27,8 @@ export interface FetchFileDeps {
   readonly limits?: FetchLimits
 }
 
-const LIMITS: FetchLimits = { mostBytes: 10 * 1024 ** 3, silenceMs: 60_000 }
-const MOST_REDIRECTS = 5
+const LIMITS: FetchLimits = { maxBytes: 10 * 1024 ** 3, silenceMs: 60_000 }
+const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_NAME = 255
 
@@ -52,7 +52,7 @@ export function createFetchFile({ open, upload, limits = LIMITS }: FetchFileDeps
 
   async function openFollowing(first: URL, signal: AbortSignal): Promise<{ readonly answer: OpenAnswer; readonly from: URL }> {
     let from = first
-    for (let count = 0; count <= MOST_REDIRECTS; count++) {
+    for (let count = 0; count <= MAX_REDIRECTS; count++) {
       // Packed on the way or not, what is stored is the file itself.
       const answer = await open(from, { 'accept-encoding': 'identity', 'user-agent': 'Millrace' }, signal)
       if (answer.status === 200) return { answer, from }
@@ -61,7 +61,7 @@ export function createFetchFile({ open, upload, limits = LIMITS }: FetchFileDeps
       if (!REDIRECTS.has(answer.status) || location === undefined) throw notFetched(first, `it answered ${answer.status}`)
       from = addressFrom(location, from)
     }
-    throw notFetched(first, `it redirects more than ${MOST_REDIRECTS} times`)
+    throw notFetched(first, `it redirects more than ${MAX_REDIRECTS} times`)
   }
 
   async function* limited(body: AsyncIterable<Buffer>, heard: () => void): AsyncGenerator<Buffer> {
@@ -69,8 +69,8 @@ export function createFetchFile({ open, upload, limits = LIMITS }: FetchFileDeps
     for await (const chunk of body) {
       heard()
       size += chunk.length
-      if (size > limits.mostBytes)
-        throw new PlatformError('egress.failed', { reason: `it is longer than ${limits.mostBytes} bytes` })
+      if (size > limits.maxBytes)
+        throw new PlatformError('egress.failed', { reason: `it is longer than ${limits.maxBytes} bytes` })
       yield chunk
     }
   }

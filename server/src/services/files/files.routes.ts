@@ -10,7 +10,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../model/storage-job.ts'
 import { FileFlags, FileView, fileView, Tag, uploadParams } from './file-view.ts'
 import type { FileRecord } from './files.store.ts'
-import { type Files, MOST_LINK_SECONDS } from './files.ts'
+import { type Files, MAX_LINK_SECONDS } from './files.ts'
 
 const MAX_NAME = 10_000
 /** S3's own limit for one object. */
@@ -38,7 +38,7 @@ const DetailQuery = Type.Object({
   linkSeconds: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: MOST_LINK_SECONDS,
+      maximum: MAX_LINK_SECONDS,
       description: 'How long `url` downloads the file, at most a week (604800); an hour (3600) by default.',
     }),
   ),

@@ -65,7 +65,7 @@ const DEFAULT_MAX_AGE_DAYS = 15
 const DAY_MS = 24 * 3600 * 1000
 /** How long a link works unless somebody asks for another time; object stores sign for a week at most. */
 const LINK_SECONDS = 3600
-export const MOST_LINK_SECONDS = 7 * 24 * 3600
+export const MAX_LINK_SECONDS = 7 * 24 * 3600
 const MAX_LIMIT = 10_000
 /** Of one list: a page of the default length. Behind an external S3 every look is a request. */
 const MAX_SIZES_LOOKED_UP = 100

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { StepJob } from '../../model/flow-ports.ts'
-import { advance, type Decision, MOST_VISITS, startState } from './advance.ts'
+import { advance, type Decision, MAX_VISITS, startState } from './advance.ts'
 import { type FlowFormat, type FlowPlan, onlyTasks } from './flow-plan.ts'
 import { resultOf, succeededTasks } from './flow-result.ts'
 import type { FlowState } from './flow-state.ts'
@@ -210,7 +210,7 @@ test('a loop visits its phase until the condition lets it go, and never for ever
   const three = simulate(loop(again), (_, run) => ({ status: 'success', message: run < 3 ? 'again' : 'enough' }))
   assert.deepEqual([three.order.length, three.end.status], [3, 'success'])
   const ever = simulate(loop({ type: 'const', value: true }), good)
-  assert.deepEqual([ever.order.length, ever.end.status], [MOST_VISITS, 'error'])
+  assert.deepEqual([ever.order.length, ever.end.status], [MAX_VISITS, 'error'])
   assert.match(ever.end.message, /1000 phases/)
 })
 

@@ -54,7 +54,7 @@ export interface FlowEnd {
 }
 
 /** A loop has to end some time. */
-export const MOST_VISITS = 1_000
+export const MAX_VISITS = 1_000
 
 export const startState = (now: number, variables: FlowState['variables'], kept: FlowState['kept'] = {}): FlowState => ({
   startedAt: now,
@@ -88,8 +88,8 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
     }
     const following = problem === undefined && !state.isOverTime ? phasesToStart() : []
     for (const phase of following) {
-      if (state.visits.length >= MOST_VISITS) {
-        problem = `The flow started ${MOST_VISITS} phases, which is the most: its conditions go in a circle.`
+      if (state.visits.length >= MAX_VISITS) {
+        problem = `The flow started ${MAX_VISITS} phases, which is the most: its conditions go in a circle.`
         break
       }
       startPhase(phase)

@@ -42,10 +42,10 @@ export function readCondition(given: unknown, path: string, known: KnownIds, rep
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return fail('A condition is an object with a "type".')
   const node = given as Readonly<Record<string, unknown>> // checked above
   const below = (value: unknown, at: string) => readCondition(value, at, known, report, depth + 1)
-  const operands = (least: number, most: number): readonly Condition[] | undefined => {
+  const operands = (min: number, max: number): readonly Condition[] | undefined => {
     const list = node.operands
-    const wanted = least === most ? `${least}` : `${least} or more`
-    if (!Array.isArray(list) || list.length < least || list.length > most)
+    const wanted = min === max ? `${min}` : `${min} or more`
+    if (!Array.isArray(list) || list.length < min || list.length > max)
       return fail(`This needs a list of ${wanted} operand${wanted === '1' ? '' : 's'}.`, `${path}.operands`)
     const read = list.map((one, at) => below(one, `${path}.operands[${at}]`))
     return read.every((one) => one !== undefined) ? read : undefined

@@ -72,7 +72,7 @@ export interface NotificationWork {
   readonly recipients: readonly NotificationRecipient[]
 }
 
-/** `most` runs beyond the first, each `delayMs` after the failure before it. */
+/** `most` retries, each `delayMs` after the previous failure. Stored with the plan of a running flow, so the name stays. */
 export interface Retry {
   readonly most: number
   readonly delayMs: number

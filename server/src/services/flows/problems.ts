@@ -17,10 +17,10 @@ export function createReport(problems: Problem[]): Report {
   }
 }
 
-const MOST_SHOWN = 20
+const MAX_SHOWN = 20
 
 export function problemsText(problems: readonly Problem[]): string {
-  const shown = problems.slice(0, MOST_SHOWN).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+  const shown = problems.slice(0, MAX_SHOWN).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
   const more = problems.length - shown.length
   return [...shown, ...(more > 0 ? [`and ${more} more.`] : [])].join(' ')
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { MOST_TASKS, readFlow } from './read-flow.ts'
+import { MAX_TASKS, readFlow } from './read-flow.ts'
 
 const job = { type: 'job', componentId: 'c', configId: '1' }
 const errorsOf = (configuration: unknown, format: 'flow' | 'orchestrator') =>
@@ -115,7 +115,7 @@ test('what the public formats allow is read: numbers as ids, the older members o
 test('too many tasks are refused with the limit named', () => {
   const tasks = Array.from({ length: 10_000 }, (_, id) => ({ id, phase: 1, task: job }))
   const [problem] = readFlow({ phases: [{ id: 1 }], tasks }, 'orchestrator').problems
-  assert.match(problem!.message, new RegExp(`at most ${MOST_TASKS} tasks; this one has 10000`))
+  assert.match(problem!.message, new RegExp(`at most ${MAX_TASKS} tasks; this one has 10000`))
 })
 
 test('any JSON is read or refused, and never throws', () => {

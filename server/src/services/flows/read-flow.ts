@@ -9,8 +9,8 @@ import { createReport, type Problem, type Report } from './problems.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-export const MOST_TASKS = 1_000
-const MOST_PHASES = 1_000
+export const MAX_TASKS = 1_000
+const MAX_PHASES = 1_000
 const DEFAULT_RETRIES = 3
 const DEFAULT_RETRY_SECONDS = 10
 const LONGEST_SECONDS = 366 * 86_400
@@ -24,8 +24,8 @@ export function readFlow(given: unknown, format: FlowFormat): ReadFlow {
   const problems: Problem[] = []
   const report = createReport(problems)
   const root = membersOf(given)
-  const phaseNodes = listOf(root.phases, 'phases', MOST_PHASES, report)
-  const taskNodes = listOf(root.tasks, 'tasks', MOST_TASKS, report)
+  const phaseNodes = listOf(root.phases, 'phases', MAX_PHASES, report)
+  const taskNodes = listOf(root.tasks, 'tasks', MAX_TASKS, report)
   const phaseIds = idsOf(phaseNodes, 'phases', report)
   const taskIds = idsOf(taskNodes, 'tasks', report)
   const known: KnownIds = { phases: new Set(phaseIds), tasks: new Set(taskIds) }
@@ -45,14 +45,14 @@ export function readFlow(given: unknown, format: FlowFormat): ReadFlow {
 const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {} // checked here
 
-function listOf(value: unknown, path: string, most: number, report: Report): Members[] {
+function listOf(value: unknown, path: string, max: number, report: Report): Members[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) {
     report('error', path, 'This should be a list.')
     return []
   }
-  if (value.length > most) {
-    report('error', path, `A flow has at most ${most} ${path}; this one has ${value.length}.`)
+  if (value.length > max) {
+    report('error', path, `A flow has at most ${max} ${path}; this one has ${value.length}.`)
     return []
   }
   return value.map((item, at) => {
@@ -280,14 +280,14 @@ function readRetry(given: unknown, path: string, report: Report): Retry | null {
   const params = membersOf(node.strategyParams)
   if (node.strategy !== undefined && node.strategy !== null && node.strategy !== 'linear')
     report('error', `${path}.strategy`, 'The only strategy is linear.')
-  const most = params.maxRetries ?? DEFAULT_RETRIES
-  if (typeof most !== 'number' || !Number.isInteger(most) || most < 0)
+  const max = params.maxRetries ?? DEFAULT_RETRIES
+  if (typeof max !== 'number' || !Number.isInteger(max) || max < 0)
     report('error', `${path}.strategyParams.maxRetries`, 'This should be a whole number, 0 or more.')
   const delayMs = secondsOf(params.delay ?? DEFAULT_RETRY_SECONDS, `${path}.strategyParams.delay`, report) ?? 0
   const on = Array.isArray(node.retryOn)
     ? node.retryOn.flatMap((item, at) => readRetryOn(item, `${path}.retryOn[${at}]`, report))
     : []
-  return { most: typeof most === 'number' ? most : 0, delayMs, on }
+  return { most: typeof max === 'number' ? max : 0, delayMs, on }
 }
 
 function readRetryOn(given: unknown, path: string, report: Report): Retry['on'][number][] {

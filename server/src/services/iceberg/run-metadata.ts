@@ -180,4 +180,4 @@ const listOf = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.map((item) => objectOf(item, 'an item of a list')) : []
 
 /** By hand: a call has fewer arguments than a list may have items. */
-const maxOf = (first: number, others: readonly number[]): number => others.reduce((most, one) => Math.max(most, one), first)
+const maxOf = (first: number, others: readonly number[]): number => others.reduce((max, one) => Math.max(max, one), first)

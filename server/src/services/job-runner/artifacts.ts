@@ -30,7 +30,7 @@ const Settings = Type.Object({
 export type ArtifactSettings = Static<typeof Settings>
 
 const KINDS = ['runs', 'custom', 'shared'] as const
-const MOST_DOWNLOADED = 50
+const MAX_DOWNLOADED = 50
 const LARGEST_BYTES = 2 ** 30
 const ARCHIVE = 'artifacts.tar.gz'
 
@@ -85,7 +85,7 @@ export async function downloadArtifacts({ files }: ArtifactDeps, run: ArtifactRu
     query: undefined,
     createdSince: since === undefined ? undefined : momentOf(since, run.now),
     sinceId: undefined,
-    limit: Math.min(limit ?? MOST_DOWNLOADED, MOST_DOWNLOADED),
+    limit: Math.min(limit ?? MAX_DOWNLOADED, MAX_DOWNLOADED),
   })
   // One after the other: the files of a job that left several go into one folder.
   for (const file of found) await download(files, run, kind, file)

@@ -251,7 +251,7 @@ async function readFiles(deps: InputDeps, request: InputRequest, entry: FileInpu
     limit: entry.limit ?? (entry.file_ids ? entry.file_ids.length : isAdaptive ? Number.POSITIVE_INFINITY : DEFAULT_FILES),
   })
   const places = await Promise.all(files.map((file) => readFile(deps, request, file)))
-  const newest = files.reduce((most, { id }) => Math.max(most, id), 0)
+  const newest = files.reduce((max, { id }) => Math.max(max, id), 0)
   return {
     places,
     state: files.length > 0 && tags.length > 0 ? { tags, lastImportId: String(newest) } : known,

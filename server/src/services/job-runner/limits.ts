@@ -13,7 +13,7 @@ const SIZES: Readonly<Record<string, { readonly memory: number; readonly cpus: n
   large: { memory: 7.1, cpus: 14 },
 }
 const DEFAULT_SIZE = 'small'
-const MOST_SECONDS = 86_400
+const MAX_SECONDS = 86_400
 
 export interface ComponentLimits extends Limits {
   readonly cpus: number
@@ -37,7 +37,7 @@ export function limitsOf(
   diskBytes: number,
 ): ComponentLimits {
   const size = sizeOf(runtime, backend)
-  const seconds = Math.min((isMain ? runtime.process_timeout : undefined) ?? component.processTimeoutSeconds, MOST_SECONDS)
+  const seconds = Math.min((isMain ? runtime.process_timeout : undefined) ?? component.processTimeoutSeconds, MAX_SECONDS)
   return {
     size,
     cpus: SIZES[size]!.cpus,

@@ -195,10 +195,10 @@ const usedBy = ({ peakMemoryBytes, cpuSeconds }: RunOutcome) => ({
 const RESULTS = ['out/tables', 'out/files', 'artifacts/out']
 
 /** Whether the folder can be looked into. One that cannot is the reason of the end, unless the program has failed by itself. */
-async function isStillPlain(folder: DataFolder, failure: Failure | undefined, mostResults: number): Promise<boolean> {
+async function isStillPlain(folder: DataFolder, failure: Failure | undefined, maxResults: number): Promise<boolean> {
   try {
     refuseLinkedFolders(folder)
-    await refuseTooMany(folder, RESULTS, mostResults)
+    await refuseTooMany(folder, RESULTS, maxResults)
     return true
   } catch (error) {
     if (!failure) throw error

@@ -10,7 +10,7 @@ import type { FreshnessRow, LineageStore } from './lineage.store.ts'
 const LOADS = 12
 /** Fewer intervals say nothing of what is usual. */
 const INTERVALS = 3
-const LEAST_GRACE_MS = 60_000
+const MIN_GRACE_MS = 60_000
 const AT_ONCE = 200
 
 export interface FreshnessDeps {
@@ -37,7 +37,7 @@ export const createLoadListener =
       loads: JSON.stringify(loads),
       last_at: now,
       usual_ms: usual,
-      due_at: usual === null ? null : now + usual + Math.max(usual / 2, LEAST_GRACE_MS),
+      due_at: usual === null ? null : now + usual + Math.max(usual / 2, MIN_GRACE_MS),
       late_since: null,
       token_id: source.tokenId,
       token_description: source.tokenDescription,

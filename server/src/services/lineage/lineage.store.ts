@@ -100,15 +100,15 @@ const USE = [
 ] as const
 
 /** Columns of wider tables are not kept. */
-const MOST_COLUMN_BYTES = 200_000
+const MAX_COLUMN_BYTES = 200_000
 
 function columnsText(columns: readonly ColumnOrigin[] | undefined): string | null {
   const text = columns === undefined ? null : JSON.stringify(columns)
-  return text === null || Buffer.byteLength(text) > MOST_COLUMN_BYTES ? null : text
+  return text === null || Buffer.byteLength(text) > MAX_COLUMN_BYTES ? null : text
 }
 
 /** Most rows that one answer is made of. */
-const MOST = 20_000
+const MAX_USES = 20_000
 
 export type LineageStore = ReturnType<typeof createLineageStore>
 
@@ -140,7 +140,7 @@ export function createLineageStore(database: Db) {
         .where('project_id', '=', projectId)
         .where('branch_id', '=', branchId)
         .orderBy('used_at', 'desc')
-        .limit(MOST)
+        .limit(MAX_USES)
         .execute(),
 
     listUsesOf: (projectId: number, branchId: number, tableId: string): Promise<UseRow[]> =>
@@ -196,7 +196,7 @@ export function createLineageStore(database: Db) {
         .where('branch_id', '=', branchId)
         .orderBy('due_at', (order) => order.asc().nullsLast())
         .orderBy('table_id')
-        .limit(MOST)
+        .limit(MAX_USES)
         .execute(),
 
     findFreshness: (projectId: number, branchId: number, tableId: string): Promise<FreshnessRow | undefined> =>

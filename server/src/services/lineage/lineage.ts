@@ -48,9 +48,9 @@ interface Edge {
   readonly time: string | null
 }
 
-const MOST_NODES = 2_000
+const MAX_NODES = 2_000
 /** Tables whose columns one answer has; a graph of one table rarely has more. */
-const MOST_WITH_COLUMNS = 300
+const MAX_WITH_COLUMNS = 300
 const tableNode = (id: string) => `table:${id}`
 const tableOf = (node: string) => node.slice('table:'.length)
 const configurationNode = (componentId: string, configurationId: string) => `configuration:${componentId}/${configurationId}`
@@ -109,7 +109,7 @@ export function createLineage(deps: LineageDeps) {
     const fresh = new Map((await store.listFreshness(actor.projectId, branch.id)).map((row) => [row.table_id, row]))
     const kept = tableId === undefined ? edges : reached(edges, tableNode(tableId), direction, depth)
     const all = new Set([...(tableId === undefined ? [] : [tableNode(tableId)]), ...kept.flatMap(({ from, to }) => [from, to])])
-    const shown = new Set([...all].slice(0, MOST_NODES))
+    const shown = new Set([...all].slice(0, MAX_NODES))
     const origins = await columnsOfEdges(scope, [...shown])
     return {
       isComplete: shown.size === all.size,
@@ -127,7 +127,7 @@ export function createLineage(deps: LineageDeps) {
   /** What written columns are made of, by the keys of edges. Columns of tables that the token may not read are left out. */
   async function columnsOfEdges({ actor, branch }: Scope, nodes: readonly string[]) {
     const tableIds = nodes.flatMap((id) => (id.startsWith('table:') ? [tableOf(id)] : []))
-    const rows = await store.listColumns(actor.projectId, branch.id, tableIds.slice(0, MOST_WITH_COLUMNS))
+    const rows = await store.listColumns(actor.projectId, branch.id, tableIds.slice(0, MAX_WITH_COLUMNS))
     const mayRead = ({ tableId }: ColumnSource) => tablePermissionOf(actor, tableId) !== undefined
     return new Map(
       rows.map(({ columns, ...use }) => [
@@ -252,7 +252,7 @@ function reached(edges: readonly Edge[], start: string, direction: Direction, de
   const walk = (ends: (edge: Edge) => readonly [at: string, next: string]): void => {
     const seen = new Set([start])
     let front = new Set([start])
-    for (let step = 0; step < depth && front.size > 0 && seen.size < MOST_NODES; step++) {
+    for (let step = 0; step < depth && front.size > 0 && seen.size < MAX_NODES; step++) {
       const ahead = new Set<string>()
       for (const edge of edges) {
         const [at, next] = ends(edge)

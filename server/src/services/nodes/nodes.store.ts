@@ -67,7 +67,7 @@ interface Tables {
   storage_job: LeasedJob
 }
 
-const MOST_HELD = 1000
+const MAX_HELD = 1000
 
 export function createNodesStore(database: Db) {
   const db = withTables<Tables>(database)
@@ -80,7 +80,7 @@ export function createNodesStore(database: Db) {
       .where('status', 'in', statuses)
       .where('worker', 'is not', null)
       .orderBy('id')
-      .limit(MOST_HELD)
+      .limit(MAX_HELD)
       .execute()
     return rows.map(({ id, project_id, worker, lease_until }) => ({
       worker: worker!, // of a query for rows that have one

@@ -37,7 +37,7 @@ export function withImplied(event: string, filters: readonly Filter[]): readonly
 }
 
 /** After how many hours a subscription to `table-not-updated` wants to hear of a table; undefined when it does not say. */
-export function leastHours(filters: readonly Filter[]): number | undefined {
+export function minHours(filters: readonly Filter[]): number | undefined {
   const hours = filters.flatMap(({ field, operator, value }) =>
     field === 'hoursSinceUpdate' && (operator === '>=' || operator === '>') && Number(value) > 0 ? [Number(value)] : [],
   )
@@ -47,7 +47,7 @@ export function leastHours(filters: readonly Filter[]): number | undefined {
 /** Rules for the filters of one event, besides those of each filter. */
 export function checkFilters(event: string, filters: readonly Filter[]): void {
   filters.forEach(checkFilter)
-  if (event === 'table-not-updated' && leastHours(filters) === undefined)
+  if (event === 'table-not-updated' && minHours(filters) === undefined)
     throw invalid(
       'filters',
       'Say after how many hours: {"field": "hoursSinceUpdate", "operator": ">=", "value": 24}. Add {"field": "table.id", "value": "in.c-shop.orders"} for one table.',

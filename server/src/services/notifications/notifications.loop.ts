@@ -17,8 +17,8 @@ export interface NotificationsLoopDeps {
 
 const EVERY_MS = 1000
 const LOOK_MS = 10_000
-const MOST_AT_ONCE = 32
-const MOST_PER_ADDRESS = 4
+const MAX_AT_ONCE = 32
+const MAX_PER_ADDRESS = 4
 const SWEEP_MS = 3_600_000
 const KEPT_MS = 30 * 86_400_000
 
@@ -50,10 +50,10 @@ export function createNotificationsLoop({ store, inTransaction, clock, deliver, 
           nudge()
         })
     }
-    const free = MOST_AT_ONCE - underWay.size
+    const free = MAX_AT_ONCE - underWay.size
     if (free <= 0 || !(await store.hasDue(now))) return 0
     const claimed = await inTransaction((trx) =>
-      store.claimDue(trx, now, now + LEASE_MS, busyAddresses(), Math.min(free, MOST_PER_ADDRESS)),
+      store.claimDue(trx, now, now + LEASE_MS, busyAddresses(), Math.min(free, MAX_PER_ADDRESS)),
     )
     for (const delivery of claimed) begin(delivery)
     return claimed.length
@@ -72,7 +72,7 @@ export function createNotificationsLoop({ store, inTransaction, clock, deliver, 
   function busyAddresses(): string[] {
     const counts = new Map<string, number>()
     for (const address of underWay.values()) counts.set(address, (counts.get(address) ?? 0) + 1)
-    return [...counts].filter(([, count]) => count >= MOST_PER_ADDRESS).map(([address]) => address)
+    return [...counts].filter(([, count]) => count >= MAX_PER_ADDRESS).map(([address]) => address)
   }
 
   function nudge(): void {

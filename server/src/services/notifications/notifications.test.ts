@@ -234,9 +234,9 @@ test('a slow receiver holds up its own messages only, and what a deleted subscri
   const slow = await startReceiver(t)
   const quick = await startReceiver(t)
   let open = 0
-  let mostOpen = 0
+  let maxOpen = 0
   slow.answerWith((response) => {
-    mostOpen = Math.max(mostOpen, ++open) // and never answers
+    maxOpen = Math.max(maxOpen, ++open) // and never answers
     response.on('close', () => open--)
   })
   const stack = await notifyingStack(t)
@@ -251,7 +251,7 @@ test('a slow receiver holds up its own messages only, and what a deleted subscri
   assert.deepEqual((await emit()).json(), { deliveries: 2 })
   await until('the quick one has its message', async () => quick.received.length === 1)
   assert.deepEqual(JSON.parse(quick.received[0]!.body), { note: 'It says hello', of: String(stack.projectId) })
-  assert.equal(mostOpen, 4)
+  assert.equal(maxOpen, 4)
   assert.equal((await stack.request('DELETE', `/notification/project-subscriptions/${id}`)).status, 204)
   assert.equal((await stack.deliveries('?status=cancelled')).length, 11)
 })

@@ -71,12 +71,12 @@ export function payloadOfPhase(phase: PhaseEnd, baseUrl: string): Payload | unde
 }
 
 /** A job that is over its average by less sends no message: short jobs vary. */
-const LEAST_OVERTIME_MS = 10_000
+const MIN_OVERTIME_MS = 10_000
 
 /** Undefined while the work is not over its average. */
 export function payloadOfLongRun(work: RunningWork, now: number): Payload | undefined {
   const currentMs = now - work.startedAt
-  if (currentMs - work.averageMs < LEAST_OVERTIME_MS) return undefined
+  if (currentMs - work.averageMs < MIN_OVERTIME_MS) return undefined
   return {
     eventType: work.phase ? 'phase-job-processing-long' : 'job-processing-long',
     ...(work.phase && { phase: work.phase }),

@@ -45,7 +45,7 @@ export interface NewSubscription {
   readonly signingSecret: string | undefined
 }
 
-const MOST_SUBSCRIPTIONS = 1000
+const MAX_SUBSCRIPTIONS = 1000
 const MAX_TEMPLATE_CHARS = 20_000
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>
@@ -68,8 +68,8 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
       signingSecret: signingSecret && (await deps.encrypt(actor.projectId, signingSecret)),
     }
     const subscription = await inTransaction(async (trx) => {
-      if ((await store.countSubscriptions(trx, actor.projectId)) >= MOST_SUBSCRIPTIONS)
-        throw new PlatformError('notification.tooMany', { limit: MOST_SUBSCRIPTIONS })
+      if ((await store.countSubscriptions(trx, actor.projectId)) >= MAX_SUBSCRIPTIONS)
+        throw new PlatformError('notification.tooMany', { limit: MAX_SUBSCRIPTIONS })
       const created = await store.insertSubscription(trx, {
         projectId: actor.projectId,
         event: request.event,

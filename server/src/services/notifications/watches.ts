@@ -4,7 +4,7 @@
 import type { Db, Trx } from '../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { ListRunning } from '../../model/notification-port.ts'
-import { leastHours } from './filters.ts'
+import { minHours } from './filters.ts'
 import { createNotificationsStore, type Subscription } from './notifications.store.ts'
 import type { Outbox } from './outbox.ts'
 import { type DiskSpace, type Payload, payloadOfDisk, payloadOfLongRun, payloadOfTable, type UnchangedTable } from './payloads.ts'
@@ -81,7 +81,7 @@ export function createWatches(deps: WatchesDeps) {
     const knownUntil = new Map<number, number>()
     for (const one of subscriptions) {
       const now = clock.now().getTime()
-      const hours = leastHours(one.filters)
+      const hours = minHours(one.filters)
       if (hours === undefined) continue
       const range = { after: tablesKnownUntil.get(one.id) ?? 0, until: now - hours * HOUR_MS }
       const { tables, until } = await deps.unchangedTables(one.projectId, range)

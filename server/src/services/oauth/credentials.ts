@@ -55,7 +55,7 @@ export interface CredentialsView {
 
 export type Credentials = ReturnType<typeof createCredentials>
 
-const MOST_CREDENTIALS = 1_000
+const MAX_CREDENTIALS = 1_000
 
 export function createCredentials(deps: CredentialsDeps) {
   const { store, inTransaction, clock, recordEvent, providers } = deps
@@ -133,8 +133,8 @@ export function createCredentials(deps: CredentialsDeps) {
   }
 
   async function refuseMore({ projectId, componentId }: CredentialsKey): Promise<void> {
-    if ((await store.list(projectId, componentId)).length >= MOST_CREDENTIALS)
-      throw new PlatformError('oauth.tooMany', { limit: MOST_CREDENTIALS, component: componentId })
+    if ((await store.list(projectId, componentId)).length >= MAX_CREDENTIALS)
+      throw new PlatformError('oauth.tooMany', { limit: MAX_CREDENTIALS, component: componentId })
   }
 
   async function remove(actor: Actor, componentId: string, id: string, origin: Origin): Promise<void> {

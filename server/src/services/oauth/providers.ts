@@ -36,7 +36,7 @@ export interface ChangedBy {
 export type Providers = ReturnType<typeof createProviders>
 
 /** A provider that refers to another, which refers to another: a few steps, then it is a circle. */
-const MOST_STEPS = 8
+const MAX_STEPS = 8
 
 export function createProviders(deps: ProvidersDeps) {
   const { store, inTransaction, clock, log } = deps
@@ -70,7 +70,7 @@ export function createProviders(deps: ProvidersDeps) {
   }
 
   function definitionOf(id: string, all: Awaited<ReturnType<typeof statements>>, steps = 0): ProviderDefinition {
-    if (steps > MOST_STEPS) throw new PlatformError('oauth.invalidProvider', { field: 'provider', reason: 'it refers to itself' })
+    if (steps > MAX_STEPS) throw new PlatformError('oauth.invalidProvider', { field: 'provider', reason: 'it refers to itself' })
     const own: ProviderDefinition = Object.assign({ id }, ...(all.get(id) ?? []).map(definitionIn))
     const base = own.provider === undefined || own.provider === id ? {} : definitionOf(own.provider, all, steps + 1)
     return { ...base, ...own }
@@ -101,7 +101,7 @@ export function createProviders(deps: ProvidersDeps) {
   /** The secret of the client that the stack has at a provider; it belongs to the statement that has the client id. */
   async function secretOf(id: string): Promise<string> {
     const all = await statements()
-    for (let name: string | undefined = id, steps = 0; name !== undefined && steps <= MOST_STEPS; steps++) {
+    for (let name: string | undefined = id, steps = 0; name !== undefined && steps <= MAX_STEPS; steps++) {
       const own: readonly (ProviderFile | StoredProvider)[] = all.get(name) ?? []
       for (const statement of own.toReversed()) {
         if ('app_secret' in statement && statement.app_secret !== undefined) return statement.app_secret

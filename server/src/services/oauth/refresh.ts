@@ -29,7 +29,7 @@ export type Refresh = ReturnType<typeof createRefresh>
 const LEASE_MS = 30_000
 const LOOK_EVERY_MS = 100
 /** Somewhat longer than a lease. */
-const MOST_LOOKS = 450
+const MAX_LOOKS = 450
 /** A token with less left than this is as good as over: the run has to begin with it. */
 const MARGIN_MS = 5 * 60_000
 
@@ -48,7 +48,7 @@ export function createRefresh(deps: RefreshDeps) {
       const lease = { holder: randomUUID(), until: clock.now().getTime() + LEASE_MS }
       const isHeld = await inTransaction((trx) => store.lease(trx, key, record.dataVersion, lease, clock.now().getTime()))
       if (isHeld) return await exchange(source, record, refreshToken, lease.holder, isForced)
-      if (looks >= MOST_LOOKS) throw new PlatformError('oauth.refreshBusy', { id: key.credentialsId })
+      if (looks >= MAX_LOOKS) throw new PlatformError('oauth.refreshBusy', { id: key.credentialsId })
       await sleep(LOOK_EVERY_MS)
     }
   }

@@ -27,7 +27,7 @@ export interface AccountDeps {
   readonly passwords: Passwords
 }
 
-const MOST_MANAGE_TOKENS = 100
+const MAX_MANAGE_TOKENS = 100
 /** Tells the manage token of a person from that of the stack, which may not begin so; both come in one header. */
 const PERSON_TOKEN = 'person-'
 
@@ -116,8 +116,8 @@ export function createAccount(deps: AccountDeps) {
     origin: Origin,
   ): Promise<{ readonly token: ManageTokenRecord; readonly value: string }> {
     const now = clock.now()
-    if ((await store.listManageTokens(person.id)).length >= MOST_MANAGE_TOKENS)
-      throw invalid('description', `You have ${MOST_MANAGE_TOKENS} manage tokens. Delete one that is not used.`)
+    if ((await store.listManageTokens(person.id)).length >= MAX_MANAGE_TOKENS)
+      throw invalid('description', `You have ${MAX_MANAGE_TOKENS} manage tokens. Delete one that is not used.`)
     const value = `${PERSON_TOKEN}${newSecret()}`
     const token = await change(async (trx) => {
       await events.record(trx, person.id, 'storage.personAccountChanged', { what: 'manage token created' }, origin)

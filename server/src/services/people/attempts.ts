@@ -20,7 +20,7 @@ const FIRST_PAUSE_MS = 30_000
 const LONGEST_PAUSE_MS = 15 * 60_000
 /** Without another wrong one the count begins anew. */
 const FORGOTTEN_MS = 60 * 60_000
-const MOST_KEPT = 10_000
+const MAX_KEPT = 10_000
 
 interface Count {
   readonly wrongCount: number
@@ -68,7 +68,7 @@ export function createAttempts({ store, clock }: AttemptsDeps) {
     counts.delete(key)
     if (count.wrongCount === 0) return
     counts.set(key, { ...count, at: clock.now().getTime() })
-    if (counts.size > MOST_KEPT) counts.delete(counts.keys().next().value as string) // not empty: one was just added
+    if (counts.size > MAX_KEPT) counts.delete(counts.keys().next().value as string) // not empty: one was just added
   }
 
   return {

@@ -15,7 +15,7 @@ export const PASSWORD_COST: PasswordCost = { N: 2 ** 15, r: 8, p: 3 }
 
 /** Half of node's threads: the others read and write files meanwhile. */
 const AT_ONCE = 2
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 const BUSY_SECONDS = 5
 
 /** Who waits for a password to be compared. */
@@ -33,7 +33,7 @@ export type Passwords = ReturnType<typeof createPasswords>
 export function createPasswords(cost: PasswordCost) {
   const textOf = (salt: Buffer, key: Buffer): string =>
     ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$')
-  const queue = createFairQueue({ atOnce: AT_ONCE, mostWaiting: MOST_WAITING })
+  const queue = createFairQueue({ atOnce: AT_ONCE, maxWaiting: MAX_WAITING })
   const inTurn = async (from: Asker, ...given: Parameters<typeof derive>): Promise<Buffer> => {
     const key = await queue.run(() => derive(...given), from)
     if (!key) throw new PlatformError('people.busy', { seconds: BUSY_SECONDS })

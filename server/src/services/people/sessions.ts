@@ -15,10 +15,10 @@ export interface SessionSettings {
   /** Without use it ends after this time. */
   readonly idleMs: number
   /** And in any case after this time. */
-  readonly mostMs: number
+  readonly maxMs: number
 }
 
-export const DEFAULT_SESSIONS: SessionSettings = { idleMs: 24 * 3_600_000, mostMs: 14 * 24 * 3_600_000 }
+export const DEFAULT_SESSIONS: SessionSettings = { idleMs: 24 * 3_600_000, maxMs: 14 * 24 * 3_600_000 }
 
 export interface SessionsDeps {
   readonly store: PeopleStore
@@ -54,9 +54,9 @@ export function createSessions({ store, inTransaction, clock, members, recordCha
       address: origin.remoteAddress,
       userAgent: origin.userAgent,
       createdAt: now,
-      expiresAt: new Date(now.getTime() + settings.mostMs),
+      expiresAt: new Date(now.getTime() + settings.maxMs),
     })
-    return { value, maxAgeSeconds: Math.floor(settings.mostMs / 1000) }
+    return { value, maxAgeSeconds: Math.floor(settings.maxMs / 1000) }
   }
 
   function find(value: string): Person | undefined | Promise<Person | undefined> {

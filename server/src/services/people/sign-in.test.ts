@@ -229,7 +229,7 @@ test('a session ends without use, and in any case in the end', async (t) => {
   const HOUR = 3_600_000
   const stack = await startTestStack(t, {
     clock: { now: () => new Date(now) },
-    sessions: { idleMs: 2 * HOUR, mostMs: 5 * HOUR },
+    sessions: { idleMs: 2 * HOUR, maxMs: 5 * HOUR },
   })
   const admin = await newStackAdmin(stack)
   for (let hour = 1; hour <= 4; hour++) {

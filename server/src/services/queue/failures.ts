@@ -65,7 +65,7 @@ export function failureGroupView({ kind, subject, configurations }: FailureGroup
     lastTime: timeOf(newest.lastAt),
     lastJob: { id: String(newest.lastJobId), message: messages.get(newest.lastJobId) ?? '' },
     configurationsCount: configurations.length,
-    configurations: configurations.slice(0, MOST_SHOWN).map((one) => ({
+    configurations: configurations.slice(0, MAX_SHOWN).map((one) => ({
       componentId: one.componentId,
       configId: one.configurationId,
       branchId: String(one.branchId),
@@ -77,6 +77,6 @@ export function failureGroupView({ kind, subject, configurations }: FailureGroup
 }
 
 /** Configurations of one cause that are listed; a search by `causeKind` finds the jobs of the others. */
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 
 const timeOf = (ms: number): string => new Date(ms).toISOString()

@@ -8,7 +8,7 @@ import { tables } from './queue.schema.ts'
 
 /** Of what SQL finds, some belongs to components that the token may not use. */
 const SPARE = 4
-const MOST_CONFIGURATIONS = 200
+const MAX_CONFIGURATIONS = 200
 
 export const createJobFinder =
   (db: Db, canonicalId: (componentId: string) => string) =>
@@ -20,7 +20,7 @@ export const createJobFinder =
       .select('configuration_id')
       .distinct()
       .where((e) => contains(db, e.ref('configuration_id'), text))
-      .limit(MOST_CONFIGURATIONS)
+      .limit(MAX_CONFIGURATIONS)
       .execute()
     const ids = configurations.map(({ configuration_id }) => configuration_id)
     if (ids.length === 0 && id === undefined) return []

@@ -23,7 +23,7 @@ export interface FailuresOfConfiguration {
 }
 
 /** Most configurations with causes that one answer is made of. */
-const MOST_FAILING = 5_000
+const MAX_FAILING = 5_000
 
 /** The clocks of nodes differ, and an end is seen when its transaction commits. */
 const SETTLES_MS = 600_000
@@ -115,7 +115,7 @@ export function createJobSearchStore(database: Db) {
         .where('status', '=', 'error')
         .groupBy(['cause_kind', 'cause_subject', 'component_id', 'configuration_id', 'branch_id'])
         .orderBy('last', 'desc')
-        .limit(MOST_FAILING)
+        .limit(MAX_FAILING)
         .execute()
       return rows.map((row) => ({
         kind: row.cause_kind ?? '',
@@ -163,7 +163,7 @@ export function createJobSearchStore(database: Db) {
       search: JobSearch,
       groupBy: readonly EqualColumn[],
       perGroup: number,
-      most: number,
+      max: number,
     ): Promise<JobRow[]> {
       const by = sortOf(search)
       const group = sql.join(groupBy.map((column) => sql.ref(column)))
@@ -182,7 +182,7 @@ export function createJobSearchStore(database: Db) {
         .orderBy(firstBy, (one) => one[search.sortOrder]().nullsLast())
         .orderBy('placed.first_id', search.sortOrder)
         .orderBy('placed.place')
-        .limit(most)
+        .limit(max)
         .execute()
     },
 

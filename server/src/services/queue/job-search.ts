@@ -81,7 +81,7 @@ const SORTS: Readonly<Record<string, SortColumn>> = {
 }
 /** What jobs can be grouped by; each is a name of `EQUAL`. */
 const GROUPS = ['projectId', 'branchId', 'componentId', 'configId', 'status', 'tokenId', 'type', 'mode']
-const MOST = 500
+const MAX_JOBS = 500
 const LONGEST_SECONDS = 1_000_000_000
 
 const FILTERS = {
@@ -173,7 +173,7 @@ export function parseJobSearch(query: Query, now: Date, canonicalId: (id: string
     // By the seconds that are shown, which are rounded.
     durationMsFrom: secondsOf('durationSecondsFrom', query.durationSecondsFrom, -500),
     durationMsTo: secondsOf('durationSecondsTo', query.durationSecondsTo, 499),
-    limit: numberOf('limit', query.limit, 100, 1, MOST),
+    limit: numberOf('limit', query.limit, 100, 1, MAX_JOBS),
     offset: numberOf('offset', query.offset, 0, 0, Number.MAX_SAFE_INTEGER),
     sortBy: sortOf(query.sortBy),
     sortOrder: orderOf(query.sortOrder),
@@ -243,11 +243,11 @@ function secondsOf(name: string, given: unknown, roundedMs: number): number | un
   return given === undefined ? undefined : numberOf(name, given, 0, 0, LONGEST_SECONDS) * 1000 + roundedMs
 }
 
-export function numberOf(name: string, given: unknown, fallback: number, least: number, most: number): number {
+export function numberOf(name: string, given: unknown, fallback: number, min: number, max: number): number {
   if (given === undefined || given === '') return fallback
   const number = Number(given)
-  if (!Number.isInteger(number) || number < least || number > most)
-    throw refusal(name, `This value should be a whole number between ${least} and ${most}.`)
+  if (!Number.isInteger(number) || number < min || number > max)
+    throw refusal(name, `This value should be a whole number between ${min} and ${max}.`)
   return number
 }
 

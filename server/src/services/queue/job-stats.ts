@@ -20,7 +20,7 @@ export interface DailyDuration {
 
 export const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 30
-const MOST_DAYS = 1_000
+const MAX_DAYS = 1_000
 
 /** `fromDate` and `toDate` as YYYY-MM-DD, the last 30 days without them; `timezoneOffset` as +hh:mm, UTC without it. */
 export function parseDailyRange(query: Query, now: Date): DailyRange {
@@ -30,7 +30,7 @@ export function parseDailyRange(query: Query, now: Date): DailyRange {
   const to = dayOf('toDate', query.toDate) ?? Math.floor((now.getTime() + offsetMs) / DAY_MS)
   const from = dayOf('fromDate', query.fromDate) ?? to - DEFAULT_DAYS + 1
   if (from > to) throw refusal('fromDate', 'This value should not be after toDate.')
-  if (to - from >= MOST_DAYS) throw refusal('fromDate', `At most ${MOST_DAYS} days can be asked for at once.`)
+  if (to - from >= MAX_DAYS) throw refusal('fromDate', `At most ${MAX_DAYS} days can be asked for at once.`)
   return { from, to, offsetMs }
 }
 

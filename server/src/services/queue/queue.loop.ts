@@ -494,13 +494,13 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       }, BEAT_MS).unref()
       wake()
     },
-    /** Starts nothing more; resolves when nothing runs any more, or after `mostMs`. Leases are kept, kills are heard. */
-    async drain(mostMs: number): Promise<void> {
+    /** Starts nothing more; resolves when nothing runs any more, or after `maxMs`. Leases are kept, kills are heard. */
+    async drain(maxMs: number): Promise<void> {
       draining = true
       await looking
       await Promise.race([
         Promise.allSettled([...running.values()].map(({ done }) => done)),
-        new Promise((resolve) => setTimeout(resolve, mostMs).unref()),
+        new Promise((resolve) => setTimeout(resolve, maxMs).unref()),
       ])
     },
     /** Starts nothing more and waits for what runs; after `graceMs` what still runs is left to its lease. */

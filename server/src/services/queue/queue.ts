@@ -297,9 +297,9 @@ export function createQueue(deps: QueueDeps) {
   ): Promise<JobGroup[]> {
     const columns = parseGroups(groupBy)
     const groups = new Map<string, { group: Record<string, string>; jobs: JobRow[] }>()
-    const most = Math.min(limit * perGroup, MOST_GROUPED)
+    const max = Math.min(limit * perGroup, MAX_GROUPED)
     const wanted = await parse(actor, query)
-    for (const job of await asShown(await store.searchGrouped(actor.projectId, wanted, [...columns.values()], perGroup, most))) {
+    for (const job of await asShown(await store.searchGrouped(actor.projectId, wanted, [...columns.values()], perGroup, max))) {
       const group = Object.fromEntries([...columns].map(([name, column]) => [name, String(job[column] ?? '')]))
       const key = JSON.stringify(group)
       const entry = groups.get(key) ?? { group, jobs: [] }
@@ -526,7 +526,7 @@ const WHAT_RUNS = ['component_id', 'configuration_id', 'branch_id', 'row_ids', '
 const FAILURES_SINCE = '-7 days'
 
 /** Most jobs in one answer, whatever the groups: an answer is held in memory. */
-const MOST_GROUPED = 10_000
+const MAX_GROUPED = 10_000
 
 function containerEnd(container: JobRow, children: readonly JobRow[]): JobEnd {
   const { behavior } = JSON.parse(container.request) as { behavior: { onError: string | null } } // written by jobRow

@@ -20,7 +20,7 @@ interface JobStateTables {
 }
 
 /** Of a larger state only its size is kept: a history of such states would outgrow what it tells of. */
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
 /** `content` is null where it was too large to be kept, or is not there. */
 export interface KeptState {
@@ -83,7 +83,7 @@ export async function rewriteStates(trx: Trx, projectId: number, jobId: number, 
 export function createStateHistory(db: Db) {
   async function keep(trx: Trx, projectId: number, content: string): Promise<{ bytes: number; hash: string | null }> {
     const bytes = Buffer.byteLength(content)
-    if (bytes > MOST_BYTES) return { bytes, hash: null }
+    if (bytes > MAX_BYTES) return { bytes, hash: null }
     const hash = createHash('sha256').update(content).digest('base64url')
     await keepText(trx, { project_id: projectId, hash, content })
     return { bytes, hash }

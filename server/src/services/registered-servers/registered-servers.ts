@@ -45,7 +45,7 @@ export const MLFLOW = '/mlflow'
 
 /** A state is read for a person who waits. */
 const READ_MS = 5_000
-const MOST_BYTES = 4 << 20
+const MAX_BYTES = 4 << 20
 
 /** `ownMlflow`: servers that the stack runs where none is registered. */
 export function createRegisteredServers(
@@ -114,7 +114,7 @@ async function textOf(server: ReverseProxy, path: string): Promise<string> {
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       size += chunk.length
-      if (size > MOST_BYTES) throw unreachable(`${path} is longer than ${MOST_BYTES} bytes`)
+      if (size > MAX_BYTES) throw unreachable(`${path} is longer than ${MAX_BYTES} bytes`)
       chunks.push(chunk)
     }
   } catch (error) {

@@ -38,11 +38,11 @@ export function sendEmpty(response: ServerResponse, status: number, headers: Rea
 }
 
 /** A whole number in a query parameter, within bounds. */
-export function numberParameter(call: S3Call, name: string, fallback: number, [least, most]: readonly [number, number]): number {
+export function numberParameter(call: S3Call, name: string, fallback: number, [min, max]: readonly [number, number]): number {
   const text = call.query.get(name)
   if (text === undefined || text === '') return fallback
-  if (!/^-?\d{1,10}$/.test(text) || Number(text) < least || Number(text) > most)
-    throw new S3Error('InvalidArgument', `${name} must be a whole number from ${least} to ${most}.`, {
+  if (!/^-?\d{1,10}$/.test(text) || Number(text) < min || Number(text) > max)
+    throw new S3Error('InvalidArgument', `${name} must be a whole number from ${min} to ${max}.`, {
       ArgumentName: name,
       ArgumentValue: text,
     })

@@ -47,7 +47,7 @@ export type Sandbox = Omit<SandboxRow, 'password'> & { readonly password: string
 const SQL_TYPES = ['sql', 'duckdb', 'snowflake', 'bigquery', 'redshift', 'synapse', 'exasol', 'teradata']
 const DEFAULT_HOURS = 7 * 24
 const HOUR_MS = 3_600_000
-const MOST = 100
+const MAX_SANDBOXES = 100
 
 export type Sandboxes = ReturnType<typeof createSandboxes>
 
@@ -58,7 +58,8 @@ export function createSandboxes({ db, inTransaction, clock, recordEvent, workspa
     const { actor, branch } = scope
     if (!SQL_TYPES.includes(wanted.type))
       throw new PlatformError('sandboxes.unknownType', { type: wanted.type.slice(0, 40), known: SQL_TYPES.join(', ') })
-    if ((await store.list(actor.projectId, kind)).length >= MOST) throw new PlatformError('sandboxes.tooMany', { limit: MOST })
+    if ((await store.list(actor.projectId, kind)).length >= MAX_SANDBOXES)
+      throw new PlatformError('sandboxes.tooMany', { limit: MAX_SANDBOXES })
     const { componentId, configurationId } = wanted
     const { workspace, password } = await workspaces.create(
       scope,

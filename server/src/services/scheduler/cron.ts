@@ -18,18 +18,18 @@ export class CronSyntaxError extends Error {}
 
 interface Field {
   readonly name: string
-  readonly least: number
-  readonly most: number
+  readonly min: number
+  readonly max: number
   readonly names?: readonly string[]
 }
 
 const MONTH_NAMES = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const WEEKDAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
-const MINUTE: Field = { name: 'minute', least: 0, most: 59 }
-const HOUR: Field = { name: 'hour', least: 0, most: 23 }
-const DAY: Field = { name: 'day of month', least: 1, most: 31 }
-const MONTH: Field = { name: 'month', least: 1, most: 12, names: MONTH_NAMES }
-const WEEKDAY: Field = { name: 'weekday', least: 0, most: 7, names: WEEKDAY_NAMES }
+const MINUTE: Field = { name: 'minute', min: 0, max: 59 }
+const HOUR: Field = { name: 'hour', min: 0, max: 23 }
+const DAY: Field = { name: 'day of month', min: 1, max: 31 }
+const MONTH: Field = { name: 'month', min: 1, max: 12, names: MONTH_NAMES }
+const WEEKDAY: Field = { name: 'weekday', min: 0, max: 7, names: WEEKDAY_NAMES }
 
 const SHORTHANDS: ReadonlyMap<string, string> = new Map([
   ['@hourly', '0 * * * *'],
@@ -81,14 +81,14 @@ function parsePart(part: string, field: Field): number[] {
   const [, from = '', to, stepText] = match
   const step = stepText === undefined ? 1 : Number(stepText)
   if (step === 0) throw refuse('has a step of 0.')
-  const span = field.most - field.least + 1
+  const span = field.max - field.min + 1
   if (step > span)
     throw refuse(`has a step larger than the field: it would run once, not every ${step}. The largest step is ${span}.`)
   if (from === '*' && to !== undefined) throw refuse('mixes * with a range.')
-  const first = from === '*' ? field.least : numberOf(from, field, refuse)
+  const first = from === '*' ? field.min : numberOf(from, field, refuse)
   // `5/15` means from 5 on, every 15.
-  const last = to !== undefined ? numberOf(to, field, refuse) : from === '*' || stepText !== undefined ? field.most : first
-  if (first > last) throw refuse(`runs backwards. Write it as two parts, ${from}-${field.most},${field.least}-${to}.`)
+  const last = to !== undefined ? numberOf(to, field, refuse) : from === '*' || stepText !== undefined ? field.max : first
+  if (first > last) throw refuse(`runs backwards. Write it as two parts, ${from}-${field.max},${field.min}-${to}.`)
   const values: number[] = []
   for (let value = first; value <= last; value += step) values.push(value)
   return values
@@ -96,13 +96,13 @@ function parsePart(part: string, field: Field): number[] {
 
 function numberOf(text: string, field: Field, refuse: (reason: string) => CronSyntaxError): number {
   const byName = field.names?.indexOf(text.toLowerCase()) ?? -1
-  if (byName >= 0) return byName + field.least
+  if (byName >= 0) return byName + field.min
   if (!/^\d{1,4}$/.test(text))
     throw refuse(
-      `is not understood${field.names ? `. Names are ${field.names.join(', ')}` : ''}; numbers go from ${field.least} to ${field.most}.`,
+      `is not understood${field.names ? `. Names are ${field.names.join(', ')}` : ''}; numbers go from ${field.min} to ${field.max}.`,
     )
   const value = Number(text)
-  if (value < field.least || value > field.most) throw refuse(`is outside ${field.least} to ${field.most}.`)
+  if (value < field.min || value > field.max) throw refuse(`is outside ${field.min} to ${field.max}.`)
   return value
 }
 

@@ -59,7 +59,7 @@ type Decision =
 
 const ON_TIME_MS = 60_000
 const BATCH = 100
-const MOST_COUNTED = 1000
+const MAX_COUNTED = 1000
 /** A schedule of every minute makes half a million executions a year; what is older and not listed any more is forgotten. */
 const EXECUTIONS_KEPT_MS = 31 * 86_400_000
 
@@ -182,7 +182,7 @@ export function createFiring(deps: FiringDeps) {
     const missed = countRuns(plan, first.getTime(), run ?? now.getTime() + 1)
     const dueAt = run === undefined ? undefined : new Date(run)
     if (missed === 0) return { dueAt, notes: [] }
-    const count = missed >= MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(missed)
+    const count = missed >= MAX_COUNTED ? `more than ${MAX_COUNTED}` : String(missed)
     const reason = `${count} run${missed === 1 ? '' : 's'} from ${first.toISOString()} on passed while the stack was not running.`
     return { dueAt, notes: [{ dueAt: first, status: 'skipped', reason }] }
   }
@@ -243,6 +243,6 @@ function lastRunBetween(plan: Plan, from: number, to: number): number | undefine
 /** How many runs lie in `from <= at < before`, counted up to a limit. */
 function countRuns(plan: Plan, from: number, before: number): number {
   let count = 0
-  for (let run = nextRun(plan, from - 1); run && run.at < before && count < MOST_COUNTED; run = nextRun(plan, run.at)) count++
+  for (let run = nextRun(plan, from - 1); run && run.at < before && count < MAX_COUNTED; run = nextRun(plan, run.at)) count++
   return count
 }

@@ -118,10 +118,10 @@ function localTable(shape: string): Table {
 /** The fields of a cron expression, read without any code of cron.ts. */
 function matcher(shape: string) {
   const [minute, hour, day, month, weekday] = shape.split(' ') as [string, string, string, string, string]
-  const allows = (field: string, value: number, least: number): boolean =>
+  const allows = (field: string, value: number, min: number): boolean =>
     field.split(',').some((part) => {
       const [range = '', step = '1'] = part.split('/')
-      const [first, last = part.includes('/') ? 99 : first] = range === '*' ? [least, 99] : range.split('-').map(Number)
+      const [first, last = part.includes('/') ? 99 : first] = range === '*' ? [min, 99] : range.split('-').map(Number)
       return value >= first! && value <= last! && (value - first!) % Number(step) === 0
     })
   const isLast = (date: Date) => new Date(date.getTime() + DAY * MINUTE).getUTCDate() === 1

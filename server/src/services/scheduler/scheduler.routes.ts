@@ -9,7 +9,7 @@ import { formatTimestamp } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { createScheduleDryRun } from './dry-run.ts'
 import type { PlannedRun } from './planned-runs.ts'
-import { MOST_UPCOMING, type Scheduler, type ScheduleWithExecutions } from './scheduler.ts'
+import { MAX_UPCOMING, type Scheduler, type ScheduleWithExecutions } from './scheduler.ts'
 
 const ScheduleView = Type.Object(
   {
@@ -46,7 +46,7 @@ const PlannedRunView = Type.Object({
 })
 
 const ById = Type.Object({ id: numberedId('schedule') })
-const Count = Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_UPCOMING, description: 'How many runs; 10 by default.' }))
+const Count = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_UPCOMING, description: 'How many runs; 10 by default.' }))
 
 export function schedulerRoutes(
   scheduler: Scheduler,

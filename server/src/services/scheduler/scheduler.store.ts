@@ -276,7 +276,7 @@ export function createSchedulerStore(database: Db) {
     },
 
     /** The newest executions of each schedule, newest first. */
-    executions: async (projectId: number, scheduleIds: readonly number[], most: number): Promise<Map<number, Execution[]>> => {
+    executions: async (projectId: number, scheduleIds: readonly number[], max: number): Promise<Map<number, Execution[]>> => {
       const found = new Map<number, Execution[]>()
       for (const id of scheduleIds) {
         const rows = await db
@@ -285,7 +285,7 @@ export function createSchedulerStore(database: Db) {
           .where('project_id', '=', projectId)
           .where('schedule_id', '=', id)
           .orderBy('due_at', 'desc')
-          .limit(most)
+          .limit(max)
           .execute()
         found.set(id, rows.map(toExecution))
       }

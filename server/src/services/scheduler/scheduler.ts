@@ -70,9 +70,9 @@ export interface ScheduleWithExecutions {
 
 const RUNS_OF_EACH = 5
 const TOKEN_DESCRIPTION = '[_internal] Scheduler'
-const MOST_SEARCHED = 1000
+const MAX_SEARCHED = 1000
 export const LISTED_EXECUTIONS = 20
-export const MOST_UPCOMING = 1000
+export const MAX_UPCOMING = 1000
 
 export type Scheduler = ReturnType<typeof createScheduler>
 
@@ -198,7 +198,7 @@ export function createScheduler(deps: SchedulerDeps) {
 
   /** For the search. */
   async function find({ actor }: { readonly actor: Actor }, text: string, limit: number) {
-    const found = await store.listContaining(actor.projectId, text, seesWholeProject(actor) ? limit : MOST_SEARCHED)
+    const found = await store.listContaining(actor.projectId, text, seesWholeProject(actor) ? limit : MAX_SEARCHED)
     return found
       .filter((one) => maySee(actor, one))
       .slice(0, limit)

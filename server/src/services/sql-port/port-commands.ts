@@ -138,13 +138,13 @@ export interface DeclareCommand {
 }
 
 /** `DECLARE name BINARY INSENSITIVE NO SCROLL CURSOR WITHOUT HOLD FOR` has ten. */
-const MOST_DECLARE_WORDS = 20
+const MAX_DECLARE_WORDS = 20
 
 /** `DECLARE name [options] CURSOR [WITH HOLD] FOR query`. */
 export function readDeclare(statement: Statement): DeclareCommand {
   const { tokens } = statement
   // The head of the command; the query may be long.
-  const words = Array.from({ length: Math.min(tokens.length, MOST_DECLARE_WORDS) }, (_, i) => wordAt(statement)(i))
+  const words = Array.from({ length: Math.min(tokens.length, MAX_DECLARE_WORDS) }, (_, i) => wordAt(statement)(i))
   const [cursor, start] = [words.indexOf('cursor'), words.indexOf('for')]
   const name = nameAt(statement, 1)
   if (cursor === -1 || start < cursor || start === tokens.length - 1)

@@ -18,7 +18,7 @@ interface Parameter {
 }
 
 export const parameterCount = (statement: Statement): number =>
-  parametersIn(statement).reduce((most, { number }) => Math.max(most, number), 0)
+  parametersIn(statement).reduce((max, { number }) => Math.max(max, number), 0)
 
 /** Numbers of the parameters whose place takes a list and does not say of which type. */
 export const untypedLists = (statement: Statement): ReadonlySet<number> =>

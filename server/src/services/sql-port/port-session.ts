@@ -288,11 +288,11 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     }
   }
 
-  async function* fetchRows(cursor: Cursor, most: number, formats: readonly Format[]) {
+  async function* fetchRows(cursor: Cursor, max: number, formats: readonly Format[]) {
     cursor.formats ??= formats.join()
     if (cursor.formats !== formats.join()) throw new WireError('0A000', 'A cursor keeps the formats of its first FETCH.')
     const { frames } = await cursor.portal.result(formats)
-    for (let left = most; left > 0; ) {
+    for (let left = max; left > 0; ) {
       if (cursor.rest.length === 0) {
         const next = await frames.next()
         if (next.done) return

@@ -33,7 +33,7 @@ interface Names {
 }
 
 /** A query over wide tables, WITH after WITH, is more work than its text is long. What takes more than this is not traced. */
-const MOST_STEPS = 200_000
+const MAX_STEPS = 200_000
 
 function spend({ budget }: Names, steps: number): void {
   budget.steps -= steps
@@ -53,7 +53,7 @@ export function columnsOfQuery(tree: unknown, find: FindColumns): Columns | unde
       relations: [],
       aliases: new Map(),
       parameters: new Set(),
-      budget: { steps: MOST_STEPS },
+      budget: { steps: MAX_STEPS },
     })
   } catch (error) {
     if (error instanceof Untraceable) return undefined

@@ -11,8 +11,8 @@ import { identifier } from '../../model/sql-columns.ts'
 import { type Columns, columnsOfQuery, joinedByPlace } from './query-columns.ts'
 
 /** Longer statements are data rather than logic: a tree is some thirty times as long as its text, and is read in the main process. */
-const MOST_CHARACTERS = 200_000
-const MOST_TREE_BYTES = 2 << 20
+const MAX_CHARACTERS = 200_000
+const MAX_TREE_BYTES = 2 << 20
 
 export type ScriptColumns = ReturnType<typeof createScriptColumns>
 
@@ -57,8 +57,8 @@ export function createScriptColumns(session: Pick<SqlSession, 'query' | 'describ
   }
 
   async function trace(query: string): Promise<Columns | undefined> {
-    if (query.length > MOST_CHARACTERS) return undefined
-    const parsed = await syntaxTreeOf(session, query, MOST_TREE_BYTES)
+    if (query.length > MAX_CHARACTERS) return undefined
+    const parsed = await syntaxTreeOf(session, query, MAX_TREE_BYTES)
     if (typeof parsed === 'string') return undefined
     const ofProject = new Map<string, Columns>()
     for (const { schema, name } of namesIn(parsed.tree).tables) {

@@ -88,7 +88,7 @@ const spread = (sizes: readonly number[]) => {
   return {
     total,
     mean: sizes.length === 0 ? 0 : Math.round(total / sizes.length),
-    max: sizes.reduce((most, size) => Math.max(most, size), 0),
-    min: sizes.reduce((least, size) => Math.min(least, size), sizes[0] ?? 0),
+    max: sizes.reduce((max, size) => Math.max(max, size), 0),
+    min: sizes.reduce((min, size) => Math.min(min, size), sizes[0] ?? 0),
   }
 }

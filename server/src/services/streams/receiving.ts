@@ -28,9 +28,9 @@ export interface Sender {
 
 /** How long what is known of a source holds on this node. */
 const KNOWN_MS = 1000
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 /** Records of a source that may wait on disk while its tables cannot be loaded. */
-const MOST_WAITING_BYTES = 2 ** 30
+const MAX_WAITING_BYTES = 2 ** 30
 
 export type Receiving = ReturnType<typeof createReceiving>
 
@@ -67,7 +67,7 @@ export function createReceiving({ db, clock, folder }: ReceivingDeps) {
       throw new PlatformError('stream.unknownSource')
     if (!(await store.isWorking(projectId))) throw new PlatformError('projectPaused', { reason: 'its streams take nothing' })
     if (source.isDisabled) throw new PlatformError('stream.disabled', { source: sourceId })
-    if (known.size >= MOST_KNOWN) known.clear()
+    if (known.size >= MAX_KNOWN) known.clear()
     known.set(keyOf(sender), { source, at: now })
     return source
   }
@@ -77,7 +77,7 @@ export function createReceiving({ db, clock, folder }: ReceivingDeps) {
     const at = clock.now().getTime()
     const source = findKnown(sender, at) ?? (await admit(sender, at))
     const log = logs.get(source.key) ?? (await openLog(source.key))
-    if (log.sizeBytes() > MOST_WAITING_BYTES) throw new PlatformError('stream.full', { source: source.sourceId })
+    if (log.sizeBytes() > MAX_WAITING_BYTES) throw new PlatformError('stream.full', { source: source.sourceId })
     try {
       await log.append(records.map((record) => JSON.stringify({ id: randomUUID(), at, ...record })))
     } catch (cause) {

@@ -38,9 +38,9 @@ export interface SourcesDeps {
 
 /** Defaults of the public service (spec platform 7.1). */
 export const DEFAULT_LIMITS: BatchLimits = { records: 50_000, bytes: 50_000_000, ageMs: 60_000 }
-const MOST_SOURCES = 100
-const MOST_SINKS = 100
-const MOST_COLUMNS = 100
+const MAX_SOURCES = 100
+const MAX_SINKS = 100
+const MAX_COLUMNS = 100
 const SECRET_BYTES = 24
 
 export type Sources = ReturnType<typeof createSources>
@@ -56,8 +56,8 @@ export function createSources({ db, inTransaction, clock, encrypt, decrypt }: So
   async function create({ actor, branchId }: StreamPlace, request: SourceRequest): Promise<Source> {
     needMaster(actor)
     const sourceId = request.sourceId ?? idFrom(request.name)
-    if ((await store.listSources(actor.projectId, branchId)).length >= MOST_SOURCES)
-      throw new PlatformError('stream.tooMany', { limit: MOST_SOURCES, what: 'sources' })
+    if ((await store.listSources(actor.projectId, branchId)).length >= MAX_SOURCES)
+      throw new PlatformError('stream.tooMany', { limit: MAX_SOURCES, what: 'sources' })
     const now = clock.now()
     const source = {
       projectId: actor.projectId,
@@ -105,8 +105,8 @@ export function createSources({ db, inTransaction, clock, encrypt, decrypt }: So
     needMaster(place.actor)
     const source = await get(place, sourceId)
     checkSink(request)
-    if ((await store.listSinks(source.projectId, source.key)).length >= MOST_SINKS)
-      throw new PlatformError('stream.tooMany', { limit: MOST_SINKS, what: 'sinks' })
+    if ((await store.listSinks(source.projectId, source.key)).length >= MAX_SINKS)
+      throw new PlatformError('stream.tooMany', { limit: MAX_SINKS, what: 'sinks' })
     const sinkId = request.sinkId ?? idFrom(request.name)
     const now = clock.now()
     const sink = {
@@ -186,8 +186,8 @@ function needMaster(actor: Actor): void {
 function checkSink({ tableId, columns }: Pick<SinkRequest, 'tableId' | 'columns'>): void {
   if (!/^(in|out)\.[A-Za-z0-9_-]{1,96}\.[A-Za-z0-9_-]{1,96}$/.test(tableId))
     throw invalidStream('table.tableId', `"${tableId.slice(0, 100)}" is not the id of a table, such as in.c-events.orders.`)
-  if (columns.length === 0 || columns.length > MOST_COLUMNS)
-    throw invalidStream('table.mapping.columns', `A table has 1 to ${MOST_COLUMNS} columns.`)
+  if (columns.length === 0 || columns.length > MAX_COLUMNS)
+    throw invalidStream('table.mapping.columns', `A table has 1 to ${MAX_COLUMNS} columns.`)
   columns.forEach(checkColumn)
   const names = columns.map(({ name }) => name.toLowerCase())
   const twice = names.find((name, index) => names.indexOf(name) !== index)

@@ -9,8 +9,8 @@ interface Setting {
   readonly limit: keyof BatchLimits
   readonly type: 'int' | 'string'
   readonly description: string
-  readonly least: number
-  readonly most: number
+  readonly min: number
+  readonly max: number
   show(value: number): number | string
   /** Undefined when it is not a value of the setting. */
   read(value: unknown): number | undefined
@@ -31,8 +31,8 @@ const SETTINGS: readonly Setting[] = [
     limit: 'records',
     type: 'int',
     description: 'A batch is loaded when it has so many records.',
-    least: 1,
-    most: 1_000_000,
+    min: 1,
+    max: 1_000_000,
     show: (value) => value,
     read: (value) => (typeof value === 'number' && Number.isInteger(value) ? value : undefined),
   },
@@ -41,8 +41,8 @@ const SETTINGS: readonly Setting[] = [
     limit: 'bytes',
     type: 'string',
     description: 'A batch is loaded when it has so many bytes, such as "50MB".',
-    least: 100,
-    most: 100_000_000,
+    min: 100,
+    max: 100_000_000,
     show: (value) => `${value}B`,
     read: (value) => withUnit(value, /^(\d{1,12})\s*(B|KB|MB)$/, SIZE_UNITS),
   },
@@ -51,8 +51,8 @@ const SETTINGS: readonly Setting[] = [
     limit: 'ageMs',
     type: 'string',
     description: 'A batch is loaded when its first record is so old, such as "1m".',
-    least: 1000,
-    most: 86_400_000,
+    min: 1000,
+    max: 86_400_000,
     show: (value) => `${value / 1000}s`,
     read: (value) => withUnit(value, /^(\d{1,6})(s|m|h)$/, TIME_UNITS),
   },
@@ -81,10 +81,10 @@ export function readSettings(
         `"${key.slice(0, 80)}" is not a setting. There are ${SETTINGS.map((one) => one.key).join(', ')}.`,
       )
     const read = value === null ? DEFAULT_LIMITS[setting.limit] : setting.read(value)
-    if (read === undefined || read < setting.least || read > setting.most)
+    if (read === undefined || read < setting.min || read > setting.max)
       throw invalidStream(
         `settings[${index}].value`,
-        `${setting.description} It is between ${setting.show(setting.least)} and ${setting.show(setting.most)}.`,
+        `${setting.description} It is between ${setting.show(setting.min)} and ${setting.show(setting.max)}.`,
       )
     changed[setting.limit] = read
   }

@@ -15,7 +15,7 @@ export interface StreamsLoopDeps {
 const EVERY_MS = 500
 const FIRST_PAUSE_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
-const MOST_AT_ONCE = 4
+const MAX_AT_ONCE = 4
 
 export function createStreamsLoop({ receiving, batches, clock, onError }: StreamsLoopDeps) {
   const underWay = new Map<number, Promise<void>>()
@@ -27,7 +27,7 @@ export function createStreamsLoop({ receiving, batches, clock, onError }: Stream
   function tick(): void {
     for (const [sourceKey, log] of receiving.logs()) {
       const isPausing = (failed.get(sourceKey)?.nextAt ?? 0) > clock.now().getTime()
-      if (log.sizeBytes() === 0 || isPausing || underWay.has(sourceKey) || underWay.size >= MOST_AT_ONCE) continue
+      if (log.sizeBytes() === 0 || isPausing || underWay.has(sourceKey) || underWay.size >= MAX_AT_ONCE) continue
       begin(sourceKey, log)
     }
   }

@@ -24,7 +24,7 @@ function task() {
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a project runs its share at once, the next waits for its turn, and others pass', async () => {
-  const slots = createActionSlots({ most: () => 3, mostPerProject: () => 2, waitMs: 60_000 })
+  const slots = createActionSlots({ max: () => 3, maxPerProject: () => 2, waitMs: 60_000 })
   const [a, b, c, other] = [task(), task(), task(), task()]
   const runs = [a, b, c].map(({ work }) => slots.run(1, never, work))
   runs.push(slots.run(2, never, other.work))
@@ -46,7 +46,7 @@ test('a project runs its share at once, the next waits for its turn, and others 
 })
 
 test('a long line of one project keeps no other from waiting', async () => {
-  const slots = createActionSlots({ most: () => 2, mostPerProject: () => 2, waitMs: 60_000 })
+  const slots = createActionSlots({ max: () => 2, maxPerProject: () => 2, waitMs: 60_000 })
   const tasks = [1, 1, 1, 1, 2].map((project) => ({ project, ...task() }))
   const runs = tasks.map(({ project, work }) => slots.run(project, never, work))
   for (const { end } of tasks) end()
@@ -54,7 +54,7 @@ test('a long line of one project keeps no other from waiting', async () => {
 })
 
 test('who waits too long is told which limit it was, and a long line is not joined', async () => {
-  const slots = createActionSlots({ most: () => 3, mostPerProject: () => 2, waitMs: 10 })
+  const slots = createActionSlots({ max: () => 3, maxPerProject: () => 2, waitMs: 10 })
   const held = [1, 1, 2].map((project) => {
     const one = task()
     return { ...one, run: slots.run(project, never, one.work) }
@@ -73,7 +73,7 @@ test('who waits too long is told which limit it was, and a long line is not join
 })
 
 test('who goes away, and who fails, leaves the place to the next', async () => {
-  const slots = createActionSlots({ most: () => 1, mostPerProject: () => 1, waitMs: 60_000 })
+  const slots = createActionSlots({ max: () => 1, maxPerProject: () => 1, waitMs: 60_000 })
   const first = task()
   const running = slots.run(1, never, first.work)
   const gone = new AbortController()

@@ -5,8 +5,8 @@ import { PlatformError } from '../../kit/errors.ts'
 
 export interface ActionLimits {
   /** On this node. */
-  readonly most: () => number
-  readonly mostPerProject: () => number
+  readonly max: () => number
+  readonly maxPerProject: () => number
   /** How long an action may wait for its turn. */
   readonly waitMs: number
 }
@@ -21,18 +21,18 @@ export interface ActionSlots {
   run<T>(projectId: number, signal: AbortSignal, work: () => Promise<T>): Promise<T>
 }
 
-export function createActionSlots({ most, mostPerProject, waitMs }: ActionLimits): ActionSlots {
+export function createActionSlots({ max, maxPerProject, waitMs }: ActionLimits): ActionSlots {
   const running = new Map<number, number>()
   const waiting = new Set<Waiting>()
   let total = 0
 
-  const isFree = (projectId: number): boolean => total < most() && (running.get(projectId) ?? 0) < mostPerProject()
+  const isFree = (projectId: number): boolean => total < max() && (running.get(projectId) ?? 0) < maxPerProject()
 
   /** Which of the two limits it was that is still reached. */
   const refusal = (projectId: number): PlatformError =>
-    (running.get(projectId) ?? 0) >= mostPerProject()
-      ? new PlatformError('syncActions.projectBusy', { limit: mostPerProject() })
-      : new PlatformError('syncActions.busy', { limit: most() })
+    (running.get(projectId) ?? 0) >= maxPerProject()
+      ? new PlatformError('syncActions.projectBusy', { limit: maxPerProject() })
+      : new PlatformError('syncActions.busy', { limit: max() })
 
   function take(projectId: number): void {
     total += 1
@@ -49,7 +49,7 @@ export function createActionSlots({ most, mostPerProject, waitMs }: ActionLimits
 
   async function wait(projectId: number, signal: AbortSignal): Promise<void> {
     const ahead = [...waiting].filter((one) => one.projectId === projectId).length
-    if (ahead >= mostPerProject()) throw refusal(projectId)
+    if (ahead >= maxPerProject()) throw refusal(projectId)
     let timer: NodeJS.Timeout | undefined
     let onAbort = () => {}
     let entry: Waiting | undefined

@@ -153,10 +153,10 @@ async function inTime<T>(answer: Promise<T>): Promise<T> {
   })
 }
 
-function numberIn(field: string, value: unknown, fallback: number, least: number, most: number): number {
+function numberIn(field: string, value: unknown, fallback: number, min: number, max: number): number {
   const number = isSet(value) ? whole(field, value) : fallback
-  if (number < least || number > most)
-    throw invalid(`The parameter "${field}" is ${number}; it takes a number from ${least} to ${most}.`)
+  if (number < min || number > max)
+    throw invalid(`The parameter "${field}" is ${number}; it takes a number from ${min} to ${max}.`)
   return number
 }
 

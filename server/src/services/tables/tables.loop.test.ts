@@ -70,16 +70,16 @@ test('a table that is loaded all the time is tidied by its loads, and compaction
   await own.stop()
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
-  let most = 0
+  let max = 0
   const count = async () => {
     const row = await parts.store.findByKey(1)
     return (await parts.store.findState(row?.snapshotId ?? 0))?.snapshot.segments.length ?? 0
   }
   for (let i = 1; i <= 40; i++) {
     await load('in.c-main.t', `id\n${i}\n`, { incremental: true })
-    most = Math.max(most, await count())
+    max = Math.max(max, await count())
   }
-  assert.ok(most <= 33, `${most} segments`)
+  assert.ok(max <= 33, `${max} segments`)
   assert.equal((await exported('in.c-main.t')).split('\n').length, 42)
 
   let tries = 0

@@ -7,7 +7,7 @@ export interface Change {
   readonly after: unknown
 }
 
-const MOST_CHANGES = 500
+const MAX_CHANGES = 500
 const HIDDEN = '***'
 
 export function differencesOf(before: unknown, after: unknown): readonly Change[] {
@@ -15,7 +15,7 @@ export function differencesOf(before: unknown, after: unknown): readonly Change[
   const paths = [...new Set([...old.keys(), ...now.keys()])]
   return paths
     .filter((path) => JSON.stringify(old.get(path)) !== JSON.stringify(now.get(path)))
-    .slice(0, MOST_CHANGES)
+    .slice(0, MAX_CHANGES)
     .map((path) => ({ path, before: old.get(path) ?? null, after: now.get(path) ?? null }))
 }
 

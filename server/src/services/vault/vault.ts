@@ -24,7 +24,7 @@ export interface VariableRequest {
 
 export type Vault = ReturnType<typeof createVault>
 
-const MOST_VARIABLES = 1_000
+const MAX_VARIABLES = 1_000
 
 export function createVault({ db, inTransaction, clock, encrypt }: VaultDeps) {
   const store = createVaultStore(db)
@@ -34,8 +34,8 @@ export function createVault({ db, inTransaction, clock, encrypt }: VaultDeps) {
     const stored = flags.includes('encrypted') ? await encrypt(actor.projectId, value) : value
     const variable = { hash: hashOf(key, attributes), key, value: stored, flags: [...new Set(flags)], attributes }
     const all = await store.list(actor.projectId)
-    if (all.length >= MOST_VARIABLES && !all.some(({ hash }) => hash === variable.hash))
-      throw new PlatformError('vault.full', { limit: MOST_VARIABLES })
+    if (all.length >= MAX_VARIABLES && !all.some(({ hash }) => hash === variable.hash))
+      throw new PlatformError('vault.full', { limit: MAX_VARIABLES })
     await inTransaction((trx) => store.save(trx, actor.projectId, variable, clock.now().getTime()))
     return variable
   }

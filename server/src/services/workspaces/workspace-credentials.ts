@@ -31,9 +31,9 @@ export const hasPassword = ({ loginType }: Login): boolean => WITH_PASSWORD.incl
 export const newPassword = (): string => randomBytes(24).toString('base64url')
 export const hashOf = (password: string): string => createHash('sha256').update(password).digest('hex')
 
-const MOST = 100
+const MAX_CREDENTIALS = 100
 /** A token that is valid for longer is refused: whoever finds it could use it as long. */
-const MOST_SECONDS = 3600
+const MAX_SECONDS = 3600
 const DEFAULT_KEY = 'default'
 
 export type WorkspaceCredentials = ReturnType<typeof createWorkspaceCredentials>
@@ -44,8 +44,8 @@ export function createWorkspaceCredentials({ db, inTransaction, clock, recordEve
   async function make(workspace: Workspace, by: By): Promise<{ readonly id: number; readonly password: string }> {
     if (!hasPassword(workspace))
       throw new PlatformError('workspace.credentialsNotSupported', { id: workspace.id, type: workspace.loginType })
-    if ((await store.list(workspace)).length >= MOST)
-      throw new PlatformError('workspace.tooManyCredentials', { id: workspace.id, limit: MOST })
+    if ((await store.list(workspace)).length >= MAX_CREDENTIALS)
+      throw new PlatformError('workspace.tooManyCredentials', { id: workspace.id, limit: MAX_CREDENTIALS })
     const password = newPassword()
     const id = await inTransaction(async (trx) => {
       const credentialsId = await store.insert(trx, workspace, hashOf(password), clock.now())
@@ -76,8 +76,8 @@ export function createWorkspaceCredentials({ db, inTransaction, clock, recordEve
       throw new PlatformError('workspace.publicKeyNotSupported', { id: workspace.id, type: workspace.loginType })
     const pem = readPublicKey(publicKey)
     const names = (await store.listKeys(workspace)).map((key) => key.name)
-    if (!names.includes(name) && names.length >= MOST)
-      throw new PlatformError('workspace.tooManyCredentials', { id: workspace.id, limit: MOST })
+    if (!names.includes(name) && names.length >= MAX_CREDENTIALS)
+      throw new PlatformError('workspace.tooManyCredentials', { id: workspace.id, limit: MAX_CREDENTIALS })
     await inTransaction(async (trx) => {
       await store.setKey(trx, workspace, name, pem)
       await recordEvent(trx, by.source, workspaceEvent('storage.workspacePublicKeySet', workspace, { name }), by.origin)
@@ -143,7 +143,7 @@ function isSigned(token: string, key: KeyObject, user: string, at: Date): boolea
     const { alg } = partOf(head) as { readonly alg?: unknown }
     const { sub, exp } = partOf(body) as Claims
     const left = Number(exp) - at.getTime() / 1000
-    if (alg !== algorithm || sub !== user || !(left > 0 && left <= MOST_SECONDS)) return false
+    if (alg !== algorithm || sub !== user || !(left > 0 && left <= MAX_SECONDS)) return false
     const hash = algorithm === 'EdDSA' ? null : 'sha256'
     return verify(hash, Buffer.from(`${head}.${body}`), { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'))
   } catch {

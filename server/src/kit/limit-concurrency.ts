@@ -1,10 +1,10 @@
-// Work of which only so much is done at once; the rest waits for its turn.
+// Limits how many pieces of work run at once; the rest waits in a queue.
 
-export function atMost(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
   return async (work) => {
-    if (running === most) await new Promise<void>((resolve) => waiting.push(resolve))
+    if (running === max) await new Promise<void>((resolve) => waiting.push(resolve))
     else running += 1
     try {
       return await work()

@@ -41,7 +41,7 @@ await inParallel(SCHEDULES, async (i) => {
 let idleMicroseconds = 0
 for (let i = 0; i < IDLE_SECONDS; i++) {
   const before = process.cpuUsage()
-  await stack.platform.schedulerLoop.tick(now)
+  await stack.platform.scheduler.loop.tick(now)
   const { user, system } = process.cpuUsage(before)
   idleMicroseconds += user + system
   await sleep(1000)
@@ -57,7 +57,7 @@ report({
 
 now = new Date('2026-05-02T10:05:00Z')
 const started = performance.now()
-const fired = await stack.platform.schedulerLoop.tick(now)
+const fired = await stack.platform.scheduler.loop.tick(now)
 const seconds = (performance.now() - started) / 1000
 if (fired !== SCHEDULES) throw new Error(`${fired} of ${SCHEDULES} schedules fired`)
 report({ bench: 'schedules-due', ratio: seconds / 10, target: '<= 1', schedules: SCHEDULES, seconds: Number(seconds.toFixed(2)) })

@@ -92,17 +92,36 @@ const lines = (sources: readonly Source[], pattern: RegExp) =>
       ),
   )
 
+/** Fails on an empty list: a check that looks at nothing proves nothing. */
+const some = <T>(sources: readonly T[]): readonly T[] => {
+  assert.notEqual(sources.length, 0, 'this check found no file to look at')
+  return sources
+}
+
 test('there is something to look at', () => {
   assert.ok(server.length > 3)
   assert.ok(server.some(({ imports }) => imports.length > 0))
 })
 
-test('in the server imports point to a lower layer or stay in their module', () => {
-  const wrong = arrows(
-    server,
-    (from, to) => to.startsWith('server/src/') && moduleOf(from) !== moduleOf(to) && layerOf(from) <= layerOf(to),
+/** The files of a module that others may import. */
+const isEntrance = (path: string) => path.endsWith('.module.ts')
+
+test('in the server imports point to a lower layer or stay in their module; entrances name the types of other entrances', () => {
+  const wrong = server.flatMap(({ path, imports, loads }) =>
+    imports
+      .filter((to) => to.startsWith('server/src/') && moduleOf(path) !== moduleOf(to) && layerOf(path) <= layerOf(to))
+      .filter((to) => !isEntrance(path) || !isEntrance(to) || loads.includes(to))
+      .map((to) => `${path} -> ${to}`),
   )
   assert.deepEqual(wrong, [])
+})
+
+test('a module of services is imported by its entrances', () => {
+  const above = server.filter(({ path }) => layerOf(path) > layerOf('server/src/services/files/files.ts'))
+  assert.deepEqual(
+    arrows(some(above), (_, to) => to.startsWith('server/src/services/') && !isEntrance(to)),
+    [],
+  )
 })
 
 test('the server imports itself and the contract, nothing else of ours', () => {
@@ -259,17 +278,6 @@ test('services, the model and the kit reach disk, network and processes through 
   assert.deepEqual(wrong, [])
 })
 
-/** Fails on an empty list: a check that looks at nothing proves nothing. */
-const some = <T>(sources: readonly T[]): readonly T[] => {
-  assert.notEqual(sources.length, 0, 'this check found no file to look at')
-  return sources
-}
-
-test('the wiring holds no rules: no if, no throw, no regular expression', () => {
-  const wiring = some(server.filter(({ path }) => path.startsWith('server/src/wiring/')))
-  assert.deepEqual(lines(wiring, /\bif \(|\bthrow\b|\bswitch \(|(?:[=(,:]\s*)\/[^/*\s][^/]*\/[a-z]*[.,)\s]|\bRegExp\b/), [])
-})
-
 test('routes import no routes and name no store', () => {
   const routes = some(server.filter(({ path }) => path.endsWith('.routes.ts')))
   assert.deepEqual(
@@ -285,13 +293,9 @@ test('hooks and error handlers that are for the routes of one module are kept to
   const registered = modules.flatMap(({ text }) =>
     [...text.matchAll(/export (?:function|const) (\w+Routes)\b/g)].map(([, name]) => name!),
   )
-  const wiring = server.filter(({ path }) => path.startsWith('server/src/wiring/'))
-  const shared = wiring.flatMap(({ text }) => [...text.matchAll(/addRoutes\(\s*app,\s*(\w+)/g)].map(([, name]) => name!))
-  assert.deepEqual(
-    some(shared).filter((name) => registered.includes(name)),
-    [],
-    'these need app.register',
-  )
+  const entrances = server.filter(({ path }) => isEntrance(path))
+  const kept = entrances.flatMap(({ text }) => [...text.matchAll(/encapsulated\(\s*(\w+Routes)\b/g)].map(([, name]) => name!))
+  assert.deepEqual(some(registered).toSorted(), kept.toSorted(), 'these routes, and no others, need encapsulated()')
 })
 
 test('no file is a barrel or is named for nothing in particular', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
+import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../tests/support/shell-stack.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'millrace-folders-'))

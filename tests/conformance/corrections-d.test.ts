@@ -36,7 +36,7 @@ async function project(stack: TestStack, name: string) {
 
 function sdk(t: TestContext, stack: TestStack, { credentials }: Pick<UploadParams, 'credentials'>): S3Client {
   const client = new S3Client({
-    endpoint: stack.platform.s3Url(),
+    endpoint: stack.platform.objects.url(),
     region: 'us-east-1',
     forcePathStyle: true,
     credentials: {

@@ -160,20 +160,20 @@ const DAY_MS = 86_400_000
 
 /** After its grace time nothing of a project is left, in whichever table, object or file. */
 async function assertPurged(stack: TestStack, projectId: number, mark: string, objects: readonly string[]): Promise<void> {
-  const { metadata, projectsLoop, filesLoop, sqlModules, tableModules } = stack.platform
+  const { metadata, tokensApi, files, workspaces, tables } = stack.platform
   const { db, inTransaction } = metadata
   assert.ok(Object.keys(await rowsOfProject(db, projectId)).length > 40, 'the fixture fills the tables')
   assert.ok(objects.some((key) => key.startsWith('tables/')) && objects.some((key) => !key.startsWith('tables/')))
   const admin = await newStackAdmin(stack)
   await admin.ok('DELETE', `/manage/projects/${projectId}?days=2`)
   await inTransaction(async (trx) => sql`update project set delete_after = 1 where id = ${projectId}`.execute(trx))
-  await projectsLoop.tick()
+  await tokensApi.projectsLoop.tick()
   assert.deepEqual(await rowsOfProject(db, projectId), {})
   assert.deepEqual(await tablesWith(db, mark), [])
   const now = Date.now()
-  await filesLoop.tick(new Date(now))
-  await sqlModules.loop.tick(new Date(now))
-  for (const days of [2, 4]) await tableModules.loop.sweep(new Date(now + days * DAY_MS)) // what it finds twice goes
+  await files.loop.tick(new Date(now))
+  await workspaces.loop.tick(new Date(now))
+  for (const days of [2, 4]) await tables.loop.sweep(new Date(now + days * DAY_MS)) // what it finds twice goes
   const left = await objectKeys(stack)
   assert.deepEqual(
     objects.filter((key) => left.has(key)),

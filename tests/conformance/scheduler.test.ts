@@ -55,7 +55,7 @@ async function setUp(t: Parameters<typeof startTestStack>[0]) {
     list,
     at: async (time: string) => {
       now = new Date(time)
-      await stack.platform.schedulerLoop.tick(now)
+      await stack.platform.scheduler.loop.tick(now)
     },
   }
 }

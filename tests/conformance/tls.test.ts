@@ -111,7 +111,7 @@ test('components trust the authority of the stack: the built-in extractor, and c
   await mkdir(join(stack.dataDir, 'components'), { recursive: true })
   await writeFile(join(stack.dataDir, 'components', 'test.trust.json'), JSON.stringify(description))
   await until('the component is known', async () => {
-    await stack.platform.componentsLoop.tick()
+    await stack.platform.components.loop.tick()
     return (await overHttp1(`${stack.url}/v2/storage/components/test.trust`, ca, stack.masterToken)).status === 200
   })
   assert.match((await run('test.trust', {})).result.message, /all are there/)
@@ -119,7 +119,7 @@ test('components trust the authority of the stack: the built-in extractor, and c
 
 /** node-postgres with the authority of the stack, as `sslmode=verify-full` of psql; one that does not know the authority goes away. */
 async function overPostgres({ platform, masterToken }: TestStack, ca: string): Promise<void> {
-  const port = await platform.sqlModules.port.listen(0, '127.0.0.1')
+  const port = await platform.sqlPort.listen(0, '127.0.0.1')
   const options = { host: '127.0.0.1', port, user: 'me', password: masterToken, database: 'default' }
   const db = new pg.Client({ ...options, ssl: { ca, servername: 'localhost' } })
   await db.connect()

@@ -86,7 +86,7 @@ async function ended(stack: TestStack, job: Job): Promise<Job> {
 
 const knows = ({ request, platform }: TestStack, id: string, name: string | undefined) =>
   until(`${id} is ${name ?? 'unknown'}`, async () => {
-    await platform.componentsLoop.tick()
+    await platform.components.loop.tick()
     const answer = await request('GET', `/v2/storage/components/${id}`)
     return name === undefined ? answer.status === 404 : answer.status === 200 && answer.json().name === name
   })
@@ -97,7 +97,7 @@ test('a component of one node is known to all, runs on all, and follows every ch
   const api = await startTestStack(nodesOf, node(['api']))
   const worker = await startTestStack(nodesOf, node(['worker']))
   const exchange = async () => {
-    for (const { platform } of [owner, worker]) await platform.componentsLoop.tick()
+    for (const { platform } of [owner, worker]) await platform.components.loop.tick()
   }
   // A job may read the sample shop at the address of the node it runs on.
   assert.equal((await worker.request('GET', '/sample')).status, 200)
@@ -170,7 +170,7 @@ test('a component of another node runs isolated, whether the worker is root or n
     await describe(owner, id, '. ./lib/words.sh; echo "$words" >&2; exit 1')
     await mkdir(join(owner.dataDir, 'components', id, 'lib'))
     await writeFile(join(owner.dataDir, 'components', id, 'lib', 'words.sh'), 'words="read by $(id -u)"\n')
-    await owner.platform.componentsLoop.tick()
+    await owner.platform.components.loop.tick()
     // Not below the folder of the tests, which is for their own user.
     const dataDir = await mkdtemp('/tmp/millrace-worker-')
     await chown(dataDir, uid, uid)
@@ -285,7 +285,7 @@ test('nodes whose clocks differ by minutes leave each other their jobs, and the 
   }
   const list = () => admin.ok<Node[]>('GET', '/operations/nodes')
   await until('every worker runs two', async () => {
-    for (const { platform } of workers) await platform.componentsLoop.tick()
+    for (const { platform } of workers) await platform.components.loop.tick()
     for (const job of jobs) assert.equal((await look(api, job)).isFinished, false)
     return (await list()).filter(({ leases }) => leases.jobs.length === 2).length === offsets.length
   })

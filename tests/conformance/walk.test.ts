@@ -214,7 +214,7 @@ test('the whole of document 1, from the index to a schedule that fires', async (
 
   // It fires when its minute comes: only the chosen row runs.
   now = new Date('2026-05-01T12:05:01Z').getTime() - (performance.now() - startedAt)
-  await stack.platform.schedulerLoop.tick(clock.now())
+  await stack.platform.scheduler.loop.tick(clock.now())
   const [fired] = await schedules()
   assert.equal(fired?.executions[0]?.status, 'started')
   await finish((await ok('GET', `${service('queue')}/jobs/${fired!.executions[0]!.jobId}`)).json<StorageJob>())

@@ -21,7 +21,7 @@ const CSV = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,"Bread, dark",2.80\n'
 test('the console in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
-  const sqlPort = await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  const sqlPort = await stack.platform.sqlPort.listen(0, '127.0.0.1')
   const opened = await openPage(browser) // one page for all journeys: nobody loads the console anew for each
   const { page, go, mayComplainOf, nothingWrong } = opened
   const signIn = async (token: string) => {

@@ -35,7 +35,7 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await writeDrill(stack.dataDir, { at, backupOf: at, isGood: true, tablesRead: 1 })
     await mkdir(join(stack.dataDir, 'components'), { recursive: true })
     await writeFile(join(stack.dataDir, 'components', 'broken.json'), '{"id":"acme.broken","type":"extractor","name":7}')
-    await stack.platform.componentsLoop.tick()
+    await stack.platform.components.loop.tick()
     const target = { componentId: 'keboola.ex-generic-v2', configurationId: 'gone', mode: 'run' }
     const configuration = { schedule: { cronTab: '0 6 * * *', timezone: 'UTC', state: 'enabled' }, target }
     const configs = (component: string) => `/v2/storage/components/${component}/configs`
@@ -45,7 +45,7 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     })
     const activated = await stack.request('POST', '/scheduler/schedules', { json: { configurationId: 'nightly' } })
     await stack.request('DELETE', `${configs(target.componentId)}/gone`)
-    await stack.platform.schedulerLoop.tick(new Date(activated.json<{ nextExecutionTime: string }>().nextExecutionTime))
+    await stack.platform.scheduler.loop.tick(new Date(activated.json<{ nextExecutionTime: string }>().nextExecutionTime))
   }
 
   let invitation = ''

@@ -322,7 +322,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     assert.ok((await activate('march')).status < 300)
     const fire = async () => {
       const { nextExecutionTime } = (await listed()).find(({ configurationId }) => configurationId === 'march')!
-      await stack.platform.schedulerLoop.tick(new Date(nextExecutionTime))
+      await stack.platform.scheduler.loop.tick(new Date(nextExecutionTime))
     }
     await go('/schedules')
     const row = page.getByRole('row', { name: /Slow one/ })

@@ -428,7 +428,7 @@ test('a schedule starts a flow', async () => {
     target: { componentId: 'keboola.orchestrator', configurationId: flow, mode: 'run' },
   })
   assert.equal((await request('POST', '/scheduler/schedules', { json: { configurationId: schedule } })).status, 201)
-  await platform.schedulerLoop.tick(new Date(Date.now() + 61_000))
+  await platform.scheduler.loop.tick(new Date(Date.now() + 61_000))
   await until('the task of the flow ran', () => ran().includes('scheduled'))
 })
 
@@ -525,7 +525,7 @@ test('a table that is imported starts a flow', async () => {
   assert.equal(trigger.status, 201, trigger.text)
   await load('/v2/storage/tables/in.c-watched.t/import', {})
   await until('the task of the flow ran', async () => {
-    await platform.schedulerLoop.tick(new Date(Date.now() + 61_000))
+    await platform.scheduler.loop.tick(new Date(Date.now() + 61_000))
     return ran().includes('triggered')
   })
 })

@@ -157,7 +157,7 @@ await onBothStacks('progress and state', (startProject) => {
     const branchId = Number((await stack.request('GET', '/v2/storage/dev-branches')).json<{ id: number }[]>()[0]!.id)
     const scope = { actor: actor!, projectId: stack.projectId, branchId, isDefaultBranch: true, runId: '1', baseUrl: stack.url }
     const told: [number, number][] = []
-    const { runTables } = stack.platform.tableModules
+    const { runTables } = stack.platform.tables
     await runTables.loadAll(
       scope,
       loads,

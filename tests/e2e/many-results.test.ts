@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
+import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
 import { assertWithinBound, longestHold } from '../support/event-loop.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { defined } from '../../server/src/kit/defined.ts'
-import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
+import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
 import { type Job, type ShellStack, shareShellStack, shellStack } from '../support/shell-stack.ts'
 
 const startProject = shareShellStack()

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import test, { after, before, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { findContainerEngine } from '../../server/src/engines/runner/container-engine.ts'
-import { DEFAULT_WORKER } from '../../server/src/wiring/queue.ts'
+import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
 import { connectionCounter, TRY_ADDRESSES } from '../support/address-attempts.ts'
 import { FORMS } from '../support/address-forms.ts'
 import { type Job, type ShellStack, shellStack } from '../support/shell-stack.ts'
@@ -208,7 +208,7 @@ async function appStack(t: TestContext, startMs = 300_000) {
     apps: { startMs },
     sql: { memoryMb: 512, diskMb: 64 },
   })
-  await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  await stack.platform.sqlPort.listen(0, '127.0.0.1')
   const call = (method: string, path: string, json?: object) =>
     stack.request(method, `/data-science/apps${path}`, json ? { json } : {})
   return {

@@ -370,7 +370,7 @@ async function checkTrino(): Promise<void> {
   if (home === undefined) return say('trino: not run; MILLRACE_TRINO names an unpacked server, MILLRACE_TRINO_JAVA a Java for it')
   await using trino = await startTrino(home, java, {
     stackUrl: stack.url,
-    s3Url: stack.platform.s3Url(),
+    s3Url: stack.platform.objects.url(),
     token: stack.masterToken,
   })
   const schema = 'millrace."in.c-main"'
@@ -458,7 +458,7 @@ async function measure(): Promise<void> {
 }
 
 async function publishFiles(name: string, files: number): Promise<void> {
-  const { parts } = stack.platform.tableModules
+  const { parts } = stack.platform.tables
   const { data: row } = await parts.catalog.get(await scope(), `in.c-main.${name}`)
   const { snapshot } = (await parts.store.findState(row.snapshotId ?? 0)) ?? assert.fail('a table without a state')
   const [segment] = snapshot.segments

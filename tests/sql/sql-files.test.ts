@@ -20,7 +20,7 @@ let stop: (() => Promise<void>) | undefined
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
   stack = await startTestStack(lasting, { sql: { memoryMb: 512, sessions: 2 } })
-  port = await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
   await tableClient(stack).bucket('sql')
 })
 test.after(() => stop?.())

@@ -68,7 +68,7 @@ export async function openConfigurationRules({ db, inTransaction }: MetadataDb) 
           createdAt: 0,
           creator: undefined,
         })
-        await copies.copyAll(trx, 1, { ...main, name: 'Main' }, branch, actor)
+        await copies.copyAll(trx, 1, main, branch, actor)
         return branch
       }),
   }

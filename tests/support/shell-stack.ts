@@ -34,7 +34,7 @@ export function shareShellStack(options: Options = {}): () => Promise<ShellStack
 function withShell(stack: TestStack) {
   const known = (id: string, isIt: (description: unknown) => boolean = () => true) =>
     until(`the component ${id} is known`, async () => {
-      await stack.platform.componentsLoop.tick()
+      await stack.platform.components.loop.tick()
       const answer = await stack.request('GET', `/v2/storage/components/${id}`)
       return answer.status === 200 && isIt(answer.json().longDescription)
     })

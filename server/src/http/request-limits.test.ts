@@ -91,7 +91,7 @@ test('over HTTP: 429 with Retry-After and a sentence; health checks pass; a trus
 test('the object store tells an address that asks too often to slow down, whoever else asks', async (t) => {
   const requestLimits = { perAddress: 1, perToken: 0, wrongTokens: 0, loopback: true }
   const { platform } = await startTestStack(t, { requestLimits, trustedProxies: ['127.0.0.1'] })
-  const ask = (address: string) => fetch(`${platform.s3Url()}/millrace/x`, { headers: { 'x-forwarded-for': address } })
+  const ask = (address: string) => fetch(`${platform.objects.url()}/millrace/x`, { headers: { 'x-forwarded-for': address } })
   for (let i = 0; i < 9; i++) assert.equal((await ask('192.0.2.1')).status, 403)
   const refused = await firstWith(503, () => ask('192.0.2.1'))
   assert.equal(refused.headers.get('retry-after'), '1')

@@ -10,7 +10,7 @@ import type { DiskObjectStore } from '../engines/object-store/disk-object-store.
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import type { Clock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
-import type { Backups } from '../services/backups/backups.ts'
+import type { BackupsModule } from '../services/backups/backups.module.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../wiring/data-files.ts'
 import { type BackupProgress, COPIES_AT_ONCE, copyObjects } from './backup-objects.ts'
 import { withBackupTarget } from './backup-place.ts'
@@ -23,7 +23,7 @@ export interface BackupSources {
   readonly metadata: MetadataDb
   readonly objects: { readonly store: ObjectStore; readonly disk: DiskObjectStore | undefined }
   /** Left out: nobody else uses the stack, and the backup is not counted. */
-  readonly backups?: Backups
+  readonly backups?: BackupsModule
   /** Where backups named `s3:NAME` go. */
   readonly bucket?: BackupBucket | undefined
   readonly clock: Clock

@@ -11,8 +11,8 @@ import { defined } from '../kit/defined.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { createLog } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
-import { createBackups } from '../services/backups/backups.ts'
-import { type Core, openCore } from '../wiring/core.ts'
+import { createBackupsModule } from '../services/backups/backups.module.ts'
+import { type OpenCore, openCore } from '../wiring/core.ts'
 import { METADATA_FILE } from '../wiring/data-files.ts'
 import { type BackupOrder, type BackupProgress, type BackupResult, backUp, OBJECTS_FOLDER } from './backup.ts'
 import type { Config } from './config.ts'
@@ -20,7 +20,7 @@ import { withTargets } from './restore.ts'
 import { VERSION } from './version.ts'
 
 /** Opens projects and tokens only, beside a running stack if there is one: what the command line administers. */
-export async function withCore<T>(config: Config, work: (core: Core) => Promise<T>): Promise<T> {
+export async function withCore<T>(config: Config, work: (core: OpenCore) => Promise<T>): Promise<T> {
   const log = createLog({ level: 'silent', secrets: createSecrets() })
   const core = await openCore({
     dataDir: config.dataDir,
@@ -56,7 +56,7 @@ export async function backUpStopped(
       const metadata = targets.metadata ?? (await openMetadataDb({ path: join(dataDir, METADATA_FILE) }))
       try {
         const objects = { store: targets.store ?? disk!, disk } // one of the two is there
-        const backups = targets.metadata && createBackups({ db: metadata.db, clock: metadata.clock })
+        const backups = targets.metadata && createBackupsModule({ db: metadata.db, clock: metadata.clock })
         const place = { dataDir, bucket: config.backupBucket }
         const sources = { ...place, metadata, objects, clock: metadata.clock, version: VERSION, ...defined({ backups }) }
         return (await backUp(sources, order, onProgress))! // nobody plans this one

@@ -14,7 +14,7 @@ import { openExternalStore } from '../engines/object-store/external-s3.ts'
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import { PlatformError } from '../kit/errors.ts'
 import { readStored } from '../kit/stored-json.ts'
-import { createBackups } from '../services/backups/backups.ts'
+import { createBackupsModule } from '../services/backups/backups.module.ts'
 import { METADATA_FILE } from '../wiring/data-files.ts'
 import { ROWS_FOLDER } from './backup.ts'
 import { isEmptyStore, restoreObjects, S3_FOLDER } from './backup-objects.ts'
@@ -99,7 +99,7 @@ export async function restoreMetadata(
     .map(({ path }) => ({ table: basename(path, '.jsonl'), lines: linesOf(source, path) }))
   await metadata.restore(tables, await migrationsOf(source))
   // Other nodes have data folders of their own; what they share says it, too.
-  if (!runSchedules) await createBackups({ db: metadata.db, clock: metadata.clock }).markRestored()
+  if (!runSchedules) await createBackupsModule({ db: metadata.db, clock: metadata.clock }).markRestored()
 }
 
 async function migrationsOf(source: BackupSource): Promise<string[]> {
@@ -137,7 +137,7 @@ export async function withTargets<T>({ database, s3 }: Config, work: (targets: T
 export async function resume(config: Config): Promise<boolean> {
   const { dataDir } = config
   return withTargets({ ...config, s3: { ...config.s3, external: undefined } }, async ({ metadata }) => {
-    const backups = metadata && createBackups({ db: metadata.db, clock: metadata.clock })
+    const backups = metadata && createBackupsModule({ db: metadata.db, clock: metadata.clock })
     const wasPaused = (restoredAt(dataDir) ?? (await backups?.restoredAt())) !== undefined
     await backups?.forgetRestored()
     await rm(pausedFile(dataDir), { force: true })

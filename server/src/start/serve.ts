@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Isolation } from '../engines/runner/isolation.ts'
 import { defined } from '../kit/defined.ts'
 import { PlatformError } from '../kit/errors.ts'
-import { linkUrl } from '../services/people/links.ts'
 import type { Platform } from '../wiring/platform.ts'
 import { openAdminListener } from './admin-listener.ts'
 import { type Config, ConfigError, dropSecrets, readConfig } from './config.ts'
@@ -75,9 +74,9 @@ async function serve(): Promise<void> {
       : undefined
   planned?.start()
   // Only the very first start: later ones would print a way in over and over.
-  const signInLink = masterToken !== undefined ? linkUrl(url, await platform.people.makeSignInLink()) : undefined
+  const signInLink = masterToken !== undefined ? platform.people.linkUrl(url, await platform.people.makeSignInLink()) : undefined
 
-  const isolation = config.roles.includes('worker') ? await platform.isolation() : undefined
+  const isolation = config.roles.includes('worker') ? await platform.programs.isolation() : undefined
   if (isolation?.problem !== undefined)
     log.warn(
       { reason: isolation.problem },
@@ -117,10 +116,10 @@ async function serve(): Promise<void> {
   Millrace ${version} is ready (${Math.round(performance.now())} ms)
 
 ${addresses(config.roles, shownUrl)}
-    Object store   ${platform.s3Url()}${sqlLine(sql)}
-    Data folder    ${config.dataDir}${pausedLine(platform.isPausedCopy)}${componentsLine(platform.componentProblems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}${firstLink(signInLink)}
+    Object store   ${platform.objects.url()}${sqlLine(sql)}
+    Data folder    ${config.dataDir}${pausedLine(platform.isPausedCopy)}${componentsLine(platform.components.problems())}${isolationLine(isolation)}${firstToken(masterToken, config.secrets.masterToken !== undefined)}${firstLink(signInLink)}
 `)
-  log.info({ url: shownUrl, s3Url: platform.s3Url(), dataDir: config.dataDir, version }, 'ready')
+  log.info({ url: shownUrl, s3Url: platform.objects.url(), dataDir: config.dataDir, version }, 'ready')
 }
 
 const addresses = (roles: readonly string[], url: string): string =>
@@ -132,7 +131,7 @@ const addresses = (roles: readonly string[], url: string): string =>
 async function openSqlPort({ listen, tls, roles }: Config, platform: Platform): Promise<string | undefined> {
   if (listen.sqlPort === undefined || !roles.includes('api')) return undefined
   const host = tls.mode === 'off' ? '127.0.0.1' : listen.host
-  const port = await platform.sqlModules.port.listen(listen.sqlPort, host)
+  const port = await platform.sqlPort.listen(listen.sqlPort, host)
   return `postgres://me@${host.includes(':') ? `[${host}]` : host}:${port}/default${tls.mode === 'off' ? '' : '?sslmode=require'}`
 }
 

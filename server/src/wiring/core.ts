@@ -1,27 +1,28 @@
-// What every other module needs: the metadata database, events, projects and tokens. The platform builds on it; the command line
-// opens it alone, beside a running stack, because nothing here needs a folder to itself.
+// What every other module needs: the metadata database, events, projects, tokens and people. The platform builds on it; the command line
+// opens it alone, beside a running stack, and loads no routes with it.
 
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { makeDataFolder } from '../engines/data-dir/data-dir.ts'
-import { openWith, seal } from '../engines/encryption/cipher.ts'
-import { rootKeysFromEnvironment, rootKeysFromFile } from '../engines/encryption/root-keys.ts'
 import { type MetadataDb, openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Clock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
-import { insertDefaultBranch } from '../services/branches/branches.store.ts'
-import { createBucketsStore } from '../services/buckets/buckets.store.ts'
-import { type Changes, createChanges } from '../services/changes/changes.ts'
-import { createKeyRing, type KeyRing } from '../services/encryption/key-ring.ts'
-import { createEvents, type Events } from '../services/events/events.ts'
-import { createLoadListener } from '../services/lineage/freshness.ts'
-import { createLineageStore } from '../services/lineage/lineage.store.ts'
-import { NO_POLICY, type OidcPolicy } from '../services/people/oidc-sign-in.ts'
-import { PASSWORD_COST, type PasswordCost } from '../services/people/passwords.ts'
-import { createPeople, type People } from '../services/people/people.ts'
-import { DEFAULT_SESSIONS, type SessionSettings } from '../services/people/sessions.ts'
-import { createTokens, type Tokens } from '../services/tokens/tokens.ts'
-import { createTriggersStore } from '../services/triggers/triggers.store.ts'
+import type { Core } from '../model/core.ts'
+import { createHooks } from '../model/hooks.ts'
+import { createDefaultBranchModule } from '../services/branches/default-branch.module.ts'
+import { createBucketIds } from '../services/buckets/bucket-ids.module.ts'
+import { type ChangesModule, createChangesModule } from '../services/changes/changes.module.ts'
+import { createKeyRingModule, type KeyRingModule } from '../services/encryption/key-ring.module.ts'
+import { createEventsModule, type EventsModule } from '../services/events/events.module.ts'
+import {
+  createPeopleModule,
+  type OidcPolicy,
+  type PasswordCost,
+  type PeopleModule,
+  type SessionSettings,
+} from '../services/people/people.module.ts'
+import { createTokensModule, type TokensModule } from '../services/tokens/tokens.module.ts'
+import { createTriggerFinder } from '../services/triggers/trigger-tokens.module.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from './data-files.ts'
 
 export interface CoreOptions {
@@ -48,20 +49,41 @@ export interface CoreOptions {
   readonly passwordCost?: PasswordCost
 }
 
-export interface Core {
+export interface OpenCore {
+  readonly core: Core
   readonly metadata: MetadataDb
-  /** The time of the stack. */
   readonly clock: Clock
-  readonly events: Events
-  readonly tokens: Tokens
-  readonly keyRing: KeyRing
-  readonly changes: Changes
-  readonly people: People
+  readonly changes: ChangesModule
+  readonly events: EventsModule
+  readonly tokens: TokensModule
+  readonly keyRing: KeyRingModule
+  readonly people: PeopleModule
 }
 
-export async function openCore(options: CoreOptions): Promise<Core> {
-  const { dataDir, databaseUrl, databaseConnections = 10, waitMs = 0, encryptionKeys, log } = options
+export async function openCore(options: CoreOptions): Promise<OpenCore> {
+  const { dataDir, log } = options
   await makeDataFolder(dataDir)
+  const metadata = await openDatabase(options)
+  const { db, inTransaction, clock } = metadata
+  const base = { metadata, db, inTransaction, clock, log, dataDir, ...createHooks() }
+  const changes = createChangesModule(base)
+  const events = createEventsModule(base)
+  const core = { ...base, recordEvent: events.record, recordChange: changes.record }
+  createDefaultBranchModule(core)
+  const tokens = createTokensModule({ core, bucketIds: createBucketIds(core), findTriggerOf: createTriggerFinder(core) })
+  const keyRing = createKeyRingModule({
+    core,
+    keysFile: ROOT_KEYS_FILE,
+    keysOfEnvironment: options.encryptionKeys,
+    projectExists: async (id) => (await tokens.findProject(id)) !== undefined,
+  })
+  const { sessions, oidc, passwordCost } = options
+  const people = createPeopleModule({ core, tokens, keyRing, sessions, oidc, passwordCost })
+  return { core, metadata, clock, changes, events, tokens, keyRing, people }
+}
+
+async function openDatabase(options: CoreOptions): Promise<MetadataDb> {
+  const { dataDir, databaseUrl, databaseConnections = 10, waitMs = 0, log } = options
   const metadata = await openMetadataDb(
     databaseUrl === undefined
       ? { path: join(dataDir, METADATA_FILE), log, ...defined({ clock: options.clock }) }
@@ -77,50 +99,5 @@ export async function openCore(options: CoreOptions): Promise<Core> {
     onWait: (reason) => log.warn({ reason, waitMs }, 'PostgreSQL is not there yet; waiting for it'),
   })
   await metadata.migrate()
-  const { db, inTransaction, clock } = metadata
-  const changes = createChanges({ db, clock })
-  const events = createEvents({
-    db,
-    inTransaction,
-    clock,
-    onRecorded: [changes.recordEvent, createLoadListener({ store: createLineageStore(db), clock })],
-    onLost: (err) => log.warn({ err }, 'Events of reads could not be written'),
-  })
-  const tokens = createTokens({
-    db,
-    inTransaction,
-    clock,
-    recordEvent: events.record,
-    bucketIds: createBucketsStore(db).listIds,
-    findTriggerOf: createTriggersStore(db).findOfToken,
-    // What a new project has from its first moment, written in the transaction that makes it.
-    onProjectCreated: (trx, projectId) => insertDefaultBranch(trx, projectId, clock.now().getTime()),
-  })
-  const keyRing = createKeyRing({
-    db,
-    inTransaction,
-    clock,
-    rootKeys:
-      encryptionKeys === undefined ? rootKeysFromFile(join(dataDir, ROOT_KEYS_FILE)) : rootKeysFromEnvironment(encryptionKeys),
-    projectExists: async (id) => (await tokens.findProject(id)) !== undefined,
-  })
-  const people = createPeople({
-    db,
-    inTransaction,
-    clock,
-    recordEvent: events.record,
-    recordChange: changes.record,
-    members: tokens.people,
-    admit: tokens.admit,
-    forgetTokens: tokens.forgetKnown,
-    projects: tokens.projects.list,
-    cipher: {
-      seal: async (text, owner) => seal((await keyRing.keysOf(undefined)).current, text, owner),
-      open: async (cipher, owner) => openWith((await keyRing.keysOf(undefined)).byId, cipher, owner),
-    },
-    sessionSettings: { ...DEFAULT_SESSIONS, ...options.sessions },
-    oidcPolicy: { ...NO_POLICY, ...options.oidc },
-    passwordCost: options.passwordCost ?? PASSWORD_COST,
-  })
-  return { metadata, clock, events, tokens, keyRing, changes, people }
+  return metadata
 }

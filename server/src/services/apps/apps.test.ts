@@ -43,7 +43,7 @@ before(async () => {
     apps: { startMs: 120_000 },
     sql: { memoryMb: 512, diskMb: 64 },
   })
-  await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  await stack.platform.sqlPort.listen(0, '127.0.0.1')
   const client = tableClient(stack)
   await client.bucket('main')
   await client.create('in.c-main', 'orders', 'id,city\n1,Praha\n')

@@ -72,7 +72,7 @@ test('every kind of change is told with ids, the new state and the version, to i
   const active = await ok<{ id: string; nextExecutionTime: string }>('POST', '/scheduler/schedules', {
     configurationId: schedule,
   })
-  await stack.platform.schedulerLoop.tick(new Date(active.nextExecutionTime))
+  await stack.platform.scheduler.loop.tick(new Date(active.nextExecutionTime))
   await ok('DELETE', `/scheduler/schedules/${active.id}`)
   await until('the schedule is told about', () => statesOf(stream, 'schedule', active.id).join() === 'active,fired,deleted')
 

@@ -63,7 +63,13 @@ export interface BranchChange {
 }
 
 export interface BranchCopies {
-  copyAll(trx: Trx, projectId: number, from: BranchRef, into: BranchRef, source: EventSource): Promise<void>
+  copyAll(
+    trx: Trx,
+    projectId: number,
+    from: Pick<BranchRef, 'id'>,
+    into: Pick<BranchRef, 'id'>,
+    source: EventSource,
+  ): Promise<void>
   dropAll(trx: Trx, projectId: number, branchId: number): Promise<void>
   diff(caller: Caller, componentId: string, configurationId: string): Promise<ThreeSides>
   diffRow(caller: Caller, componentId: string, configurationId: string, rowId: string): Promise<ThreeSides>

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pino from 'pino'
 import { startTestStack } from '../../../../tests/support/test-stack.ts'
-import { systemClock } from '../../kit/clock.ts'
-import { createConfigurationModules } from '../../wiring/configurations.ts'
 import { openCore } from '../../wiring/core.ts'
+import { createBranchesModule } from '../branches/branches.module.ts'
+import { createComponentsModule } from '../components/components.module.ts'
+import { createEncryptionModule } from '../encryption/encryption.module.ts'
+import { createConfigurationsModule } from './configurations.module.ts'
 
 const C = '/v2/storage/components/platform.ex-http/configs'
 
@@ -12,28 +14,14 @@ test('a run reads a configuration by either id of its component, with its rows i
   const { request, dataDir, projectId, platform } = await startTestStack(t)
   // A second process on the same data: what it writes must be seen by the first one, whatever that has in memory.
   const log = pino({ level: 'silent' })
-  const core = await openCore({ dataDir, log })
+  const { core, keyRing, tokens } = await openCore({ dataDir, log })
   t.after(() => core.metadata.close())
-  const none = async () => {
-    throw new Error('not used here')
-  }
-  const { runAccess, encryption } = await createConfigurationModules({
-    ...core,
-    dataDir,
-    objects: platform.objects.store,
-    log,
-    clock: systemClock,
-    createJob: none,
-    insertJob: none,
-    wakeJobs: () => {},
-    checkContent: async () => [],
-    contentRules: [],
-    worker: undefined,
-    nextRunsOf: async () => [],
-    emptyBranch: none,
-    afterBranchRemoval: none,
-  })
-  const { inTransaction } = core.metadata
+  const { objects } = platform
+  const components = await createComponentsModule({ core, objects, keyRing, unknownComponents: undefined, worker: undefined })
+  const encryption = createEncryptionModule({ keyRing, components })
+  const branches = createBranchesModule({ core })
+  const { runAccess } = createConfigurationsModule({ core, components, encryption, branches, tokens })
+  const { inTransaction } = core
   await request('POST', C, { json: { name: 'n', configurationId: 'c', configuration: { '#s': 'clear' } } })
   for (const rowId of ['a', 'b']) await request('POST', `${C}/c/rows`, { json: { rowId, configuration: { rowId } } })
   await request('PUT', `${C}/c`, { json: { rowsSortOrder: ['b', 'a'] } })

@@ -28,7 +28,8 @@ export type ContentRule = (
 export interface ValidationDeps {
   readonly components: ComponentLookup
   readonly findSchemas: (componentId: string) => ConfigurationSchemas | undefined
-  readonly rules: readonly ContentRule[]
+  /** Problems that other modules find. */
+  readonly rules: ContentRule
   readonly reader: Pick<Reader, 'get'>
 }
 
@@ -78,7 +79,7 @@ export function createValidation({ components, findSchemas, rules, reader }: Val
     if ('problem' in read) return [{ ...read.problem, rowId }]
     const found = await Promise.all([
       ofSchema(findSchemas(place.componentId), place.isRow, read.content),
-      ...rules.map((rule) => rule(caller, place, read.content, text)),
+      rules(caller, place, read.content, text),
     ])
     return found.flat().map((problem) => ({ ...problem, rowId }))
   }

@@ -65,12 +65,12 @@ export interface EventsDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   /** In the transaction of an event that a module recorded. */
-  readonly onRecorded?: readonly ((trx: Trx, source: EventSource, event: NewEvent) => Promise<void>)[]
+  readonly onRecorded?: (trx: Trx, source: EventSource, event: NewEvent) => Promise<void>
   /** Events of reading that could not be written. */
   readonly onLost?: (error: unknown) => void
 }
 
-export function createEvents({ db, inTransaction, clock, onRecorded = [], onLost = () => {} }: EventsDeps) {
+export function createEvents({ db, inTransaction, clock, onRecorded, onLost = () => {} }: EventsDeps) {
   const store = createEventsStore(db)
   const later = createLaterEvents(
     (batch) =>
@@ -86,7 +86,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded = [], onLost
   /** What modules say about their own changes, in the transaction of the change. */
   const record: RecordEvent = async (trx, source, event, origin = NO_ORIGIN) => {
     await store.add(trx, rowOf(source, event, origin))
-    for (const listen of onRecorded) await listen(trx, source, event)
+    await onRecorded?.(trx, source, event)
   }
 
   const rowOf = (source: EventSource, event: NewEvent, origin: Origin): NewEventRow => {

@@ -12,14 +12,14 @@ const DAY_MS = 24 * 3600 * 1000
 async function startAt(t: Parameters<typeof startTestStack>[0], time: string) {
   let now = new Date(time)
   const stack = await startTestStack(t, { clock: { now: () => now } })
-  const { files, filesLoop, objects } = stack.platform
+  const { files, objects } = stack.platform
   return {
     stack,
     files,
     keys: async () => (await objects.store.list({})).objects.map((object) => object.key),
     async later(ms: number) {
       now = new Date(now.getTime() + ms)
-      await filesLoop.tick(now)
+      await files.loop.tick(now)
     },
   }
 }
@@ -41,7 +41,7 @@ test('a file past its age is hidden at once, its bytes go with the next sweep, p
   assert.equal((await stack.request('GET', `/v2/storage/files/${mortal.id}`)).status, 404)
   const { store } = stack.platform.objects
   assert.ok(await store.head(mortal.key))
-  await stack.platform.filesLoop.tick(shown)
+  await stack.platform.files.loop.tick(shown)
   assert.equal(await store.head(mortal.key), undefined)
   assert.ok(await store.head(permanent.key))
   assert.deepEqual(await names('?showExpired=1'), ['permanent', 'mortal'])

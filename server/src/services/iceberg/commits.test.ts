@@ -426,12 +426,12 @@ test('files of writers are swept a day or two after nobody has published them; w
   const orphan = await writer.dataFile(`SELECT '3' AS id, 'c' AS v`)
   assert.equal((await append(stack, 't', `('4', 'd')`)).answer.status, 200)
   const {
-    tableModules,
+    tables,
     objects: { store: objects },
   } = stack.platform
   const key = new URL(orphan.path).pathname.slice(1)
   const HOUR_MS = 3_600_000
-  const sweepAt = (hours: number) => tableModules.loop.sweep(new Date(Date.now() + hours * HOUR_MS))
+  const sweepAt = (hours: number) => tables.loop.sweep(new Date(Date.now() + hours * HOUR_MS))
   await sweepAt(2)
   await sweepAt(23)
   assert.ok(await objects.head(key))

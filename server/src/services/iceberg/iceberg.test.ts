@@ -109,7 +109,7 @@ test('a table of a thousand files has one manifest, and a file more adds one', a
   const { bucket, create } = tableClient(stack)
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
-  const { parts } = stack.platform.tableModules
+  const { parts } = stack.platform.tables
   const { rows } = await sql<{ id: number }>`select id from data_table where project_id = ${stack.projectId}`.execute(parts.db)
   const row = await parts.store.findByKey(Number(rows[0]?.id))
   const stored = await parts.store.findState(row?.snapshotId ?? 0)

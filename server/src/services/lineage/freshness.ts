@@ -5,6 +5,7 @@ import type { Trx } from '../../engines/metadata-db/dialects.ts'
 import { type Clock, formatTimestamp } from '../../kit/clock.ts'
 import { medianOf } from '../../kit/median.ts'
 import { type EventSource, eventOf, type NewEvent, type RecordEvent } from '../../model/event.ts'
+import type { TablePlace } from '../../model/lineage.ts'
 import type { FreshnessRow, LineageStore } from './lineage.store.ts'
 
 const LOADS = 12
@@ -19,6 +20,15 @@ export interface FreshnessDeps {
   readonly recordEvent: RecordEvent
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
 }
+
+/** Of any table; the caller has checked that it may be read. */
+export const createFreshnessReader =
+  (store: LineageStore, now: () => Date) =>
+  async ({ projectId, branchId, tableId }: TablePlace) => {
+    const row = await store.findFreshness(projectId, branchId, tableId)
+    if (row) return freshnessView(row, now())
+    return { tableId, state: 'unknown', lastLoadTime: null, usualIntervalMs: null, expectedTime: null, lateByMs: 0 }
+  }
 
 /** In the transaction of the event: loads count, deleted tables are forgotten. */
 export const createLoadListener =

@@ -4,12 +4,13 @@
 import { canUseComponent, tablePermissionOf } from '../../model/actor.ts'
 import type { AliasOfTable, ColumnSource, ConfigurationLinks, ConfigurationName, TablePlace } from '../../model/lineage.ts'
 import type { Scope } from '../../model/scope.ts'
-import { freshnessView } from './freshness.ts'
+import { type createFreshnessReader, freshnessView } from './freshness.ts'
 import type { FreshnessRow, LineageStore, UseRow } from './lineage.store.ts'
 
 export interface LineageDeps {
   readonly store: LineageStore
   readonly now: () => Date
+  readonly freshnessAt: ReturnType<typeof createFreshnessReader>
   readonly canonicalId: (componentId: string) => string
   /** What the configurations of a branch refer to. */
   readonly links: (projectId: number, branchId: number) => Promise<readonly ConfigurationLinks[]>
@@ -190,16 +191,10 @@ export function createLineage(deps: LineageDeps) {
       const row = rows.find(({ table_id }) => table_id === place.tableId)
       if (row) return judged(row)
     }
-    return { ...(await freshnessAt(place)), writer: null, lastLoad: null, failure: null, lateInputs: [] }
+    return { ...(await deps.freshnessAt(place)), writer: null, lastLoad: null, failure: null, lateInputs: [] }
   }
 
-  async function freshnessAt({ projectId, branchId, tableId }: TablePlace) {
-    const row = await store.findFreshness(projectId, branchId, tableId)
-    if (row) return freshnessView(row, now())
-    return { tableId, state: 'unknown', lastLoadTime: null, usualIntervalMs: null, expectedTime: null, lateByMs: 0 }
-  }
-
-  return { usedBy, graph, freshness, freshnessOf, freshnessAt }
+  return { usedBy, graph, freshness, freshnessOf }
 }
 
 const isSameConfiguration = (use: UseRow, other: UseRow | undefined): boolean =>

@@ -12,7 +12,7 @@ import { TEST_PASSWORD_COST } from '../../../../tests/support/password-cost.ts'
 import { createLog } from '../../kit/log.ts'
 import { createSecrets } from '../../kit/secrets.ts'
 import { NO_ORIGIN } from '../../model/event.ts'
-import { type Core, openCore } from '../../wiring/core.ts'
+import { type OpenCore, openCore } from '../../wiring/core.ts'
 import { METADATA_FILE } from '../../wiring/data-files.ts'
 import { personOf } from './people.ts'
 
@@ -23,7 +23,7 @@ for (const [title, fresh] of [
   ['PostgreSQL', migratedPostgres],
 ] as const)
   describe(`people on ${title}`, () => {
-    const open = async (t: { after(end: () => unknown): unknown }): Promise<Core> => {
+    const open = async (t: { after(end: () => unknown): unknown }): Promise<OpenCore> => {
       const { location, remove } = await fresh()
       const dataDir = await mkdtemp(join(tmpdir(), 'millrace-people-'))
       const log = createLog({ level: 'silent', secrets: createSecrets() })
@@ -41,7 +41,7 @@ for (const [title, fresh] of [
       })
       return core
     }
-    const newAdmin = async ({ people }: Core, email: string) => {
+    const newAdmin = async ({ people }: OpenCore, email: string) => {
       const link = await people.makeSignInLink()
       return (await people.signIn.byLink({ link, name: 'Ann', email, password: PASSWORD }, NO_ORIGIN)).person
     }

@@ -251,7 +251,7 @@ test('without a registered server each project has one of the stack, with a stor
   const admin = await newStackAdmin(stack)
   await admin.ok('DELETE', `/manage/projects/${other.projectId}?days=2`)
   now += 2 * 86_400_000 + 1
-  await stack.platform.projectsLoop.tick()
+  await stack.platform.tokensApi.projectsLoop.tick()
   assert.equal(await processesWith(theirs.store), 0, 'the server of a removed project has ended')
   await assert.rejects(stat(dirname(theirs.store)), { code: 'ENOENT' })
   await stat(mine.store)

@@ -78,7 +78,7 @@ test('the extractor reaches the sample on this machine, and nothing else of the 
     [`${stack.url}/sample/`, '../health'],
     [`${stack.url}/sample/`, '%2e%2e/health'],
     [`http://127.1:${port}/`, 'metrics'],
-    [stack.platform.s3Url(), '/sample/orders'],
+    [stack.platform.objects.url(), '/sample/orders'],
   ] as const
   for (const [baseUrl, endpoint] of refusals) {
     const { status, result } = await run(baseUrl, endpoint)

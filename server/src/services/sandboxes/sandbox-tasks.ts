@@ -10,7 +10,11 @@ export interface SandboxTasksDeps {
   readonly sandboxes: Pick<Sandboxes, 'create' | 'remove' | 'list'>
   /** JSON text; undefined when the configuration is gone. */
   readonly readConfiguration: (scope: RunScope, configurationId: string) => Promise<string | undefined>
-  readonly saveConfiguration: (scope: RunScope, configurationId: string, text: string) => Promise<void>
+  readonly saveConfiguration: (
+    scope: RunScope,
+    configurationId: string,
+    change: { readonly configuration: { readonly text: string; readonly value: unknown }; readonly changeDescription: string },
+  ) => Promise<void>
 }
 
 export function createSandboxTasks({ sandboxes, readConfiguration, saveConfiguration }: SandboxTasksDeps): RunSandboxes {
@@ -29,7 +33,11 @@ export function createSandboxTasks({ sandboxes, readConfiguration, saveConfigura
     const text = await readConfiguration(scope, configurationId)
     if (text === undefined) return
     const parameters = withMember(membersOf(text).get('parameters') ?? '{}', 'id', JSON.stringify(id))
-    await saveConfiguration(scope, configurationId, withMember(text, 'parameters', parameters))
+    const changed = withMember(text, 'parameters', parameters)
+    await saveConfiguration(scope, configurationId, {
+      configuration: { text: changed, value: JSON.parse(changed) as unknown },
+      changeDescription: 'Sandbox created by a job',
+    })
   }
 
   return {

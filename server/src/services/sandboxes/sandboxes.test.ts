@@ -24,7 +24,7 @@ let now = Date.now()
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
   stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64 }, clock: { now: () => new Date(now) } })
-  await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  await stack.platform.sqlPort.listen(0, '127.0.0.1')
   const client = tableClient(stack)
   await client.bucket('main')
   await client.create('in.c-main', 'orders', 'id,city\n1,Praha\n')
@@ -105,7 +105,7 @@ test('a sandbox ends with its time, and one without a time stays', async () => {
   const lasting = await create({ expirationAfterHours: 0 })
   assert.equal(lasting.expirationTimestamp, null)
   now += 2 * 3_600_000
-  await stack.platform.sqlModules.loop.tick(new Date(now))
+  await stack.platform.workspaces.loop.tick(new Date(now))
   assert.equal((await call('GET', `/${short.id}`)).status, 404)
   assert.equal((await call('GET', `/${lasting.id}`)).status, 200)
   assert.equal((await call('DELETE', `/${lasting.id}`)).status, 204)

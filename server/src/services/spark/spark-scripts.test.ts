@@ -73,7 +73,7 @@ const tokensOfRuns = async () => {
 }
 /** Objects of tables, wherever they lie. */
 async function keys(): Promise<readonly string[]> {
-  const { parts } = stack.platform.tableModules
+  const { parts } = stack.platform.tables
   const { data } = await parts.catalog.get(await scope(), 'out.c-result.sums')
   const { snapshot } = (await parts.store.findState(data.snapshotId ?? 0)) ?? assert.fail('a table without a state')
   return snapshot.segments.map(({ key }) => key)

@@ -6,7 +6,7 @@ import { HOSTILE_SQL } from '../../engines/sql/hostile-sql.fixture.ts'
 
 test('a megabyte of hostile SQL holds the event loop for moments, by the port and by HTTP', async (t) => {
   const stack = await startTestStack(t, { sql: { memoryMb: 512, diskMb: 64, sessions: 3 } })
-  const port = await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  const port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
   const db = new pg.Client({ host: '127.0.0.1', port, user: 'me', password: stack.masterToken, database: 'default' })
   db.on('error', () => {}) // the stack ends the connection when it stops
   await db.connect()

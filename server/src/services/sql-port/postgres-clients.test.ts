@@ -18,7 +18,7 @@ let stop: (() => Promise<void>) | undefined
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
   stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64, sessions: 3 } })
-  port = await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
   client = tableClient(stack)
   await client.bucket('main')
   await client.create('in.c-main', 'orders', 'id,city,price\n1,Praha,10\n2,Brno,20\n3,Praha,\n', { primaryKey: 'id' })

@@ -18,7 +18,7 @@ before(async () => {
     sql: { memoryMb: 512, diskMb: 64, sessions: 3 },
     requestLimits: { perAddress: 0, perToken: 0, wrongTokens: 6, loopback: true },
   })
-  port = await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
   client = tableClient(stack)
   await client.bucket('main')
   await client.create('in.c-main', 'orders', 'id,city,price\n1,Praha,10\n2,Brno,20\n3,Praha,\n', { primaryKey: 'id' })
@@ -475,7 +475,7 @@ test('the catalogue follows the tables, and a text that only looks like one of i
 
 test('a killed catalogue is started again, and a prepared question is described', async (t) => {
   const db = await connect(t)
-  const [pid] = stack.platform.sqlModules.port.catalogPids()
+  const [pid] = stack.platform.sqlPort.catalogPids()
   process.kill(pid!, 'SIGKILL')
   const count = () => rowsOf(db, 'SELECT count(*) FROM pg_class WHERE relname = $1', ['orders'])
   const answered = await until('the catalogue answers', async () => count().catch(() => undefined))

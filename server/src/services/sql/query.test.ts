@@ -240,7 +240,7 @@ test('a killed worker fails its query, and the next one is answered', async () =
   })
   const reader = response.body!.getReader()
   await reader.read()
-  for (const pid of stack.platform.sqlModules.engine.workerPids()) process.kill(pid, 'SIGKILL')
+  for (const pid of stack.platform.sql.engine.workerPids()) process.kill(pid, 'SIGKILL')
   await assert.rejects(async () => {
     while (!(await reader.read()).done);
   })

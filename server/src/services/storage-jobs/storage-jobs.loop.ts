@@ -84,7 +84,7 @@ export function createStorageJobsLoop({
   let filling: Promise<void> | undefined
   let lookAgain = false
 
-  /** Called by the wiring, once per operation: `registerHandler('fileDelete', files.runDelete, 'light')`. */
+  /** The platform registers what the modules list as `jobHandlers` and `lightJobHandlers`. */
   function registerHandler(operationName: string, run: JobHandler, lane: Lane = 'heavy'): void {
     if (handlers.has(operationName)) throw new Error(`Two handlers for ${operationName}.`)
     handlers.set(operationName, { run, lane })

@@ -69,7 +69,10 @@ interface PublishOptions {
   readonly changed?: boolean
 }
 
-export type TableChanges = Readonly<Record<string, JobHandler>>
+export interface TableChanges {
+  readonly light: Readonly<Record<string, JobHandler>>
+  readonly heavy: Readonly<Record<string, JobHandler>>
+}
 
 export function createTableChanges({ parts, engine, readWorkspaceColumn }: ChangeDeps): TableChanges {
   const { catalog, store, buckets, metadata, recordEvent, clock } = parts
@@ -428,21 +431,26 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
   }
 
   return {
-    tableColumnAdd,
-    tableColumnDelete,
-    tablePrimaryKeyAdd,
-    tablePrimaryKeyDelete,
-    tableRowsDelete,
-    tableDefinitionCreate,
-    tableColumnDefinitionUpdate,
-    tableColumnTypeUpdate,
-    tableUpdate,
-    tableDefinitionUpdate,
-    tableDrop,
-    tableSwap,
-    tableProfile,
-    tableOptimize,
-    devBranchTablePull,
+    /** These read and write no data; they need not wait for the slots of those that do. */
+    light: {
+      tableColumnAdd,
+      tableColumnDelete,
+      tablePrimaryKeyDelete,
+      tableDefinitionCreate,
+      tableUpdate,
+      tableDrop,
+      tableSwap,
+      devBranchTablePull,
+    },
+    heavy: {
+      tablePrimaryKeyAdd,
+      tableRowsDelete,
+      tableColumnDefinitionUpdate,
+      tableColumnTypeUpdate,
+      tableDefinitionUpdate,
+      tableProfile,
+      tableOptimize,
+    },
   }
 }
 
@@ -459,17 +467,3 @@ function valuesDoNotFit({ name, type, length, nullable }: Column, { rows, exampl
 
 /** A description is metadata; who reads records finds it under the name everybody uses. */
 const descriptionPair = (value: string) => [{ key: 'KBC.description', value }]
-
-/** Operations that read and write no data; they need not wait for the slots of those that do. */
-const LIGHT_OPERATIONS: ReadonlySet<string> = new Set([
-  'tableColumnAdd',
-  'tableColumnDelete',
-  'tablePrimaryKeyDelete',
-  'tableDefinitionCreate',
-  'tableUpdate',
-  'tableDrop',
-  'tableSwap',
-  'devBranchTablePull',
-])
-
-export const laneOf = (operation: string): 'light' | 'heavy' => (LIGHT_OPERATIONS.has(operation) ? 'light' : 'heavy')

@@ -15,7 +15,7 @@ const objectsOf = async ({ platform, projectId }: TestStack): Promise<string[]> 
 test('many small loads are compacted into one file; the rows, their order and their load times stay', async () => {
   const stack = await startProject()
   const { bucket, create, load, exported } = tableClient(stack)
-  const { parts, engine, loop: own } = stack.platform.tableModules
+  const { parts, engine, loop: own } = stack.platform.tables
   await own.stop() // it would do the same at a time of its own
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
@@ -39,7 +39,7 @@ test('many small loads are compacted into one file; the rows, their order and th
 test('a table that cannot be compacted is not tried over and over: after the next load, or at once when it failed in passing', async () => {
   const stack = await startProject()
   const { bucket, create, load } = tableClient(stack)
-  const { parts, loop: own } = stack.platform.tableModules
+  const { parts, loop: own } = stack.platform.tables
   await own.stop()
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
@@ -66,7 +66,7 @@ test('a table that cannot be compacted is not tried over and over: after the nex
 test('a table that is loaded all the time is tidied by its loads, and compactions in vain are not repeated at once', async () => {
   const stack = await startProject()
   const { bucket, create, load, exported } = tableClient(stack)
-  const { parts, loop: own, engine } = stack.platform.tableModules
+  const { parts, loop: own, engine } = stack.platform.tables
   await own.stop()
   await bucket()
   await create('in.c-main', 't', 'id\n0\n')
@@ -110,7 +110,7 @@ test('a project in which nothing has changed is looked at once a day, and others
     await create('in.c-main', 't', 'id\n0\n')
     await create('in.c-main', 'u', 'id\n0\n')
   }
-  const { parts, engine, loop: own } = one.platform.tableModules
+  const { parts, engine, loop: own } = one.platform.tables
   await own.stop()
   const looked: number[] = []
   const store: typeof parts.store = {
@@ -144,7 +144,7 @@ test('a project in which nothing has changed is looked at once a day, and others
 
 test('a state never names files of another project, which the sweep of that project would remove', async () => {
   const { platform, projectId } = await startProject()
-  const { store, inTransaction } = platform.tableModules.parts
+  const { store, inTransaction } = platform.tables.parts
   const segment = { rows: 1, bytes: 1, fieldIds: [2], minLoadedAt: 1, maxLoadedAt: 1, deletes: null }
   const columns = [{ fieldId: 2, name: 'id', type: 'STRING' as const, nullable: false }]
   const segments = [{ ...segment, key: `tables/${projectId + 1}/1/x.parquet` }]
@@ -162,7 +162,7 @@ test('old states are forgotten, and files no state needs are swept; nothing else
     const answer = await stack.request('POST', `/v2/storage/tables/${id}/import`, { form: { dataString } })
     assert.equal(answer.status, 200, answer.text)
   }
-  const { loop } = stack.platform.tableModules
+  const { loop } = stack.platform.tables
   await bucket()
   await create('in.c-main', 't', 'id\n1\n')
   await create('in.c-main', 'kept', 'id\n5\n')

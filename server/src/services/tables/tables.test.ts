@@ -838,7 +838,7 @@ test('all of it on PostgreSQL: loads, keys, aliases, snapshots, swaps, links, de
   const metadata = { provider: 'u', metadata: [{ key: 'k', value: 'v' }] }
   for (let i = 0; i < 2; i++)
     assert.equal((await stack.request('POST', '/v2/storage/tables/in.c-main.b/metadata', { json: metadata })).status, 201)
-  await stack.platform.tableModules.loop.tick(new Date(Date.now() + 40 * 86_400_000))
+  await stack.platform.tables.loop.tick(new Date(Date.now() + 40 * 86_400_000))
   assert.equal((await stack.request('DELETE', `/v2/storage/buckets/in.c-main/links/${other.projectId}`)).status, 204)
   await succeed(await stack.request('DELETE', '/v2/storage/buckets/in.c-main?force=1&async=1'))
   assert.deepEqual((await stack.request('GET', '/v2/storage/tables')).json(), [])
@@ -849,7 +849,7 @@ test('local files load side by side, visible together with what the caller commi
   const { rows } = tableClient(stack)
   const folder = await mkdtemp(join(tmpdir(), 'millrace-local-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
-  const { local } = stack.platform.tableModules
+  const { local } = stack.platform.tables
   const actor = await stack.platform.tokens.authenticate(stack.masterToken)
   assert.ok(actor)
   const branches = (await stack.request('GET', '/v2/storage/dev-branches')).json<{ id: number; isDefault: boolean }[]>()

@@ -124,11 +124,11 @@ for (const [title, fresh] of [
 
     await admin.ok('DELETE', `/manage/projects/${projectId}?days=3`)
     now += 2 * 86_400_000
-    await stack.platform.projectsLoop.tick()
+    await stack.platform.tokensApi.projectsLoop.tick()
     await admin.signIn()
     assert.equal((await admin.ok<object[]>('GET', '/manage/deleted-projects')).length, 1, 'one day is left')
     now += 86_400_001
-    await stack.platform.projectsLoop.tick()
+    await stack.platform.tokensApi.projectsLoop.tick()
     await admin.signIn()
     assert.equal((await admin.ok<object[]>('GET', '/manage/deleted-projects')).length, 0)
     assert.deepEqual(await rowsOfProject(stack.platform.metadata.db, projectId), {})

@@ -35,11 +35,11 @@ test('list and detail say when a token was last used, and a used one of another 
   const create = async (): Promise<TokenAnswer> => (await request('POST', '/v2/storage/tokens', { json: {} })).json()
   const [used, unused] = [await create(), await create()]
   const lastUsed = async ({ id }: TokenAnswer) => (await request('GET', `/v2/storage/tokens/${id}`)).json<TokenAnswer>().lastUsed
-  await platform.lastUseLoop.tick()
+  await platform.tokensApi.lastUseLoop.tick()
   assert.equal(await lastUsed(used), null)
   await request('GET', '/v2/storage/tokens/verify', { token: used.token ?? '' })
   await elsewhere.request('GET', '/v2/storage/tokens/verify')
-  await platform.lastUseLoop.tick()
+  await platform.tokensApi.lastUseLoop.tick()
   assert.match(String(await lastUsed(used)), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/)
   const list = (await request('GET', '/v2/storage/tokens')).json<readonly TokenAnswer[]>()
   assert.equal(list.find(({ id }) => id === unused.id)?.lastUsed, null)

@@ -39,7 +39,7 @@ async function start() {
     return answer.json<TriggerAnswer>()
   }
   const jobs = async () => (await stack.request('GET', '/queue/jobs')).json<Job[]>()
-  const tick = (minutes: number) => stack.platform.schedulerLoop.tick(new Date(Date.now() + minutes * MINUTE_MS))
+  const tick = (minutes: number) => stack.platform.scheduler.loop.tick(new Date(Date.now() + minutes * MINUTE_MS))
   const events = async (name: string) =>
     (await stack.request('GET', '/v2/storage/events'))
       .json<{ event: string; description: string }[]>()

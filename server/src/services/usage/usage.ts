@@ -17,8 +17,7 @@ export interface UsageDeps {
   readonly clock: Clock
   readonly recordEvent: RecordEvent
   /** What is stored, as the transaction `at` sees it: a job publishes several tables and files in one. */
-  readonly tablesOf: (projectId: number, at: Db) => Promise<{ readonly dataSizeBytes: number }>
-  readonly filesOf: (projectId: number, at: Db) => Promise<{ readonly files: number; readonly bytes: number }>
+  readonly storedBy: (projectId: number, at: Db) => Promise<{ readonly bytes: number; readonly files: number }>
   readonly listProjectIds: () => Promise<readonly number[]>
   readonly findJob: (
     projectId: number,
@@ -34,15 +33,9 @@ const LONGEST_GAP_MS = 2 * 3_600_000
 
 export type Usage = ReturnType<typeof createUsage>
 
-export function createUsage({ db, inTransaction, clock, recordEvent, tablesOf, filesOf, listProjectIds, findJob }: UsageDeps) {
+export function createUsage({ db, inTransaction, clock, recordEvent, storedBy, listProjectIds, findJob }: UsageDeps) {
   const store = createUsageStore(db)
   const today = (): string => dayOf(clock.now())
-
-  async function storedBy(projectId: number, at: Db): Promise<{ readonly bytes: number; readonly files: number }> {
-    const tables = await tablesOf(projectId, at)
-    const { files, bytes } = await filesOf(projectId, at)
-    return { bytes: tables.dataSizeBytes + bytes, files }
-  }
 
   /** Clients choose the run ids of their own calls; one that ends with the id of a job is that of the job. */
   async function ownerOf(trx: Trx, projectId: number, runId: string | null): Promise<UsageOwner> {

@@ -15,7 +15,7 @@ let stop: (() => Promise<void>) | undefined
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
   stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64 } })
-  port = await stack.platform.sqlModules.port.listen(0, '127.0.0.1')
+  port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
 })
 test.after(() => stop?.())
 

@@ -265,7 +265,7 @@ test('a workspace holds what its quota allows, and goes when nobody uses it', as
   assert.equal(status, 'error')
   assert.match(message ?? '', /exceed its limit of 16 MB/)
   await query(id, 'CREATE TABLE small AS SELECT 1 AS a')
-  const { loop } = stack.platform.sqlModules
+  const { loop } = stack.platform.workspaces
   await loop.tick(new Date(Date.now() + 29 * 86_400_000))
   assert.deepEqual(await rows(id, 'SELECT a FROM small'), [[1]])
   await loop.tick(new Date(Date.now() + 31 * 86_400_000))
@@ -359,7 +359,7 @@ test('a worker that is killed under an unload fails the job; table and workspace
       json: { name: 'unloaded', dataWorkspaceId: id, dataObject },
     })
   const kill = setInterval(() => {
-    for (const pid of stack.platform.sqlModules.engine.workerPids()) process.kill(pid, 'SIGKILL')
+    for (const pid of stack.platform.sql.engine.workerPids()) process.kill(pid, 'SIGKILL')
   }, 5)
   const job = await client.finish(await unload('big')).finally(() => clearInterval(kill))
   assert.equal(job.status, 'error')

@@ -1,0 +1,96 @@
+// What modules publish and other modules subscribe to. A subscriber that fails fails the publisher: what is published in a transaction
+// holds together with it.
+
+import type { Db, Trx } from '../engines/metadata-db/dialects.ts'
+import type { Actor } from './actor.ts'
+import type { ContentProblem } from './content-problem.ts'
+import type { DryRunAnswer } from './dry-run.ts'
+import type { EventSource, NewEvent, Origin } from './event.ts'
+import type { JobEndFacts } from './job-end.ts'
+
+export interface BranchPlace {
+  readonly id: number
+  readonly projectId: number
+}
+
+export interface DroppedTable {
+  readonly id: string
+  readonly name: string
+  readonly branchId: number
+}
+
+export interface Hooks {
+  /** An event was recorded; in its transaction. */
+  'event.recorded': (trx: Trx, source: EventSource, event: NewEvent) => Promise<void>
+  /** A project was created; in its transaction. */
+  'project.created': (trx: Trx, projectId: number) => Promise<void>
+  /** The grace period of a deleted project is over: remove what it has outside the database. Its rows are deleted afterwards. */
+  'project.removed': (projectId: number) => Promise<void>
+  /** Bytes and files that a project stores, as `at` sees them. */
+  'project.measured': (projectId: number, at: Db) => Promise<{ readonly bytes: number; readonly files: number }>
+  /** A branch was created as a copy of the default branch; in its transaction. */
+  'branch.created': (trx: Trx, defaultBranch: BranchPlace, branch: BranchPlace, source: EventSource) => Promise<void>
+  /** A branch is about to be deleted; in the same transaction. */
+  'branch.deleted': (trx: Trx, branch: BranchPlace, source: EventSource) => Promise<void>
+  /** The deletion of a branch was committed: remove what it had outside the database. */
+  'branch.removed': (projectId: number, branchId: number) => Promise<void>
+  /** Whether a branch is locked against changes. */
+  'branch.isLocked': (projectId: number, branchId: number, from: Db) => Promise<boolean>
+  /** A bucket is about to be deleted: drop its tables, and return those that are gone. */
+  'bucket.emptied': (trx: Trx, projectId: number, bucketKey: number) => Promise<readonly DroppedTable[]>
+  /** The last link of a project to a bucket is about to be deleted: drop the aliases that show its tables. */
+  'bucket.unlinked': (trx: Trx, projectId: number, bucketKey: number) => Promise<void>
+  /** Names of the project's aliases that show tables of a bucket of another project. */
+  'bucket.aliasesListed': (projectId: number, bucketKey: number) => Promise<readonly string[]>
+  /** Before unused files of tables are searched: forget what is no longer needed. */
+  'tables.sweeping': () => Promise<void>
+  /** Objects below `tables/` that are in use though no state of a table names them. */
+  'tables.keysInUseListed': (projectId: number) => AsyncIterable<string>
+  /** Before unused workspaces are deleted: delete what expired. */
+  'workspaces.sweeping': () => Promise<void>
+  /** A configuration is about to be saved: refuse what could not run, return warnings. */
+  'configuration.saving': (
+    place: { readonly projectId: number; readonly branchId: number; readonly componentId: string },
+    configurationId: string,
+    configuration: string,
+  ) => Promise<readonly string[]>
+  /** All problems of a configuration, or of a row of one. */
+  'configuration.validated': (
+    caller: {
+      readonly actor: Actor
+      readonly branch: { readonly id: number; readonly isDefault: boolean }
+      readonly origin: Origin
+    },
+    place: { readonly componentId: string; readonly configurationId?: string | undefined; readonly isRow: boolean },
+    content: Readonly<Record<string, unknown>>,
+    text: string,
+  ) => Promise<readonly ContentProblem[]> | readonly ContentProblem[]
+  /** When a configuration will be run next, for the answer of a dry run. */
+  'configuration.nextRunsListed': (
+    actor: Actor,
+    componentId: string,
+    configurationId: string,
+  ) => Promise<DryRunAnswer['nextRuns']>
+  /** A job of the queue has ended; in its transaction. */
+  'job.ended': (trx: Trx, job: JobEndFacts) => Promise<void>
+}
+
+export type HookName = keyof Hooks
+
+export type Subscribe = <N extends HookName>(name: N, subscriber: Hooks[N]) => void
+/** Calls the subscribers one after the other and returns what they return. */
+export type Publish = <N extends HookName>(name: N, ...args: Parameters<Hooks[N]>) => Promise<Awaited<ReturnType<Hooks[N]>>[]>
+
+export function createHooks(): { readonly subscribe: Subscribe; readonly publish: Publish } {
+  const subscribers = new Map<HookName, ((...args: readonly unknown[]) => unknown)[]>()
+  return {
+    subscribe(name, subscriber) {
+      subscribers.set(name, [...(subscribers.get(name) ?? []), subscriber as (...args: readonly unknown[]) => unknown])
+    },
+    async publish(name, ...args) {
+      const answers: unknown[] = []
+      for (const call of subscribers.get(name) ?? []) answers.push(await call(...args))
+      return answers as Awaited<ReturnType<Hooks[typeof name]>>[] // subscribe accepts no others under this name
+    },
+  }
+}

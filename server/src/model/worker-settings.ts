@@ -1,0 +1,54 @@
+// What a worker may use, for the modules that run components and apps.
+
+import type { IsolationSettings } from '../engines/runner/isolation.ts'
+
+/** Folders of this machine that components may read and write, by name. */
+export interface NamedFolders {
+  readonly read: Readonly<Record<string, string>>
+  readonly write: Readonly<Record<string, string>>
+}
+
+export interface WorkerSettings {
+  /** Max jobs that this node runs at once. */
+  readonly jobs: number
+  /** Max jobs that one project runs at once, on all nodes (spec platform 2.6). */
+  readonly projectJobs: number
+  /** Max starts of a job whose worker was lost and whose component may be repeated. */
+  readonly attempts: number
+  /** What this node has of what components and configurations ask for. */
+  readonly labels: readonly string[]
+  /** Max sync actions that this node runs at once. */
+  readonly actions: number
+  /** Max sync actions of one project that this node runs at once. */
+  readonly projectActions: number
+  /** Max disk that one run may fill. */
+  readonly diskBytes: number
+  /** Max files that one row may leave as results, slices included. */
+  readonly results: number
+  /** How long what a failed run has left for the next one is kept, and how much of it on this node. */
+  readonly checkpointHours: number
+  readonly checkpointBytes: number
+  /** Where commands are looked for. */
+  readonly path: string
+  readonly egressAllow: readonly string[]
+  readonly folders: NamedFolders
+  /** How components that are commands are isolated. */
+  readonly isolation: Pick<IsolationSettings, 'mode' | 'readable' | 'uid'>
+}
+
+export const DEFAULT_WORKER: WorkerSettings = {
+  jobs: 10,
+  projectJobs: 10,
+  attempts: 2,
+  labels: [],
+  actions: 20,
+  projectActions: 5,
+  diskBytes: 10e9,
+  results: 10_000,
+  checkpointHours: 24,
+  checkpointBytes: 10e9,
+  path: '/usr/local/bin:/usr/bin:/bin',
+  egressAllow: [],
+  folders: { read: {}, write: {} },
+  isolation: { mode: 'off', readable: [], uid: 65534 },
+}

@@ -1,0 +1,313 @@
+// All modules of the platform in the order of their dependencies: read it top to bottom to know which module uses which. What is
+// called of a module that is created later is in `Later` or marked so.
+
+import { loadavg } from 'node:os'
+import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
+import { linkBaseUrl, thisMachine } from '../http/addresses.ts'
+import type { RequestLimits } from '../http/request-limits.ts'
+import { type LiveValues, withLive } from '../kit/live-values.ts'
+import { ROLES } from '../model/module.ts'
+import { DEFAULT_WORKER, type WorkerSettings } from '../model/worker-settings.ts'
+import { createAppsModule } from '../services/apps/apps.module.ts'
+import type { BackupsModule } from '../services/backups/backups.module.ts'
+import { createBranchesModule } from '../services/branches/branches.module.ts'
+import { createBranchesApiModule } from '../services/branches/branches-api.module.ts'
+import { createBucketsModule } from '../services/buckets/buckets.module.ts'
+import { createBucketsApiModule } from '../services/buckets/buckets-api.module.ts'
+import { createChangesApiModule } from '../services/changes/changes-api.module.ts'
+import { createComponentsModule } from '../services/components/components.module.ts'
+import { createComponentsApiModule } from '../services/components/components-api.module.ts'
+import { createConfigurationsModule } from '../services/configurations/configurations.module.ts'
+import { createConsoleModule } from '../services/console/console.module.ts'
+import { createEncryptionModule } from '../services/encryption/encryption.module.ts'
+import { createEventsApiModule } from '../services/events/events-api.module.ts'
+import { createFilesModule } from '../services/files/files.module.ts'
+import { createFlowsModule } from '../services/flows/flows.module.ts'
+import { createGlobalSearchModule } from '../services/global-search/global-search.module.ts'
+import { createGuidesModule } from '../services/guides/guides.module.ts'
+import { createHealthModule } from '../services/health-and-docs/health.module.ts'
+import { createIcebergModule } from '../services/iceberg/iceberg.module.ts'
+import { createJobRunnerModule } from '../services/job-runner/job-runner.module.ts'
+import { createProgramsModule } from '../services/job-runner/programs.module.ts'
+import { createFreshnessModule } from '../services/lineage/freshness.module.ts'
+import { createLineageModule } from '../services/lineage/lineage.module.ts'
+import { createMergeRequestsModule } from '../services/merge-requests/merge-requests.module.ts'
+import { createNameRulesModule } from '../services/name-rules/name-rules.module.ts'
+import { createNodesModule } from '../services/nodes/nodes.module.ts'
+import { createNotificationsModule } from '../services/notifications/notifications.module.ts'
+import { createWatchesModule } from '../services/notifications/watches.module.ts'
+import { createOauthModule } from '../services/oauth/oauth.module.ts'
+import { createOperationsModule } from '../services/operations/operations.module.ts'
+import { createPeopleApiModule } from '../services/people/people-api.module.ts'
+import { createJobRecordsModule } from '../services/queue/job-records.module.ts'
+import { createFlowQueue, createQueueModule } from '../services/queue/queue.module.ts'
+import { createRegisteredServersModule } from '../services/registered-servers/registered-servers.module.ts'
+import type { ObjectsModule } from '../services/s3/s3.module.ts'
+import { createSampleApiModule } from '../services/sample-api/sample-api.module.ts'
+import { createSandboxesModule } from '../services/sandboxes/sandboxes.module.ts'
+import { createSchedulerModule } from '../services/scheduler/scheduler.module.ts'
+import { createSearchModule } from '../services/search/search.module.ts'
+import { createSparkModule } from '../services/spark/spark.module.ts'
+import { createSqlModule } from '../services/sql/sql.module.ts'
+import { createSqlPortModule } from '../services/sql-port/sql-port.module.ts'
+import { createStackIndexModule } from '../services/stack-index/stack-index.module.ts'
+import { createRunStatsModule } from '../services/storage-jobs/run-stats.module.ts'
+import { createStorageJobsModule } from '../services/storage-jobs/storage-jobs.module.ts'
+import { createStorageMetadataModule } from '../services/storage-metadata/storage-metadata.module.ts'
+import { createStreamsModule } from '../services/streams/streams.module.ts'
+import { createSyncActionsModule } from '../services/sync-actions/sync-actions.module.ts'
+import { createTableUsage } from '../services/tables/table-usage.module.ts'
+import { createTablesModule, type WorkspacesOfTables } from '../services/tables/tables.module.ts'
+import { createTemplatesModule } from '../services/templates/templates.module.ts'
+import { createTokensApiModule } from '../services/tokens/tokens-api.module.ts'
+import { createTriggersModule } from '../services/triggers/triggers.module.ts'
+import { createUnavailableServicesModule } from '../services/unavailable-services/unavailable-services.module.ts'
+import { createUsageModule } from '../services/usage/usage.module.ts'
+import { createVaultModule } from '../services/vault/vault.module.ts'
+import { createWorkspacesModule } from '../services/workspaces/workspaces.module.ts'
+import type { OpenCore } from './core.ts'
+import type { PlatformOptions } from './platform-options.ts'
+
+export interface Foundation extends OpenCore {
+  readonly live: LiveValues
+  readonly objects: ObjectsModule
+  readonly backups: BackupsModule
+  readonly limits: RequestLimits
+  readonly workerId: string
+  readonly restoredAt: Date | undefined
+  /** The address this node listens at. */
+  readonly listeningOrigin: () => string
+}
+
+export type Modules = Awaited<ReturnType<typeof createModules>>
+
+export async function createModules(options: PlatformOptions, foundation: Foundation) {
+  const { publicUrl } = options
+  const given: Given = {
+    ...foundation,
+    baseUrl: () => publicUrl ?? foundation.listeningOrigin(),
+    worker: workerSettings(options, foundation.live),
+  }
+  const storage = await createStorageModules(options, given, {
+    runningJobs: () => work.queue.running(),
+    workspaces: {
+      check: (...args) => work.workspaces.check(...args),
+      openTable: (...args) => work.workspaces.openTable(...args),
+      readColumn: (...args) => work.workspaces.readColumn(...args),
+    },
+  })
+  const work = await createWorkModules(options, given, storage)
+  const surface = await createSurfaceModules(options, given, storage, work)
+  const { events, changes, tokens, people, objects, backups } = foundation
+  return { events, changes, tokens, people, objects, backups, ...storage, ...work, ...surface }
+}
+
+interface Given extends Foundation {
+  readonly baseUrl: () => string
+  readonly worker: WorkerSettings
+}
+
+/** What storage modules call of modules that are created after them. */
+interface Later {
+  readonly runningJobs: () => number
+  readonly workspaces: WorkspacesOfTables
+}
+
+type StorageModules = Awaited<ReturnType<typeof createStorageModules>>
+type WorkModules = Awaited<ReturnType<typeof createWorkModules>>
+
+/** Configurations, files and tables, and what they need. */
+async function createStorageModules(options: PlatformOptions, given: Given, later: Later) {
+  const { core, events, tokens, people, keyRing, live, objects, workerId, worker, listeningOrigin } = given
+  const { version, build = version, roles = ROLES, domain, publicUrl, smtpUrl } = options
+  const { egressAllow } = worker
+
+  const jobRecords = createJobRecordsModule({ core })
+  const usage = createUsageModule({ core, tokens, people, findJob: jobRecords.find })
+  const storageJobs = createStorageJobsModule({ core, workerId })
+  const nodes = createNodesModule({
+    core,
+    id: workerId,
+    nodeName: options.nodeName,
+    version: build,
+    roles,
+    labels: worker.labels,
+    load: () => ({
+      jobs: later.runningJobs(),
+      slots: roles.includes('worker') ? worker.jobs : 0,
+      storageJobs: storageJobs.running(),
+      memoryBytes: process.memoryUsage.rss(),
+      loadAverage: loadavg()[0]!, // of three
+      clockDifferenceMs: core.metadata.clock.differenceMs(),
+    }),
+  })
+  const componentsWorker = roles.includes('worker') ? workerId : undefined
+  const { unknownComponents } = options
+  const components = await createComponentsModule({ core, objects, keyRing, unknownComponents, worker: componentsWorker })
+  const encryption = createEncryptionModule({ keyRing, components })
+  const branches = createBranchesModule({ core })
+  const configurations = createConfigurationsModule({ core, components, encryption, branches, tokens })
+  const mergeRequests = createMergeRequestsModule({ core, branches, configurations, storageJobs, tokens })
+  const branchesApi = createBranchesApiModule({ core, branches, configurations, storageJobs })
+  const componentsApi = createComponentsApiModule({ components, configurations })
+
+  const files = createFilesModule({ core, objects, tokens, usage, branches, storageJobs, egressAllow })
+  const runStats = createRunStatsModule({ storageJobs, files })
+  const eventsApi = createEventsApiModule({ events, files })
+  const storageMetadata = createStorageMetadataModule({ core })
+  const freshness = createFreshnessModule({ core })
+  const tableUsage = createTableUsage(core)
+  const buckets = createBucketsModule({ core, branches, tokens, people, storageMetadata, tableUsage })
+  const tables = await createTablesModule({
+    ...{
+      core,
+      objects,
+      tokens,
+      usage,
+      branches,
+      files,
+      storageJobs,
+      storageMetadata,
+      freshness,
+      buckets,
+      configurations,
+      eventsApi,
+    },
+    workspaces: later.workspaces,
+    settings: withLive(options.tables ?? {}, live, { retentionDays: 'MILLRACE_TABLE_RETENTION_DAYS' }),
+  })
+  const bucketsApi = createBucketsApiModule({ buckets, tables, storageMetadata, storageJobs, eventsApi })
+  const iceberg = createIcebergModule({ core, objects, tokens, branches, tables })
+  const tokensApi = createTokensApiModule({ core, tokens, people, usage, tables, eventsApi, worker, region: options.region })
+  const peopleApi = createPeopleApiModule({
+    ...{ core, people, tokens, smtpUrl },
+    oidc: options.oidc,
+    linkBase: (requestUrl) =>
+      linkBaseUrl(requestUrl, { publicUrl, domain, listening: listeningOrigin(), machine: thisMachine() }),
+  })
+
+  return {
+    ...{ jobRecords, usage, storageJobs, nodes, components, encryption, branches, configurations, mergeRequests },
+    ...{ branchesApi, componentsApi, files, runStats, eventsApi, storageMetadata, freshness, buckets, tables, bucketsApi },
+    ...{ iceberg, tokensApi, peopleApi },
+  }
+}
+
+/** SQL, and everything that runs: jobs, flows, schedules, apps and streams. */
+async function createWorkModules(options: PlatformOptions, given: Given, storage: StorageModules) {
+  const { core, tokens, people, objects, limits, workerId, worker, restoredAt, baseUrl, listeningOrigin } = given
+  const { jobRecords, usage, storageJobs, nodes, components, encryption, branches, configurations, files, eventsApi } = storage
+  const { freshness, buckets, tables, iceberg } = storage
+  const { domain, publicUrl, smtpUrl, tls } = options
+  const { egressAllow } = worker
+
+  const sqlSettings = options.sql ?? {}
+  const sql = await createSqlModule({ core, objects, tables, files, storageJobs, usage, settings: sqlSettings })
+  const workspaces = createWorkspacesModule({
+    ...{ core, tokens, usage, branches, configurations, storageJobs, tables, sql },
+    sqlPort: () => sqlPort.number(), // later
+    settings: sqlSettings,
+  })
+  const sqlPort = createSqlPortModule({ core, tokens, branches, tables, sql, workspaces, limits, tls })
+  const sandboxes = createSandboxesModule({ core, branches, encryption, configurations, workspaces, sqlPort })
+
+  const configured = { core, tokens, components, encryption, branches, configurations }
+  const notifications = createNotificationsModule({ ...configured, egressAllow, smtpUrl, baseUrl })
+  const oauth = createOauthModule({
+    ...{ ...configured, people, egressAllow, baseUrl },
+    corsOrigins: options.corsOrigins,
+    manageToken: options.manageToken,
+  })
+  const vault = createVaultModule({ core, encryption, branches })
+  const programs = createProgramsModule({ core, worker, trust: options.trust })
+  const spark = createSparkModule({ core, tokens, programs, tables, iceberg, settings: options.spark })
+  const sampleApi = createSampleApiModule({ core, isServed: options.sampleApi ?? true })
+  const jobRunner = createJobRunnerModule({
+    ...{ ...configured, jobRecords, objects, files, tables, freshness, sql, sandboxes, oauth, vault, spark, programs, worker },
+    samplePlaces: () => sampleApi.places(listeningOrigin(), publicUrl),
+  })
+  const flows = createFlowsModule({
+    ...{ core, components, encryption, branches, configurations, notifications },
+    queue: createFlowQueue(() => queue.queue), // later
+  })
+  const queue = createQueueModule({
+    ...{ ...configured, jobRecords, usage, nodes, eventsApi, flows, jobRunner, worker, workerId, restoredAt, domain },
+    graceMs: options.graceMs ?? 0,
+  })
+  const syncActions = createSyncActionsModule({ components, branches, jobRunner, worker })
+  const watches = createWatchesModule({ core, notifications, branches, tables, queue, flows })
+  const lineage = createLineageModule({ core, freshness, components, configurations, tables, queue })
+  const triggers = createTriggersModule({ core, tokens, components, branches, tables, queue, baseUrl })
+  const scheduler = createSchedulerModule({
+    ...{ core, tokens, components, branches, configurations, notifications, queue, triggers, baseUrl },
+  })
+  const templates = await createTemplatesModule({
+    ...{ core, encryption, branches, configurations, flows, scheduler, egressAllow, baseUrl },
+    folders: options.templateFolders ?? [],
+    repositories: options.templateRepositories ?? [],
+    refreshMs: options.templateRefreshMs ?? 0,
+  })
+  const apps = createAppsModule({
+    ...{ ...configured, people, objects, buckets, workspaces, sqlPort, programs, worker, baseUrl },
+    settings: options.apps,
+  })
+  const streams = createStreamsModule({ core, encryption, branches, tables, baseUrl })
+  const registeredServers = createRegisteredServersModule({ core, programs, servers: options.servers ?? {} })
+
+  return {
+    ...{ sql, workspaces, sqlPort, sandboxes, notifications, oauth, vault, programs, spark, sampleApi, jobRunner, flows },
+    ...{ queue, syncActions, watches, lineage, triggers, scheduler, templates, apps, streams, registeredServers },
+  }
+}
+
+/** What people and operators see of all of it. */
+async function createSurfaceModules(options: PlatformOptions, given: Given, storage: StorageModules, work: WorkModules) {
+  const { core, events, changes, tokens, people, objects, backups, restoredAt } = given
+  const { jobRecords, usage, storageJobs, nodes, components, componentsApi, branches, configurations, files } = storage
+  const { buckets, tables } = storage
+  const { queue, scheduler, sqlPort } = work
+  const { version, build = version, roles = ROLES, domain, tls } = options
+
+  const search = createSearchModule({ people, jobRecords, components, configurations, files, tables, scheduler })
+  const globalSearch = createGlobalSearchModule({ tokens, components, branches, configurations, buckets, tables })
+  const changesApi = createChangesApiModule({ core, changes, components })
+  const operations = createOperationsModule({
+    ...{ core, events, version, restoredAt },
+    disk: () => diskSpaceOf(core.dataDir),
+    objectStore: () => objects.store.list({ prefix: 'tables/', limit: 1 }),
+    workloads: { jobs: queue.workload, storage: storageJobs.workload },
+    clocks: nodes.clocks,
+    lastBackupAt: backups.lastGoodAt,
+    scheduleLagMs: scheduler.lagMs,
+    stoppedSchedules: scheduler.stopped,
+    componentProblems: components.problems,
+    certificate: () => tls?.current().cert,
+  })
+  const health = createHealthModule({
+    ...{ core, objects, backups, nodes, usage, files, storageJobs, tables, queue, scheduler, version },
+    commit: options.commit,
+    metricsToken: options.metricsToken,
+    diskReserveBytes: options.diskReserveBytes ?? 0,
+    isRestoredCopy: restoredAt !== undefined,
+    isApi: roles.includes('api'),
+  })
+  const stackIndex = createStackIndexModule({ componentsApi, sqlPort, revision: build, domain })
+  const unavailableServices = createUnavailableServicesModule()
+  const nameRules = createNameRulesModule()
+  const guides = createGuidesModule()
+  const console = await createConsoleModule({ objects })
+
+  return { search, globalSearch, changesApi, operations, health, stackIndex, unavailableServices, nameRules, guides, console }
+}
+
+/** What can be changed while the stack runs is read each time. */
+const workerSettings = (options: PlatformOptions, live: LiveValues) =>
+  withLive({ ...DEFAULT_WORKER, ...options.worker }, live, {
+    jobs: 'MILLRACE_WORKER_JOBS',
+    projectJobs: 'MILLRACE_PROJECT_JOBS',
+    attempts: 'MILLRACE_JOB_ATTEMPTS',
+    actions: 'MILLRACE_ACTIONS',
+    projectActions: 'MILLRACE_PROJECT_ACTIONS',
+    diskBytes: 'MILLRACE_RUN_DISK_BYTES',
+    results: 'MILLRACE_RUN_RESULTS',
+  })

@@ -1,0 +1,87 @@
+// What a platform is created with. Most of it comes from the environment (start/config.ts).
+
+import type { GitAddress } from '../engines/git/fetch-repository.ts'
+import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
+import type { Trust } from '../engines/tls/trust.ts'
+import type { RequestLimitSettings } from '../http/request-limits.ts'
+import type { TlsPair } from '../http/tls.ts'
+import type { Log } from '../kit/log.ts'
+import type { Role } from '../model/module.ts'
+import type { StackSetting } from '../model/stack-setting.ts'
+import type { WorkerSettings } from '../model/worker-settings.ts'
+import type { InstanceSettings } from '../services/apps/apps.module.ts'
+import type { UnknownComponents } from '../services/components/components.module.ts'
+import type { OidcOptions } from '../services/people/people-api.module.ts'
+import type { ServerAddresses } from '../services/registered-servers/registered-servers.module.ts'
+import type { ExternalS3 } from '../services/s3/s3.module.ts'
+import type { SparkSettings } from '../services/spark/spark.module.ts'
+import type { TableSettings } from '../services/tables/tables.module.ts'
+import type { WorkspaceSettings } from '../services/workspaces/workspaces.module.ts'
+import type { CoreOptions } from './core.ts'
+
+export interface PlatformOptions extends CoreOptions {
+  readonly log: Log
+  readonly version: string
+  /** Of the sources that run; left out where it is not known. */
+  readonly commit?: string | undefined
+  /** What components need to trust the stack's own authority. */
+  readonly trust?: Trust | undefined
+  /** Version and commit; the version when left out. */
+  readonly build?: string
+  readonly publicUrl?: string | undefined
+  readonly domain?: string | undefined
+  readonly region: string
+  readonly bucket: string
+  /** The address clients use for the embedded object store, when it is not the host of the API. */
+  readonly s3PublicUrl?: string | undefined
+  readonly externalS3?: ExternalS3 | undefined
+  /** Both listeners over TLS with HTTP/2; plain HTTP without it. */
+  readonly tls?: TlsPair | undefined
+  readonly bodyLimitBytes: number
+  readonly maintenance?: { readonly reason: string } | undefined
+  readonly corsOrigins: readonly string[]
+  /** Set: the stack is a copy, and the one it was copied from may still run. Nothing starts by itself, and nothing goes out. */
+  readonly restoredAt?: Date | undefined
+  /** Left out: the metrics are readable without a token. */
+  readonly metricsToken?: string | undefined
+  /** Where people sign in with a provider; left out: with passwords and links only. */
+  readonly oidc?: OidcOptions | undefined
+  /** Left out: no limits. */
+  readonly requestLimits?: RequestLimitSettings
+  /** Not ready when the disk with the data folder has less. */
+  readonly diskReserveBytes?: number
+  /** Proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies?: readonly string[]
+  /** What people call this node; the name of its machine when left out. */
+  readonly nodeName?: string | undefined
+  /** What this node does; everything by default. */
+  readonly roles?: readonly Role[]
+  readonly worker?: Partial<WorkerSettings>
+  /** Whether the sample shop is served; it is when left out. */
+  readonly sampleApi?: boolean
+  /** Where mail is sent through; without it none is. */
+  readonly smtpUrl?: string | undefined
+  /** The cluster of `platform.spark-sql`, and what its drivers run with. */
+  readonly spark?: SparkSettings | undefined
+  /** Servers beside the stack: Spark and MLflow. */
+  readonly servers?: ServerAddresses | undefined
+  /** Manages the OAuth providers; without it they cannot be changed. */
+  readonly manageToken?: string | undefined
+  /** Folders of templates besides the one that comes with the stack. */
+  readonly templateFolders?: readonly string[] | undefined
+  /** And git repositories of templates, fetched now and then; 0: only on request. */
+  readonly templateRepositories?: readonly GitAddress[] | undefined
+  readonly templateRefreshMs?: number | undefined
+  /** How much tables may take; the defaults of the table engine where nothing is said. */
+  readonly tables?: TableSettings | undefined
+  /** How many data apps run, and how long they may take to start. */
+  readonly apps?: Partial<InstanceSettings> | undefined
+  /** How much SQL may take; the defaults of the SQL engine where nothing is said. */
+  readonly sql?: (SqlEngineSettings & WorkspaceSettings) | undefined
+  /** Configurations of components that the stack does not know; refused when left out. */
+  readonly unknownComponents?: UnknownComponents | undefined
+  /** What the environment says, for those who run the stack to read and, in part, to change. */
+  readonly settings?: readonly StackSetting[]
+  /** How long running work may finish when the platform closes. */
+  readonly graceMs?: number
+}

@@ -394,7 +394,7 @@ test('a repository of templates by git address is fetched, used and upgraded, an
   )
   const unusable = await stack.request('GET', '/templates/v1/repositories/templates/templates')
   assert.equal(unusable.status, 404)
-  assert.match(unusable.text, /templates.{2,4} cannot be used: It has not been fetched yet\./)
+  assert.match(unusable.text, /templates.{2,4} is not usable: It has not been fetched yet\./)
 
   const first = await git.commit({
     'repository.json': '{"name": "team", "author": {"name": "Team"}}',

@@ -23,6 +23,7 @@ import { createEncryptionModule } from '../services/encryption/encryption.module
 import { createEventsApiModule } from '../services/events/events-api.module.ts'
 import { createFilesModule } from '../services/files/files.module.ts'
 import { createFlowsModule } from '../services/flows/flows.module.ts'
+import { createFullTextSearchModule } from '../services/full-text-search/full-text-search.module.ts'
 import { createGlobalSearchModule } from '../services/global-search/global-search.module.ts'
 import { createGuidesModule } from '../services/guides/guides.module.ts'
 import { createHealthModule } from '../services/health-and-docs/health.module.ts'
@@ -46,7 +47,6 @@ import type { ObjectsModule } from '../services/s3/s3.module.ts'
 import { createSampleApiModule } from '../services/sample-api/sample-api.module.ts'
 import { createSandboxesModule } from '../services/sandboxes/sandboxes.module.ts'
 import { createSchedulerModule } from '../services/scheduler/scheduler.module.ts'
-import { createSearchModule } from '../services/search/search.module.ts'
 import { createSparkModule } from '../services/spark/spark.module.ts'
 import { createSqlModule } from '../services/sql/sql.module.ts'
 import { createSqlPortModule } from '../services/sql-port/sql-port.module.ts'
@@ -268,7 +268,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const { queue, scheduler, sqlPort } = work
   const { version, build = version, roles = ROLES, domain, tls } = options
 
-  const search = createSearchModule({ people, jobRecords, components, configurations, files, tables, scheduler })
+  const search = createFullTextSearchModule({ people, jobRecords, components, configurations, files, tables, scheduler })
   const globalSearch = createGlobalSearchModule({ tokens, components, branches, configurations, buckets, tables })
   const changesApi = createChangesApiModule({ core, changes, components })
   const operations = createOperationsModule({

@@ -25,9 +25,9 @@ import {
   type Revision,
 } from './configurations.store.ts'
 import { type ConfigurationRecord, inOrder, type RowRecord } from './records.ts'
-import { createResponseCache, type JsonAnswer, jsonAnswer } from './response-cache.ts'
 import { findRow, listRows, listRowsAt, listRowsOf } from './rows.store.ts'
 import { configurationText, listOf, rowText } from './views.ts'
+import { createWeightedCache, type JsonAnswer, jsonAnswer } from './weighted-cache.ts'
 
 const MAX_CHARS = 64 * 2 ** 20
 const MAX_LIST_BYTES = 16 * 2 ** 20
@@ -87,8 +87,8 @@ interface KeptList {
 }
 
 export function createReader({ db, inTransaction, components }: ReaderDeps): Reader {
-  const configurations = createResponseCache<number, Kept>(MAX_CHARS)
-  const lists = createResponseCache<string, KeptList>(MAX_LIST_BYTES)
+  const configurations = createWeightedCache<number, Kept>(MAX_CHARS)
+  const lists = createWeightedCache<string, KeptList>(MAX_LIST_BYTES)
 
   function remember(record: ConfigurationRecord, rows: string): Kept {
     const text = configurationText(record, { configuration: true, state: true, rows })

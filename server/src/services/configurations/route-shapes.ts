@@ -7,7 +7,7 @@ import { CreatorToken, Timestamp } from '../../http/record-schemas.ts'
 import { sendJson } from '../../http/send-json.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Caller, type ExpectedVersion, versionNotFound } from './access.ts'
-import type { JsonAnswer } from './response-cache.ts'
+import type { JsonAnswer } from './weighted-cache.ts'
 
 export const CONFIGS = '/v2/storage/components/:componentId/configs'
 export const CONFIG = `${CONFIGS}/:configurationId`

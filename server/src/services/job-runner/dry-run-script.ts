@@ -5,7 +5,7 @@ import type { RunnableComponent, RunScope } from '../../model/run-ports.ts'
 import { readInputs } from './input.ts'
 import { limitsOf } from './limits.ts'
 import { readMapping, readRuntime } from './mapping.ts'
-import type { RowDeps } from './row-run.ts'
+import type { RowDeps } from './row-types.ts'
 import { requestOf } from './sql-script.ts'
 import { readState } from './state.ts'
 

@@ -3,7 +3,7 @@
 import { type Mask, maskValue } from '../../engines/runner/mask.ts'
 import type { StoredConfiguration } from '../../model/run-ports.ts'
 import { type RowAccount, rowView, spanOf } from './row-account.ts'
-import type { RowProgress, RowResult } from './row-run.ts'
+import type { RowProgress, RowResult } from './row-types.ts'
 
 /** What is gathered for the result while rows run; a failed job tells what it got to. */
 export interface Gathered {

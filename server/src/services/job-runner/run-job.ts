@@ -28,9 +28,9 @@ import { sizeOf } from './limits.ts'
 import { gone } from './mapping.ts'
 import { withOauthCredentials } from './oauth-credentials.ts'
 import { defaultBucketId } from './output-plan.ts'
+import { type PlannedRow, prepareSteps, type StepDeps } from './prepare-steps.ts'
 import { closeRowAccount, openRowAccount, publishedAccount } from './row-account.ts'
-import type { RowDeps, RowProgress, RowResult, RowRun } from './row-run.ts'
-import { openSteps, type PlannedRow, type StepDeps } from './row-steps.ts'
+import type { RowDeps, RowProgress, RowResult, RowRun } from './row-types.ts'
 import { chooseRows, contextOf, notFound, ownConfiguration, planRow, rowIdsIn } from './run-configuration.ts'
 import { runRow } from './run-row.ts'
 import { stagingOf } from './staging.ts'
@@ -274,7 +274,7 @@ interface Planned extends PlannedRow, Pick<RowRun, 'tell'> {
 async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Planned): Promise<RowResult> {
   const { job } = handle
   const { scope, component, plan, token } = planned
-  const { steps, secrets: opened } = await openSteps(deps, job, planned)
+  const { steps, secrets: opened } = await prepareSteps(deps, job, planned)
   planned.progress.secrets.push(...opened)
   const isSaved = isStateSaved(job)
   return runRow(

@@ -6,11 +6,11 @@ import { scopeOf } from '../../http/scope.ts'
 import type { TableAliases } from './table-aliases.ts'
 import { AliasFilterFields, ByBucket, ByTable, NewAlias } from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
-import type { TableViews } from './table-views.ts'
+import type { TableViewLoader } from './table-view-loader.ts'
 
 export interface TableAliasesRoutesDeps {
   readonly aliases: TableAliases
-  readonly views: TableViews
+  readonly views: TableViewLoader
 }
 
 export function tableAliasesRoutes({ aliases, views }: TableAliasesRoutesDeps): FastifyPluginAsyncTypebox {

@@ -10,11 +10,11 @@ import { PlatformError } from '../../kit/errors.ts'
 import type { TableMetadata } from './table-metadata.ts'
 import { ByTable } from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
-import type { TableViews } from './table-views.ts'
+import type { TableViewLoader } from './table-view-loader.ts'
 
 export interface TableMetadataRoutesDeps {
   readonly metadata: TableMetadata
-  readonly views: TableViews
+  readonly views: TableViewLoader
 }
 
 const INCLUDES = ['buckets', 'metadata', 'columns', 'columnMetadata', 'attributes']

@@ -42,7 +42,7 @@ import { createSnapshotJobs } from './table-snapshot-jobs.ts'
 import { tableSnapshotsRoutes } from './table-snapshots.routes.ts'
 import { createTableSnapshots } from './table-snapshots.ts'
 import { tableStructureRoutes } from './table-structure.routes.ts'
-import { createTableViews } from './table-views.ts'
+import { createTableViewLoader } from './table-view-loader.ts'
 import { createTablesLoop } from './tables.loop.ts'
 import { tablesRoutes } from './tables.routes.ts'
 import { createTables } from './tables.ts'
@@ -97,7 +97,7 @@ export async function createTablesModule(deps: TablesModuleDeps) {
     freshnessAt: deps.freshness.freshnessAt,
   })
   const tables = createTables(parts, storageJobs.create)
-  const views = createTableViews(parts)
+  const views = createTableViewLoader(parts)
   const loads = createTableLoads({
     parts,
     engine,
@@ -201,7 +201,7 @@ interface PartsOfRoutes {
   readonly parts: ReturnType<typeof createTableParts>
   readonly engine: Awaited<ReturnType<typeof createTableEngine>>
   readonly tables: ReturnType<typeof createTables>
-  readonly views: ReturnType<typeof createTableViews>
+  readonly views: ReturnType<typeof createTableViewLoader>
   readonly exports: ReturnType<typeof createTableExports>
   readonly dryRuns: ReturnType<typeof createTableDryRuns>
 }

@@ -14,12 +14,12 @@ import type { DryRunJob } from '../../model/dry-run.ts'
 import { eventOf } from '../../model/event.ts'
 import { ByTable } from './table-route-shapes.ts'
 import { TableView } from './table-view.ts'
-import type { TableViews } from './table-views.ts'
+import type { TableViewLoader } from './table-view-loader.ts'
 import type { Tables } from './tables.ts'
 
 export interface TablesRoutesDeps {
   readonly tables: Tables
-  readonly views: TableViews
+  readonly views: TableViewLoader
   readonly dryRun: DryRunJob
   readonly eventsOfTable: (req: FastifyRequest, tableId: string, query: Type.Static<typeof EventListQuery>) => Promise<unknown[]>
 }

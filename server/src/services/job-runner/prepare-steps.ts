@@ -9,7 +9,7 @@ import { configFile, processorConfigFile } from './config-file.ts'
 import { type OpenedSecrets, openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { limitsOf } from './limits.ts'
 import { invalid } from './mapping.ts'
-import type { Step } from './row-run.ts'
+import type { Step } from './row-types.ts'
 import type { PlanDeps, ProcessorPlan, RowPlan } from './run-configuration.ts'
 import { contextOf } from './run-configuration.ts'
 
@@ -29,7 +29,7 @@ export interface PlannedRow {
 }
 
 /** Before processors, the component, after processors; and what of it must not be seen. */
-export async function openSteps(
+export async function prepareSteps(
   deps: StepDeps,
   job: QueuedJob,
   row: PlannedRow,

@@ -1,9 +1,9 @@
-// Answers in memory: what is read far more often than it changes is made, encoded and compressed once.
+// A cache of responses that are read far more often than they change: each is built, encoded and compressed once.
 
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 
-/** JSON that is kept, in the forms in which it leaves. Each is made when somebody first asks for it. */
+/** A cached JSON response, plain and compressed. Each form is created on first use. */
 export interface JsonAnswer {
   bytes(): Buffer
   gzipped(): Promise<Buffer>
@@ -27,17 +27,17 @@ export function jsonAnswer(content: string | Buffer): JsonAnswer {
   }
 }
 
-/** Bounded by what the answers weigh: those that were asked for least recently leave first. */
-export interface ResponseCache<Key, Answer> {
-  /** Only what holds is handed out; whoever asks has just looked what that means. */
+/** An LRU cache that is bounded by the total weight of its responses. */
+export interface WeightedCache<Key, Answer> {
+  /** Returns the response only if it is still valid, which the caller decides. */
   find(key: Key, holds: (answer: Answer) => boolean): Answer | undefined
   keep(key: Key, answer: Answer, weight: number): void
 }
 
-/** An answer heavier than this part of the module would push out too many others. */
+/** A response heavier than this share of the cache would evict too many others. */
 const HEAVIEST = 1 / 4
 
-export function createResponseCache<Key, Answer>(maxWeight: number): ResponseCache<Key, Answer> {
+export function createWeightedCache<Key, Answer>(maxWeight: number): WeightedCache<Key, Answer> {
   const kept = new Map<Key, { readonly answer: Answer; readonly weight: number }>()
   let weight = 0
 

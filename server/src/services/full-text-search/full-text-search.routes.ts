@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { optionalText } from '../../http/parameters.ts'
 import { scopeOf } from '../../http/scope.ts'
-import { type createSearch, KINDS } from './search.ts'
+import { type createFullTextSearch, KINDS } from './full-text-search.ts'
 
 const Kinds = Type.Union(KINDS.map((kind) => Type.Literal(kind)))
 const Query = Type.Object({
@@ -29,7 +29,7 @@ const View = Type.Object(
   { title: 'SearchResult' },
 )
 
-export function searchRoutes(search: ReturnType<typeof createSearch>): FastifyPluginAsyncTypebox {
+export function fullTextSearchRoutes(search: ReturnType<typeof createFullTextSearch>): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/v2/storage/search',

@@ -6,8 +6,8 @@ import type { PeopleModule } from '../people/people.module.ts'
 import type { JobRecordsModule } from '../queue/job-records.module.ts'
 import type { SchedulerModule } from '../scheduler/scheduler.module.ts'
 import type { TablesModule } from '../tables/tables.module.ts'
-import { searchRoutes } from './search.routes.ts'
-import { createSearch } from './search.ts'
+import { fullTextSearchRoutes } from './full-text-search.routes.ts'
+import { createFullTextSearch } from './full-text-search.ts'
 
 export interface SearchModuleDeps {
   readonly people: PeopleModule
@@ -20,9 +20,9 @@ export interface SearchModuleDeps {
 }
 
 /** The search by a word, for people who type. */
-export function createSearchModule(deps: SearchModuleDeps) {
+export function createFullTextSearchModule(deps: SearchModuleDeps) {
   const { people, jobRecords, components, configurations, files, tables, scheduler } = deps
-  const search = createSearch({
+  const search = createFullTextSearch({
     table: tables.search.tables,
     column: tables.search.columns,
     configuration: configurations.search.configurations,
@@ -33,5 +33,5 @@ export function createSearchModule(deps: SearchModuleDeps) {
     file: files.findNamed,
     schedule: scheduler.find,
   })
-  return defineModule({ name: 'search', routes: [searchRoutes(search)] })
+  return defineModule({ name: 'full-text-search', routes: [fullTextSearchRoutes(search)] })
 }

@@ -6,7 +6,7 @@ import { migratedPostgres } from '../../../../tests/support/fresh-databases.ts'
 import { untilSomebodyWaits } from '../../../../tests/support/lock-waits.ts'
 import { newMember, newStackAdmin } from '../../../../tests/support/person-client.ts'
 import { startTestStack, type TestStack } from '../../../../tests/support/test-stack.ts'
-import type { Found } from './search.ts'
+import type { Found } from './full-text-search.ts'
 
 const HTTP = 'keboola.ex-generic-v2'
 

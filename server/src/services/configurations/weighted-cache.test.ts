@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createResponseCache } from './response-cache.ts'
+import { createWeightedCache } from './weighted-cache.ts'
 
 const always = () => true
 
 test('an answer is handed out while it holds, and the newest for a key is the one that counts', () => {
-  const answers = createResponseCache<string, { readonly version: number }>(100)
+  const answers = createWeightedCache<string, { readonly version: number }>(100)
   answers.keep('a', { version: 1 }, 1)
   assert.deepEqual(
     answers.find('a', ({ version }) => version === 1),
@@ -21,7 +21,7 @@ test('an answer is handed out while it holds, and the newest for a key is the on
 })
 
 test('the cache is bounded by weight: what was asked for least recently is dropped, and nothing may take a quarter of it', () => {
-  const answers = createResponseCache<string, string>(100)
+  const answers = createWeightedCache<string, string>(100)
   for (const key of ['a', 'b', 'c', 'd']) answers.keep(key, key, 25)
   answers.find('a', always)
   answers.keep('e', 'e', 20)

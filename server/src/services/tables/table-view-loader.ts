@@ -3,10 +3,10 @@
 import type { Table, TableParts } from './table-catalog.ts'
 import { type TableDefinition, tableView } from './table-view.ts'
 
-export type TableViews = ReturnType<typeof createTableViews>
+export type TableViewLoader = ReturnType<typeof createTableViewLoader>
 
 /** The routes of tables answer with these, and the buckets routes where they show the tables of a bucket. */
-export function createTableViews({ catalog, buckets, metadata, projectName, freshnessAt }: TableParts) {
+export function createTableViewLoader({ catalog, buckets, metadata, projectName, freshnessAt }: TableParts) {
   async function many(found: readonly Table[], include: ReadonlySet<string>, baseUrl: string) {
     const byProject = Map.groupBy(found, (table) => table.row.projectId)
     const own = new Map<number, Awaited<ReturnType<typeof metadataOf>>>()

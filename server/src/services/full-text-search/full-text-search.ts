@@ -1,4 +1,4 @@
-// Which kinds of things there are to find, and in which order they come.
+// The kinds of search results, and their ranking.
 
 import type { Scope } from '../../model/scope.ts'
 
@@ -25,7 +25,7 @@ export interface Found {
   readonly more: readonly Kind[]
 }
 
-export const createSearch =
+export const createFullTextSearch =
   (sources: Readonly<Record<Kind, Source>>) =>
   async (scope: Scope, text: string, kinds: readonly Kind[], limit: number): Promise<Found> => {
     const wanted = KINDS.filter((kind) => kinds.length === 0 || kinds.includes(kind))

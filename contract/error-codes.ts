@@ -438,6 +438,10 @@ export const ERRORS = {
     kind: 'too-large',
     text: 'The statement refers to more than the {limit} tables allowed. Split it into several statements.',
   },
+  'sql.tooManyNames': {
+    kind: 'too-large',
+    text: 'The statement refers to {count} tables, columns, functions and types; at most {limit} are allowed. Split it into several statements.',
+  },
   'sql.manyStatements': { kind: 'invalid', text: 'One statement was expected; the text has {count}. Send them separately.' },
   'sql.notAllowed': { kind: 'invalid', text: '{what} (character {position}) is not allowed here: {reason}.' },
   'sql.failed': { kind: 'invalid', text: '{message}' },

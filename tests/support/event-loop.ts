@@ -17,8 +17,8 @@ export interface Hold {
 }
 
 /** The most processor time of this thread between two turns of its event loop, and the bound, which grows with how slow the processor is. */
-export async function longestHold(work: () => Promise<void>): Promise<Hold> {
-  const end = watchHolds()
+export async function longestHold(work: () => Promise<void>, boundMs = BOUND_MS): Promise<Hold> {
+  const end = watchHolds(boundMs)
   try {
     await work()
   } catch (error) {
@@ -36,18 +36,18 @@ export function watchEventLoop(t: TestContext): void {
 
 /** For the event loop of another process. */
 export const assertNotHeld = (heldMs: number): void =>
-  assertWithinBound({ heldMs, boundMs: heldMs < BOUND_MS ? BOUND_MS : boundNow() })
+  assertWithinBound({ heldMs, boundMs: heldMs < BOUND_MS ? BOUND_MS : BOUND_MS * slowness() })
 
 export function assertWithinBound({ heldMs, boundMs }: Hold): void {
   const sentence = `the event loop was held for ${Math.round(heldMs)} ms; the bound is ${Math.round(boundMs)} ms`
   assert.ok(heldMs < boundMs, sentence)
 }
 
-function watchHolds(): () => Hold {
+function watchHolds(atRestMs = BOUND_MS): () => Hold {
   let heldMs = 0
-  let boundMs = BOUND_MS
+  let boundMs = atRestMs
   const end = watchLoop((ms) => {
-    if (ms > boundMs) boundMs = Math.max(boundMs, boundNow())
+    if (ms > boundMs) boundMs = Math.max(boundMs, atRestMs * slowness())
     heldMs = Math.max(heldMs, ms)
   }, WORTH_NOTING_MS)
   return () => {
@@ -57,7 +57,7 @@ function watchHolds(): () => Hold {
 }
 
 /** Programs on the same core make a processor slower for a while: who has held the loop too long is measured by the speed of that moment. */
-const boundNow = (): number => BOUND_MS * Math.max(1, (medianOf(spins(9)) ?? 0) / REFERENCE_SPIN_MS)
+const slowness = (): number => Math.max(1, (medianOf(spins(9)) ?? 0) / REFERENCE_SPIN_MS)
 
 /** Processor times of some equal pieces of work. */
 const spins = (count: number): number[] =>

@@ -4,6 +4,7 @@
 import { nextTurn } from '../../kit/next-turn.ts'
 import { type FrameSocket, FrameTooLong } from './frames.ts'
 import * as say from './messages.ts'
+import { NamedItems } from './named-items.ts'
 import { cutRows } from './rows.ts'
 import { textOf } from './values.ts'
 import {
@@ -17,8 +18,8 @@ import {
 } from './wire-session.ts'
 
 const MAX_MESSAGE_BYTES = 32 << 20
-/** Prepared statements and portals of one connection. */
-const MAX_NAMED = 10_000
+const MAX_STATEMENT_BYTES = 8 << 20
+const MAX_PORTAL_BYTES = 2 * MAX_MESSAGE_BYTES
 /** Handled one after the other before everything else in the process has its turn. */
 const FRAMES_PER_TURN = 20
 /** Small messages wait for each other up to this. */
@@ -49,8 +50,8 @@ export interface ConnectionDeps {
 }
 
 export function createConnection({ socket, session, wireError }: ConnectionDeps): Connection {
-  const statements = new Map<string, WireStatement>()
-  const portals = new Map<string, OpenPortal>()
+  const statements = new NamedItems<WireStatement>(MAX_STATEMENT_BYTES, TOO_MUCH_TEXT)
+  const portals = new NamedItems<OpenPortal>(MAX_PORTAL_BYTES, TOO_MANY_VALUES)
   let running: WirePortal | undefined
   let isSkipping = false
   let reason: WireError | undefined
@@ -95,7 +96,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
 
   async function simpleQuery(sql: string): Promise<void> {
     await closePortal('')
-    const texts = session.split(sql)
+    const texts = await session.split(sql)
     if (texts.length === 0) await send(say.emptyQuery())
     for (const { text, offset } of texts) {
       await nextTurn() // a text may hold many thousands that are done at once, such as SET
@@ -120,7 +121,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
       if (cause instanceof ClientGone) throw cause
       const error = wireError(cause)
       if (error.position === undefined) throw error
-      const position = [...sql.slice(0, offset + error.position - 1)].length + 1
+      const position = charactersOf(sql.slice(0, offset + error.position - 1)) + 1
       throw new WireError(error.code, error.message, { position, ...(error.hint !== undefined && { hint: error.hint }) })
     }
   }
@@ -141,12 +142,13 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
     const name = read.text()
     const sql = read.text()
     const types = say.listOf(read.int16(), read.int32)
-    const texts = session.split(sql)
+    const texts = await session.split(sql)
     if (texts.length > 1) throw new WireError('42601', `A prepared statement is one statement; the text has ${texts.length}.`)
     if (name !== '' && statements.has(name)) throw new WireError('42P05', `The prepared statement "${name}" exists already.`)
-    checkRoom(statements)
+    statements.checkRoom(name, content.length)
     const [only] = texts
-    statements.set(name, only ? inText(sql, only.offset, await session.parse(only.text, types)) : EMPTY)
+    const statement = only ? inText(sql, only.offset, await session.parse(only.text, types)) : EMPTY
+    statements.set(name, statement, content.length)
     await send(say.parseComplete())
   }
 
@@ -176,10 +178,10 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
     })
     const formats = say.listOf(read.int16(), () => formatFrom(read.int16()))
     if (name !== '' && portals.has(name)) throw new WireError('42P03', `The portal "${name}" exists already.`)
-    checkRoom(portals)
     await closePortal(name)
+    portals.checkRoom(name, content.length)
     const values = await valuesFrom(statement, raw, valueFormats)
-    portals.set(name, { portal: statement.bind(values, formats), formats, rest: Buffer.alloc(0) })
+    portals.set(name, { portal: statement.bind(values, formats), formats, rest: Buffer.alloc(0) }, content.length)
     await send(say.bindComplete())
   }
 
@@ -318,7 +320,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
 
   /** Portals live as long as their transaction; without one, until Sync. */
   async function ready(): Promise<void> {
-    if (session.status() !== 'T') for (const name of [...portals.keys()]) await closePortal(name)
+    if (session.status() !== 'T') for (const name of portals.names()) await closePortal(name)
     await send(say.readyForQuery(session.status()))
     await flush()
   }
@@ -366,7 +368,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
       const last = error instanceof FrameTooLong ? new WireError('54000', error.message) : wireError(error)
       socket.end(say.errorResponse(last, 'FATAL'))
     } finally {
-      for (const name of [...portals.keys()]) await closePortal(name)
+      for (const name of portals.names()) await closePortal(name)
       await session.close()
     }
   }
@@ -382,6 +384,9 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
 
 class ClientGone extends Error {}
 
+/** Pairs of surrogates are one. */
+const charactersOf = (text: string): number => text.replaceAll(/[\ud800-\udbff][\udc00-\udfff]/g, '_').length
+
 const protocolError = (message: string) => new WireError('08P01', message)
 
 const gaveUp = (why: string) => new WireError('57014', `COPY was ended by the client: ${why.slice(0, 200)}`)
@@ -391,10 +396,8 @@ const formatFrom = (code: number): Format => {
   throw protocolError(`The format ${code} is not known: 0 is text, 1 is binary.`)
 }
 
-function checkRoom(named: ReadonlyMap<string, unknown>): void {
-  if (named.size >= MAX_NAMED)
-    throw new WireError('53400', `A connection has at most ${MAX_NAMED} prepared statements and portals.`)
-}
+const TOO_MUCH_TEXT = `The prepared statements of a connection have at most ${MAX_STATEMENT_BYTES >> 20} MiB of text in all. Close those that are no longer used (DEALLOCATE), or use another connection.`
+const TOO_MANY_VALUES = `The portals of a connection have at most ${MAX_PORTAL_BYTES >> 20} MiB of values in all. Close those that are no longer used, or end the transaction.`
 
 /** A text without a statement. */
 const EMPTY: WireStatement = {

@@ -21,7 +21,7 @@ import { WireError, type WireSession } from './wire-session.ts'
 function echo(): WireSession {
   const columns = [{ name: 'said', oid: OID.text, modifier: -1 }]
   return {
-    split: (sql) => (sql === '' ? [] : [{ text: sql, offset: 0 }]),
+    split: async (sql) => (sql === '' ? [] : [{ text: sql, offset: 0 }]),
     parse: async (sql) => ({
       describe: async () => ({ parameters: [], columns }),
       bind: (values, formats) => ({
@@ -132,6 +132,17 @@ test('what is no message of the protocol ends the connection, and nobody else', 
   assert.equal((await short.next())?.kind, 'Z')
   short.end()
   await assert.rejects(wireClient(port, 'a', 'wrong'), /28P01/)
+})
+
+test('prepared statements of a connection have a limit of bytes, which closing them gives back', async () => {
+  const db = new pg.Client({ host: '127.0.0.1', port, user: 'a', password: 'right' })
+  await db.connect()
+  const text = (i: number) => `${i}${'x'.repeat(1 << 20)}`
+  for (let i = 0; i < 7; i++) await db.query({ name: `s${i}`, text: text(i) })
+  await assert.rejects(db.query({ name: 's7', text: text(7) }), { code: '53400', message: /8 MiB.*DEALLOCATE/ })
+  assert.equal((await db.query({ name: 's0', text: text(0) })).rowCount, 1, 'those that fit stay')
+  for (let i = 0; i < 20; i++) await db.query(String(i), []) // the one without a name takes the place of the last
+  await db.end()
 })
 
 test('there are no more connections than allowed', async () => {

@@ -50,7 +50,7 @@ export interface WireReceiver {
 
 export interface WireSession {
   /** The statements of a text, one by one, and where each begins. */
-  split(sql: string): readonly { readonly text: string; readonly offset: number }[]
+  split(sql: string): Promise<readonly { readonly text: string; readonly offset: number }[]>
   /** `types`: object ids that the client gives for parameters; 0 where it gives none. */
   parse(sql: string, types: readonly number[]): Promise<WireStatement>
   /** What a statement declared; clients ask for its columns as if it were a portal. */

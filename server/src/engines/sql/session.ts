@@ -125,7 +125,7 @@ export async function openSession(
       views.push({ schema, name, select: table.select(await linkFiles(table)) })
       bound.set(key, { schema, name, version: table.version })
     }
-    for (const [i, named] of tablesNamed(statement).entries()) {
+    for (const [i, named] of (await tablesNamed(statement)).entries()) {
       if (i > 0) await nextTurn() // a lookup may hold the event loop for a moment, and a statement may name a thousand tables
       await bindOne(named.schema, named.name, named)
     }
@@ -139,7 +139,7 @@ export async function openSession(
     const texts = (await Array.fromAsync(batches)).flat().map(([text]) => String(text))
     for (const text of texts) {
       await nextTurn()
-      for (const statement of statementsOfView(text))
+      for await (const statement of statementsOfView(text))
         await bindTables(statement).catch((error: unknown) => {
           if (!(error instanceof PlatformError && error.kind === 'forbidden')) throw error
         })
@@ -179,21 +179,26 @@ export async function openSession(
   async function start(sql: string, output: RunMessage['output'], given: Given): Promise<Running> {
     if (!isOpen) throw new PlatformError('sql.sessionClosed')
     if (isRunning) throw new PlatformError('sql.sessionInUse')
-    const statement = singleStatement(sql)
-    if (!given.isOurs) checkAllowed(statement, mode)
     isRunning = true
     try {
+      const statement = await singleStatement(sql)
+      if (!given.isOurs) await checkAllowed(statement, mode)
+      const qualified = database === undefined ? asItIs(statement) : await qualifyTables(statement, PROJECT_CATALOG)
       await bindTables(statement, given.shortNames)
       if (given.signal?.aborted) throw new PlatformError('sql.cancelled')
+      return run(statement, qualified, output, given)
     } catch (error) {
       isRunning = false
       throw error
     }
-    return run(statement, output, given)
   }
 
-  function run(statement: Statement, output: RunMessage['output'], { signal, timeoutMs, limit, values = [] }: Given): Running {
-    const { text, originalPosition } = database === undefined ? asItIs(statement) : qualifyTables(statement, PROJECT_CATALOG)
+  function run(
+    statement: Statement,
+    { text, originalPosition }: Qualified,
+    output: RunMessage['output'],
+    { signal, timeoutMs, limit, values = [] }: Given,
+  ): Running {
     const marker = randomBytes(16).toString('hex')
     const shape = Promise.withResolvers<StatementShape>()
     const batches = createQueue<readonly (readonly SqlValue[])[]>()
@@ -412,7 +417,9 @@ interface Running {
   readonly cancel: () => void
 }
 
-const asItIs = ({ text }: Statement) => ({ text, originalPosition: (at: number) => at })
+type Qualified = Awaited<ReturnType<typeof qualifyTables>>
+
+const asItIs = ({ text }: Statement): Qualified => ({ text, originalPosition: (at: number) => at })
 
 function transactionAfter(statement: Statement, isOpen: boolean): boolean {
   if (!isTransaction(statement)) return isOpen

@@ -4,6 +4,7 @@
 // files of the session directly, past the columns and rows an alias shows.
 
 import { PlatformError } from '../../kit/errors.ts'
+import { eachInTurns } from '../../kit/in-turns.ts'
 import { type Tokens, tokensOf } from './tokens.ts'
 
 export interface Statement {
@@ -26,28 +27,28 @@ const MAX_SQL_BYTES = 1 << 20
 const MAX_TABLES = 1000
 
 /** Statements are separated by `;`. Comments alone are none. */
-export const statementsOf = (sql: string): IteratorObject<Statement> => eachStatement(sql, MAX_SQL_BYTES)
+export const statementsOf = (sql: string): AsyncGenerator<Statement, void> => eachStatement(sql, MAX_SQL_BYTES)
 
 /** The text of a view as DuckDB keeps it, with brackets and names of its own: longer than what was sent. */
-export const statementsOfView = (sql: string): IteratorObject<Statement> => eachStatement(sql, 8 * MAX_SQL_BYTES)
+export const statementsOfView = (sql: string): AsyncGenerator<Statement, void> => eachStatement(sql, 8 * MAX_SQL_BYTES)
 
 /** The texts of statements. */
-export const splitStatements = (sql: string): string[] => placedStatements(sql).map(({ text }) => text)
+export const splitStatements = async (sql: string): Promise<string[]> => (await placedStatements(sql)).map(({ text }) => text)
 
 /** The texts of statements, and where each begins. */
-export function placedStatements(sql: string): Pick<Statement, 'text' | 'offset'>[] {
-  const { tokens, ranges } = readTokens(sql, MAX_SQL_BYTES)
+export async function placedStatements(sql: string): Promise<Pick<Statement, 'text' | 'offset'>[]> {
+  const { tokens, ranges } = await readTokens(sql, MAX_SQL_BYTES)
   const texts: Pick<Statement, 'text' | 'offset'>[] = []
-  for (let i = 0; i < ranges.length; i += 2) {
-    const [from, to] = [ranges[i] ?? 0, ranges[i + 1] ?? 0]
+  await eachInTurns(ranges.length / 2, (i) => {
+    const [from, to] = [ranges[2 * i] ?? 0, ranges[2 * i + 1] ?? 0]
     texts.push({ text: textOf(sql, tokens, from, to), offset: tokens.start(from) })
-  }
+  })
   return texts
 }
 
 /** The only statement of a text. */
-export function singleStatement(sql: string): Statement {
-  const { tokens, ranges } = readTokens(sql, MAX_SQL_BYTES)
+export async function singleStatement(sql: string): Promise<Statement> {
+  const { tokens, ranges } = await readTokens(sql, MAX_SQL_BYTES)
   const [from, to] = ranges
   if (from === undefined || to === undefined)
     throw new PlatformError('sql.invalid', { reason: 'it has no statement', position: 1 })
@@ -55,12 +56,12 @@ export function singleStatement(sql: string): Statement {
   return statementIn(sql, tokens, from, to)
 }
 
-function* eachStatement(sql: string, maxBytes: number): Generator<Statement, void> {
-  const { tokens, ranges } = readTokens(sql, maxBytes)
+async function* eachStatement(sql: string, maxBytes: number): AsyncGenerator<Statement, void> {
+  const { tokens, ranges } = await readTokens(sql, maxBytes)
   for (let i = 0; i < ranges.length; i += 2) yield statementIn(sql, tokens, ranges[i] ?? 0, ranges[i + 1] ?? 0)
 }
 
-function readTokens(sql: string, maxBytes: number): ReturnType<typeof tokensOf> {
+async function readTokens(sql: string, maxBytes: number): ReturnType<typeof tokensOf> {
   if (Buffer.byteLength(sql) > maxBytes) throw new PlatformError('sql.tooLong', { limit: maxBytes })
   const nul = sql.indexOf('\0')
   if (nul !== -1) throw new PlatformError('sql.invalid', { reason: 'it has a NUL', position: nul + 1 })
@@ -77,48 +78,58 @@ const statementIn = (sql: string, tokens: Tokens, from: number, to: number): Sta
   tokens: tokens.slice(from, to),
 })
 
+/** Whether a word or a name of the statement is one of these, in lower case. */
+export async function namesOneOf({ tokens }: Statement, names: ReadonlySet<string>): Promise<boolean> {
+  let isNamed = false
+  await eachInTurns(tokens.length, (i) => {
+    isNamed = tokens.isName(i) && names.has(tokens.lower(i))
+    return !isNamed
+  })
+  return isNamed
+}
+
 /** Ids of buckets have a dot, so that SQL can only name them in quotes: `"in.c-main".orders`. */
 export const BUCKET_ID = /^(?:in|out|sys)\.[^.]+$/
 
 /** Each table once. */
-export function tablesNamed({ tokens }: Pick<Statement, 'tokens'>): TableName[] {
+export async function tablesNamed({ tokens }: Pick<Statement, 'tokens'>): Promise<TableName[]> {
   const found = new Map<string, TableName>()
-  for (const i of placesOfTables(tokens)) {
+  await eachInTurns(tokens.length, (i) => {
+    if (!isTable(tokens, i)) return
     const [schema, name] = [tokens.text(i), tokens.text(i + 2)]
     const key = `${schema}.${name}` // the only dot of a bucket id is its first
-    if (found.has(key)) continue
+    if (found.has(key)) return
     if (found.size === MAX_TABLES) throw new PlatformError('sql.tooManyTables', { limit: MAX_TABLES })
     found.set(key, { schema, name })
-  }
+  })
   return [...found.values()]
 }
 
 /** The text of a statement with `catalog.` before each table of the project, and where a place in it was before. */
-export function qualifyTables(statement: Statement, catalog: string): { text: string; originalPosition: (at: number) => number } {
-  const { tokens, offset } = statement
-  const starts = placesOfTables(tokens)
-    .filter((i) => !tokens.isSymbol(i - 1, '.'))
-    .map((i) => tokens.start(i) - offset)
+export async function qualifyTables(
+  statement: Statement,
+  catalog: string,
+): Promise<{ text: string; originalPosition: (at: number) => number }> {
+  const { tokens, offset, text } = statement
   const prefix = `${catalog}.`
+  const starts: number[] = []
   const pieces: string[] = []
   let from = 0
-  for (const start of starts) {
-    pieces.push(statement.text.slice(from, start), prefix)
+  await eachInTurns(tokens.length, (i) => {
+    if (tokens.isSymbol(i - 1, '.') || !isTable(tokens, i)) return
+    const start = tokens.start(i) - offset
+    starts.push(start)
+    pieces.push(text.slice(from, start), prefix)
     from = start
-  }
-  pieces.push(statement.text.slice(from))
+  })
+  pieces.push(text.slice(from))
   const before = (at: number) => starts.filter((start, i) => start + i * prefix.length < at).length
   return { text: pieces.join(''), originalPosition: (at) => at - before(at) * prefix.length }
 }
 
-/** The tokens where `"in.c-main".orders` begins. */
-function placesOfTables(tokens: Tokens): number[] {
-  const places: number[] = []
-  for (let i = 0; i < tokens.length - 2; i++)
-    if (tokens.isQuoted(i) && tokens.isSymbol(i + 1, '.') && tokens.isName(i + 2) && BUCKET_ID.test(tokens.text(i)))
-      places.push(i)
-  return places
-}
+/** Whether `"in.c-main".orders` begins here. */
+const isTable = (tokens: Tokens, i: number): boolean =>
+  tokens.isQuoted(i) && tokens.isSymbol(i + 1, '.') && tokens.isName(i + 2) && BUCKET_ID.test(tokens.text(i))
 
 export type SessionMode = 'read' | 'write'
 
@@ -209,7 +220,7 @@ const [SHORTEST_HIDDEN, LONGEST_HIDDEN] = [5, 30]
 const SHORTEST_REFUSED = Math.min(...[...REFUSED_FUNCTIONS].map(({ length }) => length))
 
 /** Throws `sql.notAllowed` for what a session of the mode does not run. */
-export function checkAllowed(statement: Statement, mode: SessionMode): void {
+export async function checkAllowed(statement: Statement, mode: SessionMode): Promise<void> {
   const { keyword, tokens, offset } = statement
   const refuse = (what: string, position: number) => {
     throw new PlatformError('sql.notAllowed', { what, reason: REASONS[mode], position: position + 1 })
@@ -217,20 +228,21 @@ export function checkAllowed(statement: Statement, mode: SessionMode): void {
   if (!ALLOWED[mode].has(keyword)) refuse(keyword.toUpperCase().slice(0, 40), offset)
   if (keyword === 'create' && [1, 2, 3, 4].some((i) => tokens.kind(i) === 'word' && tokens.lower(i) === 'secret'))
     refuse('CREATE SECRET', offset)
-  const called = refusedCall(tokens)
+  const called = await refusedCall(tokens)
   if (called !== undefined)
     refuse(isHidden(tokens, called) ? tokens.text(called) : `${tokens.text(called)}()`, tokens.start(called))
 }
 
 /** The first name that is hidden, or of a function that is refused with a bracket behind it. From the end, so that what follows is known. */
-function refusedCall(tokens: Tokens): number | undefined {
+async function refusedCall(tokens: Tokens): Promise<number | undefined> {
   let found: number | undefined
   let isBracketNext = false
-  for (let i = tokens.length - 1; i >= 0; i--) {
+  await eachInTurns(tokens.length, (fromEnd) => {
+    const i = tokens.length - 1 - fromEnd
     if (tokens.isName(i) && ((isBracketNext && isRefused(tokens, i)) || isHidden(tokens, i))) found = i
     // Characters beyond ASCII may stand between, should DuckDB ever take one for a space.
     if (!tokens.isForeign(i)) isBracketNext = tokens.isSymbol(i, '(')
-  }
+  })
   return found
 }
 

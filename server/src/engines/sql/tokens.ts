@@ -1,9 +1,10 @@
 // SQL text as tokens, the way DuckDB's own lexer cuts it. Enough to find statements, the tables they name and the functions they
 // call; what a statement means is DuckDB's to say. Where the two might read a text differently, this one refuses it.
-// The text may be hostile and is read in the main process: each character is looked at once, and a token is the number of its first
-// character instead of an object, so that a megabyte of brackets takes some milliseconds.
+// The text may be hostile and is read in the main process: each character is looked at once, a token is the number of its first
+// character instead of an object, and after some thousands of characters everything else in the process has its turn.
 
 import { PlatformError } from '../../kit/errors.ts'
+import { inTurns } from '../../kit/in-turns.ts'
 
 export type TokenKind = 'word' | 'quoted' | 'string' | 'symbol'
 
@@ -87,36 +88,42 @@ export class Tokens {
 }
 
 /** The tokens of a text and, for each of its statements, the first one and the one behind the last. */
-export function tokensOf(sql: string): { readonly tokens: Tokens; readonly ranges: readonly number[] } {
+export async function tokensOf(sql: string): Promise<{ readonly tokens: Tokens; readonly ranges: readonly number[] }> {
   const starts = new Uint32Array(sql.length) // no token is shorter than a character
   const ranges: number[] = []
+  let at = 0
   let count = 0
   let first = 0
-  for (let at = 0; at < sql.length; ) {
-    const code = sql.charCodeAt(at)
-    if (isSpace(code)) at++
-    else if (code === MINUS && sql.charCodeAt(at + 1) === MINUS) at = endOfLine(sql, at)
-    else if (code === SLASH && sql.charCodeAt(at + 1) === STAR) at = endOfComment(sql, at)
-    else {
-      if (code === SEMICOLON) {
-        if (count > first) ranges.push(first, count)
-        first = count + 1
+  await inTurns(() => {
+    for (const end = at + CHARACTERS_PER_STEP; at < end && at < sql.length; ) {
+      const code = sql.charCodeAt(at)
+      if (isSpace(code)) at++
+      else if (code === MINUS && sql.charCodeAt(at + 1) === MINUS) at = endOfLine(sql, at)
+      else if (code === SLASH && sql.charCodeAt(at + 1) === STAR) at = endOfComment(sql, at)
+      else {
+        if (code === SEMICOLON) {
+          if (count > first) ranges.push(first, count)
+          first = count + 1
+        }
+        starts[count++] = at
+        at = endOfToken(sql, at)
       }
-      starts[count++] = at
-      at = endOfToken(sql, at)
     }
-  }
+    return at >= sql.length
+  })
   if (count > first) ranges.push(first, count)
-  return { tokens: new Tokens(sql, starts.subarray(0, count)), ranges }
+  return { tokens: new Tokens(sql, starts.slice(0, count)), ranges } // a copy: statements may be kept for long
 }
+
+const CHARACTERS_PER_STEP = 4096
 
 /** A token begins here; where it ends. */
 function endOfToken(sql: string, at: number): number {
   const code = sql.charCodeAt(at)
   if (isLetter(code)) return isEscaped(sql, at, code) ? endOfEscaped(sql, at + 1) : endOfWord(sql, at)
   if (isDigit(code)) return endOfNumber(sql, at)
-  if (code === QUOTE) return endOfQuoted(sql, at, "'")
-  if (code === DOUBLE_QUOTE) return endOfQuoted(sql, at, '"')
+  if (code === QUOTE) return endOfQuoted(sql, at, QUOTE)
+  if (code === DOUBLE_QUOTE) return endOfQuoted(sql, at, DOUBLE_QUOTE)
   if (code !== DOLLAR) return at + 1
   const tagEnd = endOfTag(sql, at)
   return tagEnd === undefined ? at + 1 : endOfDollarString(sql, sql.slice(at, tagEnd), tagEnd)
@@ -154,6 +161,9 @@ const isForeignSpace = (code: number): boolean =>
 
 const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || (code >= ASCII_END && isForeignSpace(code))
 
+/** 1 for each character that a word may go on with: a name may be as long as a text. */
+const IN_WORDS = Uint8Array.from({ length: 0x10000 }, (_, code) => Number(isLetter(code) || isDigit(code) || code === DOLLAR))
+
 /** `E'it\'s'` */
 const isEscaped = (sql: string, at: number, code: number): boolean =>
   (code === SMALL_E || code === CAPITAL_E) && sql.charCodeAt(at + 1) === QUOTE
@@ -178,11 +188,8 @@ function endOfComment(sql: string, start: number): number {
 
 function endOfWord(sql: string, from: number): number {
   let at = from
-  for (;;) {
-    const code = sql.charCodeAt(at) // NaN behind the end
-    if (!isLetter(code) && !isDigit(code) && code !== DOLLAR) return at
-    at++
-  }
+  while (at < sql.length && IN_WORDS[sql.charCodeAt(at)] === 1) at++
+  return at
 }
 
 /** `1_000.5e-3` */
@@ -205,13 +212,13 @@ function endOfDigits(sql: string, from: number): number {
 }
 
 /** A quote inside is written twice. */
-function endOfQuoted(sql: string, start: number, quote: string): number {
-  for (let from = start + 1; ; ) {
-    const at = sql.indexOf(quote, from)
-    if (at === -1) throw syntax('a quote is opened and not closed', start)
-    if (sql.charCodeAt(at + 1) !== quote.charCodeAt(0)) return at + 1
-    from = at + 2
+function endOfQuoted(sql: string, start: number, quote: number): number {
+  for (let at = start + 1; at < sql.length; at++) {
+    if (sql.charCodeAt(at) !== quote) continue
+    if (sql.charCodeAt(at + 1) !== quote) return at + 1
+    at++
   }
+  throw syntax('a quote is opened and not closed', start)
 }
 
 /** `start` is the place of the quote. */

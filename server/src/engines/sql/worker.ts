@@ -60,6 +60,8 @@ const ALLOWED: Readonly<Record<'read' | 'write', readonly StatementType[]>> = {
 }
 
 const UNKNOWN = 'UNKNOWN'
+/** Of tables, functions, columns and types in one statement: the main process reads them in one piece. */
+const MAX_NAMES = 20_000
 const WATCH_MS = 100
 const INTERRUPT_MS = 20
 /** The runtime and what DuckDB does not count. */
@@ -400,7 +402,10 @@ async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY, 
 async function sendNames(result: DuckDBResult): Promise<StatementEnd> {
   const [[text]] = (await Array.fromAsync(batchesOf(result, 1))).flat() as [SqlValue[]]
   const parsed = readTree(text)
-  send({ type: 'rows', rows: [[JSON.stringify(typeof parsed === 'string' ? parsed : namesIn(parsed.tree))]] })
+  const names = typeof parsed === 'string' ? parsed : namesIn(parsed.tree)
+  const count = typeof names === 'string' ? 0 : Object.values(names).reduce((sum, { length }) => sum + length, 0)
+  if (count > MAX_NAMES) throw new PlatformError('sql.tooManyNames', { count, limit: MAX_NAMES })
+  send({ type: 'rows', rows: [[JSON.stringify(names)]] })
   return { rows: 1, changedRows: null }
 }
 

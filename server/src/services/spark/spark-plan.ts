@@ -86,10 +86,10 @@ const quoted = (name: string): string => `\`${name.replaceAll('`', '``')}\``
 const literal = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 
 /** SQL statement by statement, Python as one program for each code. */
-export function planPart({ block, code, script, pointer, language }: SparkScriptPart) {
+export async function planPart({ block, code, script, pointer, language }: SparkScriptPart) {
   if (language === 'python') return { block, code, pointer, language, statements: [script.join('\n')] }
   try {
-    const statements = script.flatMap(splitStatements)
+    const statements = (await Array.fromAsync(script, splitStatements)).flat()
     return { block, code, pointer, language, statements }
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error

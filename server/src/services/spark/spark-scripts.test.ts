@@ -248,7 +248,7 @@ test('a kill ends the driver; without a cluster, or without its Python, the job 
   spark.url = 'local[1]'
 })
 
-test('inputs and statements are planned in the words of Spark', () => {
+test('inputs and statements are planned in the words of Spark', async () => {
   const input = {
     name: 'o',
     scope: { branchId: 1 },
@@ -291,7 +291,7 @@ test('inputs and statements are planned in the words of Spark', () => {
     /same name/,
   )
   const part = { block: 'b', code: 'c', pointer: '/p', script: ["SELECT ';'; SELECT 2", 'SELECT 3'] }
-  assert.deepEqual(planPart({ ...part, language: 'sql' }).statements, ["SELECT ';'", 'SELECT 2', 'SELECT 3'])
-  assert.deepEqual(planPart({ ...part, language: 'python' }).statements, ["SELECT ';'; SELECT 2\nSELECT 3"])
-  assert.throws(() => planPart({ ...part, script: ["SELECT 'open"], language: 'sql' }), /Block "b", code "c"/)
+  assert.deepEqual((await planPart({ ...part, language: 'sql' })).statements, ["SELECT ';'", 'SELECT 2', 'SELECT 3'])
+  assert.deepEqual((await planPart({ ...part, language: 'python' })).statements, ["SELECT ';'; SELECT 2\nSELECT 3"])
+  await assert.rejects(planPart({ ...part, script: ["SELECT 'open"], language: 'sql' }), /Block "b", code "c"/)
 })

@@ -70,7 +70,7 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
     const { scope, limits } = request
     const partNames = await Promise.all(request.inputs.map(partName))
     const inputs = request.inputs.map((input, i) => planInput(request, input, partNames[i]))
-    const parts = request.parts.map(planPart)
+    const parts = await Array.fromAsync(request.parts, planPart)
     const results = await Promise.all(
       request.results.map(async (result, i) => ({
         ...result,

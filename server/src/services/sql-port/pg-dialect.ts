@@ -1,8 +1,9 @@
 // What PostgreSQL writes in another way than DuckDB, as edits of the text: casts to bytea and jsonb, names with the database in front,
-// functions with another name. Each token is looked at once, so that a text of a megabyte takes some milliseconds.
+// functions with another name. Each token is looked at once, in parts of some milliseconds.
 
 import { BUCKET_ID, type Statement } from '../../engines/sql/statements.ts'
 import { doubleQuoted } from '../../kit/double-quoted.ts'
+import { eachInTurns } from '../../kit/in-turns.ts'
 import { singleQuoted } from '../../kit/single-quoted.ts'
 import { formatFrom } from './pg-formats.ts'
 import { stringOf } from './port-commands.ts'
@@ -13,15 +14,15 @@ import type { TextEdit } from './text-edits.ts'
 type Rule = (statement: Statement, i: number) => readonly TextEdit[]
 
 /** `database`: the name that the client has for it, which is the catalogue in full names of tables. */
-export function dialectEdits(statement: Statement, database: string): TextEdit[] {
+export async function dialectEdits(statement: Statement, database: string): Promise<TextEdit[]> {
   const { tokens } = statement
   const edits: TextEdit[] = []
-  for (let i = 0; i < tokens.length; i++) {
+  await eachInTurns(tokens.length, (i) => {
     const kind = tokens.kind(i)
     if (kind === 'string') edits.push(...byteaEdit(statement, i))
     else if (kind !== 'symbol' && tokens.isSymbol(i + 1, '.')) edits.push(...nameEdit(statement, i, database))
     else if (kind === 'word') edits.push(...wordEdit(statement, i))
-  }
+  })
   return edits
 }
 

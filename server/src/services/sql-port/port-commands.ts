@@ -3,6 +3,7 @@
 import type { CopyOptions } from '../../engines/pg-wire/rows.ts'
 import { WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { Statement } from '../../engines/sql/statements.ts'
+import { eachInTurns } from '../../kit/in-turns.ts'
 
 const syntax = (message: string) => new WireError('42601', message)
 
@@ -42,9 +43,9 @@ export interface CopyInCommand {
 }
 
 /** `COPY table [(columns)] FROM STDIN [[WITH] options]`; undefined for a COPY that writes. */
-export function readCopyIn(statement: Statement): CopyInCommand | undefined {
+export async function readCopyIn(statement: Statement): Promise<CopyInCommand | undefined> {
   const { tokens } = statement
-  const from = directionOf(statement)
+  const from = await directionOf(statement)
   if (from === undefined || tokens.lower(from) !== 'from') return undefined
   if (tokens.lower(from + 1) !== 'stdin') throw new WireError('0A000', 'COPY reads from the client only: COPY table FROM STDIN.')
   const table = [nameAt(statement, 1)]
@@ -63,23 +64,25 @@ export function readCopyIn(statement: Statement): CopyInCommand | undefined {
 }
 
 /** `COPY {(query) | table [(columns)]} TO STDOUT [[WITH] options]`. */
-export function readCopy(statement: Statement): CopyCommand {
+export async function readCopy(statement: Statement): Promise<CopyCommand> {
   const word = wordAt(statement)
-  const to = directionOf(statement)
+  const to = await directionOf(statement)
   if (to === undefined || word(to + 1) !== 'stdout')
     throw new WireError('0A000', 'COPY writes to the client only: COPY (query) TO STDOUT.')
   return { query: copySource(statement, to), options: copyOptions(statement, to + 2) }
 }
 
 /** The place of TO or FROM, outside of brackets. */
-function directionOf({ tokens }: Statement): number | undefined {
+async function directionOf({ tokens }: Statement): Promise<number | undefined> {
   let depth = 0
-  for (let i = 0; i < tokens.length; i++) {
+  let found: number | undefined
+  await eachInTurns(tokens.length, (i) => {
     if (tokens.isSymbol(i, '(')) depth++
     else if (tokens.isSymbol(i, ')')) depth--
-    else if (depth === 0 && tokens.kind(i) === 'word' && /^(to|from)$/i.test(tokens.text(i))) return i
-  }
-  return undefined
+    else if (depth === 0 && tokens.kind(i) === 'word' && /^(to|from)$/i.test(tokens.text(i))) found = i
+    return found === undefined
+  })
+  return found
 }
 
 function copySource(statement: Statement, to: number): string {
@@ -91,8 +94,12 @@ function copySource(statement: Statement, to: number): string {
   return `SELECT ${columns} FROM ${between(statement, 1, list)}`
 }
 
+/** All of them, with their values and commas, are fewer than fifty. */
+const MAX_OPTION_TOKENS = 100
+
 function copyOptions(statement: Statement, from: number): CopyOptions {
   const { tokens } = statement
+  if (tokens.length - from > MAX_OPTION_TOKENS) throw syntax('COPY has too many options.')
   // Some clients quote the words: FORMAT "binary", FORMAT 'csv'.
   const wordOf = (i: number) => {
     if (tokens.kind(i) === 'string') return stringOf(statement, i).toLowerCase()

@@ -8,6 +8,8 @@ const BY_CODE: Readonly<Record<string, string>> = {
   'sql.manyStatements': '42601',
   'sql.notAllowed': '25006',
   'sql.tooLong': '54000',
+  'sql.tooManyTables': '54000',
+  'sql.tooManyNames': '54000',
   'sql.diskFull': '53100',
   'stack.diskFull': '53100',
   'sql.tooMuch': '53200',

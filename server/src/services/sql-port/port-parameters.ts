@@ -1,7 +1,9 @@
 // Parameters of a statement, `$1`, `$2` ...: where they stand, and the edits that put literals in their place.
 
 import { elementsOf } from '../../engines/pg-wire/values.ts'
+import { WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { Statement } from '../../engines/sql/statements.ts'
+import { eachInTurns } from '../../kit/in-turns.ts'
 import { literalOf, literalsOf } from './port-types.ts'
 import type { TextEdit } from './text-edits.ts'
 
@@ -17,20 +19,29 @@ interface Parameter {
   readonly isWhole: boolean
 }
 
-export const parameterCount = (statement: Statement): number =>
-  parametersIn(statement).reduce((max, { number }) => Math.max(max, number), 0)
+/** As many as the protocol can number, each used once. */
+const MAX_PARAMETERS = 65_535
+
+export async function parameterCount(statement: Statement): Promise<number> {
+  const parameters = await parametersIn(statement)
+  return parameters.reduce((max, { number }) => Math.max(max, number), 0)
+}
 
 /** Numbers of the parameters whose place takes a list and does not say of which type. */
-export const untypedLists = (statement: Statement): ReadonlySet<number> =>
-  new Set(parametersIn(statement).flatMap(({ number, isWhole }) => (isWhole ? [number] : [])))
+export async function untypedLists(statement: Statement): Promise<ReadonlySet<number>> {
+  const parameters = await parametersIn(statement)
+  return new Set(parameters.flatMap(({ number, isWhole }) => (isWhole ? [number] : [])))
+}
 
 /** Puts literals in the place of parameters. `type`: its object id, 0 where nobody knows it. */
-export function literalEdits(
+export async function literalEdits(
   statement: Statement,
   values: readonly (string | null)[],
   type: (number: number) => number,
-): TextEdit[] {
-  return parametersIn(statement).map((parameter) => {
+): Promise<TextEdit[]> {
+  const parameters = await parametersIn(statement)
+  const edits: TextEdit[] = []
+  const editOf = (parameter: Parameter): TextEdit => {
     const value = values[parameter.number - 1] ?? null
     const oid = type(parameter.number)
     const list = parameter.membership && value !== null ? elementsOf(value) : undefined
@@ -44,12 +55,19 @@ export function literalEdits(
       )
     const literal = list && oid === 0 ? '[]' : literalOf(value, oid, parameter.isList)
     return spanned(statement, parameter.token, parameter.token + 1, ` ${literal} `)
+  }
+  await eachInTurns(parameters.length, (i) => {
+    const parameter = parameters[i]
+    if (parameter) edits.push(editOf(parameter))
   })
+  return edits
 }
 
 /** `id = ANY ($1)` as `id = ($1)`: DuckDB tells the type of a single value. */
-export const withoutAny = (statement: Statement): TextEdit[] =>
-  parametersIn(statement).flatMap(({ token, isWhole }) => (isWhole ? [spanned(statement, token - 2, token - 2, '')] : []))
+export async function withoutAny(statement: Statement): Promise<TextEdit[]> {
+  const parameters = await parametersIn(statement)
+  return parameters.flatMap(({ token, isWhole }) => (isWhole ? [spanned(statement, token - 2, token - 2, '')] : []))
+}
 
 const spanned = ({ tokens, offset }: Statement, from: number, to: number, text: string): TextEdit => ({
   start: tokens.start(from) - offset,
@@ -57,22 +75,26 @@ const spanned = ({ tokens, offset }: Statement, from: number, to: number, text: 
   text,
 })
 
-function parametersIn(statement: Statement): Parameter[] {
+async function parametersIn(statement: Statement): Promise<Parameter[]> {
   const { tokens } = statement
   const found: Parameter[] = []
-  for (let i = 0; i < tokens.length - 1; i++) {
-    if (!tokens.isSymbol(i, '$') || tokens.kind(i + 1) !== 'symbol' || tokens.start(i + 1) !== tokens.end(i)) continue
+  await eachInTurns(tokens.length - 1, (i) => {
+    if (!tokens.isSymbol(i, '$') || tokens.kind(i + 1) !== 'symbol' || tokens.start(i + 1) !== tokens.end(i)) return
     const number = Number(tokens.raw(i + 1))
-    if (!Number.isInteger(number) || number <= 0) continue
+    if (!Number.isInteger(number) || number <= 0) return
+    if (number > MAX_PARAMETERS || found.length === MAX_PARAMETERS) throw tooManyParameters()
     const isCast =
       tokens.isSymbol(i + 2, ':') && tokens.isSymbol(i + 3, ':') && tokens.isSymbol(i + 5, '[') && tokens.isSymbol(i + 6, ']')
     const isQuantified = tokens.isSymbol(i - 1, '(') && ['any', 'all'].includes(tokens.lower(i - 2))
     const isWhole = isQuantified && tokens.isSymbol(i + 2, ')')
     const membership = isWhole ? membershipBefore(statement, i - 2) : undefined
     found.push({ token: i, number, isList: isCast || isQuantified, isWhole, membership })
-  }
+  })
   return found
 }
+
+const tooManyParameters = () =>
+  new WireError('54000', `A statement has at most ${MAX_PARAMETERS} parameters, each use counted. Send the values in parts.`)
 
 /** The comparison before ANY or ALL, where it means IN or NOT IN. */
 function membershipBefore({ tokens }: Statement, at: number): Parameter['membership'] {

@@ -3,7 +3,7 @@
 
 import { WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlSession } from '../../engines/sql/sql-engine.ts'
-import { type Statement, singleStatement } from '../../engines/sql/statements.ts'
+import { namesOneOf, type Statement, singleStatement } from '../../engines/sql/statements.ts'
 
 const [MAX_STATEMENTS, MAX_BYTES, MAX_SAVEPOINTS] = [10_000, 8 << 20, 1000]
 
@@ -47,11 +47,11 @@ export function createSavepoints() {
       points = points.slice(0, indexOf(name))
     },
     /** A statement has changed something. `sql` is what was run; without it the change cannot be run again, for the reason given. */
-    changed: (sql: string | undefined, reason = ''): void => {
+    changed: async (sql: string | undefined, reason = ''): Promise<void> => {
       if (sql === undefined) block(reason)
       else if (changes.length >= MAX_STATEMENTS || bytes + sql.length > MAX_BYTES)
         block(`it has changed more than ${MAX_STATEMENTS} statements or ${MAX_BYTES} characters can be repeated`)
-      else if (isVolatile(sql)) block('a statement before it uses the time, random numbers or a sequence')
+      else if (await isVolatile(sql)) block('a statement before it uses the time, random numbers or a sequence')
       changes.push(obstacle ? '' : (sql ?? ''))
       bytes += sql?.length ?? 0
     },
@@ -89,8 +89,9 @@ async function undo(
   await session.execute('BEGIN')
   if (changes.length === 0) return
   const unsteady = await unsteadyNames(session)
-  if (changes.some((sql) => namesOneOf(sql, unsteady)))
-    throw cannotRepeat('a statement before it uses a view, a macro or a column whose default may give another value')
+  for (const sql of changes)
+    if (await namesOneOf(await singleStatement(sql), unsteady))
+      throw cannotRepeat('a statement before it uses a view, a macro or a column whose default may give another value')
   for (const sql of changes) await session.execute(sql)
 }
 
@@ -104,13 +105,7 @@ const VOLATILE = new Set(
   ),
 )
 
-const isVolatile = (sql: string): boolean => namesOneOf(sql, VOLATILE)
-
-function namesOneOf(sql: string, names: ReadonlySet<string>): boolean {
-  const { tokens } = singleStatement(sql)
-  for (let i = 0; i < tokens.length; i++) if (tokens.isName(i) && names.has(tokens.lower(i))) return true
-  return false
-}
+const isVolatile = async (sql: string): Promise<boolean> => namesOneOf(await singleStatement(sql), VOLATILE)
 
 /** Views, macros, and tables with a default that is no constant: what they give may differ the next time. */
 async function unsteadyNames(session: SqlSession): Promise<ReadonlySet<string>> {
@@ -122,10 +117,7 @@ async function unsteadyNames(session: SqlSession): Promise<ReadonlySet<string>> 
 }
 
 /** Whether a statement may have changed something. */
-export function mayChange({ keyword, tokens }: Statement): boolean {
-  if (!['with', '('].includes(keyword)) return CHANGING.has(keyword)
-  for (let i = 0; i < tokens.length; i++) if (tokens.kind(i) === 'word' && CHANGING.has(tokens.lower(i))) return true
-  return false
-}
+export const mayChange = async (statement: Statement): Promise<boolean> =>
+  ['with', '('].includes(statement.keyword) ? namesOneOf(statement, CHANGING) : CHANGING.has(statement.keyword)
 
 const CHANGING = new Set(['insert', 'update', 'delete', 'merge', 'create', 'drop', 'alter', 'truncate', 'comment'])

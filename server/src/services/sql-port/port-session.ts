@@ -79,14 +79,16 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   async function parse(sql: string, types: readonly number[]): Promise<WireStatement> {
     await deps.check()
-    const statement = singleStatement(sql)
+    const statement = await singleStatement(sql)
     if (status === 'E' && !ENDING.has(statement.keyword))
       throw new WireError('25P02', 'The transaction has failed; nothing runs in it before ROLLBACK.')
     const command = commands[statement.keyword]
     return command ? command(statement, types) : queryStatement(statement, types)
   }
 
-  const commands: Readonly<Record<string, (statement: Statement, types: readonly number[]) => WireStatement>> = {
+  const commands: Readonly<
+    Record<string, (statement: Statement, types: readonly number[]) => WireStatement | Promise<WireStatement>>
+  > = {
     begin: () => effect('BEGIN', begin),
     start: () => effect('START TRANSACTION', begin),
     commit: () =>
@@ -139,11 +141,11 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       const name = nameAt(statement, 1)
       return effect('CLOSE CURSOR', () => (name === 'all' ? closeCursors() : closeCursor(name)))
     },
-    copy: (statement) => {
-      const into = readCopyIn(statement)
+    copy: async (statement) => {
+      const into = await readCopyIn(statement)
       if (into) return copyInStatement(into)
-      const { query, options } = readCopy(statement)
-      return queryStatement(singleStatement(query), [], options)
+      const { query, options } = await readCopy(statement)
+      return queryStatement(await singleStatement(query), [], options)
     },
   }
 
@@ -224,7 +226,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         },
         end: async () => {
           const rows = await copy.end()
-          if (!isAlone) savepoints.changed(undefined, 'rows were copied into a table before it')
+          if (!isAlone) await savepoints.changed(undefined, 'rows were copied into a table before it')
           await end('commit')
           return `COPY ${rows}`
         },
@@ -241,11 +243,11 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   // ------------------------------------------------------------------------------------------------------------------ SHOW, CLOSE
 
-  function showStatement(statement: Statement): WireStatement {
+  async function showStatement(statement: Statement): Promise<WireStatement> {
     const { tokens } = statement
     if (tokens.length > 4) throw new WireError('42601', 'SHOW names one setting.')
     const words = Array.from({ length: tokens.length - 1 }, (_, i) => tokens.text(i + 1))
-    if (/^(tables|all tables|databases)$/i.test(words.join(' '))) return queryStatement(singleStatement(SHOW_TABLES), [])
+    if (/^(tables|all tables|databases)$/i.test(words.join(' '))) return queryStatement(await singleStatement(SHOW_TABLES), [])
     const name = words.join(' ').replace(/^time zone$/i, 'timezone')
     const column = { name: name.toLowerCase(), oid: OID.text, modifier: -1 }
     return rowsStatement([column], async () => [[settings.show(name)]], 'SHOW')
@@ -258,7 +260,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return effect('DECLARE CURSOR', async () => {
       if (status !== 'T' && !isHeld) throw new WireError('25P01', 'DECLARE CURSOR needs a transaction, or WITH HOLD.')
       if (cursors.has(name)) throw new WireError('42P03', `The cursor "${name}" exists already.`)
-      const portal = queryPortal(singleStatement(query), NOTHING_BOUND)
+      const portal = queryPortal(await singleStatement(query), NOTHING_BOUND)
       await portal.columns() // what is wrong with it is said now
       cursors.set(name, { isHeld, portal, rest: Buffer.alloc(0) })
     })
@@ -323,9 +325,9 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   // --------------------------------------------------------------------------------------------------------------------- queries
 
-  function queryStatement(statement: Statement, types: readonly number[], copy?: CopyOptions): WireStatement {
+  async function queryStatement(statement: Statement, types: readonly number[], copy?: CopyOptions): Promise<WireStatement> {
     let shape: ReturnType<WireStatement['describe']> | undefined
-    const count = parameterCount(statement)
+    const count = await parameterCount(statement)
     const describe = () => {
       shape ??= describeQuery(statement, types, count)
       shape.catch(() => {
@@ -360,17 +362,17 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       return deps.catalog().describe(tables, { sql: statement.text, database, searchPath: searchPath(tables), types })
     }
     const shortNames = await shortNamesFor(route, signal)
-    const dialect = dialectEdits(statement, deps.database)
-    const lists = untypedLists(statement)
+    const dialect = await dialectEdits(statement, deps.database)
+    const lists = await untypedLists(statement)
     return inSession(signal, async (session) => {
       const describe = (edited: EditedText) => inPlace(edited, () => session.describe(edited.text, { shortNames }))
-      const shape = await describe(applyEdits(statement.text, [...withoutAny(statement), ...dialect]))
+      const shape = await describe(await applyEdits(statement.text, [...(await withoutAny(statement)), ...dialect]))
       const parameters = Array.from({ length: count }, (_, i) => {
         const type = types[i] || typeOfParameter(shape.parameters[i])
         return types[i] || (lists.has(i + 1) ? (arrayTypeOf(type) ?? type) : type)
       })
       const isKnown = shape.columns.every(({ type }) => type !== 'UNKNOWN')
-      const { columns } = isKnown ? shape : await describe(withValues(statement, [], parameters, dialect))
+      const { columns } = isKnown ? shape : await describe(await withValues(statement, [], parameters, dialect))
       if (columns.length > MAX_COLUMNS) throw tooManyColumns(columns.length)
       return { parameters, columns: columns.length > 0 ? columns.map(wireColumn) : undefined }
     })
@@ -436,7 +438,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         return answerOfCatalog(await askCatalog(statement, bound, signal))
       }
       const shortNames = await shortNamesFor(route, signal)
-      const edited = withValues(statement, bound.values, known, dialectEdits(statement, deps.database))
+      const edited = await withValues(statement, bound.values, known, await dialectEdits(statement, deps.database))
       const timeoutMs = settings.timeoutMs()
       const options: StatementOptions = { signal, shortNames, ...(timeoutMs !== undefined && { timeoutMs }) }
       return await inPlace(edited, () => answerOfTables(taken, edited.text, statement, options))
@@ -476,7 +478,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     async function* lines(): AsyncGenerator<Buffer, void> {
       for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) yield piece.value
       changedRows = (await end).changedRows
-      if (status === 'T' && mayChange(statement)) savepoints.changed(sql)
+      if (status === 'T' && (await mayChange(statement))) await savepoints.changed(sql)
       await close()
     }
     const hasColumns = columns.length > 0
@@ -527,7 +529,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     let route = await routeOf(session, statement.text)
     // DuckDB cannot read it: PostgreSQL may, as long as no table of the project can be meant.
     if (route.engine === 'unknown')
-      route = mayName(statement.text, await deps.listTables(async () => ({ session, release: async () => {} })))
+      route = (await mayName(statement, await deps.listTables(async () => ({ session, release: async () => {} }))))
         ? { engine: 'tables', unqualified: [] }
         : { engine: 'catalog' }
     if (routes.size >= MAX_ROUTES) routes.clear()
@@ -603,12 +605,15 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 }
 
 /** The text with literals for parameters. */
-const withValues = (
+const withValues = async (
   statement: Statement,
   values: readonly (string | null)[],
   types: readonly number[],
   dialect: readonly TextEdit[],
-): EditedText => applyEdits(statement.text, [...literalEdits(statement, values, (number) => types[number - 1] ?? 0), ...dialect])
+): Promise<EditedText> => {
+  const literals = await literalEdits(statement, values, (number) => types[number - 1] ?? 0)
+  return applyEdits(statement.text, [...literals, ...dialect])
+}
 
 /** An error of the edited text leads to its place in the text of the client. */
 const inPlace = <T>({ originalPosition }: EditedText, work: () => Promise<T>): Promise<T> =>

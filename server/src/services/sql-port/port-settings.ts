@@ -49,6 +49,7 @@ const ONLY: Readonly<Record<string, RegExp>> = {
   standard_conforming_strings: /^(on|true|1)$/i,
   timezone: /^(utc|gmt|z|zulu|etc\/utc|etc\/gmt|universal|\+?0|\+00(:00)?)$/i,
 }
+const MAX_VALUE_LENGTH = 10_000
 const READ_ONLY = /^(server_|in_hot|integer_d|is_super|max_|session_auth)/
 
 /** Parts of the first message that are no settings. */
@@ -88,6 +89,8 @@ export function createPortSettings(user: string, startup: Readonly<Record<string
 
   function set(name: string, value: string | undefined): void {
     const key = name.toLowerCase()
+    if (value !== undefined && value.length > MAX_VALUE_LENGTH)
+      throw new WireError('22023', `The value of a setting has at most ${MAX_VALUE_LENGTH} characters.`)
     if (key === 'search_path') {
       searchPath = value === undefined ? undefined : pathFrom(value)
       return

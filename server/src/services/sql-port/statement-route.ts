@@ -4,7 +4,7 @@
 import { WireError } from '../../engines/pg-wire/wire-session.ts'
 import type { SqlSession } from '../../engines/sql/sql-engine.ts'
 import type { StatementNames } from '../../engines/sql/statement-names.ts'
-import { statementsOf, type TableName } from '../../engines/sql/statements.ts'
+import { namesOneOf, type Statement, type TableName } from '../../engines/sql/statements.ts'
 
 export type Route =
   | { readonly engine: 'catalog' }
@@ -39,13 +39,8 @@ export async function routeOf(session: SqlSession, sql: string): Promise<Route> 
 const isCatalogSchema = (schema: string): boolean => /^(pg_catalog|information_schema|pg_toast)$/i.test(schema)
 
 /** Whether any word of a text that DuckDB cannot read might be one of these tables. */
-export function mayName(sql: string, tables: readonly TableName[]): boolean {
-  const known = new Set(tables.flatMap(({ schema, name }) => [schema.toLowerCase(), name.toLowerCase()]))
-  return statementsOf(sql).some(({ tokens }) => {
-    for (let i = 0; i < tokens.length; i++) if (tokens.isName(i) && known.has(tokens.lower(i))) return true
-    return false
-  })
-}
+export const mayName = (statement: Statement, tables: readonly TableName[]): Promise<boolean> =>
+  namesOneOf(statement, new Set(tables.flatMap(({ schema, name }) => [schema.toLowerCase(), name.toLowerCase()])))
 
 /** Whether it asks for something that only PostgreSQL has, such as its version or a regclass. */
 const isAboutPostgres = ({ functions, columns, types }: StatementNames): boolean =>

@@ -50,7 +50,7 @@ export function createQueries({ engine, findTable, listTables, onSession }: Quer
       const rows = format === 'json' ? (limit ?? DEFAULT_JSON_ROWS) : limit
       // One more than is shown says whether there are more.
       const asked = format === 'json' && rows !== undefined ? rows + 1 : rows
-      const { columns, bytes } = await session.copy(readable(sql), format, { signal, ...defined({ limit: asked }) })
+      const { columns, bytes } = await session.copy(await readable(sql), format, { signal, ...defined({ limit: asked }) })
       const body = format === 'json' ? jsonBody(columns, bytes, rows ?? DEFAULT_JSON_ROWS) : bytes
       return await startedWith(body, () => session.close())
     } catch (error) {
@@ -62,8 +62,8 @@ export function createQueries({ engine, findTable, listTables, onSession }: Quer
 }
 
 /** `SHOW TABLES [FROM "in.c-bucket"]` and `DESCRIBE` alone, which DuckDB would answer for itself, as a query over the list of tables. */
-function readable(sql: string): string {
-  const { tokens } = singleStatement(sql)
+async function readable(sql: string): Promise<string> {
+  const { tokens } = await singleStatement(sql)
   if (tokens.length > 4) return sql
   const words = [0, 1, 2]
     .map((i) => tokens.lower(i))

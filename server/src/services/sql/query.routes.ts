@@ -82,7 +82,7 @@ export function queryRoutes(queries: Queries, createJob: CreateJob): FastifyPlug
       },
       async (req, reply) => {
         const { sql, fileType = 'csv', fileName, gzip = false } = req.body
-        checkQuery(sql)
+        await checkQuery(sql)
         const name = fileName ?? `query.${fileType}${gzip ? '.gz' : ''}`
         const input: QueryExportInput = { scope: scopeOf(req), sql, fileType, gzip, fileName: name }
         const job = await createJob(req, {

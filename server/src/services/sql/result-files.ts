@@ -52,8 +52,8 @@ export interface QueryExportDeps {
 }
 
 /** Refuses what is not one statement, before a job is made of it. */
-export const checkQuery = (sql: string): void => {
-  singleStatement(sql)
+export const checkQuery = async (sql: string): Promise<void> => {
+  await singleStatement(sql)
 }
 
 export function createQueryExport({ engine, findTable, saveResult, onSession }: QueryExportDeps): JobHandler {

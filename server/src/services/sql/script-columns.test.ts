@@ -41,7 +41,7 @@ async function trace(script: string): Promise<string[] | undefined> {
   const columns = createScriptColumns(session)
   await session.execute('CREATE VIEW orders AS SELECT id, city AS town, price FROM "in.c-main".orders')
   await columns.addInput('orders', 'in.c-main.orders', (column) => (column === 'town' ? 'city' : column))
-  for (const statement of statementsOf(script)) {
+  for await (const statement of statementsOf(script)) {
     await session.execute(statement.text)
     await columns.follow(statement)
   }

@@ -6,6 +6,7 @@ import { namesIn } from '../../engines/sql/statement-names.ts'
 import type { Statement } from '../../engines/sql/statements.ts'
 import { syntaxTreeOf } from '../../engines/sql/syntax-tree.ts'
 import type { Tokens } from '../../engines/sql/tokens.ts'
+import { eachInTurns } from '../../kit/in-turns.ts'
 import type { ColumnOrigin } from '../../model/lineage.ts'
 import { identifier } from '../../model/sql-columns.ts'
 import { type Columns, columnsOfQuery, joinedByPlace } from './query-columns.ts'
@@ -33,7 +34,7 @@ export function createScriptColumns(session: Pick<SqlSession, 'query' | 'describ
 
   /** To be called when the statement has run. */
   async function follow(statement: Statement): Promise<void> {
-    const change = changeOf(statement)
+    const change = await changeOf(statement)
     if (!change || isLost) return
     if (change.kind === 'everything') isLost = true
     else if (change.kind === 'drop') known.delete(change.table)
@@ -97,7 +98,7 @@ const UNKNOWN: Change = { kind: 'everything' }
 const QUERY_WORDS = ['select', 'with', 'from', 'values', 'table', '(']
 
 /** Which table a statement changes; undefined for none. */
-export function changeOf(statement: Statement): Change | undefined {
+export async function changeOf(statement: Statement): Promise<Change | undefined> {
   const { keyword, tokens } = statement
   const word = wordsOf(tokens)
   /** Behind one of the words, which stand near the start; 0 when none does. */
@@ -107,7 +108,7 @@ export function changeOf(statement: Statement): Change | undefined {
     if (at === 0) return undefined // a macro, a sequence, a type
     const target = targetAt(tokens, skip(word, at, ['if', 'not', 'exists']))
     if (!target) return UNKNOWN
-    const rest = skipBrackets(tokens, target.next)
+    const rest = await skipBrackets(tokens, target.next)
     const query = word(rest) === 'as' ? textFrom(statement, rest + 1) : undefined
     return { kind: 'create', table: target.name, isTable: word(at - 1) === 'table', query }
   }
@@ -115,8 +116,8 @@ export function changeOf(statement: Statement): Change | undefined {
     const target = targetAt(tokens, after('into'))
     if (!target) return UNKNOWN
     const isList = word(target.next) === '(' && !QUERY_WORDS.includes(word(target.next + 1))
-    const rest = isList ? skipBrackets(tokens, target.next) : target.next
-    const columns = isList ? namesBetween(tokens, target.next, rest) : undefined
+    const rest = isList ? await skipBrackets(tokens, target.next) : target.next
+    const columns = isList ? await namesBetween(tokens, target.next, rest) : undefined
     if (!QUERY_WORDS.includes(word(rest))) return { kind: 'change', table: target.name }
     return { kind: 'insert', table: target.name, columns, query: textFrom(statement, rest) }
   }
@@ -139,20 +140,25 @@ const wordsOf =
   (i) =>
     tokens.isQuoted(i) ? '' : tokens.lower(i)
 
+/** No statement has more of such words one after the other. */
+const MAX_SKIPPED = 8
+
 const skip = (word: WordAt, from: number, skipped: readonly string[]): number => {
   let at = from
-  while (skipped.includes(word(at))) at++
+  while (at < from + MAX_SKIPPED && skipped.includes(word(at))) at++
   return at
 }
 
-function skipBrackets(tokens: Tokens, from: number): number {
+async function skipBrackets(tokens: Tokens, from: number): Promise<number> {
   if (!tokens.isSymbol(from, '(')) return from
   let open = 0
-  for (let at = from; at < tokens.length; at++) {
-    if (tokens.isSymbol(at, '(')) open++
-    if (tokens.isSymbol(at, ')') && --open === 0) return at + 1
-  }
-  return tokens.length
+  let end = tokens.length
+  await eachInTurns(tokens.length - from, (i) => {
+    if (tokens.isSymbol(from + i, '(')) open++
+    if (tokens.isSymbol(from + i, ')') && --open === 0) end = from + i + 1
+    return end === tokens.length
+  })
+  return end
 }
 
 /** The last part of a name with dots, in lower case. */
@@ -162,9 +168,11 @@ function targetAt(tokens: Tokens, from: number): { readonly name: string; readon
   return tokens.isName(at) ? { name: tokens.lower(at), next: at + 1 } : undefined
 }
 
-function namesBetween(tokens: Tokens, from: number, to: number): string[] {
+async function namesBetween(tokens: Tokens, from: number, to: number): Promise<string[]> {
   const names: string[] = []
-  for (let i = from; i < to; i++) if (tokens.isName(i)) names.push(tokens.lower(i))
+  await eachInTurns(to - from, (i) => {
+    if (tokens.isName(from + i)) names.push(tokens.lower(from + i))
+  })
   return names
 }
 

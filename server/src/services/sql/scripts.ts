@@ -134,7 +134,7 @@ async function countStatements(parts: readonly SqlScriptPart[]): Promise<number>
   for (const text of parts.flatMap(({ script }) => script)) {
     await nextTurn() // a configuration may hold many megabytes of them
     try {
-      count += splitStatements(text).length
+      count += (await splitStatements(text)).length
     } catch {
       return 0
     }
@@ -150,7 +150,7 @@ async function eachStatement(
   let number = 0
   for (const [at, text] of script.entries())
     try {
-      for (const statement of statementsOf(text)) await work(statement, ++number)
+      for await (const statement of statementsOf(text)) await work(statement, ++number)
     } catch (error) {
       const facts = { pointer: `${pointer}/${at}`, place: { block, code, statement: number } }
       throw named(error, `Block "${block}", code "${code}", statement ${number}`, facts)

@@ -15,7 +15,7 @@ const ONLY_EXPLAINED = new Set(['insert', 'update', 'delete', 'merge', 'truncate
 
 export async function tryStatement(session: SqlSession, statement: Statement, signal: AbortSignal): Promise<Trial> {
   const { text, keyword } = statement
-  const change = changeOf(statement)
+  const change = await changeOf(statement)
   const isMade = change?.kind === 'create'
   if (isQuery(statement) || ONLY_EXPLAINED.has(keyword)) {
     const { columns } = await session.describe(text) // says what is wrong at its place in the statement

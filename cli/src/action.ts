@@ -28,7 +28,7 @@ export function addActionCommands(program: Command): void {
     .option('--row <id>', 'with --config: a row of it')
     .option('--file <path>', 'file with the JSON of a configuration; - reads standard input')
     .action(async (componentId: string, name: string, { branch, config, row, file }: RunOptions, command: Command) => {
-      if ((config === undefined) === (file === undefined)) throw new UserError('Give --config or --file.')
+      if ((config === undefined) === (file === undefined)) throw new UserError('Use --config or --file.')
       const client = createClient(command)
       const place = branch === 'default' ? {} : { branchId: branch }
       const configData =

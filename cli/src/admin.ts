@@ -7,18 +7,24 @@ import { print } from './json-output.ts'
 import { withCore } from './open-core.ts'
 
 export function addAdminCommands(program: Command): void {
-  const admin = program.command('admin').description('the way in for whoever owns this machine')
+  const admin = program.command('admin').description('access for the owner of this machine')
 
   admin
     .command('sign-in-link')
-    .description('make a link that works once, for an hour: a new stack admin, or a person who lost their password')
+    .description(
+      'create a sign-in link that can be used once, within an hour: for a new stack admin, or a user who lost their password',
+    )
     .option('--email <email>', 'sign in as this person')
     .action(async ({ email }: { email?: string }, command: Command) => {
       const config = readConfig()
       const value = await withCore(config, ({ people }) => people.makeSignInLink(email))
       const answer = { link: `${await addressOf(config)}/console/#link=${value}` }
       const doubt = await doubtAbout(config)
-      print(command, answer, ({ link }) => `${link}\nIt works once, within an hour. Whoever has it is let in.${doubt}`)
+      print(
+        command,
+        answer,
+        ({ link }) => `${link}\nIt can be used once, within an hour. Anyone with the link can sign in.${doubt}`,
+      )
     })
 }
 

@@ -31,7 +31,7 @@ export function addApiCommand(program: Command): void {
 
 async function bodyOf({ data, file, field = [] }: BodyFlags): Promise<ClientRequest> {
   if (data !== undefined && (file !== undefined || field.length > 0))
-    throw new UserError('--data is the whole body: leave out --file and --field, or --data.')
+    throw new UserError('--data is the whole body and cannot be combined with --file or --field.')
   if (data !== undefined) return { jsonText: data }
   const bytes = file === undefined ? undefined : await openFile(file)
   if (field.length === 0) return bytes ? { content: bytes, headers: { 'Content-Type': 'application/octet-stream' } } : {}

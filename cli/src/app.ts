@@ -54,7 +54,7 @@ export function addAppCommands(program: Command): void {
     })
 
   stackOptions(app.command('create <name>'))
-    .description('make an app from a file with its code')
+    .description('create an app from a file with its code')
     .requiredOption('--script <file>', 'the code; - reads it from standard input')
     .option('--type <name>', 'what runs it: node, python or streamlit', 'node')
     .option('--size <name>', 'most memory: tiny, small, medium or large')
@@ -71,14 +71,14 @@ export function addAppCommands(program: Command): void {
       const shown = deploy
         ? await client.request<App>('PATCH', `${APPS}/${made.id}`, { json: { desiredState: 'running' } })
         : made
-      const state = deploy ? 'deployed' : 'made'
+      const state = deploy ? 'deployed' : 'created'
       print(command, shown, ({ id }) => `App ${id} is ${state}. "millrace app open ${id}" prints a link to it.`)
     })
 
   stackOptions(app.command('deploy <id>'))
     .description('start the newest version of its configuration, or another')
     .option('--config-version <number>', 'the version')
-    .option('--restart', 'also when this version runs already')
+    .option('--restart', 'also if this version is already running')
     .action(async (id: string, { configVersion, restart }: { configVersion?: string; restart?: boolean }, command: Command) => {
       const json = {
         desiredState: 'running',

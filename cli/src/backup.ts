@@ -14,7 +14,7 @@ export function addBackupCommands(program: Command): void {
   program
     .command('backup <folder>')
     .description('copy everything that must survive into a new folder, or as s3:NAME into the bucket of MILLRACE_BACKUP_S3_*')
-    .option('--with-key', 'also the root key: whoever has such a backup can read the secrets in it')
+    .option('--with-key', 'include the root key: anyone with such a backup can read the secrets in it')
     .action(async (folder: string, { withKey = false }: { withKey?: boolean }, command: Command) => {
       const result = await backUp(readConfig(), { folder: placeFrom(folder), withKey })
       print(
@@ -37,7 +37,7 @@ export function addBackupCommands(program: Command): void {
     )
     .option('--verify', 'a drill: check every file, open a copy in a folder of its own, read its objects and tables, remove it')
     .option('--database <url>', 'with --verify: an empty PostgreSQL for the rows of a backup that has such')
-    .option('--run-schedules', 'let schedules fire in the copy: it takes the place of the stack it was made of')
+    .option('--run-schedules', 'let schedules fire in the copy: it replaces the original stack')
     .action(async (folder: string, options: RestoreOptions, command: Command) => {
       const { verify = false, runSchedules = false, database } = options
       const config = readConfig()
@@ -72,7 +72,7 @@ export function addBackupCommands(program: Command): void {
 
   program
     .command('resume')
-    .description('let a restored copy take the place of the stack it was made of: schedules fire after its next start')
+    .description('let a restored copy replace the original stack: schedules fire after its next start')
     .action(async (_options, command: Command) => {
       const resumed = await resume(readConfig())
       print(command, { resumed }, () =>
@@ -109,7 +109,7 @@ const whatIn = ({ manifest }: Verified): string =>
 
 function drillSentence(outcome: Outcome): string {
   const { damaged, copy, reason } = outcome
-  if (damaged.length > 0) return copy ? 'The backup is whole, but the copy made of it is not.' : wrong(outcome)
+  if (damaged.length > 0) return copy ? 'The backup is complete, but its restored copy is not.' : wrong(outcome)
   const seen = copy
     ? `A copy of it opened: ${copy.projects} projects, ${copy.objects} objects, ${copy.tablesRead} of ${copy.tables} tables read.`
     : `No copy of it was opened, because ${reason}.`

@@ -37,14 +37,14 @@ export function addBranchCommands(program: Command): void {
     })
 
   stackOptions(branch.command('create <name>'))
-    .description('make a branch of the project as it is now')
+    .description('create a branch from the current state of the project')
     .option('--description <text>')
     .action(async (name: string, { description = '' }: { description?: string }, command: Command) => {
       const client = createClient(command)
       const job = await client.request<StorageJob>('POST', '/v2/storage/dev-branches', { json: { name, description } })
       const line = progress(`branch ${name}`)
       const { results } = await client.waitForJob(job, line.say)
-      line.done('made')
+      line.done('created')
       print(command, results as Branch, show) // of this operation
     })
 

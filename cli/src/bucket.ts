@@ -35,7 +35,7 @@ export function addBucketCommands(program: Command): void {
             row.dataSizeBytes,
             row.isLinkedBucket ? 'linked' : row.sharing,
           ]),
-          'no buckets yet; make one with: millrace bucket create main',
+          'no buckets yet; create one with: millrace bucket create main',
         ),
       )
     })
@@ -56,13 +56,13 @@ export function addBucketCommands(program: Command): void {
     })
 
   stackOptions(bucket.command('create <name>'))
-    .description('make a bucket')
+    .description('create a bucket')
     .option('--stage <stage>', 'in, out or sys', 'in')
     .option('--display-name <name>')
     .option('--description <text>')
     .action(async (name: string, options: { stage: string; displayName?: string; description?: string }, command: Command) => {
       const made = await createClient(command).request<Bucket>('POST', '/v2/storage/buckets', { json: { name, ...options } })
-      print(command, made, (one) => `Bucket ${one.id} is there`)
+      print(command, made, (one) => `Bucket ${one.id} created`)
     })
 
   withYes(stackOptions(bucket.command('drop <bucket>')))

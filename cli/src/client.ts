@@ -49,7 +49,7 @@ export function createClient(command: Command) {
   const { url, token } = stackOf(command)
   if (!token)
     throw new UserError(
-      `A token for ${url} is needed: save one with millrace login, set MILLRACE_TOKEN or give --token. The first start printed the master token; "millrace token reset-master" creates a new one.`,
+      `A token for ${url} is required: save one with millrace login, set MILLRACE_TOKEN or use --token. The first start printed the master token; "millrace token reset-master" creates a new one.`,
     )
   return clientOf(url, token)
 }

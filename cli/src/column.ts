@@ -26,7 +26,7 @@ export function addColumnCommands(program: Command): void {
     .option('--invalid <what>', `values that do not have the type: ${INVALID.join(' or ')}`, 'refuse')
     .action(async (tableId: string, name: string, type: string, { invalid }: { invalid: string }, command: Command) => {
       const invalidValues = INVALID.find((one) => one === invalid)
-      if (invalidValues === undefined) throw new UserError(`--invalid ${invalid}: give ${INVALID.join(' or ')}.`)
+      if (invalidValues === undefined) throw new UserError(`--invalid ${invalid}: use ${INVALID.join(' or ')}.`)
       const client = createClient(command)
       await ended(
         client,
@@ -48,7 +48,7 @@ export function addColumnCommands(program: Command): void {
   const key = program.command('key').description('the primary key of a table')
 
   stackOptions(key.command('set <table> <columns...>'))
-    .description('make columns the primary key; they must not hold the same values in two rows')
+    .description('set the primary key; no two rows may have the same values in these columns')
     .action(async (tableId: string, columns: string[], _: object, command: Command) => {
       const client = createClient(command)
       await ended(client, client.call('tables.addPrimaryKey', { path: { tableId }, body: { columns } }))

@@ -111,7 +111,7 @@ export async function writeScaffold(id: string, language: Language, parent: stri
     throw new UserError(`"${id}" is not an id of a component: a vendor and a name with a dot between, for example acme.counter.`)
   const name = id.split('.').at(-1)!
   const path = join(parent, name)
-  if (existsSync(path)) throw new UserError(`${path} is there already. Choose another id, or --folder.`)
+  if (existsSync(path)) throw new UserError(`${path} already exists. Choose another id, or --folder.`)
   const { file, command, text } = PROGRAMS[language]
   const description = join(path, `${name}.json`)
   const data = join(path, 'data')

@@ -31,7 +31,7 @@ for (const language of ['node', 'python']) {
     const wrong = await run('component run counter/counter.json counter/data')
     assert.equal(wrong.code, 1)
     assert.match(wrong.err, /The parameter "greeting" is missing\.\nmillrace: The component ended with 1/)
-    assert.match((await run('component new acme.counter')).err, /is there already/)
+    assert.match((await run('component new acme.counter')).err, /already exists/)
 
     const stack = await shellStack(t, { worker: { path: process.env.PATH ?? '' } })
     await cp(join(folder, 'counter'), join(stack.dataDir, 'components/counter'), { recursive: true })
@@ -56,7 +56,7 @@ test('what is wrong with a description is named by its field', async (t) => {
   const out = await check(JSON.stringify({ id: 'a b', name: '', data }))
   for (const field of ['id', 'name', 'data.memory']) assert.match(out, new RegExp(`x\\.json: ${field}: `))
   const incomplete = await check(JSON.stringify({ id: 'a.b', name: 'b', data: { definition: data.definition } }))
-  assert.match(incomplete, /data\.definition\.command: .*\n.*data\.definition\.uri: there is no folder "x"/)
-  assert.match((await run('component run x.json .')).err, /There is no folder "x" beside x\.json/)
+  assert.match(incomplete, /data\.definition\.command: .*\n.*data\.definition\.uri: the folder "x" does not exist/)
+  assert.match((await run('component run x.json .')).err, /The folder "x" does not exist beside x\.json/)
   assert.match((await run('component new counter')).err, /"counter" is not an id of a component/)
 })

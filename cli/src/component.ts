@@ -61,14 +61,14 @@ export function addComponentCommands(program: Command): void {
     .command('new <id>')
     .description('a new component in a folder of its own: program, description and a data folder to try it on')
     .addOption(new Option('--language <name>').choices(LANGUAGES).default('python'))
-    .option('--folder <path>', 'where the folder is made', '.')
+    .option('--folder <path>', 'where to create the folder', '.')
     .action(async (id: string, { language, folder }: { language: Language; folder: string }, command: Command) => {
       const made = await writeScaffold(id, language, folder)
       print(command, made, ({ path, description, data }) =>
         [
-          `Made ${path}. Try it:`,
+          `Created ${path}. Try it:`,
           `  millrace component run ${description} ${data}`,
-          'Then give it to a stack, which reads it within seconds:',
+          'Then copy it to a stack, which reads it within seconds:',
           `  mkdir -p data/components && cp -r ${path} ${description} data/components/     (data: the data folder that the start printed)`,
         ].join('\n'),
       )
@@ -109,7 +109,7 @@ function programProblems(file: string, { description }: Extract<ReadDescription,
   return [
     ...(command === undefined ? ['data.definition.command: a command needs its program and arguments'] : []),
     ...(programFolder(description, file) === undefined
-      ? [`data.definition.uri: there is no folder "${uri}" beside the description`]
+      ? [`data.definition.uri: the folder "${uri}" does not exist beside the description`]
       : []),
   ]
 }

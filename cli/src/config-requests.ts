@@ -50,7 +50,7 @@ export const sendText = async (
 
 /** The body of a create or update, with the file's text in it exactly as it is. */
 export async function bodyOf(options: ChangeOptions, more: FileMembers = {}): Promise<string> {
-  if (options.disable && options.enable) throw new UserError('Give --disable or --enable, not both.')
+  if (options.disable && options.enable) throw new UserError('Use --disable or --enable, not both.')
   const members: Record<string, string> = { ...more }
   if (options.name !== undefined) members.name = JSON.stringify(options.name)
   if (options.description !== undefined) members.description = JSON.stringify(options.description)

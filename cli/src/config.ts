@@ -50,18 +50,18 @@ export function addConfigCommands(program: Command): void {
     })
 
   withFields(config.command('create'))
-    .description('make a configuration')
+    .description('create a configuration')
     .argument('<component>')
     .option('--id <id>', 'id of the new configuration')
     .action(async (component: string, options: ChangeOptions, command: Command) => {
-      if (options.name === undefined) throw new UserError('A configuration needs a name: give --name.')
+      if (options.name === undefined) throw new UserError('A configuration requires a name: use --name.')
       const body = await bodyOf(options, options.id === undefined ? {} : { configurationId: JSON.stringify(options.id) })
       const made = await sendText(createClient(command), 'POST', placeOf(options.branch, component), body)
       report(command, component, made)
     })
 
   withFields(config.command('update'))
-    .description('change a configuration; what differs makes one new version')
+    .description('update a configuration; all changes become one new version')
     .argument('<component>')
     .argument('<id>')
     .option('--if-version <number>', 'refuse when the configuration is at another version')
@@ -72,7 +72,7 @@ export function addConfigCommands(program: Command): void {
     })
 
   withYes(withBranch(config.command('delete')))
-    .description('move a configuration to the trash; one that is there already is removed for good with --purge')
+    .description('move a configuration to the trash; --purge deletes one that is already in the trash permanently')
     .argument('<component>')
     .argument('<id>')
     .option('--purge', 'remove it for good')
@@ -83,7 +83,7 @@ export function addConfigCommands(program: Command): void {
       const isInTrash = await listDeleted(client, options.branch, component).then((ids) => ids.includes(id))
       if (isInTrash && !options.purge)
         throw new UserError(
-          `${component}/${id} is in the trash already. --purge removes it for good, "config restore" brings it back.`,
+          `${component}/${id} is already in the trash. --purge deletes it permanently, "config restore" restores it.`,
         )
       for (let times = options.purge && !isInTrash ? 2 : 1; times > 0; times--) await client.send('DELETE', place)
       print(command, { component, id, isPurged: options.purge === true }, () =>
@@ -108,7 +108,7 @@ export function addConfigCommands(program: Command): void {
     })
 
   withBranch(config.command('rollback'))
-    .description('make a new version that is like an old one, rows included; the state stays as it is')
+    .description('create a new version from an old one, including rows; the state is kept')
     .argument('<component>')
     .argument('<id>')
     .argument('<version>')
@@ -119,7 +119,7 @@ export function addConfigCommands(program: Command): void {
     })
 
   withBranch(config.command('copy'))
-    .description('make a new configuration from a version')
+    .description('create a new configuration from a version')
     .argument('<component>')
     .argument('<id>')
     .argument('<version>')
@@ -178,7 +178,7 @@ export function addConfigCommands(program: Command): void {
       const conflicts = steps.filter((step) => step.kind === 'update' && step.isConflict)
       if (conflicts.length > 0 && !options.force) {
         throw new UserError(
-          `${conflicts.length} configurations changed on the stack since the pull. Pull again and bring your changes there, or give --force.`,
+          `${conflicts.length} configurations changed on the stack since the pull. Pull again and reapply your changes, or use --force.`,
         )
       }
       if (!options.plan) {

@@ -14,7 +14,7 @@ test('drops, tokens and projects of a stack that is not on this machine need --y
   const refused = async (...args: string[]) => {
     const { code, out, err } = await run(args, remote)
     assert.deepEqual([code, out], [1, ''], args.join(' '))
-    assert.match(err, /^millrace: .*this needs a confirmation, and there is no terminal to ask for it\. Give --yes\.\n$/)
+    assert.match(err, /^millrace: .*this requires confirmation, and there is no terminal\. Use --yes\.\n$/)
     return err
   }
   for (const name of ['a', 'b']) await request('POST', '/v2/storage/buckets', { json: { stage: 'in', name } })

@@ -23,7 +23,7 @@ export async function confirmHere(command: Command, what: string, dataDir: strin
 async function ask(command: Command, what: string): Promise<void> {
   if (command.opts<{ yes?: boolean }>().yes) return
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new UserError(`${what}: this needs a confirmation, and there is no terminal to ask for it. Give --yes.`)
+    throw new UserError(`${what}: this requires confirmation, and there is no terminal. Use --yes.`)
   const line = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await line.question(`${what}? [y/N] `)
   line.close()

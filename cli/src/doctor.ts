@@ -83,7 +83,7 @@ async function dataFolder({ dataDir }: Config): Promise<Finding> {
       : { check, status: 'warning', text: `${dataDir} has mode ${mode.toString(8)}: others can look into it. chmod 700 it.` }
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT'
-      ? { check, status: 'warning', text: `${dataDir} does not exist yet; the first start makes it.` }
+      ? { check, status: 'warning', text: `${dataDir} does not exist yet; the first start creates it.` }
       : { check, status: 'problem', text: `${dataDir} cannot be written by this user.` }
   }
 }
@@ -168,7 +168,7 @@ async function keyFile({ dataDir, secrets }: Config): Promise<Finding> {
   if (secrets.encryptionKeys) return { check, status: 'ok', text: 'from MILLRACE_ENCRYPTION_KEY' }
   const path = join(dataDir, ROOT_KEYS_FILE)
   const found = await stat(path).catch(() => undefined)
-  if (!found) return { check, status: 'warning', text: 'none yet; the first secret makes it.' }
+  if (!found) return { check, status: 'warning', text: 'none yet; the first secret creates it.' }
   const mode = (found.mode & 0o777).toString(8)
   return (found.mode & 0o077) === 0
     ? { check, status: 'ok', text: `${path}, mode ${mode}` }
@@ -195,7 +195,7 @@ async function components({ dataDir }: Config): Promise<Finding> {
     : {
         check,
         status: 'problem',
-        text: `${problems.join('; ')}. Mend it in ${join(dataDir, 'components')}; no restart is needed.`,
+        text: `${problems.join('; ')}. Fix it in ${join(dataDir, 'components')}; no restart is needed.`,
       }
 }
 
@@ -223,11 +223,11 @@ async function templates({ templateFolders = [], templateRepositories, egressAll
     : problems.map((text) => ({ check, status: 'warning', text }))
 }
 
-const ADVICE = { sqlite: 'Restore a backup.', postgres: 'docs/operations.md says how to create it.' } as const
+const ADVICE = { sqlite: 'Restore a backup.', postgres: 'See docs/operations.md for how to create it.' } as const
 
 async function database(config: Config): Promise<Finding[]> {
   if (config.database.url === undefined && !(await stat(join(config.dataDir, METADATA_FILE)).catch(() => undefined)))
-    return [{ check: 'database', status: 'warning', text: 'none yet; the first start makes it.' }]
+    return [{ check: 'database', status: 'warning', text: 'none yet; the first start creates it.' }]
   try {
     return await withCore(config, async ({ metadata, tokens, events, keyRing }) => {
       const damage = await metadata.check()

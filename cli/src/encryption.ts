@@ -26,7 +26,7 @@ export function addEncryptionCommands(program: Command): void {
     .option('--document', 'the input is JSON; its # members are encrypted')
     .action(async (options: Scope & { document?: boolean }, command: Command) => {
       if (process.stdin.isTTY)
-        throw new UserError('Give the secret on standard input, so that no shell history keeps it: millrace encrypt < file')
+        throw new UserError('Pass the secret on standard input, to keep it out of the shell history: millrace encrypt < file')
       const input = await readAll(process.stdin)
       const address = new URL('/encryption/encrypt', stackOf(command).url)
       for (const [name, value] of [
@@ -50,7 +50,9 @@ export function addEncryptionCommands(program: Command): void {
     .command('encryption')
     .description('the keys of this installation')
     .command('rotate')
-    .description('make a new root key and wrap every data key with it; stored ciphers stay valid, a running stack goes on')
+    .description(
+      'create a new root key and wrap every data key with it; stored ciphers stay valid, a running stack keeps working',
+    )
     .action(async (_options: object, command: Command) => {
       const result = await withCore(readConfig(), ({ keyRing }) => keyRing.rotate())
       print(command, result, ({ rootKeyId, rewrapped }) => `Root key ${rootKeyId} now protects ${rewrapped} data keys.`)

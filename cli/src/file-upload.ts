@@ -95,7 +95,7 @@ export const s3ClientOf = async (credentials: Credentials, endpoint: string | un
 
 export async function uploadFile(client: Client, path: string, options: UploadOptions): Promise<StackFile> {
   const found = await stat(path).catch(() => undefined)
-  if (!found?.isFile()) throw new UserError(`There is no file ${path}.`)
+  if (!found?.isFile()) throw new UserError(`File ${path} does not exist.`)
   const resumed = await readResume(path, client.url, found)
   const file = resumed ? await refresh(client, resumed) : undefined
   if (resumed && file) {

@@ -110,7 +110,7 @@ test('mistakes end with 1 and a sentence', async (t) => {
   const { stack, run } = await withStack(t)
   const { id } = await prepareFile(stack)
   for (const [args, sentence] of [
-    [['upload', 'nothing-here'], /There is no file nothing-here/],
+    [['upload', 'nothing-here'], /File .*nothing-here does not exist/],
     [['download', String(id), '-o', 'x'], /nothing has been uploaded/],
     [['download', '999'], /File not found/],
     [['show', 'abc'], /whole number/],

@@ -29,7 +29,7 @@ export function addFileCommands(program: Command): void {
   const file = program.command('file').description('files of a stack')
 
   stackOptions(file.command('upload'))
-    .description('upload a file; run it again to go on with an interrupted upload')
+    .description('upload a file; run it again to resume an interrupted upload')
     .argument('<path>')
     .option('--name <name>', 'name on the stack (default: the name of the file)')
     .option('--tag <tag...>', 'tags')
@@ -41,7 +41,7 @@ export function addFileCommands(program: Command): void {
         tags: tag,
         isPermanent: permanent,
         onProgress: line.update,
-        onResume: (bytes) => line.say(`going on after ${(bytes / 1e6).toFixed(1)} MB`),
+        onResume: (bytes) => line.say(`resuming after ${(bytes / 1e6).toFixed(1)} MB`),
       })
       line.done('done')
       print(command, uploaded, details)

@@ -60,12 +60,12 @@ export function addFlowCommands(program: Command): void {
   const flow = program.command('flow').description('flows: configurations that run others in phases')
 
   stackOptions(flow.command('run <config>'))
-    .description('run a flow and show its phases and tasks until it ends')
+    .description('run a flow and show its phases and tasks until it finishes')
     .option('--component <id>', 'component of the configuration, for example keboola.orchestrator', COMPONENT)
     .option('--task <id...>', 'only these tasks')
     .option('--variable <name=value...>', 'values of variables')
     .option('--branch <id>')
-    .option('--parallelism <n>', 'most tasks at once')
+    .option('--parallelism <n>', 'maximum number of parallel tasks')
     .option('--no-wait', 'do not wait for the end')
     .action(async (config: string, options: RunOptions, command: Command) => {
       const client = createClient(command)
@@ -75,7 +75,7 @@ export function addFlowCommands(program: Command): void {
 
   stackOptions(flow.command('show <job>'))
     .description('phases and tasks of a run')
-    .option('--follow', 'go on until it ends')
+    .option('--follow', 'continue until it finishes')
     .action(async (id: string, { follow }: { follow?: boolean }, command: Command) => {
       const client = createClient(command)
       if (follow) return finish(command, await watch(client, command, id))

@@ -54,7 +54,7 @@ export async function openTarget(
       say(what)
       try {
         if (undo && (await undo.isThere())) {
-          if (progress[what] !== 'begun') throw new Error('The project has one already; it was left as it is.')
+          if (progress[what] !== 'begun') throw new Error('It already exists in the project and was not changed.')
           await undo.remove()
         }
         await mark(what, 'begun')

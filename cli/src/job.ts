@@ -55,7 +55,7 @@ export function addJobCommands(program: Command): void {
     .option('--mode <mode>', 'run, forceRun or debug')
     .option('--parallelism <n>', 'rows at once, or infinity')
     .option('--variable <name=value...>', 'values of variables')
-    .option('--follow', 'print what the job says until it ends')
+    .option('--follow', 'print the log until the job finishes')
     .option('--no-wait', 'do not wait for the end')
     .action(async (component: string, config: string, options: RunOptions, command: Command) => {
       const client = createClient(command)
@@ -104,7 +104,7 @@ export function addJobCommands(program: Command): void {
 
   stackOptions(job.command('logs <id>'))
     .description('what a job said')
-    .option('--follow', 'go on until the job ends')
+    .option('--follow', 'continue until the job finishes')
     .action(async (id: string, { follow: following }: RunOptions, command: Command) => {
       const client = createClient(command)
       if (following) {
@@ -125,7 +125,7 @@ export function addJobCommands(program: Command): void {
 
   stackOptions(job.command('rerun <id>'))
     .description('run a job again, with the configuration as it is now')
-    .option('--follow', 'print what the job says until it ends')
+    .option('--follow', 'print the log until the job finishes')
     .action(async (id: string, options: RunOptions, command: Command) => {
       const client = createClient(command)
       const created = await client.request<Job>('POST', `${jobPath(id)}/rerun`)

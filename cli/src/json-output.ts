@@ -39,7 +39,7 @@ export function printJson(command: Command, text: string): void {
 
 /** The text to print for a value, with its last line end. */
 function jsonText(value: unknown, { json, jq, query }: JsonOptions): string {
-  if (jq !== undefined && query !== undefined) throw new UserError('Give --jq or --jmespath, not both.')
+  if (jq !== undefined && query !== undefined) throw new UserError('Use --jq or --jmespath, not both.')
   const chosen = typeof json === 'string' && json !== '' ? withFields(value, json.split(',')) : value
   if (jq !== undefined) return byJq(chosen, jq)
   return `${JSON.stringify(query === undefined ? chosen : byJmesPath(chosen, query), null, 2)}\n`
@@ -105,8 +105,8 @@ export function addJsonOptions(command: Command): void {
     isLeaf
       ? new Option('--json [fields]', 'print JSON: everything, or these fields with commas')
       : new Option('--json', 'print JSON instead of text').hideHelp(command.parent !== null),
-    new Option('--jq <expression>', 'print what jq makes of the JSON').hideHelp(!isLeaf),
-    new Option('--jmespath <expression>', 'print what a JMESPath expression makes of the JSON').hideHelp(!isLeaf),
+    new Option('--jq <expression>', 'filter the JSON with jq').hideHelp(!isLeaf),
+    new Option('--jmespath <expression>', 'filter the JSON with a JMESPath expression').hideHelp(!isLeaf),
   ]
   for (const option of options) command.addOption(option)
   for (const inner of command.commands) addJsonOptions(inner)

@@ -30,10 +30,10 @@ export async function runLocally(description: ComponentDescription, file: string
     throw new UserError(`Only commands run without a stack; ${description.id} is of type ${definition.type}.`)
   const folder = programFolder(description, file)
   if (folder === undefined)
-    throw new UserError(`There is no folder "${definition.uri}" beside ${file}, so there is nothing to run.`)
+    throw new UserError(`The folder "${definition.uri}" does not exist beside ${file}, so there is nothing to run.`)
   if (!existsSync(join(data, 'config.json')))
     throw new UserError(
-      `${data} has no config.json. A first one: {"parameters": {}}; docs/components.md says what else belongs there.`,
+      `${data} has no config.json. A first one: {"parameters": {}}; see docs/components.md for the other members.`,
     )
   for (const path of FOLDERS) await mkdir(join(data, path), { recursive: true })
   const scratch = await mkdtemp(join(tmpdir(), 'millrace-run-'))

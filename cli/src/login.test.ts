@@ -52,12 +52,16 @@ test('login verifies a token and saves it for the user only; flags, environment 
   assert.equal(await projectOf(['--profile', 'one', '--token', two.masterToken]), two.projectId, '--token before --profile')
 
   const elsewhere = await run(['bucket', 'list', '--url', 'http://127.0.0.1:1'], { code: 1 })
-  assert.match(elsewhere.err, /A token for http:\/\/127\.0\.0\.1:1 is needed/, 'the token of a profile goes to no other address')
+  assert.match(
+    elsewhere.err,
+    /A token for http:\/\/127\.0\.0\.1:1 is required/,
+    'the token of a profile goes to no other address',
+  )
 
   await run(['profiles', 'use', 'one'])
   assert.equal(await projectOf([]), one.projectId)
   await run(['profiles', 'remove', 'one'])
-  assert.match((await run(['bucket', 'list'], { code: 1 })).err, /A token for http:\/\/127\.0\.0\.1:8000 is needed/)
+  assert.match((await run(['bucket', 'list'], { code: 1 })).err, /A token for http:\/\/127\.0\.0\.1:8000 is required/)
   assert.match(
     (await run(['bucket', 'list', '--profile', 'one'], { code: 1 })).err,
     /Profile "one" does not exist\. Profiles: two\./,
@@ -70,7 +74,7 @@ test('a login that fails saves nothing, and a file that others can read is refus
   assert.match((await run(['login', ...at], { input: '1-1-wrong', code: 1 })).err, /401/)
   assert.match((await run(['login', ...at], { code: 1 })).err, /nothing was given/)
   assert.match((await run(['login', '../x', ...at], { input: 'x', code: 1 })).err, /not a name of a profile/)
-  assert.match((await run(['login', '--url', 'ftp://x'], { input: 'x', code: 1 })).err, /not the address of a stack/)
+  assert.match((await run(['login', '--url', 'ftp://x'], { input: 'x', code: 1 })).err, /not the URL of a stack/)
   await assert.rejects(readFile(file))
   await run(['login', ...at], { input: one.masterToken })
   await chmod(file, 0o644)
@@ -81,7 +85,7 @@ test('an admin logs in with e-mail and password', async (t) => {
   const { one, run, projectOf, file } = await start(t)
   const { email } = await newStackAdmin(one, `admin-${one.projectId}@example.com`)
   const args = ['login', 'mine', '--url', one.url, '--email', email]
-  assert.match((await run(args, { input: PASSWORD, code: 1 })).err, /give --project/)
+  assert.match((await run(args, { input: PASSWORD, code: 1 })).err, /use --project/)
   await run([...args, '--project', String(one.projectId)], { input: `${PASSWORD}\n` })
   assert.equal(await projectOf([]), one.projectId)
   assert.ok(!(await readFile(file, 'utf8')).includes(PASSWORD))

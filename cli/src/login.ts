@@ -29,16 +29,16 @@ export function addLoginCommands(program: Command): void {
   program
     .command('login [name]')
     .description(
-      'save a stack and a token as a profile and use it from now on; the token is asked for, or read from standard input, and verified',
+      'save a stack and a token as a profile and use it from now on; the token is prompted for, or read from standard input, and verified',
     )
     .option('--url <address>', 'address of the stack (default: $MILLRACE_URL, or the stack of this machine)')
     .option(
       '--email <address>',
-      'sign in as this admin of the project and create a token; the password is asked for, or read from standard input',
+      'sign in as this admin of the project and create a token; the password is prompted for, or read from standard input',
     )
     .option('--code <code>', 'with --email: code of the authenticator')
     .option('--project <id>', 'with --email: the project')
-    .option('--keep', 'save only: commands go on using the profile that is in use')
+    .option('--keep', 'save only: do not switch to this profile')
     .action(async (name: string = DEFAULT_NAME, options: LoginOptions, command: Command) => {
       checkProfileName(name)
       const url = addressFrom(options.url ?? chooseStack({}).url)
@@ -100,7 +100,7 @@ const shown = (name: string, { url, project }: Profile, current: string | undefi
 
 function addressFrom(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text))
-    throw new UserError(`"${text}" is not the address of a stack. Give one such as https://millrace.example.com.`)
+    throw new UserError(`"${text}" is not the URL of a stack. Use one such as https://millrace.example.com.`)
   const address = new URL(text)
   if (address.username !== '' || address.password !== '') throw new UserError('An address must not contain a user or a password.')
   if (address.protocol === 'http:' && !isLocal(text))
@@ -110,7 +110,7 @@ function addressFrom(text: string): string {
 
 /** A session that lasts as long as it takes to create the token. */
 async function tokenBySignIn(url: string, password: string, { email = '', code, project }: LoginOptions): Promise<string> {
-  if (project === undefined) throw new UserError('A sign-in needs the project to create a token for: give --project.')
+  if (project === undefined) throw new UserError('A sign-in requires the project to create a token for: use --project.')
   const { send, request } = clientOf(url, '')
   const headers = { Origin: new URL(url).origin }
   const signedIn = await send('POST', '/sign-in/password', { json: { email, password, ...(code && { code }) }, headers })

@@ -58,7 +58,7 @@ export function addMergeRequestCommands(program: Command): void {
     })
 
   for (const [verb, words] of [
-    ['request-review', 'hand a merge request to its reviewers'],
+    ['request-review', 'request a review of a merge request'],
     ['approve', 'approve a merge request'],
     ['request-changes', 'send a merge request back to its author'],
   ] as const)

@@ -75,7 +75,7 @@ export function addMetadataCommands(program: Command): void {
 
 function addressOf(kind: string, id: string): string {
   const known = KINDS.find((one) => one === kind)
-  if (known === undefined) throw new UserError(`"${kind}" has no metadata. Give one of: ${KINDS.join(', ')}.`)
+  if (known === undefined) throw new UserError(`"${kind}" does not support metadata. Use one of: ${KINDS.join(', ')}.`)
   return ADDRESSES[known](id)
 }
 

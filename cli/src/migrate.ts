@@ -22,7 +22,7 @@ interface MigrateOptions {
 export function addMigrateCommands(program: Command): void {
   program
     .command('migrate')
-    .description('move a project from another stack of this kind into this one; run it again to go on after an interruption')
+    .description('move a project from another stack of this kind into this one; run it again to resume after an interruption')
     .requiredOption('--from <address>', 'address of the stack to move from')
     .requiredOption('--token <token>', 'a master token of the project to move')
     .option('--to <address>', 'address of the stack to move to (default: as for other commands)')
@@ -32,8 +32,7 @@ export function addMigrateCommands(program: Command): void {
     .action(async ({ from, token, to, toToken, folder, files }: MigrateOptions, command: Command) => {
       const source = clientOf(withoutSlash(from), token)
       const { url, token: targetToken } = chooseStack({ url: to, token: toToken })
-      if (!targetToken)
-        throw new UserError('A token of the project to move into is needed: give --to-token or set MILLRACE_TOKEN.')
+      if (!targetToken) throw new UserError('A token of the target project is required: use --to-token or set MILLRACE_TOKEN.')
       const target = clientOf(url, targetToken)
       await inFolder(command, folder, async (place, report, say) => {
         await exportProject(source, place, report, { files: files ?? false, say })
@@ -52,7 +51,7 @@ export function addMigrateCommands(program: Command): void {
     })
 
   stackOptions(program.command('import-project <folder>'))
-    .description('bring a folder of export-project into a project; run it again to go on after an interruption')
+    .description('import a folder of export-project into a project; run it again to resume after an interruption')
     .action(async (folder: string, _options, command: Command) => {
       const client: Client = createClient(command)
       await inFolder(command, folder, (place, report, say) => importProject(client, place, report, say))

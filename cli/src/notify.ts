@@ -66,7 +66,7 @@ export function addNotifyCommands(program: Command): void {
     .option('--expires <time>', 'when it ends: a time, or words such as "+24 hours"')
     .action(
       async (event: string, { webhook, email, filter = [], template = 'payload', expires }: AddOptions, command: Command) => {
-        if ((webhook === undefined) === (email === undefined)) throw new UserError('Give --webhook or --email.')
+        if ((webhook === undefined) === (email === undefined)) throw new UserError('Use --webhook or --email.')
         const recipient =
           webhook === undefined
             ? { channel: 'email', address: email }

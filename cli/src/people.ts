@@ -14,7 +14,7 @@ export function addPeopleCommands(program: Command): void {
 
   people
     .command('list')
-    .description('everybody, with their projects')
+    .description('list all users, with their projects')
     .action(async (_options, command: Command) => {
       const answer = await withCore(readConfig(), async ({ people: all, tokens }) =>
         Promise.all(
@@ -40,7 +40,7 @@ export function addPeopleCommands(program: Command): void {
 
   people
     .command('invite <email>')
-    .description('make a link that lets a new person join a project; it works once, for 7 days')
+    .description('create an invitation link to a project; it can be used once, within 7 days')
     .option('--project <id>', 'project id', Number, 1)
     .addOption(new Option('--role <role>', 'what they may do').choices(['viewer', 'editor', 'admin']).default('viewer'))
     .action(async (email: string, { project, role }: { project: number; role: Role }, command: Command) => {
@@ -53,7 +53,7 @@ export function addPeopleCommands(program: Command): void {
 
   people
     .command('admin <person>')
-    .description('make a person (e-mail or id) a stack admin')
+    .description('make a user (e-mail or id) a stack admin')
     .option('--off', 'not any more')
     .action(async (named: string, { off }: { off?: boolean }, command: Command) => {
       const person = await withCore(readConfig(), async ({ people: all }) =>
@@ -72,6 +72,6 @@ export function addPeopleCommands(program: Command): void {
         await all.remove(person.id, NO_ORIGIN)
         return person
       })
-      print(command, { id, name }, () => `${name} is removed. What they made stays.`)
+      print(command, { id, name }, () => `${name} is removed. What they created stays.`)
     })
 }

@@ -39,7 +39,7 @@ test('the commands about a project do what they say', async (t) => {
     assert.match(await done(`row list ${C} shop`), /orders .*\ncustomers +Customers +2 +yes\n$/)
     assert.match(await done(`row show ${C} shop orders`), /12345678901234567890/)
     assert.equal(await done(`row order ${C} shop customers`), 'customers\norders\n')
-    assert.match(await refused(`row order ${C} shop nothing`), /There is no row nothing; there are: customers, orders\./)
+    assert.match(await refused(`row order ${C} shop nothing`), /Row nothing does not exist\. Existing rows: customers, orders\./)
     await done(`row delete ${C} shop customers`)
     const { rows } = (await stack.request('GET', `/v2/storage/components/${C}/configs/shop`)).json<{ rows: { id: string }[] }>()
     assert.deepEqual(
@@ -71,7 +71,7 @@ test('the commands about a project do what they say', async (t) => {
     await done(`config create ${C} --id gone --name Gone`)
     assert.match(await done(`config delete ${C} gone`), /is in the trash/)
     assert.equal(await done(`config restore ${C}`), 'gone\n')
-    assert.match(await refused(`config delete ${C} gone`), /--purge removes it for good/)
+    assert.match(await refused(`config delete ${C} gone`), /--purge deletes it permanently/)
     await done(`config restore ${C} gone`)
     assert.match(await done(`config delete ${C} gone --purge`), /is gone/)
   })

@@ -13,7 +13,7 @@ export function addProjectCommands(program: Command): void {
   const project = program.command('project').description('projects of this installation')
 
   withYes(project.command('create <name>'))
-    .description('make a project; its master token is shown once')
+    .description('create a project; its master token is shown once')
     .action(async (name: string, _options, command: Command) => {
       const config = readConfig()
       await confirmHere(command, `Create a project "${name}"`, config.dataDir)
@@ -63,26 +63,26 @@ export function addProjectCommands(program: Command): void {
   }
 
   withYes(project.command('rename <id> <name>'))
-    .description('give a project another name')
+    .description('rename a project')
     .action((id: string, name: string, _options, command: Command) =>
       change(command, id, 'Rename', (projects, at) => projects.rename(at, name, {}), 'has its new name'),
     )
 
   withYes(project.command('pause <id>'))
     .description('nothing starts or changes in the project; it can be read')
-    .option('--reason <text>', 'everybody who is refused reads it', '')
+    .option('--reason <text>', 'shown in the error of refused requests', '')
     .action((id: string, { reason }: { reason: string }, command: Command) =>
       change(command, id, 'Pause', (projects, at) => projects.pause(at, reason, {}), 'is paused'),
     )
 
   withYes(project.command('resume <id>'))
-    .description('let a paused project go on')
+    .description('resume a paused project')
     .action((id: string, _options, command: Command) =>
-      change(command, id, 'Resume', (projects, at) => projects.resume(at, {}), 'goes on'),
+      change(command, id, 'Resume', (projects, at) => projects.resume(at, {}), 'resumed'),
     )
 
   withYes(project.command('delete <id>'))
-    .description('nobody gets in any more; everything of it goes when the grace time is over')
+    .description('delete a project; its tokens stop working at once, its data is deleted after the grace period')
     .option('--days <days>', 'the grace time, 2 to 90 days', Number, 7)
     .action((id: string, { days }: { days: number }, command: Command) =>
       change(

@@ -50,7 +50,7 @@ export function addRowCommands(program: Command): void {
     })
 
   ofRow(withFields(row.command('update')))
-    .description('change a row; what differs makes one new version')
+    .description('update a row; all changes become one new version')
     .action(async (component: string, config: string, id: string, options: ChangeOptions, command: Command) => {
       const place = placeOfRows(options.branch, component, config, id)
       report(command, await sendText(createClient(command), 'PUT', place, await bodyOf(options)))
@@ -70,7 +70,8 @@ export function addRowCommands(program: Command): void {
       const client = createClient(command)
       const present = (await client.request<Row[]>('GET', placeOfRows(branch, component, config))).map(({ id }) => id)
       const unknown = ids.filter((id) => !present.includes(id))
-      if (unknown.length > 0) throw new UserError(`There is no row ${unknown.join(', ')}; there are: ${present.join(', ')}.`)
+      if (unknown.length > 0)
+        throw new UserError(`Row ${unknown.join(', ')} does not exist. Existing rows: ${present.join(', ')}.`)
       const rowsSortOrder = [...new Set([...ids, ...present])]
       await client.send('PUT', placeOf(branch, component, encodeURIComponent(config)), { json: { rowsSortOrder } })
       print(command, { rowsSortOrder }, () => rowsSortOrder.join('\n'))

@@ -44,7 +44,7 @@ export function addScheduleCommands(program: Command): void {
   const schedule = program.command('schedule').description('run configurations on a cron expression (needs a master token)')
 
   stackOptions(schedule.command('create <cron> <component> <configuration>'))
-    .description('make a schedule and activate it, for example: create "0 6 * * *" keboola.ex-generic-v2 123')
+    .description('create a schedule and activate it, for example: create "0 6 * * *" keboola.ex-generic-v2 123')
     .option('--name <name>')
     .option('--timezone <name>', 'IANA time zone', 'UTC')
     .option('--row <id...>', 'run only these rows')

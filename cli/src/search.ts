@@ -44,7 +44,7 @@ export function addSearchCommands(program: Command): void {
             rows.map((one) => [one.kind, idOf(one), one.name]),
             'nothing found',
           ),
-          ...(more.length > 0 ? ['there are more; give --limit'] : []),
+          ...(more.length > 0 ? ['more results exist; raise --limit'] : []),
         ].join('\n'),
       )
     })

@@ -59,7 +59,7 @@ export function commandOf(text: string, tables: readonly Table[]): string {
   if (name === '\\dt') return tables.map(({ id }) => sqlNameOf(id)).join('\n') || 'the project has no tables'
   if (name !== '\\d') return HELP
   const found = tables.find(({ id }) => id === argument || sqlNameOf(id) === argument)
-  return found ? (found.columns ?? []).join('\n') : `there is no table ${argument}; \\dt lists them`
+  return found ? (found.columns ?? []).join('\n') : `table ${argument} does not exist; \\dt lists all tables`
 }
 
 /** Node's completer: the ends that fit, and the part of the line they replace. */

@@ -30,5 +30,5 @@ test('the shell completes tables, columns and keywords', () => {
   assert.deepEqual(completionsOf('SELECT ', tables), [[], ''])
   assert.equal(commandOf('\\dt', tables), '"in.c-main"."orders"\n"out.c-x"."y"')
   assert.equal(commandOf('\\d in.c-main.orders', tables), 'id\ncity')
-  assert.match(commandOf('\\d nothing', tables), /no table nothing/)
+  assert.match(commandOf('\\d nothing', tables), /table nothing does not exist/)
 })

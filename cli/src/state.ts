@@ -38,13 +38,13 @@ export function addStateCommands(program: Command): void {
     })
 
   withPlace(state.command('reset'))
-    .description('empty the state: the next run starts from the beginning')
+    .description('reset the state: the next run starts from the beginning')
     .action(async (component: string, config: string, options: StateOptions, command: Command) => {
       await createClient(command).send('PUT', `${ownerOf(component, config, options)}/state`, { json: { state: {} } })
       print(
         command,
         { component, config, row: options.row ?? null },
-        () => 'The state is empty; the next run starts from the beginning.',
+        () => 'The state is reset; the next run starts from the beginning.',
       )
     })
 }

@@ -36,7 +36,7 @@ test('columns, key, metadata and rows of a table are changed, and the table is f
   assert.deepEqual(await show(), { columns: ['id', 'status'], primaryKey: [], rowsCount: 3 })
 
   const unclear = await run(['table', 'delete-rows', 'in.c-main.orders'], { code: 1 })
-  assert.match(unclear.err, /give --where, .* or --all/)
+  assert.match(unclear.err, /--where, .* or use --all/)
   await run(['table', 'delete-rows', 'in.c-main.orders', '--all', '--where', 'id=1'], { code: 1 })
   await run(['table', 'delete-rows', 'in.c-main.orders', '--where', 'status=new', '--dry-run'])
   assert.match((await run(['table', 'delete-rows', 'in.c-main.orders', '--where', 'status=new'])).out, /^2 rows of/)

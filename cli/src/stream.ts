@@ -65,7 +65,7 @@ export function addStreamCommands(program: Command): void {
     })
 
   stackOptions(stream.command('add <name>'))
-    .description('make a source, and with --table a table for its records')
+    .description('create a source, and with --table a table for its records')
     .option('--id <id>', 'its id (default: from the name)')
     .option('--otlp', 'for telemetry by OTLP/HTTP: logs, metrics and traces')
     .option('--table <id>', 'load the records into this table')
@@ -80,7 +80,7 @@ export function addStreamCommands(program: Command): void {
 
   stackOptions(stream.command('sink <source>'))
     .description('load the records of a source into one more table')
-    .requiredOption('--table <id>', 'the table; it is made when it is not there')
+    .requiredOption('--table <id>', 'the table; created if it does not exist')
     .option('--column <column...>', COLUMN_HELP)
     .action(async (sourceId: string, options: SinkOptions & { table: string }, command: Command) => {
       const client = createClient(command)

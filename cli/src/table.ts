@@ -91,7 +91,7 @@ export function addTableCommands(program: Command): void {
     })
 
   withCsv(group.command('create <table> <file>'))
-    .description('make a table from a CSV file, plain or gzip')
+    .description('create a table from a CSV file, plain or gzip')
     .option('--primary-key <columns>', 'with commas')
     .action(async (id: string, file: string, options: CsvOptions & { primaryKey?: string }, command: Command) => {
       const client = createClient(command)
@@ -99,7 +99,7 @@ export function addTableCommands(program: Command): void {
     })
 
   withCsv(group.command('import <table> <file>'))
-    .description('load a CSV file into a table; the table, and its bucket, are made when they are not there')
+    .description('load a CSV file into a table; the table and its bucket are created if they do not exist')
     .option('--incremental', 'add rows, or replace those of the same key, instead of replacing all')
     .option('--primary-key <columns>', 'for a new table')
     .option('--without-headers', 'the file has no header; its fields are the columns in their order')
@@ -164,11 +164,11 @@ export function addTableCommands(program: Command): void {
     .option('--changed-since <time>', 'rows loaded since, for example "-2 days"')
     .option('--changed-until <time>', 'rows loaded before')
     .option('--all', 'all rows of the table')
-    .option('--dry-run', 'only say how many rows match')
+    .option('--dry-run', 'only print how many rows match')
     .action(async (id: string, options: DeleteRowsOptions, command: Command) => {
       const fields = queryFields(options)
       if ((Object.keys(fields).length === 0) !== (options.all ?? false))
-        throw new UserError('Say which rows: give --where, --changed-since or --changed-until, or --all for all of them.')
+        throw new UserError('Select rows with --where, --changed-since or --changed-until, or use --all for all of them.')
       const client = createClient(command)
       const query: Record<string, string> = options.all ? { allowTruncate: '1' } : {}
       for (const [name, value] of Object.entries(fields)) flatten(name, value, query)
@@ -202,12 +202,12 @@ export function addTableCommands(program: Command): void {
       print(
         command,
         job.results,
-        () => `Snapshot ${snapshot}; make a table of it with: millrace table restore ${snapshot} <table>`,
+        () => `Snapshot ${snapshot}; create a table from it with: millrace table restore ${snapshot} <table>`,
       )
     })
 
   stackOptions(group.command('restore <snapshot> <table>'))
-    .description('make a table from a snapshot')
+    .description('create a table from a snapshot')
     .action(async (snapshotId: string, id: string, _: object, command: Command) => {
       const { bucket, name } = partsOf(id)
       const job = await run<StorageJob>(createClient(command), 'POST', `/v2/storage/buckets/${bucket}/tables-async`, {
@@ -257,7 +257,7 @@ async function upload(client: Client, path: string): Promise<number> {
   const file = await uploadFile(client, path, {
     tags: ['file-import'],
     onProgress: bar.update,
-    onResume: () => bar.say('goes on'),
+    onResume: () => bar.say('resumed'),
   })
   bar.done('done')
   return file.id

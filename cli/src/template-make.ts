@@ -71,7 +71,7 @@ export function makeTemplate(chosen: readonly ChosenConfiguration[]) {
   })
   const steps = [{ id: 'secrets', name: 'Secrets', inputs: [...inputs.values()] }]
   return {
-    description: 'Made from configurations.',
+    description: 'Created from configurations.',
     mainConfiguration: configurations.at(-1)?.id,
     stepGroups: inputs.size === 0 ? [] : [{ id: 'access', description: 'Access', required: 'all', steps }],
     configurations,
@@ -83,7 +83,7 @@ export type MadeTemplate = ReturnType<typeof makeTemplate>
 /** Never over a version that is there: somebody may use it. */
 export function writeTemplate(folder: string, version: string, name: string, manifest: MadeTemplate): void {
   const file = join(folder, version, 'manifest.json')
-  if (existsSync(file)) throw new UserError(`${file} is there already. Choose another version with --template-version.`)
+  if (existsSync(file)) throw new UserError(`${file} already exists. Choose another version with --template-version.`)
   mkdirSync(join(folder, version), { recursive: true })
   writeNew(join(dirname(folder), 'repository.json'), { name: basename(dirname(folder)).replace(/[^A-Za-z0-9.-]/g, '-') || 'own' })
   writeNew(join(folder, 'template.json'), { name, description: name })

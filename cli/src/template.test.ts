@@ -41,16 +41,16 @@ test('templates are listed, shown, used and made from the command line', async (
   assert.match((await millrace(['use', 'shop-pipeline', '--set', 'nothing=1'])).err, /no input "nothing". It has: baseUrl/)
   assert.match((await millrace(['use', 'shop-pipeline'])).err, /source\.password: A value is needed/)
   const limited = await millrace(['use', 'paged-api', '--set', 'password=x', '--set', 'limit=7'])
-  assert.match(limited.out, /Instance \w+ is made/, limited.err)
+  assert.match(limited.out, /Instance \w+ created/, limited.err)
 
   const names = outputs.configurations.slice(0, 3).map((one) => `${one.componentId}/${one.configurationId}`)
   const made = await millrace(['make', join(folder, 'mine'), ...names])
   assert.equal(made.code, 0, made.err)
-  assert.match(made.out, /It asks for password\b/)
+  assert.match(made.out, /Its inputs: password\b/)
   const manifest = readFileSync(join(folder, 'mine', '1.0.0', 'manifest.json'), 'utf8')
   assert.doesNotMatch(manifest, /KBC::|s3cr3t/)
   assert.match(manifest, /"configId": \{\s*"\$configuration": "configuration-1"/)
-  assert.match((await millrace(['make', join(folder, 'mine'), ...names])).err, /there already/)
+  assert.match((await millrace(['make', join(folder, 'mine'), ...names])).err, /already exists/)
   const keys = makeTemplate([
     { componentId: 'c', id: '1', name: 'a', description: '', configuration: { '#key': 'x', deep: { '#key': 'y', '#a b': 'z' } } },
   ])

@@ -63,7 +63,7 @@ const versionOption = ['--template-version <version>', 'the version', 'default']
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 export function addTemplateCommands(program: Command): void {
-  const template = program.command('template').description('configurations, flows and schedules made from a form')
+  const template = program.command('template').description('create configurations, flows and schedules from a form')
 
   stackOptions(template.command('list'))
     .description('templates of a repository')
@@ -109,7 +109,7 @@ export function addTemplateCommands(program: Command): void {
     })
 
   stackOptions(template.command('show <template>'))
-    .description('what a template makes and asks for')
+    .description('show what a template creates and its inputs')
     .option(...repositoryOption)
     .option(...versionOption)
     .action(async (id: string, { repository, templateVersion }: UseOptions, command: Command) => {
@@ -121,7 +121,7 @@ export function addTemplateCommands(program: Command): void {
     })
 
   stackOptions(template.command('use <template>'))
-    .description('make everything that a template describes, or nothing')
+    .description('create everything that a template describes, or nothing')
     .option('--name <name>', 'name of the instance; by default the id of the template')
     .option(...repositoryOption)
     .option(...versionOption)
@@ -137,7 +137,7 @@ export function addTemplateCommands(program: Command): void {
       const task = await client.request<Task>('POST', `${address}/use`, { json })
       print(command, task, ({ outputs }) => {
         const rows = outputs.configurations.map((one) => [one.componentId, one.configurationId, one.name])
-        return `${table(['COMPONENT', 'CONFIGURATION', 'NAME'], rows)}\nInstance ${outputs.instanceId} is made.`
+        return `${table(['COMPONENT', 'CONFIGURATION', 'NAME'], rows)}\nInstance ${outputs.instanceId} created.`
       })
     })
 
@@ -158,7 +158,7 @@ export function addTemplateCommands(program: Command): void {
         const manifest = makeTemplate(chosen)
         writeTemplate(folder, templateVersion, name ?? chosen[0]!.name, manifest)
         const asked = manifest.stepGroups.flatMap((group) => group.steps.flatMap((step) => step.inputs.map((input) => input.id)))
-        const inputs = asked.length > 0 ? ` It asks for ${asked.join(', ')}.` : ''
+        const inputs = asked.length > 0 ? ` Its inputs: ${asked.join(', ')}.` : ''
         print(command, manifest, () => `The template is in ${folder}, version ${templateVersion}.${inputs}`)
       },
     )
@@ -186,7 +186,7 @@ const inputTable = (groups: readonly StepGroup[]): string =>
         ]),
       ),
     ),
-    'It asks for nothing.',
+    'It has no inputs.',
   )
 
 /** What `--set` and `--inputs` say; `--set` wins. */

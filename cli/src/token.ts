@@ -35,7 +35,7 @@ export function addTokenCommands(program: Command): void {
     )
 
   withYes(withProject(token.command('create')))
-    .description('make a token; its value is shown once')
+    .description('create a token; its value is shown once')
     .option('--description <text>')
     .option('--expires-in <seconds>', 'seconds until it expires', wholeNumber)
     .option('--can-manage-buckets')
@@ -56,7 +56,7 @@ export function addTokenCommands(program: Command): void {
       print(
         command,
         answer,
-        () => `Token ${answer.id} "${answer.description}"\n${answer.token}\nKeep it: it is shown only this once.`,
+        () => `Token ${answer.id} "${answer.description}"\n${answer.token}\nStore it safely: it is shown only once.`,
       )
     })
 
@@ -87,7 +87,7 @@ export function addTokenCommands(program: Command): void {
     })
 
   withYes(withProject(token.command('reset-master')))
-    .description('give the master token of a project a new value; the old one stops working')
+    .description('reset the master token of a project; the old one stops working')
     .action(async ({ project }: CreateOptions, command: Command) => {
       if (stackOf(command).isNamed)
         throw new UserError(
@@ -99,7 +99,7 @@ export function addTokenCommands(program: Command): void {
         const master = await tokens.masterActor(project)
         return tokens.refresh(master, master.tokenId, NO_ORIGIN)
       })
-      print(command, { token: made.value }, ({ token: value }) => `${value}\nKeep it: it is shown only this once.`)
+      print(command, { token: made.value }, ({ token: value }) => `${value}\nStore it safely: it is shown only once.`)
     })
 }
 

@@ -59,13 +59,13 @@ export function addTriggerCommands(program: Command): void {
     })
 
   withFields(trigger.command('create <component> <config>'))
-    .description('make a trigger')
+    .description('create a trigger')
     .action(async (component: string, configurationId: string, options: TriggerOptions, command: Command) => {
       if (options.everyMinutes === undefined)
         throw new UserError(
-          'A trigger needs a minimum time between two runs: give --every-minutes, for example --every-minutes 10.',
+          'A trigger requires a minimum time between two runs: use --every-minutes, for example --every-minutes 10.',
         )
-      if (options.table === undefined) throw new UserError('A trigger needs at least one table: give --table.')
+      if (options.table === undefined) throw new UserError('A trigger requires at least one table: use --table.')
       const client = createClient(command)
       const runWithTokenId =
         options.runWithToken ?? Number((await client.request<{ id: string }>('GET', '/v2/storage/tokens/verify')).id)

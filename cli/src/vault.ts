@@ -46,7 +46,7 @@ export function addVaultCommands(program: Command): void {
     .option('--branch <id>', 'for this branch only')
     .action(async (key: string, { value, encrypted, branch }: SetOptions, command: Command) => {
       if (value === undefined && process.stdin.isTTY)
-        throw new UserError('Give the value on standard input, so that no shell history keeps it, or with --value.')
+        throw new UserError('Pass the value on standard input, to keep it out of the shell history, or with --value.')
       const given = value ?? (await readAll(process.stdin)).replace(/\r?\n$/, '')
       const json = {
         key,

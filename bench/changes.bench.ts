@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openEventStream } from '../tests/support/event-stream.ts'
 import { startTestStack } from '../tests/support/test-stack.ts'
-import { report, round } from './measure.ts'
+import { report, round } from './support/measure.ts'
 
 const READERS = 50
 const MEASURED_MS = 20_000

@@ -1,7 +1,7 @@
 // GET of a configuration with 50 rows through the whole stack, against a bare Fastify route that answers the same bytes.
 
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { inTurns, report, requestsPerSecond, startBare } from './measure.ts'
+import { inTurns, report, requestsPerSecond, startBare } from './support/measure.ts'
 
 const ROWS = 50
 const cleanups: Array<() => unknown> = []

@@ -3,7 +3,7 @@
 // the same without, a hundred times the bytes through the socket; `bare` is what these bytes alone cost a bare Fastify route.
 
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { inTurns, type Load, report, requestsPerSecond, round, startBare } from './measure.ts'
+import { inTurns, type Load, report, requestsPerSecond, round, startBare } from './support/measure.ts'
 
 const SHAPES = { small: { rows: 5, versions: 10 }, large: { rows: 500, versions: 1000 } } as const
 const cleanups: Array<() => unknown> = []

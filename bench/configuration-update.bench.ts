@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { METADATA_FILE } from '../server/src/wiring/data-files.ts'
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { inTurns, report, requestsPerSecond, round } from './measure.ts'
+import { inTurns, report, requestsPerSecond, round } from './support/measure.ts'
 
 const DURATION_MS = 2000
 const CLIENTS = 16

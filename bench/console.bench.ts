@@ -5,8 +5,8 @@ import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { signedIn, startBrowser } from '../tests/support/browser.ts'
 import { startTestStack } from '../tests/support/test-stack.ts'
-import { fillLargeProject } from './large-project.ts'
-import { median, report } from './measure.ts'
+import { fillLargeProject } from './support/large-project.ts'
+import { median, report } from './support/measure.ts'
 
 const ROUNDS = 5
 const FRAMES = 120

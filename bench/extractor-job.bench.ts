@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { cpuSecondsBelow, inTurns, median, report, round, runNode, startBare } from './measure.ts'
+import { cpuSecondsBelow, inTurns, median, report, round, runNode, startBare } from './support/measure.ts'
 
 const ITEMS = 200_000
 const ROUNDS = 5

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { inTurns, median, type NodeRun as Run, report, round, runNode, startBare } from './measure.ts'
+import { inTurns, median, type NodeRun as Run, report, round, runNode, startBare } from './support/measure.ts'
 
 const ROUNDS = 3
 const items = Number(process.env.EXTRACTOR_ITEMS ?? 300_000)

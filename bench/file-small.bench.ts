@@ -5,9 +5,9 @@ import { availableParallelism } from 'node:os'
 import { createEmbeddedAccess } from '../server/src/engines/object-store/embedded-access.ts'
 import { createSessionTokens } from '../server/src/engines/object-store/session-token.ts'
 import { systemClock } from '../server/src/kit/clock.ts'
+import { BUCKET, startS3 } from '../tests/support/servers/start-s3.ts'
 import { sendSigned } from '../tests/support/signed-request.ts'
-import { BUCKET, startS3 } from '../tests/support/start-s3.ts'
-import { report } from './measure.ts'
+import { report } from './support/measure.ts'
 
 const TARGET_PER_SECOND = 5000
 const PARALLEL = 200 * availableParallelism()

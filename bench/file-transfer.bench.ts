@@ -5,8 +5,8 @@ import { crc32 } from 'node:zlib'
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { inTurns, report, startBare } from './measure.ts'
-import { bytes, memoryOf, processorSeconds, SIZE_BYTES, send, sendForm, serverPid } from './transfer.ts'
+import { inTurns, report, startBare } from './support/measure.ts'
+import { bytes, memoryOf, processorSeconds, SIZE_BYTES, send, sendForm, serverPid } from './support/transfer.ts'
 
 const size = Number(process.env.BENCH_BYTES ?? SIZE_BYTES)
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3)

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { DatabaseSync } from 'node:sqlite'
 import { startStack } from '../tests/faults/stack.ts'
 import { until } from '../tests/support/until.ts'
-import { inTurns, median, report } from './measure.ts'
+import { inTurns, median, report } from './support/measure.ts'
 
 const TASKS = 200
 const ROUNDS = 3

@@ -1,7 +1,7 @@
 // GET and POST of a small authenticated resource through the whole stack, against a bare Fastify route that answers the same bytes.
 
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { inTurns, report, requestsPerSecond, startBare } from './measure.ts'
+import { inTurns, report, requestsPerSecond, startBare } from './support/measure.ts'
 
 const cleanups: Array<() => unknown> = []
 const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters

@@ -2,11 +2,11 @@
 // once more, in a transaction that is undone, and their time is divided by that of whole jobs which read a table and write one.
 
 import { undone } from '../server/src/model/dry-run.ts'
-import { createLineageStore } from '../server/src/services/lineage/lineage.store.ts'
-import { createStateHistory } from '../server/src/services/queue/state-history.store.ts'
+import { createStateHistory } from '../server/src/services/jobs/queue/state-history.store.ts'
+import { createLineageStore } from '../server/src/services/storage/lineage/lineage.store.ts'
+import { tableClient } from '../tests/support/clients/table-client.ts'
 import { type Job, shellStack } from '../tests/support/shell-stack.ts'
-import { tableClient } from '../tests/support/table-client.ts'
-import { median, report } from './measure.ts'
+import { median, report } from './support/measure.ts'
 
 const ROUNDS = 15
 const ends: (() => unknown)[] = []

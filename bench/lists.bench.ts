@@ -3,8 +3,8 @@
 
 import { freshPostgres } from '../tests/support/fresh-databases.ts'
 import { startTestStack, type TestStack } from '../tests/support/test-stack.ts'
-import { fillLargeProject, HTTP } from './large-project.ts'
-import { median, report } from './measure.ts'
+import { fillLargeProject, HTTP } from './support/large-project.ts'
+import { median, report } from './support/measure.ts'
 
 const ROUNDS = 15
 const SEARCHED = ['table', 'column', 'configuration', 'row', 'content', 'file']

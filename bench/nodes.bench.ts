@@ -4,10 +4,10 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { freshPostgres } from '../tests/support/fresh-databases.ts'
+import { startS3 } from '../tests/support/servers/start-s3.ts'
 import { type Stack, startStackProcess } from '../tests/support/stack-process.ts'
-import { startS3 } from '../tests/support/start-s3.ts'
 import { until } from '../tests/support/until.ts'
-import { inTurns, report } from './measure.ts'
+import { inTurns, report } from './support/measure.ts'
 
 const ROUNDS = 40
 const COMPONENT = 'bench.empty'

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { startStackProcess } from '../tests/support/stack-process.ts'
 import { until } from '../tests/support/until.ts'
-import { median, report } from './measure.ts'
+import { median, report } from './support/measure.ts'
 
 const JOBS = 200
 const QUEUED = 10_000

@@ -1,11 +1,11 @@
 // Ten thousand schedules: due in the same minute (all queued within 10 s), idle (under 1 % of a core), planned anew (under 1 s).
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseCron } from '../server/src/services/scheduler/cron.ts'
-import { nextRun } from '../server/src/services/scheduler/planned-runs.ts'
-import { createZones } from '../server/src/services/scheduler/zone.ts'
+import { parseCron } from '../server/src/services/jobs/scheduler/cron.ts'
+import { nextRun } from '../server/src/services/jobs/scheduler/planned-runs.ts'
+import { createZones } from '../server/src/services/jobs/scheduler/zone.ts'
 import { startTestStack } from '../tests/support/test-stack.ts'
-import { report } from './measure.ts'
+import { report } from './support/measure.ts'
 
 const SCHEDULES = Number(process.env.BENCH_SCHEDULES ?? 10_000)
 const TARGETS = 100

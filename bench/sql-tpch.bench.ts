@@ -4,10 +4,10 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { seconds, startApiStack } from './api-stack.ts'
-import { inTurns, median, report, round } from './measure.ts'
-import { makeTpch, TPCH_TABLES } from './tpch-data.ts'
-import { TPCH_QUERIES, TPCH_SCHEMA } from './tpch-queries.ts'
+import { seconds, startApiStack } from './support/api-stack.ts'
+import { inTurns, median, report, round } from './support/measure.ts'
+import { makeTpch, TPCH_TABLES } from './support/tpch-data.ts'
+import { TPCH_QUERIES, TPCH_SCHEMA } from './support/tpch-queries.ts'
 
 const scale = Number(process.argv[2] ?? process.env.MILLRACE_BENCH_SCALE ?? 0.05)
 const ROUNDS = 3

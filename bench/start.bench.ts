@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { median, report } from './measure.ts'
+import { median, report } from './support/measure.ts'
 
 const TARGET_MS = 2000
 const TARGET_BYTES = 300e6

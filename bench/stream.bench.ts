@@ -2,7 +2,7 @@
 // for all that wait. The source has a sink, so batches are loaded into their table meanwhile.
 
 import { startStack } from '../tests/faults/stack.ts'
-import { inTurns, report, requestsPerSecond, startBare } from './measure.ts'
+import { inTurns, report, requestsPerSecond, startBare } from './support/measure.ts'
 
 const SOURCES = '/stream/v1/branches/default/sources'
 const cleanups: Array<() => unknown> = []

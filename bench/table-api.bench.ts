@@ -1,10 +1,10 @@
 // Tables through the API, jobs and metadata included: 200 small imports, and one large import against raw DuckDB in the same run.
 
 import { join } from 'node:path'
-import { startApiStack } from './api-stack.ts'
-import { inTurns, round } from './measure.ts'
-import { benchMb, rawCsv, rawDuckDb, report, sizeMb, timed } from './table-bench.ts'
-import { writeCsv } from './table-csv.ts'
+import { startApiStack } from './support/api-stack.ts'
+import { inTurns, round } from './support/measure.ts'
+import { benchMb, rawCsv, rawDuckDb, report, sizeMb, timed } from './support/table-bench.ts'
+import { writeCsv } from './support/table-csv.ts'
 
 const IMPORTS = 200
 const CLIENTS = 8

@@ -1,9 +1,9 @@
 // Export to gzip slices against raw DuckDB COPY TO csv with its own gzip. Target: at least 4 times faster.
 
 import { availableParallelism } from 'node:os'
-import { round } from './measure.ts'
-import { benchMb, emptyTable, rawDuckDb, report, startBench, timed } from './table-bench.ts'
-import { writeCsv } from './table-csv.ts'
+import { round } from './support/measure.ts'
+import { benchMb, emptyTable, rawDuckDb, report, startBench, timed } from './support/table-bench.ts'
+import { writeCsv } from './support/table-csv.ts'
 
 const bench = await startBench()
 const { rows, bytes } = writeCsv(bench.path('data.csv'), { bytes: benchMb(200) * 1e6 })

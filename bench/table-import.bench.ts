@@ -1,8 +1,8 @@
 // Import of a CSV file against raw DuckDB COPY (read_csv) TO parquet with the same threads and memory. Target: at most 1.2 times.
 
-import { round } from './measure.ts'
-import { benchMb, emptyTable, rawCsv, rawDuckDb, report, sizeMb, startBench, timed, workerUse } from './table-bench.ts'
-import { writeCsv } from './table-csv.ts'
+import { round } from './support/measure.ts'
+import { benchMb, emptyTable, rawCsv, rawDuckDb, report, sizeMb, startBench, timed, workerUse } from './support/table-bench.ts'
+import { writeCsv } from './support/table-csv.ts'
 
 const bench = await startBench()
 const { rows } = writeCsv(bench.path('data.csv'), { bytes: benchMb(200) * 1e6 })

@@ -1,8 +1,8 @@
 // A preview of a large table, before and after loads by key have left delete files behind. Target: under 100 ms.
 
-import { round } from './measure.ts'
-import { benchRows, emptyTable, report, startBench, timed } from './table-bench.ts'
-import { writeCsv } from './table-csv.ts'
+import { round } from './support/measure.ts'
+import { benchRows, emptyTable, report, startBench, timed } from './support/table-bench.ts'
+import { writeCsv } from './support/table-csv.ts'
 
 const bench = await startBench()
 const rows = benchRows(1_000_000)

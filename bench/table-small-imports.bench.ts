@@ -1,8 +1,8 @@
 // 200 tables of 1,000 rows each. Target: at least 20 imports per second on two cores.
 
-import { round } from './measure.ts'
-import { emptyTable, report, startBench, timed } from './table-bench.ts'
-import { writeCsv } from './table-csv.ts'
+import { round } from './support/measure.ts'
+import { emptyTable, report, startBench, timed } from './support/table-bench.ts'
+import { writeCsv } from './support/table-csv.ts'
 
 const IMPORTS = 200
 const bench = await startBench({ warmWorkers: 2 })

@@ -1,9 +1,9 @@
 // 1 % of a table's rows loaded again by primary key, against rewriting the table. Target: at most 0.25 times, and the twentieth such
 // load at most twice the first. Rows that come again unchanged are the dearer case (their columns must be compared) and shown too.
 
-import { round } from './measure.ts'
-import { benchRows, emptyTable, rawDuckDb, report, startBench, timed } from './table-bench.ts'
-import { writeCsv } from './table-csv.ts'
+import { round } from './support/measure.ts'
+import { benchRows, emptyTable, rawDuckDb, report, startBench, timed } from './support/table-bench.ts'
+import { writeCsv } from './support/table-csv.ts'
 
 const LOADS = 20
 const bench = await startBench()

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { startStackProcess } from '../tests/support/stack-process.ts'
-import { inTurns, report, requestsPerSecond } from './measure.ts'
+import { inTurns, report, requestsPerSecond } from './support/measure.ts'
 
 const DURATION_MS = 2000
 const cleanups: Array<() => unknown> = []

@@ -73,10 +73,10 @@ const LAYERS: Readonly<Record<string, number>> = {
   start: 6,
   '.': 7,
 } // '.' is main.ts
-/** 'services/files', 'engines/runner', 'http', 'kit' or '.' */
+/** 'services/storage/files', 'engines/runner', 'http', 'kit' or '.' */
 const moduleOf = (path: string): string => {
-  const [layer, name] = posix.dirname(posix.relative('server/src', path)).split('/') as [string, string | undefined]
-  return name !== undefined && (layer === 'services' || layer === 'engines') ? `${layer}/${name}` : layer
+  const parts = posix.dirname(posix.relative('server/src', path)).split('/')
+  return parts.slice(0, { services: 3, engines: 2 }[parts[0]!] ?? 1).join('/')
 }
 const layerOf = (path: string): number => LAYERS[moduleOf(path).split('/')[0]!] ?? assert.fail(`${path} belongs to no layer`)
 
@@ -117,7 +117,7 @@ test('in the server imports point to a lower layer or stay in their module; entr
 })
 
 test('a module of services is imported by its entrances', () => {
-  const above = server.filter(({ path }) => layerOf(path) > layerOf('server/src/services/files/files.ts'))
+  const above = server.filter(({ path }) => layerOf(path) > layerOf('server/src/services/storage/files/files.ts'))
   assert.deepEqual(
     arrows(some(above), (_, to) => to.startsWith('server/src/services/') && !isEntrance(to)),
     [],
@@ -296,6 +296,23 @@ test('hooks and error handlers that are for the routes of one module are kept to
   const entrances = server.filter(({ path }) => isEntrance(path))
   const kept = entrances.flatMap(({ text }) => [...text.matchAll(/encapsulated\(\s*(\w+Routes)\b/g)].map(([, name]) => name!))
   assert.deepEqual(some(registered).toSorted(), kept.toSorted(), 'these routes, and no others, need encapsulated()')
+})
+
+test('no folder has more than 40 files, except migrations and decision records', () => {
+  const sizes = Map.groupBy(
+    globSync('{cli,server,contract,client,components,console,tests,bench,tools,docs}/**/*.*', {
+      cwd: ROOT,
+      exclude: (path) => ['node_modules', 'dist', 'data', 'migrations', 'adr'].includes(basename(path)),
+    }),
+    posix.dirname,
+  )
+  assert.ok(sizes.size > 100)
+  assert.deepEqual(
+    [...sizes]
+      .filter(([folder, files]) => files.length > 40 && !/fixtures|shots|examples/.test(folder))
+      .map(([folder]) => folder),
+    [],
+  )
 })
 
 test('no file is a barrel or is named for nothing in particular', () => {

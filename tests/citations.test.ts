@@ -87,7 +87,7 @@ test('every section of the specification has a text or sections below it', () =>
 })
 
 test('every service module names the sections it implements, in its README and its routes', () => {
-  const files = paths.filter((path) => /^server\/src\/services\/[^/]+\/(README\.md|[^/]+\.routes\.ts)$/.test(path))
+  const files = paths.filter((path) => /^server\/src\/services\/[^/]+\/[^/]+\/(README\.md|[^/]+\.routes\.ts)$/.test(path))
   assert.ok(files.length > 40, `found only ${files.length} files: the search is broken`)
   assert.deepEqual(
     files.filter((path) => linesOf(path).flatMap(citationsIn).length === 0),

@@ -30,14 +30,14 @@ function repository(t: TestContext, files: Readonly<Record<string, string>>): st
 }
 
 const SMALL = {
-  'tests/support/postgres-server.ts': '',
+  'tests/support/servers/postgres-server.ts': '',
   'tests/support/test-stack.ts': "import { platform } from '../../server/src/wiring/platform.ts'",
   'server/src/wiring/platform.ts': "import { files } from '../services/files/files.ts'",
-  'server/src/services/files/files.ts': "import { clock } from '../../kit/clock.ts'",
-  'server/src/services/files/files.test.ts': "import { startTestStack } from '../../../../tests/support/test-stack.ts'",
-  'server/src/services/files/name.test.ts': "import { files } from './files.ts'",
-  'server/src/services/events/events.test.ts': "import { startTestStack } from '../../../../tests/support/test-stack.ts'",
-  'server/src/services/events/store.test.ts': "import { start } from '../../../../tests/support/postgres-server.ts'",
+  'server/src/services/storage/files/files.ts': "import { clock } from '../../kit/clock.ts'",
+  'server/src/services/storage/files/files.test.ts': "import { startTestStack } from '../../../../tests/support/test-stack.ts'",
+  'server/src/services/storage/files/name.test.ts': "import { files } from './files.ts'",
+  'server/src/services/stack/events/events.test.ts': "import { startTestStack } from '../../../../tests/support/test-stack.ts'",
+  'server/src/services/stack/events/store.test.ts': "import { start } from '../../../../tests/support/postgres-server.ts'",
   'server/src/kit/clock.ts': '',
   'tests/faults/files.test.ts': '',
   'tests/e2e/readme.test.ts': "run('README.md')",
@@ -47,16 +47,16 @@ const SMALL = {
 test('a file is known by what it reaches', (t) => {
   const files = listTestFiles(repository(t, SMALL), {
     'tests/e2e/readme.test.ts': 9,
-    'server/src/services/events/store.test.ts': 3,
+    'server/src/services/stack/events/store.test.ts': 3,
   })
   assert.deepEqual(
     files.map(({ path, kind, needsPostgres }) => `${kind} ${path}${needsPostgres ? ' with PostgreSQL' : ''}`),
     [
       'unit tests/e2e/readme.test.ts',
-      'api server/src/services/events/store.test.ts with PostgreSQL',
-      'api server/src/services/events/events.test.ts',
-      'api server/src/services/files/files.test.ts',
-      'unit server/src/services/files/name.test.ts',
+      'api server/src/services/stack/events/store.test.ts with PostgreSQL',
+      'api server/src/services/stack/events/events.test.ts',
+      'api server/src/services/storage/files/files.test.ts',
+      'unit server/src/services/storage/files/name.test.ts',
       'unit tests/architecture.test.ts',
       'faults tests/faults/files.test.ts',
     ],
@@ -71,12 +71,12 @@ test('a change concerns its module, its importers and the tests that name the fi
       .map(({ path }) => path.split('/').at(-1))
       .filter((name) => name !== 'architecture.test.ts')
       .sort()
-  assert.deepEqual(concerned('server/src/services/files/files.ts'), ['files.test.ts', 'name.test.ts'])
+  assert.deepEqual(concerned('server/src/services/storage/files/files.ts'), ['files.test.ts', 'name.test.ts'])
   assert.deepEqual(concerned('server/src/kit/clock.ts'), ['name.test.ts'], 'what a started stack imports does not count')
   assert.deepEqual(concerned('README.md'), ['readme.test.ts'])
   assert.deepEqual(concerned('tests/support/test-stack.ts'), ['events.test.ts', 'files.test.ts'])
   assert.deepEqual(concerned('tests/faults/files.test.ts'), ['files.test.ts'])
-  assert.equal(moduleOf('server/src/services/files/routes/x.ts'), 'server/src/services/files')
+  assert.equal(moduleOf('server/src/services/storage/files/routes/x.ts'), 'server/src/services/storage/files')
 })
 
 test('shards hold every file once and take about equally long', (t) => {

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { ACTION_NAMES } from '../components/http-extractor/src/actions/actions.ts'
 import { rowSchema, savedConfigurationSchema } from '../components/http-extractor/src/configuration/schema.ts'
 
-const FILE = fileURLToPath(new URL('../server/src/services/components/builtin/http-extractor.json', import.meta.url))
+const FILE = fileURLToPath(
+  new URL('../server/src/services/configuration/components/builtin/http-extractor.json', import.meta.url),
+)
 
 const description = JSON.parse(readFileSync(FILE, 'utf8'))
 const current = {

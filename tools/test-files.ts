@@ -6,7 +6,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 const PLACES = ['tests', 'server', 'components', 'cli', 'client', 'contract', 'console', 'bench']
-const POSTGRES = 'tests/support/postgres-server.ts'
+const POSTGRES = 'tests/support/servers/postgres-server.ts'
 /** Whoever reaches one of these starts a stack, a database server or the command line. */
 const WHOLE_PROGRAMS = [POSTGRES, 'tests/support/test-stack.ts', 'tests/support/run-cli.ts', 'tests/support/stack-process.ts']
 /** These import the whole server, so a change anywhere would concern every test that uses them. */
@@ -92,12 +92,11 @@ export function concernedBy(root: string, changed: readonly string[], files: rea
   })
 }
 
-/** `server/src/services/files`, `server/src/kit`, `components/processors`, `cli`; nothing for tests of the whole. */
+/** `server/src/services/storage/files`, `server/src/kit`, `components/processors`, `cli`; nothing for tests of the whole. */
 export function moduleOf(path: string): string | undefined {
   const parts = posix.dirname(path).split('/')
-  const depth = { server: parts[2] === 'services' || parts[2] === 'engines' ? 4 : 3, components: 2, cli: 1, contract: 1 }[
-    parts[0]!
-  ]
+  const depthInServer = { services: 5, engines: 4 }[parts[2] ?? ''] ?? 3
+  const depth = { server: depthInServer, components: 2, cli: 1, contract: 1 }[parts[0]!]
   return depth === undefined ? undefined : parts.slice(0, depth).join('/')
 }
 

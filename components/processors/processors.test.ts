@@ -450,7 +450,7 @@ test('the small ones: empty tables, empty files, NUL bytes, line ends', async (t
 
 test('every processor the platform describes is here', () => {
   const described = JSON.parse(
-    readFileSync(new URL('../../server/src/services/components/builtin/processors.json', import.meta.url), 'utf8'),
+    readFileSync(new URL('../../server/src/services/configuration/components/builtin/processors.json', import.meta.url), 'utf8'),
   ) as { name: string }[]
   assert.deepEqual(
     described.map(({ name }) => name).filter((name) => !(name in PROCESSORS)),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { BlobServiceClient, type ContainerClient, RestError } from '@azure/storage-blob'
-import { newProjectClient, type ProjectClient } from '../support/project-client.ts'
+import { newProjectClient, type ProjectClient } from '../support/clients/project-client.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 
 type Json = Readonly<Record<string, unknown>>

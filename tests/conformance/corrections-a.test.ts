@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type EventAnswer, projectClient } from '../support/clients/storage-client.ts'
 import { assertDefined } from '../support/event-definitions.ts'
-import { type EventAnswer, projectClient } from '../support/storage-client.ts'
 import { type Answer, send, startTestStack } from '../support/test-stack.ts'
 
 test('corrections A', async (t) => {

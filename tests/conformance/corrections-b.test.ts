@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { projectClient } from '../support/storage-client.ts'
+import { projectClient } from '../support/clients/storage-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 const CONFIGS = 'components/platform.ex-http/configs'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ComponentDescription } from '../../contract/component.ts'
-import { newProjectClient } from '../support/project-client.ts'
+import { newProjectClient } from '../support/clients/project-client.ts'
 import { shellStack } from '../support/shell-stack.ts'
 import { startTestStack } from '../support/test-stack.ts'
 

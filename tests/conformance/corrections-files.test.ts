@@ -9,8 +9,8 @@ import {
   PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { type FileAnswer, s3ClientFor } from '../support/file-client.ts'
-import { newProjectClient } from '../support/project-client.ts'
+import { type FileAnswer, s3ClientFor } from '../support/clients/file-client.ts'
+import { newProjectClient } from '../support/clients/project-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 test('corrections of files', async (t) => {

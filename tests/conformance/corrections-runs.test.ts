@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { schemaProblems } from '../../server/src/model/schema-problems.ts'
-import { newProjectClient } from '../support/project-client.ts'
+import { newProjectClient } from '../support/clients/project-client.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { until } from '../support/until.ts'
 

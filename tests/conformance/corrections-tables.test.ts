@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newProjectClient } from '../support/project-client.ts'
+import { newProjectClient } from '../support/clients/project-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 type Json = Readonly<Record<string, unknown>>

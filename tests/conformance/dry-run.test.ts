@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import type { DryRunAnswer } from '../../server/src/model/dry-run.ts'
+import { tableClient } from '../support/clients/table-client.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
-import { tableClient } from '../support/table-client.ts'
 import { type Answer, startTestStack, type TestStack } from '../support/test-stack.ts'
 
 /** They say that a process is alive, whatever it does. */

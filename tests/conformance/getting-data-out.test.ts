@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { tableClient } from '../support/clients/table-client.ts'
 import { runCommandsOf } from '../support/document-commands.ts'
-import { tableClient } from '../support/table-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 test('the commands of getting-data-out.md write a table as CSV, Parquet and JSON lines', async (t) => {

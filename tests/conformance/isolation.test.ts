@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { newStackAdmin } from '../support/person-client.ts'
+import { newStackAdmin } from '../support/clients/person-client.ts'
 import { filesWith, objectKeys, rowsOfProject, tablesWith } from '../support/project-traces.ts'
+import { startReceiver } from '../support/servers/webhook-receiver.ts'
 import { shellStack } from '../support/shell-stack.ts'
 import { type Answer, send, startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
-import { startReceiver } from '../support/webhook-receiver.ts'
 import { ALIKE, CHANGE, CREDENTIALS, type Ids, INSTANCE, MAKE, type Step, TEMPLATE } from './project-fixture.ts'
 import {
   addressOf,

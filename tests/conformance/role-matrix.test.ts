@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { newMember, newStackAdmin, type PersonClient } from '../support/clients/person-client.ts'
 import { changedTables, contentOf } from '../support/metadata-content.ts'
-import { newMember, newStackAdmin, type PersonClient } from '../support/person-client.ts'
 import { type Answer, startTestStack, type TestStack } from '../support/test-stack.ts'
 
 interface Operation {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { anyText } from '../support/any-text.ts'
-import { tableClient } from '../support/table-client.ts'
+import { tableClient } from '../support/clients/table-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 const CASES = process.env.MILLRACE_LONG ? 10_000 : 2_000

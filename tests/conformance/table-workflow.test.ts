@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
-import { prepareFile, uploadClient } from '../support/file-client.ts'
-import { type JobAnswer, tableClient } from '../support/table-client.ts'
+import { prepareFile, uploadClient } from '../support/clients/file-client.ts'
+import { type JobAnswer, tableClient } from '../support/clients/table-client.ts'
 import { shareTestStack } from '../support/test-stack.ts'
 
 const startProject = shareTestStack()

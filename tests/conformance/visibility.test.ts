@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { tableClient } from '../support/clients/table-client.ts'
 import { type Job, type ShellStack, shareShellStack } from '../support/shell-stack.ts'
-import { tableClient } from '../support/table-client.ts'
 
 const startProject = shareShellStack()
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
-import { type FileAnswer, s3ClientFor } from '../support/file-client.ts'
+import { type FileAnswer, s3ClientFor } from '../support/clients/file-client.ts'
 import { shellStack } from '../support/shell-stack.ts'
 import { type Answer, type RequestOptions, send } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'

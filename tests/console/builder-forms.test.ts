@@ -35,7 +35,7 @@ import { choiceFor, choicesOf, resolve, type Schema, unknownNames } from '../../
 const ROOT = new URL('../../', import.meta.url)
 const markdown = readFileSync(new URL('docs/extractor.md', ROOT), 'utf8')
 const schema = (
-  JSON.parse(readFileSync(new URL('server/src/services/components/builtin/http-extractor.json', ROOT), 'utf8')) as {
+  JSON.parse(readFileSync(new URL('server/src/services/configuration/components/builtin/http-extractor.json', ROOT), 'utf8')) as {
     configurationSchema: Schema
   }
 ).configurationSchema

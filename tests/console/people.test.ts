@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core'
 import { encode } from 'uqr'
 import { writeDrill } from '../../server/src/engines/data-dir/drill-record.ts'
 import { checkScreen, checkScreensOn, openPage, startBrowser } from '../support/browser.ts'
-import { newMember, newStackAdmin, PASSWORD } from '../support/person-client.ts'
+import { newMember, newStackAdmin, PASSWORD } from '../support/clients/person-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 const darkModulesOf = (text: string): string =>

@@ -7,11 +7,11 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JobProgress } from '../../server/src/model/job-progress.ts'
 import type { TableLoad } from '../../server/src/model/run-ports.ts'
-import { createProgressWriter } from '../../server/src/services/queue/job-progress.ts'
+import { createProgressWriter } from '../../server/src/services/jobs/queue/job-progress.ts'
+import { tableClient } from '../support/clients/table-client.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { onBothStacks } from '../support/on-both-stacks.ts'
 import type { Job, ShellStack } from '../support/shell-stack.ts'
-import { tableClient } from '../support/table-client.ts'
 import { until } from '../support/until.ts'
 
 /** Counts in its state, beside a secret; fails or grows when it is told to. */

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { before, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { openPage, startBrowser } from '../support/browser.ts'
-import { tableClient } from '../support/table-client.ts'
+import { tableClient } from '../support/clients/table-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 const FOLDER = process.env.MILLRACE_APP_PACKAGES ?? join(tmpdir(), 'millrace-app-packages')

@@ -12,9 +12,9 @@ import { findContainerEngine } from '../../server/src/engines/runner/container-e
 import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
 import { connectionCounter, TRY_ADDRESSES } from '../support/address-attempts.ts'
 import { FORMS } from '../support/address-forms.ts'
+import { tableClient } from '../support/clients/table-client.ts'
 import { type Job, type ShellStack, shellStack } from '../support/shell-stack.ts'
 import { startStackProcess } from '../support/stack-process.ts'
-import { tableClient } from '../support/table-client.ts'
 import { until } from '../support/until.ts'
 
 const run = promisify(execFile)

@@ -1,8 +1,8 @@
 // Jobs of `platform.spark-sql` on a real Spark: threads of the machine, a standalone cluster of two workers, Spark Connect. Called by run.ts.
 
 import assert from 'node:assert/strict'
-import type { SparkSettings } from '../../server/src/services/spark/spark-scripts.ts'
-import { type TableClient, tableClient } from '../support/table-client.ts'
+import type { SparkSettings } from '../../server/src/services/jobs/spark/spark-scripts.ts'
+import { type TableClient, tableClient } from '../support/clients/table-client.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 

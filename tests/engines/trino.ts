@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseExactly } from '../../server/src/kit/exact-json.ts'
+import { parseExactly } from '../../server/src/kit/text/exact-json.ts'
 import { until } from '../support/until.ts'
 import { freePort } from './spark-cluster.ts'
 

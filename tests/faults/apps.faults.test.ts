@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
-import { type GitClient, openGitClient } from '../support/git-client.ts'
+import { type GitClient, openGitClient } from '../support/clients/git-client.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 

@@ -16,7 +16,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { type FileAnswer, s3ClientFor } from '../support/file-client.ts'
+import { type FileAnswer, s3ClientFor } from '../support/clients/file-client.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseExactly } from '../../server/src/kit/exact-json.ts'
-import { icebergReader, type Loaded } from '../support/iceberg-reader.ts'
-import { icebergWriter } from '../support/iceberg-writer.ts'
+import { parseExactly } from '../../server/src/kit/text/exact-json.ts'
+import { icebergReader, type Loaded } from '../support/clients/iceberg-reader.ts'
+import { icebergWriter } from '../support/clients/iceberg-writer.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const KILLS = process.env.MILLRACE_LONG ? 100 : 2

@@ -5,8 +5,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startReceiver } from '../support/servers/webhook-receiver.ts'
 import { until } from '../support/until.ts'
-import { startReceiver } from '../support/webhook-receiver.ts'
 import { startStack } from './stack.ts'
 
 const KILLS = process.env.MILLRACE_LONG ? 50 : 2

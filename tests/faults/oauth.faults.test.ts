@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createBrowser, startAuthorisationServer } from '../support/authorisation-server.ts'
+import { createBrowser, startAuthorisationServer } from '../support/servers/authorisation-server.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { defined } from '../../server/src/kit/defined.ts'
-import { startGitServer } from '../support/git-server.ts'
+import { startGitServer } from '../support/servers/git-server.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 

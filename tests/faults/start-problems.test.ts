@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { childEnvironment } from '../support/child-environment.ts'
 import { freshPostgres } from '../support/fresh-databases.ts'
 import { runCli } from '../support/run-cli.ts'
-import { startS3 } from '../support/start-s3.ts'
+import { startS3 } from '../support/servers/start-s3.ts'
 import { startStack } from './stack.ts'
 
 const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))

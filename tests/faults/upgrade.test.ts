@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { icebergReader, type Loaded } from '../support/iceberg-reader.ts'
+import { icebergReader, type Loaded } from '../support/clients/iceberg-reader.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 

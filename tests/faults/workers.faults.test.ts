@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { migratedPostgres } from '../support/fresh-databases.ts'
-import { BUCKET, REGION, startS3 } from '../support/start-s3.ts'
+import { BUCKET, REGION, startS3 } from '../support/servers/start-s3.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 

@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { before, test } from 'node:test'
 import pg from 'pg'
-import { tableClient } from '../support/table-client.ts'
+import { tableClient } from '../support/clients/table-client.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 
 interface Answer {

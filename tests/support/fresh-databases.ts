@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { openMetadataDb } from '../../server/src/engines/metadata-db/metadata-db.ts'
-import { type PostgresServer, SHARED_POSTGRES, startPostgres } from './postgres-server.ts'
+import { type PostgresServer, SHARED_POSTGRES, startPostgres } from './servers/postgres-server.ts'
 
 export interface FreshDatabase {
   readonly location: { readonly path: string } | { readonly url: string }

@@ -62,7 +62,10 @@ test('the schema refuses what the extractor refuses', () => {
 
 test('the published schemas accept a configuration with rows, and describe a row', () => {
   const description = JSON.parse(
-    readFileSync(new URL('../../../server/src/services/components/builtin/http-extractor.json', import.meta.url), 'utf8'),
+    readFileSync(
+      new URL('../../../server/src/services/configuration/components/builtin/http-extractor.json', import.meta.url),
+      'utf8',
+    ),
   )
   assert.ok(description.flags.includes('genericDockerUI-rows'))
   const saved = Compile(description.configurationSchema)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { renderGuide } from '../../../server/src/services/guides/markdown-page.ts'
+import { renderGuide } from '../../../server/src/services/stack/guides/markdown-page.ts'
 import { allHelp, helpFor } from './field-help.ts'
 
 test('every place that fields point to is in the guides', () => {

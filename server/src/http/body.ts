@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { PlatformError } from '../kit/errors.ts'
-import { shapeProblem } from '../kit/json-text.ts'
-import { fromPairs, parseForm } from './form.ts'
-import { boundaryOf, readParts } from './multipart.ts'
+import { shapeProblem } from '../kit/text/json-text.ts'
+import { fromPairs, parseForm } from './forms/form.ts'
+import { boundaryOf, readParts } from './forms/multipart.ts'
 
 /** Registers the parsers. Routes with `config.body: 'stream'` receive the raw request and read it themselves; `'text'` gives a string, `'bytes'` a buffer. */
 export function registerBodyParsers(app: FastifyInstance, idleMs: number): void {

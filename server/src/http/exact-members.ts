@@ -1,7 +1,7 @@
 // Members of a body as JSON text, exactly as they were sent, whichever of the three encodings carried them.
 
 import type { FastifyRequest } from 'fastify'
-import { kindOf, membersOf } from '../kit/json-text.ts'
+import { kindOf, membersOf } from '../kit/text/json-text.ts'
 
 /** The text of one member; undefined when it is absent or null. */
 export type ExactMember = (name: string) => string | undefined

@@ -31,7 +31,7 @@ import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl 
 import { registerBodyParsers } from './body.ts'
 import { refuseUnknownDryRun } from './dry-run.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
-import { parseForm } from './form.ts'
+import { parseForm } from './forms/form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
 import { createResponseCache, type Place } from './response-cache.ts'
 import { mayUse, type Needs } from './rights.ts'

@@ -1,7 +1,7 @@
 // Masks secrets by value: whoever holds one in clear adds it, and from then on no text that passes mask() shows it,
 // neither as it is nor in the forms it takes on the way (JSON, URLs, base64, hexadecimal).
 
-import { uriEncode } from './uri-encode.ts'
+import { uriEncode } from './text/uri-encode.ts'
 
 export const MASK = '***'
 

@@ -59,7 +59,7 @@ test('of several alternatives the one that was meant is held against the value',
 })
 
 test('the schema of the extractor names what a person would', () => {
-  const file = new URL('../services/components/builtin/http-extractor.json', import.meta.url)
+  const file = new URL('../services/configuration/components/builtin/http-extractor.json', import.meta.url)
   const { configurationSchema } = JSON.parse(readFileSync(file, 'utf8')) as { configurationSchema: object } // our own file
   const value = { api: { baseUrl: 7, pagination: { method: 'nope' } }, config: { jobs: [{ endpoint: 1 }, 'x'] } }
   const problems = found(configurationSchema, value)

@@ -1,6 +1,6 @@
 // Columns of a table on their way into a database: names, types and what empty values mean. Shared by loads of workspaces and scripts.
 
-import { doubleQuoted } from '../kit/double-quoted.ts'
+import { doubleQuoted } from '../kit/text/double-quoted.ts'
 
 export interface SqlColumnMapping {
   readonly source: string

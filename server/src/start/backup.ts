@@ -10,7 +10,7 @@ import type { DiskObjectStore } from '../engines/object-store/disk-object-store.
 import type { ObjectStore } from '../engines/object-store/object-store.ts'
 import type { Clock } from '../kit/clock.ts'
 import { PlatformError } from '../kit/errors.ts'
-import type { BackupsModule } from '../services/backups/backups.module.ts'
+import type { BackupsModule } from '../services/stack/backups/backups.module.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from '../wiring/data-files.ts'
 import { type BackupProgress, COPIES_AT_ONCE, copyObjects } from './backup-objects.ts'
 import { withBackupTarget } from './backup-place.ts'

@@ -9,20 +9,20 @@ import type { Clock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
 import type { Core } from '../model/core.ts'
 import { createHooks } from '../model/hooks.ts'
-import { createDefaultBranchModule } from '../services/branches/default-branch.module.ts'
-import { createBucketIds } from '../services/buckets/bucket-ids.module.ts'
-import { type ChangesModule, createChangesModule } from '../services/changes/changes.module.ts'
-import { createKeyRingModule, type KeyRingModule } from '../services/encryption/key-ring.module.ts'
-import { createEventsModule, type EventsModule } from '../services/events/events.module.ts'
+import { createKeyRingModule, type KeyRingModule } from '../services/access/encryption/key-ring.module.ts'
 import {
   createPeopleModule,
   type OidcPolicy,
   type PasswordCost,
   type PeopleModule,
   type SessionSettings,
-} from '../services/people/people.module.ts'
-import { createTokensModule, type TokensModule } from '../services/tokens/tokens.module.ts'
-import { createTriggerFinder } from '../services/triggers/trigger-tokens.module.ts'
+} from '../services/access/people/people.module.ts'
+import { createTokensModule, type TokensModule } from '../services/access/tokens/tokens.module.ts'
+import { createDefaultBranchModule } from '../services/configuration/branches/default-branch.module.ts'
+import { createTriggerFinder } from '../services/jobs/triggers/trigger-tokens.module.ts'
+import { type ChangesModule, createChangesModule } from '../services/stack/changes/changes.module.ts'
+import { createEventsModule, type EventsModule } from '../services/stack/events/events.module.ts'
+import { createBucketIds } from '../services/storage/buckets/bucket-ids.module.ts'
 import { METADATA_FILE, ROOT_KEYS_FILE } from './data-files.ts'
 
 export interface CoreOptions {

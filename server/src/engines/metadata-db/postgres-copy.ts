@@ -2,7 +2,7 @@
 // however long it takes and whoever writes meanwhile. PostgreSQL itself writes and reads the values: none passes through a number of ours.
 
 import type pg from 'pg'
-import { doubleQuoted } from '../../kit/double-quoted.ts'
+import { doubleQuoted } from '../../kit/text/double-quoted.ts'
 
 export interface TableRows {
   readonly table: string

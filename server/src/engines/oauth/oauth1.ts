@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { uriEncode } from '../../kit/uri-encode.ts'
+import { uriEncode } from '../../kit/text/uri-encode.ts'
 import type { GuardedAnswer, GuardedSend } from './guarded-send.ts'
 import type { OauthClient, Tokens } from './oauth2.ts'
 import { formOf } from './provider-answer.ts'

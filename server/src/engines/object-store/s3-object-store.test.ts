@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { BUCKET, REGION, startS3 } from '../../../../tests/support/start-s3.ts'
+import { BUCKET, REGION, startS3 } from '../../../../tests/support/servers/start-s3.ts'
 import { objectStoreContract } from './object-store.contract.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 

@@ -2,7 +2,7 @@
 // The steps and their names are those of the AWS documentation "Create a signed AWS API request".
 
 import { createHash, createHmac, createSecretKey } from 'node:crypto'
-import { uriEncode } from '../../kit/uri-encode.ts'
+import { uriEncode } from '../../kit/text/uri-encode.ts'
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256'
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'

@@ -4,8 +4,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { compileCacheVariable } from '../../kit/compile-cache.ts'
-import { doubleQuoted } from '../../kit/double-quoted.ts'
-import { singleQuoted } from '../../kit/single-quoted.ts'
+import { doubleQuoted } from '../../kit/text/double-quoted.ts'
+import { singleQuoted } from '../../kit/text/single-quoted.ts'
 import { formatOf, frame, int16, int32, reader } from './messages.ts'
 import { type Format, type WireColumn, WireError } from './wire-session.ts'
 

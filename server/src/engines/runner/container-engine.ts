@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { shellQuoted } from '../../kit/shell-quoted.ts'
+import { shellQuoted } from '../../kit/text/shell-quoted.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Forwarder, Inbound } from './egress-proxy.ts'
 

@@ -14,7 +14,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { shellQuoted } from '../../kit/shell-quoted.ts'
+import { shellQuoted } from '../../kit/text/shell-quoted.ts'
 import type { Forwarder, Inbound } from './egress-proxy.ts'
 
 export type IsolationMode = 'auto' | 'require' | 'off'

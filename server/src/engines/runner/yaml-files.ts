@@ -6,7 +6,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { named } from '../../kit/errors.ts'
-import { rawJson, stringifyWithRaw } from '../../kit/json-text.ts'
+import { rawJson, stringifyWithRaw } from '../../kit/text/json-text.ts'
 import { type DataFolder, listOutputs, readOutput } from './data-folder.ts'
 
 const LARGEST_BYTES = 16 * 2 ** 20

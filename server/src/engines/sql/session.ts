@@ -6,7 +6,7 @@ import { copyFile, link, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { nextTurn } from '../../kit/next-turn.ts'
-import { singleQuoted } from '../../kit/single-quoted.ts'
+import { singleQuoted } from '../../kit/text/single-quoted.ts'
 import { type FromWorker, PROJECT_CATALOG, type RunMessage, type View, type WorkerError } from './protocol.ts'
 import type {
   CopyFormat,

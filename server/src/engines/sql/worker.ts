@@ -21,9 +21,9 @@ import {
   StatementType,
 } from '@duckdb/node-api'
 import { dictionaryBytes } from '../../kit/dictionary-bytes.ts'
-import { doubleQuoted } from '../../kit/double-quoted.ts'
 import { PlatformError } from '../../kit/errors.ts'
-import { singleQuoted } from '../../kit/single-quoted.ts'
+import { doubleQuoted } from '../../kit/text/double-quoted.ts'
+import { singleQuoted } from '../../kit/text/single-quoted.ts'
 import {
   BATCHES_AHEAD,
   type FromWorker,

@@ -1,6 +1,6 @@
 // SQL text for DuckDB. COPY takes no bound parameters, so values become literals here and nowhere else.
 
-import { doubleQuoted } from '../../kit/double-quoted.ts'
+import { doubleQuoted } from '../../kit/text/double-quoted.ts'
 import type { BaseType, Column } from './snapshot.ts'
 
 /** A NUL would end the statement for the parser; no value of a table has one, but a filter may ask for it. */

@@ -2,8 +2,8 @@
 
 import type { ErrorCode } from '../../../../contract/error-codes.ts'
 import type { ErrorDetails } from '../../kit/errors.ts'
-import type { InflateLimits, LocalSlice } from './csv-bytes.ts'
-import type { DialectBytes } from './csv-dialect.ts'
+import type { InflateLimits, LocalSlice } from './csv/csv-bytes.ts'
+import type { DialectBytes } from './csv/csv-dialect.ts'
 import type { LocalPaths } from './relation.ts'
 import type { DeleteFile, Segment, TableSnapshot } from './snapshot.ts'
 import type {

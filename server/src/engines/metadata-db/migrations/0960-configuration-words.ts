@@ -2,7 +2,7 @@
 // the configurations, because a search reads all of it: the rows there are wide, and most of their bytes are ciphers and signs of JSON.
 
 import { sql } from 'kysely'
-import { searchable, searchableLines } from '../../../kit/searchable-text.ts'
+import { searchable, searchableLines } from '../../../kit/text/searchable-text.ts'
 import { type DialectName, type Trx, withTables } from '../dialects.ts'
 
 interface Words {

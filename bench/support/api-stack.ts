@@ -1,0 +1,82 @@
+// A stack in this process, and what a client of its API does: make tables, load files, wait for jobs.
+
+import { createReadStream, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { createLog } from '../../server/src/kit/log.ts'
+import { createSecrets } from '../../server/src/kit/secrets.ts'
+import { createPlatform } from '../../server/src/wiring/platform.ts'
+
+interface Job {
+  readonly url: string
+  readonly status: string
+}
+
+export async function startApiStack() {
+  const dir = mkdtempSync(join(tmpdir(), 'millrace-bench-'))
+  const platform = await createPlatform({
+    version: 'bench',
+    region: 'us-east-1',
+    bucket: 'millrace',
+    bodyLimitBytes: 8 << 20,
+    corsOrigins: [],
+    log: createLog({ level: 'fatal', secrets: createSecrets() }),
+    dataDir: join(dir, 'data'),
+  })
+  const { master } = await platform.tokens.createProject('Bench')
+  await platform.start()
+  const url = await platform.app.listen({ port: 0, host: '127.0.0.1' })
+  await platform.objects.listen(0, '127.0.0.1')
+  const actor = await platform.tokens.authenticate(master.value)
+  if (!actor) throw new Error('the master token is not valid')
+  const headers = { 'X-StorageApi-Token': master.value, 'Content-Type': 'application/json' }
+
+  const post = async (path: string, body: object): Promise<Response> => {
+    const answer = await fetch(`${url}/v2/storage/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
+    return answer
+  }
+
+  /** Polls the job of an answer until it has ended. */
+  async function ended(answer: Response): Promise<void> {
+    let job = (await answer.json()) as Job
+    while (job.status === 'waiting' || job.status === 'processing') {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      job = (await (await fetch(job.url, { headers })).json()) as Job
+    }
+    if (job.status !== 'success') throw new Error(JSON.stringify(job))
+  }
+
+  /** The id of a file with these bytes. */
+  async function upload(path: string): Promise<number> {
+    const origin = { runId: null, remoteAddress: null, userAgent: null }
+    const described = async () => ({ name: basename(path) })
+    return (await platform.files.upload(actor!, basename(path), createReadStream(path), described, origin)).id
+  }
+
+  /** A typed table with the rows of a CSV file. */
+  async function load(bucketId: string, name: string, columns: readonly object[], csv: string): Promise<void> {
+    await ended(await post(`buckets/${bucketId}/tables-definition`, { name, primaryKeysNames: [], columns }))
+    await ended(await post(`tables/${bucketId}.${name}/import-async`, { dataFileId: await upload(csv) }))
+  }
+
+  return {
+    dir,
+    post,
+    ended,
+    upload,
+    load,
+    /** The result of a query as CSV. */
+    query: async (sql: string): Promise<string> => (await post('query', { sql, format: 'csv' })).text(),
+    close: async (): Promise<void> => {
+      await platform.close()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+export const seconds = async (work: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now()
+  await work()
+  return (performance.now() - start) / 1000
+}

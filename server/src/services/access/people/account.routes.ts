@@ -1,0 +1,193 @@
+// HTTP for one's own account: it takes a session, never a token (spec platform 8.2).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { idFrom } from '../../../http/ids.ts'
+import { numberedId } from '../../../http/parameters.ts'
+import { clearCookie } from '../../../http/session-cookie.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import type { People } from './people.ts'
+import { AccountView, accountView, ManageTokenView, manageTokenView, SessionView, sessionView } from './person-views.ts'
+
+const Nothing = Type.Null()
+const Password = Type.Optional(
+  Type.String({ maxLength: 1000, description: 'The password there is now; left out by people who have none.' }),
+)
+
+export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    const config = (operation: string, summary: string) =>
+      ({ operation: `account.${operation}`, summary, needs: 'session', validationCode: 'validation.failed' }) as const
+
+    app.get(
+      '/account',
+      { config: config('get', 'Who is signed in, and their projects'), schema: { response: { 200: AccountView } } },
+      async ({ person }) => accountView(await account.get(person), await projectsOf(person)),
+    )
+
+    app.patch(
+      '/account',
+      {
+        config: config('update', 'Change the own name'),
+        schema: {
+          body: Type.Object({ name: Type.String({ maxLength: 1000, description: 'As others see it.' }) }),
+          response: { 200: AccountView },
+        },
+      },
+      async ({ person, body, origin }) => accountView(await account.rename(person, body.name, origin), await projectsOf(person)),
+    )
+
+    app.put(
+      '/account/password',
+      {
+        config: config('setPassword', 'Change the own password; ends the other sessions'),
+        schema: {
+          body: Type.Object({
+            current: Password,
+            password: Type.String({ maxLength: 1000, description: 'The new one: 10 characters or more.' }),
+          }),
+          response: { 204: Nothing },
+        },
+      },
+      async ({ person, body, origin }, reply) => {
+        await account.setPassword(person, body, origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/account/authenticator',
+      {
+        config: config('proposeAuthenticator', 'A key for an authenticator; it is in use after the first code'),
+        schema: {
+          response: {
+            200: Type.Object({
+              secret: Type.String({ description: 'The key, to type into the authenticator.' }),
+              uri: Type.String({ description: 'The same for a QR code.' }),
+            }),
+          },
+        },
+      },
+      async ({ person }) => account.proposeAuthenticator(person),
+    )
+
+    app.put(
+      '/account/authenticator',
+      {
+        config: config('turnOnAuthenticator', 'Ask for a code at every sign-in with the password'),
+        schema: {
+          body: Type.Object({
+            secret: Type.String({ maxLength: 100, description: 'The key that was proposed.' }),
+            code: Type.String({ maxLength: 40, description: 'What the authenticator shows now.' }),
+            password: Password,
+          }),
+          response: {
+            200: Type.Object({
+              recoveryCodes: Type.Array(Type.String(), { description: 'Each works once; shown only this once.' }),
+            }),
+          },
+        },
+      },
+      async ({ person, body, origin }) => ({ recoveryCodes: [...(await account.turnOnAuthenticator(person, body, origin))] }),
+    )
+
+    app.delete(
+      '/account/authenticator',
+      {
+        config: config('turnOffAuthenticator', 'Sign in with the password alone'),
+        schema: { body: Type.Object({ password: Password }), response: { 204: Nothing } },
+      },
+      async ({ person, body, origin }, reply) => {
+        await account.turnOffAuthenticator(person, body.password, origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/account/sessions',
+      { config: config('sessions', 'Where one is signed in'), schema: { response: { 200: Type.Array(SessionView) } } },
+      async ({ person }) => (await account.listSessions(person)).map((session) => sessionView(session, person.sessionId)),
+    )
+
+    app.delete(
+      '/account/sessions/:id',
+      {
+        config: { ...config('endSession', 'End a session'), withoutId: 'resourceNotFound' },
+        schema: { params: Type.Object({ id: numberedId('session') }), response: { 204: Nothing } },
+      },
+      async ({ person, params, origin }, reply) => {
+        await account.endSession(
+          person,
+          idFrom(params.id, () => new PlatformError('notFound', { what: `Session ${params.id}` })),
+          origin,
+        )
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.delete(
+      '/account/sessions',
+      { config: config('endOtherSessions', 'End all sessions but this one'), schema: { response: { 204: Nothing } } },
+      async ({ person, origin }, reply) => {
+        await account.endOtherSessions(person, origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/account/sign-out',
+      { config: config('signOut', 'End this session, on the server and in the browser'), schema: { response: { 204: Nothing } } },
+      async (req, reply) => {
+        await account.signOut(req.person, req.origin)
+        clearCookie(reply, req)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/account/manage-tokens',
+      {
+        config: config('manageTokens', 'Tokens for the management API'),
+        schema: { response: { 200: Type.Array(ManageTokenView) } },
+      },
+      async ({ person }) => (await account.listManageTokens(person)).map(manageTokenView),
+    )
+
+    app.post(
+      '/account/manage-tokens',
+      {
+        config: config('createManageToken', 'Make a token for the management API'),
+        schema: {
+          body: Type.Object({
+            description: Type.String({ minLength: 1, maxLength: 1000, description: 'What it is for.' }),
+            expiresIn: Type.Optional(
+              Type.Integer({
+                minimum: 1,
+                maximum: 100 * 365 * 86_400,
+                description: 'Seconds until it expires; never when left out.',
+              }),
+            ),
+          }),
+          response: { 201: ManageTokenView },
+        },
+      },
+      async ({ person, body, origin }, reply) => {
+        const { token, value } = await account.createManageToken(person, body, origin)
+        return reply.code(201).send({ ...manageTokenView(token), token: value })
+      },
+    )
+
+    app.delete(
+      '/account/manage-tokens/:id',
+      {
+        config: { ...config('deleteManageToken', 'Delete a token for the management API'), withoutId: 'resourceNotFound' },
+        schema: { params: Type.Object({ id: numberedId('manage token') }), response: { 204: Nothing } },
+      },
+      async ({ person, params, origin }, reply) => {
+        const id = idFrom(params.id, () => new PlatformError('notFound', { what: `Manage token ${params.id}` }))
+        await account.deleteManageToken(person, id, origin)
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}

@@ -1,0 +1,77 @@
+// HTTP for the people of the whole stack and for manage tokens, in the shape of the public management API (spec platform 8.4).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import type { MinimumRole } from '../../../http/roles.ts'
+import type { People } from './people.ts'
+import { PersonView, personView } from './person-views.ts'
+
+const ById = Type.Object({ user: Type.String({ description: 'Id or e-mail of the person.', examples: ['ann@example.com'] }) })
+
+export function usersRoutes(people: People): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    const config = (operation: string, summary: string, role?: MinimumRole) =>
+      ({
+        operation: `users.${operation}`,
+        summary,
+        needs: 'person',
+        ...(role && { role }),
+        validationCode: 'validation.failed',
+      }) as const
+
+    app.get(
+      '/manage/tokens/verify',
+      {
+        config: config('verify', 'Whose manage token or session is this?'),
+        schema: { response: { 200: Type.Object({ user: PersonView, isSessionToken: Type.Boolean(), type: Type.String() }) } },
+      },
+      async ({ person }) => ({
+        user: personView(await people.get(person.id)),
+        isSessionToken: person.sessionId !== undefined,
+        type: person.isStackAdmin ? 'super' : 'admin',
+      }),
+    )
+
+    app.get(
+      '/manage/users',
+      { config: config('list', 'The people of the stack', 'stack admin'), schema: { response: { 200: Type.Array(PersonView) } } },
+      async () => (await people.list()).map(personView),
+    )
+
+    app.get(
+      '/manage/users/:user',
+      { config: config('get', 'A person', 'stack admin'), schema: { params: ById, response: { 200: PersonView } } },
+      async ({ params }) => personView(await people.getNamed(params.user)),
+    )
+
+    app.patch(
+      '/manage/users/:user',
+      {
+        config: config('update', 'Make a person a stack admin, or not any more', 'stack admin'),
+        schema: {
+          params: ById,
+          body: Type.Object({ isStackAdmin: Type.Boolean({ description: 'Manages projects and people of the whole stack.' }) }),
+          response: { 200: PersonView },
+        },
+      },
+      async ({ params, body, origin }) =>
+        personView(await people.setStackAdmin((await people.getNamed(params.user)).id, body.isStackAdmin, origin)),
+    )
+
+    app.delete(
+      '/manage/users/:user',
+      {
+        config: config(
+          'remove',
+          'Remove a person from the stack; sessions, tokens and open streams of theirs end at once',
+          'stack admin',
+        ),
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async ({ person, params, origin }, reply) => {
+        await people.remove((await people.getNamed(params.user)).id, origin, person)
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}

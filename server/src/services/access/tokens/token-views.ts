@@ -1,0 +1,107 @@
+// What a token is asked for with, and how it is shown (spec storage 2.2).
+
+import { Type } from 'typebox'
+import { optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { CreatorToken, Timestamp } from '../../../http/record-schemas.ts'
+import { formatTimestamp } from '../../../kit/clock.ts'
+import type { Admin } from '../../../model/admin.ts'
+import type { Token } from './tokens.store.ts'
+import { adminOf, type Tokens } from './tokens.ts'
+
+export const TokenBody = Type.Object(
+  {
+    description: optionalText('What the token is for.'),
+    expiresIn: Type.Optional(Type.Integer({ description: 'Seconds until the token expires.' })),
+    canManageBuckets: optionalFlag('May make and delete buckets, and use every one.'),
+    canManageTokens: optionalFlag('May make, change and delete tokens.'),
+    canReadAllFileUploads: optionalFlag('May read files that other tokens uploaded.'),
+    canPurgeTrash: optionalFlag('May delete configurations for good.'),
+    canManageProtectedDefaultBranch: optionalFlag('Kept and shown; nothing on this stack asks for it.'),
+    canCreateJobs: optionalFlag('Kept and shown; nothing on this stack asks for it.'),
+    canReadAllProjectEvents: optionalFlag('May read events that other tokens caused.'),
+    canManageDevBranches: optionalFlag('May make and delete branches.'),
+    // An empty PHP map arrives as [].
+    bucketPermissions: Type.Optional(
+      Type.Union([Type.Record(Type.String(), Type.String()), Type.Array(Type.Never())], {
+        description: 'Id of a bucket to `read` or `write`.',
+        examples: [{ 'in.c-main': 'read' }],
+      }),
+    ),
+    componentAccess: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { description: 'Components whose configurations it may use.' }),
+    ),
+  },
+  { title: 'TokenRequest' },
+)
+
+export const TokenView = Type.Object(
+  {
+    id: Type.String(),
+    token: Type.Optional(Type.String({ description: 'The clear value; only when it is made, refreshed or verified.' })),
+    description: Type.String(),
+    created: Timestamp,
+    refreshed: Timestamp,
+    uri: Type.String(),
+    isMasterToken: Type.Boolean(),
+    expires: Type.Union([Timestamp, Type.Null()]),
+    isExpired: Type.Boolean(),
+    isDisabled: Type.Boolean(),
+    lastUsed: Type.Optional(
+      Type.Union([Timestamp, Type.Null()], {
+        description: 'To the minute; null for a token that was never used. In the list and in the detail.',
+      }),
+    ),
+    creatorToken: Type.Optional(CreatorToken),
+    admin: Type.Optional(
+      Type.Object(
+        { id: Type.Integer(), name: Type.String(), role: Type.String() },
+        { description: 'Whose token it is: of a person, or the master token.' },
+      ),
+    ),
+    bucketPermissions: Type.Record(Type.String(), Type.String()),
+    componentAccess: Type.Optional(Type.Array(Type.String())),
+  },
+  { title: 'Token' },
+)
+
+export const tokenViews = (tokens: Tokens) =>
+  async function view(token: Token, baseUrl: string, owners?: ReadonlyMap<number, Admin>) {
+    const admins = owners ?? (await tokens.adminOwners(token.projectId))
+    const { componentAccess, bucketPermissions: _, ...flags } = token.permissions
+    return {
+      id: String(token.id),
+      description: token.description,
+      created: formatTimestamp(token.createdAt),
+      refreshed: formatTimestamp(token.refreshedAt),
+      uri: `${baseUrl}/v2/storage/tokens/${token.id}`,
+      isMasterToken: token.isMasterToken,
+      ...flags,
+      expires: token.expiresAt ? formatTimestamp(token.expiresAt) : null,
+      isExpired: tokens.isExpired(token),
+      isDisabled: token.isDisabled,
+      dailyCapacity: 0,
+      bucketPermissions: await tokens.bucketPermissionsOf(token),
+      ...(token.creatorToken && { creatorToken: token.creatorToken }),
+      adminOwner: adminOf(token) ?? admins.get(token.creatorToken?.id ?? -1) ?? null,
+      ...(componentAccess && { componentAccess: [...componentAccess] }),
+      ...adminView(token),
+    }
+  }
+
+export const withLastUse = <View>(view: View, { lastUsedAt }: Token) => ({
+  ...view,
+  lastUsed: lastUsedAt ? formatTimestamp(lastUsedAt) : null,
+})
+
+function adminView(token: Token) {
+  const admin = adminOf(token)
+  if (!admin) return {}
+  const { id, name, email } = admin
+  const role = token.person?.role ?? 'admin'
+  const constant = { features: [], isOrganizationMember: true, isActivated: true, samlParameters: null }
+  return { admin: { id, name, ...(email !== null && { email }), role, ...constant } }
+}
+
+export function requestFrom({ bucketPermissions, ...body }: Type.Static<typeof TokenBody>) {
+  return { ...body, ...(bucketPermissions && !Array.isArray(bucketPermissions) && { bucketPermissions }) }
+}

@@ -1,0 +1,180 @@
+// HTTP for merge requests (spec storage 2.3).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { idFrom } from '../../../http/ids.ts'
+import { JobView, jobView } from '../../../http/job-view.ts'
+import { include, numberedId } from '../../../http/parameters.ts'
+import type { Needs } from '../../../http/rights.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { activityView, mergeRequestDetail, mergeRequestView } from './merge-request-view.ts'
+import { conflictError, conflictView, type Merging } from './merge-requests.jobs.ts'
+import { MAX_REQUIRED_APPROVALS, type MergeRequests, mustManage } from './merge-requests.ts'
+
+export interface MergeRequestsRoutesDeps {
+  readonly mergeRequests: MergeRequests
+  readonly merging: Merging
+}
+
+const PLACE = '/v2/storage/merge-request'
+const SETTINGS = '/v2/storage/merge-request-settings'
+const ById = Type.Object({ id: numberedId('merge request') })
+const branch = (description: string) => Type.Integer({ minimum: 1, description })
+const title = { minLength: 1, maxLength: 255, description: 'Title for people.' }
+const fields = {
+  title: Type.Optional(Type.String(title)),
+  description: Type.Optional(Type.String({ maxLength: 65_536, description: 'What the change is for.' })),
+  externalId: Type.Optional(
+    Type.Union([Type.String({ maxLength: 255 }), Type.Null()], {
+      description: 'Id in another system, such as a ticket. Null takes it away.',
+    }),
+  ),
+  autoMergeStrategy: Type.Optional(
+    Type.Union([Type.Literal('immediately'), Type.Literal('scheduled'), Type.Literal('none')], {
+      description: 'When it is merged by itself once approved; `none` by default.',
+    }),
+  ),
+  autoMergeAt: Type.Optional(
+    Type.Union([Type.String({ maxLength: 40 }), Type.Null()], {
+      description: 'Time of a scheduled merge, as ISO 8601. Null takes it away.',
+    }),
+  ),
+  reviewerIds: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100, description: 'Ids of the tokens that are asked for a review.' }),
+  ),
+}
+const View = Type.Object(
+  { id: Type.Integer(), title: Type.String(), state: Type.String() },
+  { title: 'MergeRequest', additionalProperties: true },
+)
+const Settings = Type.Object({
+  requiredApprovals: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_REQUIRED_APPROVALS }), Type.Null()], {
+    description: 'How many others must approve. Null: two, or one where the project has no second person who may approve.',
+  }),
+})
+const config = (operation: string, summary: string, needs: Needs) =>
+  ({ operation: `mergeRequests.${operation}`, summary, needs, branch: 'refused' }) as const
+
+export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRoutesDeps): FastifyPluginAsyncTypebox {
+  const idOf = (text: string) => idFrom(text, () => new PlatformError('mergeRequest.notFound', { id: text.slice(0, 40) }))
+  return async (app) => {
+    app.get(
+      PLACE,
+      {
+        config: config('list', 'List merge requests, newest first', 'branchRead'),
+        schema: { response: { 200: Type.Array(View) } },
+      },
+      async (req) => (await mergeRequests.list(req.actor.projectId)).map(mergeRequestView),
+    )
+
+    app.post(
+      PLACE,
+      {
+        config: config('create', 'Ask for a branch to be merged', 'canManageDevBranches'),
+        schema: {
+          body: Type.Object({
+            ...fields,
+            title: Type.String(title),
+            branchFromId: branch('Branch that holds the change.'),
+            branchIntoId: branch('Branch that gets it; the default branch.'),
+          }),
+          response: { 201: View },
+        },
+      },
+      async (req, reply) => reply.code(201).send(mergeRequestView(await mergeRequests.create(req.actor, req.body, req.origin))),
+    )
+
+    app.get(
+      `${PLACE}/:id`,
+      {
+        config: config('get', 'One merge request', 'branchRead'),
+        schema: { params: ById, querystring: Type.Object({ include: include('activityLog') }), response: { 200: View } },
+      },
+      async (req) => {
+        const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
+        const withLog = (req.query.include ?? '').split(',').includes('activityLog')
+        return { ...mergeRequestDetail(request), ...(withLog && { activityLog: request.activity.map(activityView) }) }
+      },
+    )
+
+    app.put(
+      `${PLACE}/:id`,
+      {
+        config: config('update', 'Change title, description or reviewers', 'canManageDevBranches'),
+        schema: { params: ById, body: Type.Object(fields), response: { 200: View } },
+      },
+      async (req) => {
+        const request = await mergeRequests.update(req.actor, idOf(req.params.id), req.body)
+        return mergeRequestView(await merging.mergeIfWanted(req, request))
+      },
+    )
+
+    for (const step of ['request-review', 'approve', 'request-changes'] as const) {
+      app.put(
+        `${PLACE}/:id/${step}`,
+        {
+          config: config(step, `Move a merge request: ${step}`, 'canManageDevBranches'),
+          schema: {
+            params: ById,
+            body: Type.Optional(
+              Type.Object({
+                reason: Type.Optional(Type.String({ maxLength: 1000, description: 'Why; kept in the log of the request.' })),
+              }),
+            ),
+            response: { 200: View },
+          },
+        },
+        async (req) => {
+          const request = await mergeRequests.advance(req.actor, idOf(req.params.id), step, req.origin, req.body?.reason)
+          return mergeRequestView(await merging.mergeIfWanted(req, request))
+        },
+      )
+    }
+
+    app.get(
+      `${PLACE}/:id/conflicts`,
+      {
+        config: config('conflicts', 'Configurations that changed on both sides', 'branchRead'),
+        schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
+      },
+      async (req) =>
+        (await merging.conflictsOf(await mergeRequests.get(req.actor.projectId, idOf(req.params.id)))).map(conflictView),
+    )
+
+    app.put(
+      `${PLACE}/:id/merge`,
+      {
+        config: config('merge', 'Merge an approved request, as a job', 'canManageDevBranches'),
+        schema: { params: ById, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
+        if (!['approved', 'in_merge'].includes(request.state))
+          throw new PlatformError('mergeRequest.notReady', { state: request.state })
+        const conflicts = await merging.conflictsOf(request)
+        if (conflicts.length > 0) throw conflictError(request.id, conflicts)
+        mustManage(req.actor)
+        const { job } = await merging.begin(req, request, 'merge')
+        return reply.code(202).send(jobView(job, req.baseUrl))
+      },
+    )
+
+    app.get(
+      SETTINGS,
+      {
+        config: config('settings', 'What the project asks of merge requests', 'branchRead'),
+        schema: { response: { 200: Settings } },
+      },
+      async (req) => mergeRequests.settings(req.actor.projectId),
+    )
+
+    app.put(
+      SETTINGS,
+      {
+        config: { ...config('changeSettings', 'Change what the project asks of merge requests', 'master'), role: 'admin' },
+        schema: { body: Settings, response: { 200: Settings } },
+      },
+      async (req) => mergeRequests.changeSettings(req.actor, req.body.requiredApprovals),
+    )
+  }
+}

@@ -1,0 +1,208 @@
+// One component or processor of a run: which program it is, what it knows of its surroundings, and the run itself.
+
+import { join } from 'node:path'
+import type { EgressPolicy } from '../../../../../contract/egress-rules.ts'
+import type { Checkpoints } from '../../../engines/runner/checkpoints.ts'
+import type { ContainerEngine } from '../../../engines/runner/container-engine.ts'
+import type { DataFolder } from '../../../engines/runner/data-folder.ts'
+import type { LogEvent } from '../../../engines/runner/log-event.ts'
+import type { Mask } from '../../../engines/runner/mask.ts'
+import type { Program } from '../../../engines/runner/program.ts'
+import type { Runner, RunOutcome } from '../../../engines/runner/runner.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { containerOf, imageName, imageSource } from '../../../model/component-image.ts'
+import { featuresOf } from '../../../model/features.ts'
+import type { ProjectInfo, RunnableComponent, RunScope } from '../../../model/run-ports.ts'
+import type { ComponentLimits } from './limits.ts'
+import type { RuntimeSettings } from './mapping/mapping.ts'
+
+export interface ProgramSettings {
+  readonly runner: Runner
+  /** The docker or podman of this machine, when its engine answers. */
+  readonly findContainerEngine: () => Promise<ContainerEngine | undefined>
+  /** Where built-in programs are; `readable` is what else they have to read (packages). */
+  readonly builtinFolder: string
+  /** What starts faster than the program in this folder, as long as it is the same. */
+  readonly componentBundle: (folder: string) => string | undefined
+  readonly readable: readonly string[]
+  /** Folders of the machine that the operator has named, for components with the features `read-folders` and `write-folders`. */
+  readonly folders: NamedFolders
+  /** Where a registered command starts. */
+  readonly commandFolder: (componentId: string, uri: string) => Promise<string>
+  /** Most disk one run may fill. */
+  readonly diskBytes: number
+  /** Most files one program may leave as results. */
+  readonly results: number
+  /** What components may connect to. Built-in ones keep to it by themselves, isolated commands by the proxy that is their only way out. */
+  readonly egress: EgressPolicy
+  /** What of this machine built-in components may ask for as well: the sample API. */
+  readonly places: () => readonly string[]
+  /** Address of the object store, for components that read their inputs there. */
+  readonly objectStoreUrl: () => string
+  readonly checkpoints: Checkpoints
+}
+
+export interface NamedFolders {
+  readonly read: Readonly<Record<string, string>>
+  readonly write: Readonly<Record<string, string>>
+}
+
+/** As shown in the result of a job. */
+export interface ImageRecord {
+  readonly id: string
+  readonly digests: readonly string[]
+}
+
+export interface ComponentRun {
+  readonly component: RunnableComponent
+  readonly tag: string
+  readonly folder: DataFolder
+  readonly environment: Readonly<Record<string, string>>
+  readonly limits: ComponentLimits
+  readonly mask: Mask
+  readonly signal: AbortSignal
+  readonly collectStdout?: boolean
+  /** A folder that outlives the run; for built-in programs. */
+  readonly checkpointFolder?: string | undefined
+  onEvent(event: LogEvent): void
+}
+
+export async function runComponent(
+  settings: ProgramSettings,
+  run: ComponentRun,
+): Promise<{ outcome: RunOutcome; image: ImageRecord }> {
+  const environment =
+    run.component.definition.type === 'builtin'
+      ? {
+          ...run.environment,
+          MILLRACE_EGRESS_POLICY: JSON.stringify({ ...settings.egress, places: settings.places() }),
+          ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: run.checkpointFolder }),
+          ...foldersVariable(settings.folders, run.component),
+        }
+      : run.environment
+  const { program, image } = await programOf(settings, run)
+  const outcome = await settings.runner.run({
+    program,
+    folder: run.folder,
+    environment,
+    limits: run.limits,
+    gelf: run.component.logging.type === 'gelf' ? run.component.logging.gelfServerType : undefined,
+    mask: run.mask,
+    egress: egressOf(settings, run.component, environment),
+    signal: run.signal,
+    onEvent: run.onEvent,
+    ...(run.collectStdout ? { collectStdout: true } : {}),
+  })
+  return { outcome, image }
+}
+
+const mayRead = ({ features }: RunnableComponent): boolean => features.includes('read-folders')
+const mayWrite = ({ features }: RunnableComponent): boolean => features.includes('write-folders')
+
+function foldersVariable({ read, write }: NamedFolders, component: RunnableComponent): Record<string, string> {
+  const folders = mayRead(component) ? read : mayWrite(component) ? write : undefined
+  return folders ? { MILLRACE_FOLDERS: JSON.stringify(folders) } : {}
+}
+
+/** The stack itself is reached by components that were given a token for it, its object store by those that read their inputs there. */
+function egressOf(
+  { egress, objectStoreUrl }: ProgramSettings,
+  { network, stagingInput }: RunnableComponent,
+  environment: Readonly<Record<string, string>>,
+): EgressPolicy | undefined {
+  if (network !== 'bridge') return undefined
+  const ours = [...(environment.KBC_URL ? [environment.KBC_URL] : []), ...(stagingInput === 's3' ? [objectStoreUrl()] : [])]
+  return { ...egress, allow: [...egress.allow, ...ours.map(hostAndPort)] }
+}
+
+function hostAndPort(address: string): string {
+  const { hostname, port, protocol } = new URL(address)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+}
+
+async function programOf(settings: ProgramSettings, run: ComponentRun): Promise<{ program: Program; image: ImageRecord }> {
+  const { definition, id } = run.component
+  if (definition.type === 'builtin') {
+    const [folder = ''] = definition.uri.split('/')
+    const own = join(settings.builtinFolder, folder)
+    const entry = settings.componentBundle(folder) ?? join(settings.builtinFolder, definition.uri)
+    return {
+      program: {
+        kind: 'node',
+        entry,
+        arguments: [],
+        readable: [own, ...settings.readable, ...(mayRead(run.component) ? Object.values(settings.folders.read) : [])],
+        writable: [
+          ...(run.checkpointFolder === undefined ? [] : [run.checkpointFolder]),
+          ...(mayWrite(run.component) ? Object.values(settings.folders.write) : []),
+        ],
+      },
+      image: { id: `builtin/${id}:${run.tag}`, digests: [] },
+    }
+  }
+  if (definition.type === 'command') {
+    const program = {
+      kind: 'command',
+      command: definition.command ?? [],
+      folder: await settings.commandFolder(id, definition.uri),
+    } as const
+    return { program, image: { id: `command/${id}:${run.tag}`, digests: [] } }
+  }
+  return imageOf(settings, run)
+}
+
+async function imageOf(settings: ProgramSettings, run: ComponentRun): Promise<{ program: Program; image: ImageRecord }> {
+  const { component, limits } = run
+  const image = imageName(component, run.tag)
+  const engine = await settings.findContainerEngine()
+  if (!engine) throw new PlatformError('runner.noContainerEngine', { component: component.id, image })
+  const digests = await engine.prepare(image, imageSource(component))
+  const container = await engine.container({
+    ...containerOf(component, run.folder),
+    image,
+    memoryBytes: limits.memoryBytes,
+    cpus: limits.cpus,
+  })
+  const network = component.network === 'bridge' ? 'bridge' : 'none'
+  return { program: { kind: 'image', container, network }, image: { id: image, digests } }
+}
+
+export interface EnvironmentParts {
+  readonly scope: RunScope
+  readonly component: RunnableComponent
+  readonly project: ProjectInfo
+  readonly configurationId: string
+  readonly version: string
+  readonly rowId: string | null
+  readonly mode: 'run' | 'debug'
+  /** Set when the main component wants it. */
+  readonly token: string | undefined
+  readonly dataTypesSupport: string
+}
+
+/** spec platform 1.13. A processor sees its own id, and everything else of the component it works for. */
+export function environmentOf(parts: EnvironmentParts): Record<string, string> {
+  const { scope, component, project, rowId, token } = parts
+  return {
+    KBC_RUNID: scope.runId,
+    KBC_PROJECTID: String(scope.projectId),
+    KBC_STACKID: new URL(scope.baseUrl).hostname,
+    KBC_CONFIGID: parts.configurationId,
+    KBC_CONFIGVERSION: parts.version,
+    KBC_COMPONENTID: component.id,
+    KBC_STAGING_FILE_PROVIDER: 'aws',
+    KBC_PROJECT_FEATURE_GATES: featuresOf(project).join(','),
+    KBC_COMPONENT_RUN_MODE: parts.mode,
+    KBC_BRANCHID: String(scope.branchId),
+    KBC_DATA_TYPE_SUPPORT: parts.dataTypesSupport,
+    ...(rowId === null ? {} : { KBC_CONFIGROWID: rowId }),
+    ...(component.forwardToken && token !== undefined ? { KBC_TOKEN: token, KBC_URL: scope.baseUrl } : {}),
+    ...(component.forwardTokenDetails
+      ? { KBC_PROJECTNAME: project.name, KBC_TOKENID: String(scope.actor.tokenId), KBC_TOKENDESC: scope.actor.tokenDescription }
+      : {}),
+  }
+}
+
+/** Which image: as asked for with the run, as the configuration says, as the component says. */
+export const tagOf = ({ definition }: RunnableComponent, runtime: RuntimeSettings, asked: string | null | undefined) =>
+  asked || runtime.tag || runtime.image_tag || definition.tag

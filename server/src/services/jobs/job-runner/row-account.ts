@@ -1,0 +1,103 @@
+// What one row of a job has done, and when: kept while it runs, so that a row that fails tells how far it came.
+
+import type { Mask } from '../../../engines/runner/mask.ts'
+import type { Clock } from '../../../kit/clock.ts'
+import { defined } from '../../../kit/defined.ts'
+
+export interface PhaseFacts {
+  /** Of a program. */
+  readonly component?: string
+  readonly tables?: number
+  readonly rows?: number
+  readonly bytes?: number
+  /** The most that was seen, five times a second: undefined for what ended before the first look. */
+  readonly peakMemoryBytes?: number | undefined
+  readonly cpuSeconds?: number | undefined
+}
+
+/** One of the parts of a run; `startedAt` and `endedAt` in milliseconds. */
+interface Phase {
+  readonly name: 'input' | 'program' | 'load'
+  readonly startedAt: number
+  endedAt: number | undefined
+  facts: PhaseFacts
+}
+
+export interface RowAccount {
+  /** Null: the configuration itself. */
+  readonly rowId: string | null
+  readonly startedAt: number
+  endedAt: number | undefined
+  status: 'processing' | 'success' | 'error' | 'terminated'
+  tables: readonly WrittenTable[]
+  error: string | undefined
+  readonly phases: Phase[]
+}
+
+interface WrittenTable {
+  readonly id: string
+  readonly importedRowsCount: number
+}
+
+export const openRowAccount = (clock: Clock, rowId: string | null): RowAccount => ({
+  rowId,
+  startedAt: clock.now().getTime(),
+  endedAt: undefined,
+  status: 'processing',
+  tables: [],
+  error: undefined,
+  phases: [],
+})
+
+/** Does the work as a phase of the row; `factsOf` says what there is to know of it when it is done. */
+export async function inPhase<T>(
+  { account, clock }: { readonly account: RowAccount; readonly clock: Clock },
+  name: Phase['name'],
+  work: () => Promise<T>,
+  factsOf: (result: T) => PhaseFacts,
+): Promise<T> {
+  const phase: Phase = { name, startedAt: clock.now().getTime(), endedAt: undefined, facts: {} }
+  account.phases.push(phase)
+  try {
+    const result = await work()
+    phase.facts = factsOf(result)
+    return result
+  } finally {
+    phase.endedAt = clock.now().getTime()
+  }
+}
+
+export function closeRowAccount(account: RowAccount, clock: Clock, end: Pick<RowAccount, 'status' | 'error'>): void {
+  Object.assign(account, end, { endedAt: clock.now().getTime() })
+}
+
+/** The account as it will stand when its results, which are being published, are there. */
+export function publishedAccount(account: RowAccount, clock: Clock, tables: RowAccount['tables']): RowAccount {
+  const endedAt = clock.now().getTime()
+  const phases = account.phases.map((phase) =>
+    phase.endedAt === undefined ? { ...phase, endedAt, facts: loadFacts(tables) } : phase,
+  )
+  return { ...account, status: 'success', endedAt, tables, phases }
+}
+
+export const loadFacts = (tables: readonly (WrittenTable & { readonly bytes?: number })[]): PhaseFacts => ({
+  tables: tables.length,
+  rows: tables.reduce((sum, { importedRowsCount }) => sum + importedRowsCount, 0),
+  bytes: tables.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
+})
+
+/** As it stands in `result.rows` (spec platform 2.8). */
+export const rowView = (account: RowAccount, mask: Mask) => ({
+  rowId: account.rowId,
+  status: account.status,
+  ...spanOf(account),
+  tables: account.tables.map(({ id, importedRowsCount }) => ({ id, importedRowsCount })),
+  error: account.error === undefined ? null : mask(account.error),
+  phases: account.phases.map((phase) => ({ name: phase.name, ...spanOf(phase), ...defined({ ...phase.facts }) })),
+})
+
+export const spanOf = ({ startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number | undefined }) => ({
+  startTime: new Date(startedAt).toISOString(),
+  endTime: endedAt === undefined ? null : new Date(endedAt).toISOString(),
+  durationMs: endedAt === undefined ? null : Math.max(0, endedAt - startedAt),
+})

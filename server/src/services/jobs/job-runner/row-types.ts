@@ -1,0 +1,122 @@
+// What the run of a row needs, how far it is, and what it ends with.
+
+import type { Trx } from '../../../engines/metadata-db/dialects.ts'
+import type { CheckpointOwner } from '../../../engines/runner/checkpoints.ts'
+import type { Clock } from '../../../kit/clock.ts'
+import type { ProgressOfRow, RecordState } from '../../../model/job-progress.ts'
+import type { RecordUse } from '../../../model/lineage.ts'
+import type {
+  ConfigurationPlace,
+  LoadedTable,
+  RunConfigurations,
+  RunnableComponent,
+  RunSandboxes,
+  RunScope,
+  RunSpark,
+  RunSql,
+  SparkRunEnd,
+  SqlRunEnd,
+  TableInfo,
+} from '../../../model/run-ports.ts'
+import type { ArtifactOwner, ArtifactSettings } from './artifacts.ts'
+import type { ImageRecord, ProgramSettings } from './component-run.ts'
+import type { DebugArchive } from './debug-archive.ts'
+import type { InputDeps } from './input.ts'
+import type { JobLog } from './job-log.ts'
+import type { ComponentLimits } from './limits.ts'
+import type { Mapping } from './mapping/mapping.ts'
+import type { OutputContext } from './mapping/output-plan.ts'
+import type { Staging } from './mapping/staging.ts'
+import type { RowAccount } from './row-account.ts'
+
+export interface RowDeps extends InputDeps {
+  readonly programs: ProgramSettings
+  readonly sql: RunSql
+  readonly spark: RunSpark
+  readonly sandboxes: RunSandboxes
+  readonly configurations: RunConfigurations
+  /** What a run of a stored configuration read and wrote. */
+  readonly recordUse: RecordUse
+  readonly recordState: RecordState
+  readonly clock: Clock
+}
+
+/** A component or processor that runs as part of the row, in order. */
+export interface Step {
+  readonly component: RunnableComponent
+  readonly tag: string
+  readonly isMain: boolean
+  readonly limits: ComponentLimits
+  /** Text of config.json, secrets in clear. */
+  readonly configFile: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export interface RowRun {
+  readonly scope: RunScope
+  readonly steps: readonly Step[]
+  readonly mapping: Mapping
+  readonly staging: Staging
+  /** Secrets in clear. */
+  readonly state: string
+  /** Every clear value that is in the folder. */
+  readonly secrets: readonly string[]
+  readonly output: Omit<OutputContext, 'now'>
+  /** Where the state is saved; undefined when it is not. */
+  readonly statePlace: StatePlace | undefined
+  readonly debug: DebugArchive | undefined
+  /** The row ends before its first program starts. */
+  readonly inputOnly: boolean
+  /** Undefined without a stored configuration: nobody would find them again. */
+  readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
+  /** Whose folder outlives a failed run; undefined when the component has none. */
+  readonly checkpoint: CheckpointOwner | undefined
+  readonly log: JobLog
+  readonly signal: AbortSignal
+  /** How far the row is. */
+  tell(progress: ProgressOfRow): void
+  /** To be called before the first program starts. */
+  begin(): Promise<void>
+  /** Fails when the job is no longer ours; part of every transaction that publishes. */
+  hold(trx: Trx): Promise<void>
+  publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** Called in the transaction that publishes the row. */
+  onPublish?(trx: Trx, tables: readonly LoadedTable[], artifacts: readonly number[]): Promise<void>
+}
+
+/** `before`: the state as it was stored when the row began. */
+export interface StatePlace {
+  readonly place: ConfigurationPlace
+  readonly rowId: string | null
+  readonly before: string
+}
+
+export interface RowResult {
+  readonly images: readonly ImageRecord[]
+  readonly inputTables: readonly TableInfo[]
+  readonly outputTables: readonly LoadedTable[]
+  readonly inputBytes: number
+  readonly outputBytes: number
+  readonly usage: readonly unknown[]
+  readonly outputVariables: Readonly<Record<string, unknown>>
+}
+
+/** What is known of a row while it runs: a failed one still tells its images, inputs and usage. */
+export interface RowProgress {
+  images: ImageRecord[]
+  inputTables: readonly TableInfo[]
+  /** Tables that a script named by itself. */
+  namedTables: readonly string[]
+  /** What the columns of a script's tables are made of, by their names in the script. */
+  columns: SqlRunEnd['columns']
+  /** Results that lie in the object store, by destination. */
+  stored: SparkRunEnd['stored']
+  usage: readonly unknown[]
+  /** Clear values that came to the folder with the inputs. */
+  readonly secrets: string[]
+  /** Ids of files. */
+  readonly artifacts: { downloaded: readonly number[]; uploaded: readonly number[] }
+  /** The component itself has done its work. */
+  hasRun: boolean
+  readonly account: RowAccount
+}

@@ -1,0 +1,188 @@
+// HTTP for sync actions (spec platform 6.3, 2.10): the component's own JSON is the answer.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { ComponentId, optionalText } from '../../../http/parameters.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { membersOf } from '../../../kit/text/json-text.ts'
+import { type Actor, canUseComponent } from '../../../model/actor.ts'
+
+export interface Caller {
+  readonly actor: Actor
+  readonly branch: { readonly id: number; readonly isDefault: boolean }
+  readonly baseUrl: string
+}
+
+export interface SyncActionsDeps {
+  /** The component's answer as JSON text. Aborting ends the component. */
+  readonly run: (
+    caller: Caller,
+    action: {
+      readonly componentId: string
+      readonly action: string
+      readonly configData: string
+      readonly tag: string | undefined
+    },
+    signal: AbortSignal,
+  ) => Promise<string>
+  /** Brings the ids clients know to ours. */
+  readonly canonicalId: (componentId: string) => string
+  /** Undefined when there is no such component. */
+  readonly actionsOf: (componentId: string) => readonly string[] | undefined
+  readonly findBranch: (
+    projectId: number,
+    name: string,
+  ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
+  /** A configuration with shared code and variables put in, as JSON text, secrets as ciphers. */
+  readonly resolve: (caller: Caller, request: Static<typeof ResolveBody>) => Promise<string>
+}
+
+const ConfigData = Type.Optional(
+  Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Never()), Type.String()], {
+    description: 'The configuration to act on: an object, or its JSON as a string.',
+  }),
+)
+const Branch = Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; the default branch when left out.' }))
+const Tag = Type.Optional(Type.String({ maxLength: 255, description: 'Version of the component; its own by default.' }))
+const Component = Type.String({ minLength: 1, description: 'Id of the component.' })
+const ActionBody = Type.Object({
+  componentId: Component,
+  action: Type.String({ minLength: 1, description: 'Name of the action, as the component lists it.' }),
+  configData: ConfigData,
+  tag: Tag,
+  branchId: Branch,
+})
+const LegacyBody = Type.Object({ configData: ConfigData, tag: Tag, branchId: Branch })
+const ResolveBody = Type.Object({
+  componentId: Component,
+  configId: Type.String({ minLength: 1, description: 'Id of the configuration.' }),
+  configRowId: optionalText('Row of the configuration.'),
+  configVersion: optionalText('Version of the configuration; the current one by default.'),
+  variableValuesId: optionalText('Row of values for the variables.'),
+  variableValuesData: Type.Optional(
+    Type.Union(
+      [
+        Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value: Type.Unknown() }))) }),
+        Type.Array(Type.Never()),
+      ],
+      { description: 'Values for the variables, in place of stored ones.' },
+    ),
+  ),
+  branchId: Branch,
+})
+
+export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncTypebox {
+  async function callerOf(req: FastifyRequest, branchId: string | null | undefined): Promise<Caller> {
+    const branch = branchId ? await deps.findBranch(req.actor.projectId, branchId) : req.branch
+    if (!branch) throw new PlatformError('notFound', { what: `Branch "${String(branchId).slice(0, 60)}"` })
+    return { actor: req.actor, branch, baseUrl: req.baseUrl }
+  }
+
+  function refuseStrangers(req: FastifyRequest, componentId: string): void {
+    if (!canUseComponent(req.actor, componentId, deps.canonicalId)) throw new PlatformError('accessDenied')
+  }
+
+  async function run(req: FastifyRequest, reply: FastifyReply, body: Static<typeof ActionBody>): Promise<FastifyReply> {
+    refuseStrangers(req, body.componentId)
+    const caller = await callerOf(req, body.branchId)
+    // A client that goes away takes its action with it.
+    const abort = new AbortController()
+    reply.raw.once('close', () => abort.abort('killed'))
+    const configData = textOf(body.configData, membersOf(req.rawBody).get('configData'))
+    const action = { componentId: body.componentId, action: body.action, configData, tag: body.tag ?? undefined }
+    return reply.type('application/json').send(await deps.run(caller, action, abort.signal))
+  }
+
+  return async (app) => {
+    app.post(
+      '/sync-actions/actions',
+      {
+        config: {
+          operation: 'syncActions.run',
+          summary: 'Run an action of a component and answer what it says',
+          needs: 'component',
+          validationCode: 'validation.failed',
+        },
+        schema: { body: ActionBody, response: { 200: Type.Unknown() } },
+      },
+      (req, reply) => run(req, reply, req.body),
+    )
+
+    app.get(
+      '/sync-actions/actions',
+      {
+        config: { operation: 'syncActions.list', summary: 'Actions a component has', needs: 'token' },
+        schema: {
+          querystring: Type.Object({ componentId: Component }),
+          response: { 200: Type.Object({ actions: Type.Array(Type.String()) }) },
+        },
+      },
+      async (req) => {
+        const actions = deps.actionsOf(req.query.componentId)
+        if (!actions) throw new PlatformError('queue.unknownComponent', { component: req.query.componentId })
+        return { actions: [...actions] }
+      },
+    )
+
+    app.post(
+      '/docker-runner/docker/:component/action/:action',
+      {
+        config: {
+          operation: 'dockerRunner.action',
+          summary: 'Run an action of a component (older form)',
+          needs: 'component',
+          validationCode: 'validation.failed',
+        },
+        schema: {
+          params: Type.Object({ component: ComponentId, action: Type.String({ description: 'Name of the action.' }) }),
+          body: LegacyBody,
+          response: { 200: Type.Unknown() },
+        },
+      },
+      (req, reply) => run(req, reply, { ...req.body, componentId: req.params.component, action: req.params.action }),
+    )
+
+    for (const path of [
+      '/sync-actions/configuration/resolve',
+      '/syrup/docker/configuration/resolve',
+      '/docker-runner/docker/configuration/resolve',
+    ]) {
+      app.post(
+        path,
+        {
+          config: {
+            operation: `${path.split('/')[1]?.replace(/-(\w)/, (_, letter: string) => letter.toUpperCase())}.resolve`,
+            summary: 'A configuration with shared code and variables put in',
+            needs: 'component',
+            validationCode: 'validation.failed',
+          },
+          schema: { body: ResolveBody, response: { 200: Type.Unknown() } },
+        },
+        async (req, reply) => {
+          refuseStrangers(req, req.body.componentId)
+          return reply.type('application/json').send(await deps.resolve(await callerOf(req, req.body.branchId), req.body))
+        },
+      )
+    }
+  }
+}
+
+/** As the client wrote it; a form has it as a text, and an empty PHP object arrives as a list. */
+function textOf(parsed: unknown, written: string | undefined): string {
+  if (parsed === undefined) return '{}' // not given, or null
+  const text = typeof parsed === 'string' ? parsed : (written ?? JSON.stringify(parsed))
+  try {
+    const value: unknown = JSON.parse(text)
+    if (Array.isArray(value) && value.length === 0) return '{}'
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return text
+  } catch {
+    // reported below
+  }
+  const reason = 'This value should be an object.'
+  throw new PlatformError(
+    'validation.failed',
+    { field: 'configData', reason },
+    { errors: [{ key: 'configData', message: reason }] },
+  )
+}

@@ -1,0 +1,113 @@
+// Rules of the search over everything: what matches, in which branches, in which order.
+
+import { createContext, Script } from 'node:vm'
+import { PlatformError } from '../../../kit/errors.ts'
+import type { Actor } from '../../../model/actor.ts'
+
+export const TYPES = [
+  'flow',
+  'bucket',
+  'table',
+  'transformation',
+  'configuration',
+  'configuration-row',
+  'workspace',
+  'shared-code',
+] as const
+export type FoundType = (typeof TYPES)[number]
+
+export interface Branch {
+  readonly id: number
+  readonly name: string
+  readonly isDefault: boolean
+}
+
+/** One thing of a source. `id` and `name` are searched. */
+export interface Findable {
+  readonly id: string
+  readonly type: FoundType
+  readonly name: string
+  readonly componentId?: string
+  /** Where it is, besides project and branch: for example its bucket or its configuration. */
+  readonly path?: Readonly<Record<string, unknown>>
+  readonly createdAt: number
+}
+
+export interface Found extends Findable {
+  readonly branch: Branch
+}
+
+export interface SearchRequest {
+  readonly query: string
+  readonly types: readonly FoundType[]
+  readonly branchTypes: readonly ('production' | 'development')[]
+  readonly branchIds: readonly number[]
+  readonly isRegex: boolean
+}
+
+/** What a branch has of its own; what it only shows of the default branch is found there. */
+export type Source = (scope: { readonly actor: Actor; readonly branch: Branch }) => Promise<readonly Findable[]>
+
+export interface GlobalSearchDeps {
+  readonly sources: readonly Source[]
+  readonly branchesOf: (projectId: number) => Promise<readonly Branch[]>
+}
+
+const REGEX_LIMIT_MS = 250
+
+export function createGlobalSearch({ sources, branchesOf }: GlobalSearchDeps) {
+  /** Everything that matches, best first: equal names, then names that begin with the query, then the rest by name. */
+  async function search(actor: Actor, request: SearchRequest): Promise<readonly Found[]> {
+    const branches = (await branchesOf(actor.projectId)).filter((branch) => isWanted(branch, request))
+    const all: Found[] = []
+    for (const branch of branches) {
+      for (const source of sources) {
+        for (const item of await source({ actor, branch })) {
+          if (request.types.length === 0 || request.types.includes(item.type)) all.push({ ...item, branch })
+        }
+      }
+    }
+    const found = request.isRegex ? matchingRegex(all, request.query) : matchingWords(all, request.query)
+    const wanted = request.query.toLowerCase()
+    const rank = ({ name }: Found) => (name.toLowerCase() === wanted ? 0 : name.toLowerCase().startsWith(wanted) ? 1 : 2)
+    return found.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  }
+
+  return { search }
+}
+
+function isWanted(branch: Branch, { branchIds, branchTypes }: SearchRequest): boolean {
+  if (branchIds.length > 0) return branchIds.includes(branch.id)
+  return branchTypes.length === 0 || branchTypes.includes(branch.isDefault ? 'production' : 'development')
+}
+
+function matchingWords(all: readonly Found[], query: string): readonly Found[] {
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  return all.filter(({ id, name }) => {
+    const text = `${id} ${name}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+/** In a context of its own, which can be stopped: an expression with bad luck would hold the whole stack. */
+function matchingRegex(all: readonly Found[], query: string): readonly Found[] {
+  const refuse = (reason: string) => new PlatformError('storage.validation', { field: 'query', reason })
+  const context = createContext(
+    { query, texts: all.map(({ id, name }) => [id, name]) },
+    { codeGeneration: { strings: false, wasm: false } },
+  )
+  const script = new Script(
+    `const wanted = new RegExp(query, 'iu'); JSON.stringify(texts.map(([id, name]) => wanted.test(name) || wanted.test(id)))`,
+  )
+  try {
+    const hits = JSON.parse(String(script.runInContext(context, { timeout: REGEX_LIMIT_MS }))) as boolean[] // made by the script
+    return all.filter((_, i) => hits[i])
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
+      throw refuse('the expression takes too long. Make it simpler.')
+    throw refuse('This value is not a regular expression.')
+  }
+}

@@ -1,0 +1,305 @@
+// HTTP for sandboxes, at the addresses `sandboxes` and `data-science`, and for sessions of the SQL editor (spec platform 6.4).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { numberedId, optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { formatTimestamp } from '../../../kit/clock.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import type { Scope } from '../../../model/scope.ts'
+import type { Sandbox, Sandboxes } from './sandboxes.ts'
+
+export interface SandboxesRoutesDeps {
+  readonly sandboxes: Sandboxes
+  readonly findBranch: (
+    projectId: number,
+    name: string,
+  ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
+  /** Of PostgreSQL clients; undefined when the stack does not listen for them. */
+  readonly sqlPort: () => number | undefined
+}
+
+const Hours = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 24 * 365, description: 'Hours until it is deleted; 168 when left out, 0 for never.' }),
+)
+const CreateFields = {
+  size: optionalText('Share of the memory of a session: xsmall, small, medium or large (default).'),
+  branchId: Type.Optional(
+    Type.Union([Type.String(), Type.Integer()], { description: 'Id of the branch; the default branch when left out.' }),
+  ),
+  expirationAfterHours: Hours,
+}
+const CreateBody = Type.Object({
+  type: Type.String({ maxLength: 60, description: 'Kind of sandbox: `sql`, or the name of an SQL backend that clients send.' }),
+  shared: optionalFlag('Whether every token of the project sees it with its credentials.'),
+  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration it is made for.' })),
+  ...CreateFields,
+})
+const ChangeBody = Type.Object({
+  shared: optionalFlag('Whether every token of the project sees it with its credentials.'),
+  expirationAfterHours: Hours,
+})
+const SessionBody = Type.Object({
+  componentId: Type.Optional(Type.String({ maxLength: 255, description: 'Component of the configuration.' })),
+  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration that is edited.' })),
+  backendSize: optionalText('As `size` of a sandbox.'),
+  branchId: CreateFields.branchId,
+  expirationAfterHours: Hours,
+})
+const Text = Type.Union([Type.String(), Type.Null()])
+const Connection = {
+  user: Type.String(),
+  password: Type.String(),
+  host: Type.String(),
+  port: Type.Union([Type.Integer(), Type.Null()]),
+}
+const SandboxView = Type.Object(
+  {
+    id: Type.String(),
+    projectId: Type.String(),
+    tokenId: Type.String(),
+    branchId: Type.String(),
+    type: Type.String(),
+    size: Text,
+    active: Type.Boolean(),
+    shared: Type.Boolean(),
+    configurationId: Text,
+    physicalId: Type.String(),
+    ...Connection,
+    stagingWorkspaceId: Type.String(),
+    workspaceDetails: Type.Object({ connection: Type.Object({ database: Type.String(), schema: Type.String() }) }),
+    packages: Type.Array(Type.String()),
+    expirationAfterHours: Type.Integer(),
+    createdTimestamp: Type.String(),
+    updatedTimestamp: Type.String(),
+    expirationTimestamp: Text,
+  },
+  { title: 'Sandbox' },
+)
+const SessionView = Type.Object(
+  {
+    id: Type.String(),
+    projectId: Type.String(),
+    branchId: Type.String(),
+    tokenId: Type.String(),
+    componentId: Text,
+    configurationId: Text,
+    workspaceId: Type.String(),
+    workspaceSchema: Type.String(),
+    backendType: Type.String(),
+    backendSize: Text,
+    status: Type.String(),
+    connection: Type.Object(Connection),
+    createdTimestamp: Type.String(),
+    expirationTimestamp: Text,
+  },
+  { title: 'EditorSession' },
+)
+const ById = Type.Object({ id: numberedId('sandbox') })
+const BySession = Type.Object({ id: numberedId('session') })
+/** Two names of one service, and one name for each operation. */
+const ADDRESSES = { sandboxes: 'sandboxes', 'data-science': 'dataScience' } as const
+
+export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRoutesDeps): FastifyPluginAsyncTypebox {
+  async function scopeOf({ actor }: FastifyRequest, branchId: string | number = 'default'): Promise<Scope> {
+    const branch = await findBranch(actor.projectId, String(branchId))
+    if (!branch) throw new PlatformError('notFound', { what: `Branch "${String(branchId).slice(0, 60)}"` })
+    return { actor, branch }
+  }
+
+  const connectionOf = (one: Sandbox, baseUrl: string) => ({
+    user: `workspace_${one.workspace_id}`,
+    password: one.password,
+    host: new URL(baseUrl).hostname,
+    port: sqlPort() ?? null,
+  })
+
+  const sandboxView = (one: Sandbox, { baseUrl }: FastifyRequest): Type.Static<typeof SandboxView> => ({
+    id: String(one.id),
+    projectId: String(one.project_id),
+    tokenId: String(one.token_id),
+    branchId: String(one.branch_id),
+    type: one.type,
+    size: one.size,
+    active: one.is_active === 1,
+    shared: one.is_shared === 1,
+    configurationId: one.configuration_id,
+    physicalId: String(one.workspace_id),
+    ...connectionOf(one, baseUrl),
+    stagingWorkspaceId: String(one.workspace_id),
+    workspaceDetails: { connection: { database: 'workspace', schema: 'main' } },
+    packages: [],
+    expirationAfterHours: one.expiration_hours,
+    createdTimestamp: timestamp(one.created_at),
+    updatedTimestamp: timestamp(one.updated_at),
+    expirationTimestamp: one.expires_at === null ? null : timestamp(one.expires_at),
+  })
+
+  const sessionView = (one: Sandbox, { baseUrl }: FastifyRequest): Type.Static<typeof SessionView> => ({
+    id: String(one.id),
+    projectId: String(one.project_id),
+    branchId: String(one.branch_id),
+    tokenId: String(one.token_id),
+    componentId: one.component_id,
+    configurationId: one.configuration_id,
+    workspaceId: String(one.workspace_id),
+    workspaceSchema: 'main',
+    backendType: one.type,
+    backendSize: one.size,
+    status: 'ready',
+    connection: connectionOf(one, baseUrl),
+    createdTimestamp: timestamp(one.created_at),
+    expirationTimestamp: one.expires_at === null ? null : timestamp(one.expires_at),
+  })
+
+  return async (app) => {
+    for (const [address, name] of Object.entries(ADDRESSES)) {
+      app.post(
+        `/${address}/sandboxes`,
+        {
+          config: {
+            operation: `${name}.create`,
+            summary: 'Create a sandbox: a workspace with credentials that stay readable',
+            needs: 'grant',
+          },
+          schema: { body: CreateBody, response: { 201: SandboxView } },
+        },
+        async (req, reply) => {
+          const { branchId, ...wanted } = req.body
+          const made = await sandboxes.create(await scopeOf(req, branchId), 'sandbox', wanted, req.origin)
+          return reply.code(201).send(sandboxView(made, req))
+        },
+      )
+      app.get(
+        `/${address}/sandboxes`,
+        {
+          config: { operation: `${name}.list`, summary: 'Sandboxes that the token may see', needs: 'token' },
+          schema: { response: { 200: Type.Array(SandboxView) } },
+        },
+        async (req) => (await sandboxes.list(req.actor, 'sandbox')).map((one) => sandboxView(one, req)),
+      )
+      app.get(
+        `/${address}/sandboxes/:id`,
+        {
+          config: { operation: `${name}.get`, summary: 'A sandbox', needs: 'sandbox' },
+          schema: { params: ById, response: { 200: SandboxView } },
+        },
+        async (req) => sandboxView(await sandboxes.get(req.actor, 'sandbox', req.params.id), req),
+      )
+      app.patch(
+        `/${address}/sandboxes/:id`,
+        {
+          config: { operation: `${name}.change`, summary: 'Share a sandbox, or change when it ends', needs: 'sandbox' },
+          schema: { params: ById, body: ChangeBody, response: { 200: SandboxView } },
+        },
+        async (req) => sandboxView(await sandboxes.change(req.actor, req.params.id, req.body, req.origin), req),
+      )
+      app.delete(
+        `/${address}/sandboxes/:id`,
+        {
+          config: { operation: `${name}.delete`, summary: 'Delete a sandbox with its tables', needs: 'sandbox' },
+          schema: { params: ById, response: { 204: Type.Null() } },
+        },
+        async (req, reply) => {
+          await sandboxes.remove(req.actor, 'sandbox', req.params.id, req.origin)
+          return reply.code(204).send(null)
+        },
+      )
+      app.post(
+        `/${address}/sandboxes/:id/activate`,
+        {
+          config: { operation: `${name}.activate`, summary: 'Let people log in again, with new credentials', needs: 'sandbox' },
+          schema: { params: ById, response: { 200: SandboxView } },
+        },
+        async (req) => sandboxView(await sandboxes.resetCredentials(req.actor, 'sandbox', req.params.id, req.origin), req),
+      )
+      app.post(
+        `/${address}/sandboxes/:id/deactivate`,
+        {
+          config: {
+            operation: `${name}.deactivate`,
+            summary: 'Let nobody log in until it is activated; its tables stay',
+            needs: 'sandbox',
+          },
+          schema: { params: ById, response: { 200: SandboxView } },
+        },
+        async (req) => sandboxView(await sandboxes.deactivate(req.actor, req.params.id, req.origin), req),
+      )
+      app.get(
+        `/${address}/projects/current`,
+        {
+          config: { operation: `${name}.project`, summary: 'The project, as clients of sandboxes ask for it', needs: 'token' },
+          schema: { response: { 200: Type.Object({ id: Type.String(), persistentStorageReady: Type.Boolean() }) } },
+        },
+        async ({ actor }) => ({ id: String(actor.projectId), persistentStorageReady: false }),
+      )
+    }
+
+    app.post(
+      '/editor/sql/sessions',
+      {
+        config: {
+          operation: 'editor.create',
+          summary: 'Open a session of the SQL editor: a workspace of its own',
+          needs: 'grant',
+        },
+        schema: { body: SessionBody, response: { 201: SessionView } },
+      },
+      async (req, reply) => {
+        const { branchId, backendSize, ...wanted } = req.body
+        const made = await sandboxes.create(
+          await scopeOf(req, branchId),
+          'session',
+          {
+            ...wanted,
+            type: 'duckdb',
+            size: backendSize,
+          },
+          req.origin,
+        )
+        return reply.code(201).send(sessionView(made, req))
+      },
+    )
+    app.get(
+      '/editor/sql/sessions',
+      {
+        config: { operation: 'editor.list', summary: 'Sessions of the SQL editor that the token may see', needs: 'token' },
+        schema: { response: { 200: Type.Array(SessionView) } },
+      },
+      async (req) => (await sandboxes.list(req.actor, 'session')).map((one) => sessionView(one, req)),
+    )
+    app.get(
+      '/editor/sql/sessions/:id',
+      {
+        config: { operation: 'editor.get', summary: 'A session of the SQL editor', needs: 'sandbox' },
+        schema: { params: BySession, response: { 200: SessionView } },
+      },
+      async (req) => sessionView(await sandboxes.get(req.actor, 'session', req.params.id), req),
+    )
+    app.delete(
+      '/editor/sql/sessions/:id',
+      {
+        config: { operation: 'editor.delete', summary: 'End a session of the SQL editor with its workspace', needs: 'sandbox' },
+        schema: { params: BySession, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await sandboxes.remove(req.actor, 'session', req.params.id, req.origin)
+        return reply.code(204).send(null)
+      },
+    )
+    app.post(
+      '/editor/sql/sessions/:id/reset-credentials',
+      {
+        config: {
+          operation: 'editor.resetCredentials',
+          summary: 'New credentials for a session of the SQL editor',
+          needs: 'sandbox',
+        },
+        schema: { params: BySession, response: { 200: SessionView } },
+      },
+      async (req) => sessionView(await sandboxes.resetCredentials(req.actor, 'session', req.params.id, req.origin), req),
+    )
+  }
+}
+
+const timestamp = (at: number): string => formatTimestamp(new Date(at))

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { longestHold } from '../../../../../tests/support/event-loop.ts'
+import { startTestStack } from '../../../../../tests/support/test-stack.ts'
+import { HOSTILE_SQL } from '../../../engines/sql/hostile-sql.fixture.ts'
+
+/** Those that DuckDB is done with at once; it plans a statement of many columns for minutes. statements.test.ts reads all of them. */
+const SHAPES = ['open brackets', 'many statements', 'many comments']
+const BOUND_MS = 50
+
+test('a mebibyte of hostile SQL holds the event loop for moments, by every way', async (t) => {
+  const stack = await startTestStack(t, { sql: { memoryMb: 512, diskMb: 64, sessions: 3 } })
+  const port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
+  const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
+  const { id } = JSON.parse(made.text) as { id: number }
+  const db = new pg.Client({ host: '127.0.0.1', port, user: 'me', password: stack.masterToken, database: 'default' })
+  db.on('error', () => {}) // the stack ends the connection when it stops
+  await db.connect()
+  t.after(() => db.end().catch(() => {}))
+  const post = (path: string) => async (body: unknown) => {
+    const { status } = await stack.request('POST', path, { json: body })
+    assert.ok(status < 500 || status === 503, String(status))
+  }
+  const [query, queryOfWorkspace] = [post('/v2/storage/query'), post(`/v2/storage/workspaces/${id}/query`)]
+  const ways: Readonly<Record<string, (sql: string) => Promise<unknown>>> = {
+    'the port': (sql) => db.query(sql),
+    'a prepared statement': (sql) => db.query(sql, []),
+    'a query': (sql) => query({ sql }),
+    'a query of a workspace': (sql) => queryOfWorkspace({ query: sql }),
+  }
+  for (const send of Object.values(ways)) await send('select 1') // compiled and connected
+  const slow: string[] = []
+  for (const shape of SHAPES) {
+    const sql = Buffer.from(HOSTILE_SQL[shape]?.(1 << 20) ?? '').toString()
+    for (const [way, send] of Object.entries(ways)) {
+      const { heldMs, boundMs } = await longestHold(async () => {
+        await send(sql).catch((error: unknown) => assert.ok(error instanceof pg.DatabaseError, String(error)))
+      }, BOUND_MS)
+      t.diagnostic(`${shape} by ${way}: ${Math.round(heldMs)} ms of ${Math.round(boundMs)} ms`)
+      if (heldMs > boundMs) slow.push(`${shape} by ${way}: ${heldMs} ms, the bound is ${boundMs} ms`)
+    }
+  }
+  assert.deepEqual(slow, [])
+})

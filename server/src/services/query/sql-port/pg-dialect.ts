@@ -1,0 +1,131 @@
+// What PostgreSQL writes in another way than DuckDB, as edits of the text: casts to bytea and jsonb, names with the database in front,
+// functions with another name. Each token is looked at once, in parts of some milliseconds.
+
+import { BUCKET_ID, type Statement } from '../../../engines/sql/statements.ts'
+import { eachInTurns } from '../../../kit/in-turns.ts'
+import { doubleQuoted } from '../../../kit/text/double-quoted.ts'
+import { singleQuoted } from '../../../kit/text/single-quoted.ts'
+import { formatFrom } from './pg-formats.ts'
+import { stringOf } from './port-commands.ts'
+import { byteaLiteral } from './port-types.ts'
+import type { TextEdit } from './text-edits.ts'
+
+/** The edits of a place that begins with token `i`; none when nothing has to change there. */
+type Rule = (statement: Statement, i: number) => readonly TextEdit[]
+
+/** `database`: the name that the client has for it, which is the catalogue in full names of tables. */
+export async function dialectEdits(statement: Statement, database: string): Promise<TextEdit[]> {
+  const { tokens } = statement
+  const edits: TextEdit[] = []
+  await eachInTurns(tokens.length, (i) => {
+    const kind = tokens.kind(i)
+    if (kind === 'string') edits.push(...byteaEdit(statement, i))
+    else if (kind !== 'symbol' && tokens.isSymbol(i + 1, '.')) edits.push(...nameEdit(statement, i, database))
+    else if (kind === 'word') edits.push(...wordEdit(statement, i))
+  })
+  return edits
+}
+
+/** The text from one token to the end of another. */
+const replaced = ({ tokens, offset }: Statement, from: number, to: number, text: string): TextEdit => ({
+  start: tokens.start(from) - offset,
+  end: tokens.end(to) - offset,
+  text,
+})
+
+/** `'...'::bytea`, which clients write into a text, as DuckDB has such values. */
+function byteaEdit(statement: Statement, i: number): readonly TextEdit[] {
+  const { tokens } = statement
+  if (!tokens.isSymbol(i + 1, ':') || !tokens.isSymbol(i + 2, ':')) return []
+  if (tokens.lower(i + 3) !== 'bytea' || tokens.isSymbol(i + 4, '[')) return []
+  return [replaced(statement, i, i + 3, byteaLiteral(stringOf(statement, i)))]
+}
+
+// ----------------------------------------------------------------------------------------------------------------------- names
+
+const STAGES = new Set(['in', 'out', 'sys'])
+/** The catalogue that the engine has for a workspace. */
+const WORKSPACE = 'workspace'
+
+/** `"default"."in.c-main".t` without the database, and `"in"."c-main".t` as the bucket it is. */
+function nameEdit(statement: Statement, i: number, database: string): readonly TextEdit[] {
+  const { tokens, offset } = statement
+  if (!tokens.isName(i + 2) || !tokens.isSymbol(i + 3, '.') || !tokens.isName(i + 4)) return []
+  const isFirst = !tokens.isSymbol(i - 1, '.')
+  const isBucketNext = BUCKET_ID.test(tokens.text(i + 2)) || STAGES.has(tokens.text(i + 2))
+  if (isFirst && tokens.text(i) === database && (database !== WORKSPACE || isBucketNext))
+    return [{ start: tokens.start(i) - offset, end: tokens.start(i + 2) - offset, text: '' }]
+  const isBucket = STAGES.has(tokens.text(i)) && tokens.isQuoted(i + 2) && /^c-[^.]*$/.test(tokens.text(i + 2))
+  return isBucket ? [replaced(statement, i, i + 2, doubleQuoted(`${tokens.text(i)}.${tokens.text(i + 2)}`))] : []
+}
+
+// ----------------------------------------------------------------------------------------------------------- functions, types
+
+const named =
+  (name: string): Rule =>
+  (statement, i) =>
+    statement.tokens.isSymbol(i + 1, '(') && !statement.tokens.isSymbol(i - 1, '.') ? [replaced(statement, i, i, name)] : []
+
+/** `::jsonb`, `AS jsonb)` of a cast, and columns of a new table. */
+const jsonb: Rule = (statement, i) => {
+  const { tokens, keyword } = statement
+  const isCast = tokens.isSymbol(i - 1, ':') || (tokens.lower(i - 1) === 'as' && tokens.isSymbol(i + 1, ')'))
+  const isColumn = (keyword === 'create' || keyword === 'alter') && tokens.isName(i - 1) && !tokens.isSymbol(i + 1, '(')
+  return isCast || isColumn ? [replaced(statement, i, i, 'JSON')] : []
+}
+
+/** `to_char(moment, 'YYYY-MM-DD')`: the format has to be a literal, since DuckDB writes formats in another way. */
+const formatted =
+  (name: string, type?: string): Rule =>
+  (statement, i) => {
+    const { tokens } = statement
+    const call = tokens.isSymbol(i + 1, '(') ? callAt(statement, i + 1) : undefined
+    if (!call || call.commas.length !== 1 || call.commas[0] !== call.end - 2 || tokens.kind(call.end - 1) !== 'string') return []
+    const format = formatFrom(stringOf(statement, call.end - 1))
+    if (format === undefined) return []
+    return [
+      replaced(statement, i, i, type ? `CAST(${name}` : name),
+      replaced(statement, call.end - 1, call.end, `${singleQuoted(format)})${type ? ` AS ${type})` : ''}`),
+    ]
+  }
+
+/** Most tokens of a call that is read to its end: calls may stand in each other. */
+const MAX_CALL_TOKENS = 200
+
+function callAt({ tokens }: Statement, open: number): { readonly end: number; readonly commas: readonly number[] } | undefined {
+  const commas: number[] = []
+  let depth = 0
+  for (let i = open; i < Math.min(tokens.length, open + MAX_CALL_TOKENS); i++) {
+    if (tokens.isSymbol(i, '(')) depth++
+    else if (tokens.isSymbol(i, ')') && --depth === 0) return { end: i, commas }
+    else if (depth === 1 && tokens.isSymbol(i, ',')) commas.push(i)
+  }
+  return undefined
+}
+
+const WORDS: Readonly<Record<string, Rule>> = {
+  jsonb,
+  json_agg: named('json_group_array'),
+  jsonb_agg: named('json_group_array'),
+  json_object_agg: named('json_group_object'),
+  jsonb_object_agg: named('json_group_object'),
+  json_build_object: named('json_object'),
+  jsonb_build_object: named('json_object'),
+  json_build_array: named('json_array'),
+  jsonb_build_array: named('json_array'),
+  jsonb_array_length: named('json_array_length'),
+  jsonb_typeof: named('json_type'),
+  to_jsonb: named('to_json'),
+  to_char: formatted('strftime'),
+  to_date: formatted('strptime', 'DATE'),
+  to_timestamp: formatted('strptime', 'TIMESTAMPTZ'),
+}
+const [SHORTEST_WORD, LONGEST_WORD] = [5, 18]
+
+function wordEdit(statement: Statement, i: number): readonly TextEdit[] {
+  const { tokens } = statement
+  const length = tokens.end(i) - tokens.start(i)
+  if (length < SHORTEST_WORD || length > LONGEST_WORD) return []
+  const word = tokens.lower(i)
+  return Object.hasOwn(WORDS, word) ? (WORDS[word]?.(statement, i) ?? []) : []
+}

@@ -1,0 +1,141 @@
+// Where statements of a connection run. A connection holds a process of the SQL engine only while a statement runs, its result is
+// read, or a transaction in a workspace is open: any number of idle connections cost none.
+
+import type { SessionOwner, SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
+
+/** A session for one statement; `release` it when its result was read. */
+export interface Taken {
+  readonly session: SqlSession
+  release(): Promise<void>
+}
+
+export interface Runner {
+  readonly isReadOnly: boolean
+  take(signal: AbortSignal): Promise<Taken>
+  begin(): Promise<void>
+  commit(): Promise<void>
+  rollback(): Promise<void>
+  /** The client has the next word in the middle of a statement: it has as long as for the next statement of a transaction. */
+  waitForClient(): void
+}
+
+export type FindTable = (schema: string, name: string) => Promise<SqlTable | undefined>
+
+export interface ReadRunnerDeps {
+  readonly engine: Pick<SqlEngine, 'open'>
+  readonly reader: string
+  readonly owner: SessionOwner
+  readonly findTable: FindTable
+  /** How long a statement took. */
+  readonly onClosed: (ms: number) => void
+}
+
+/** Reads tables of the project. A transaction sees each table as it was when it was first named. */
+export function createReadRunner({ engine, reader, owner, findTable, onClosed }: ReadRunnerDeps): Runner {
+  let seen: Map<string, Promise<SqlTable | undefined>> | undefined
+
+  const find: FindTable = (schema, name) => {
+    if (!seen) return findTable(schema, name)
+    const key = JSON.stringify([schema, name])
+    const known = seen.get(key)
+    if (known) return known
+    const found = findTable(schema, name)
+    seen.set(key, found)
+    found.catch(() => seen?.delete(key))
+    return found
+  }
+  const end = async () => {
+    seen = undefined
+  }
+  return {
+    isReadOnly: true,
+    take: async (signal) => {
+      const session = await engine.open({ mode: 'read', reader, owner, findTable: find, signal, onClosed })
+      return { session, release: session.close }
+    },
+    begin: async () => {
+      seen = new Map()
+    },
+    commit: end,
+    rollback: end,
+    waitForClient: () => {},
+  }
+}
+
+/** Runs `work` in a session of the workspace, which nobody else has meanwhile. */
+export type UseWorkspace = (work: (session: SqlSession) => Promise<void>, signal: AbortSignal) => Promise<void>
+
+export interface WorkspaceRunnerDeps {
+  readonly use: UseWorkspace
+  readonly endOfConnection: AbortSignal
+  /** Called when a transaction has waited so long for its next statement: nobody else gets into the workspace meanwhile. */
+  readonly onIdle: () => void
+  readonly idleMs: number
+}
+
+/** Reads and writes tables of a workspace. A transaction keeps its session. */
+export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: WorkspaceRunnerDeps): Runner {
+  let held: Taken | undefined
+  let idle: NodeJS.Timeout | undefined
+  const waitForNext = () => {
+    clearTimeout(idle)
+    idle = setTimeout(onIdle, idleMs).unref()
+  }
+
+  async function hold(signal: AbortSignal): Promise<Taken> {
+    const opened = Promise.withResolvers<SqlSession>()
+    const done = Promise.withResolvers<void>()
+    const used = use((session) => {
+      opened.resolve(session)
+      return done.promise
+    }, signal)
+    used.catch(opened.reject)
+    const session = await opened.promise
+    return {
+      session,
+      release: () => {
+        done.resolve()
+        return used
+      },
+    }
+  }
+
+  async function end(statement: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    const taken = held
+    held = undefined
+    clearTimeout(idle)
+    if (!taken) return
+    try {
+      await taken.session.execute(statement)
+    } finally {
+      await taken.release()
+    }
+  }
+
+  return {
+    isReadOnly: false,
+    take: async (signal) => {
+      if (!held) return hold(signal)
+      clearTimeout(idle)
+      return {
+        session: held.session,
+        release: async () => {
+          clearTimeout(idle)
+          if (held) waitForNext()
+        },
+      }
+    },
+    begin: async () => {
+      const taken = await hold(endOfConnection)
+      await taken.session.execute('BEGIN').catch(async (error: unknown) => {
+        await taken.release()
+        throw error
+      })
+      held = taken
+      waitForNext()
+    },
+    commit: () => end('COMMIT'),
+    rollback: () => end('ROLLBACK'),
+    waitForClient: waitForNext,
+  }
+}

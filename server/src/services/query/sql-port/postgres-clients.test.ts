@@ -1,0 +1,428 @@
+// What clients of PostgreSQL send, statement by statement (issue 38, "PostgreSQL clients", by number). `npm run test:engines -- postgres`
+// runs the programs themselves.
+
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import pg from 'pg'
+import { type WireClient, wireClient } from '../../../../../tests/support/clients/postgres-wire.ts'
+import { type TableClient, tableClient } from '../../../../../tests/support/clients/table-client.ts'
+import { startTestStack, type TestStack } from '../../../../../tests/support/test-stack.ts'
+import { frame, int16, int32, reader } from '../../../engines/pg-wire/messages.ts'
+import { OID } from '../../../engines/pg-wire/values.ts'
+
+let stack: TestStack
+let client: TableClient
+let port: number
+let workspace: { user: string; password: string; database: string }
+let stop: (() => Promise<void>) | undefined
+before(async () => {
+  const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
+  stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64, sessions: 3 } })
+  port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
+  client = tableClient(stack)
+  await client.bucket('main')
+  await client.create('in.c-main', 'orders', 'id,city,price\n1,Praha,10\n2,Brno,20\n3,Praha,\n', { primaryKey: 'id' })
+  const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
+  const { user, password, database } = made.json<{ connection: { user: string; password: string; database: string } }>()
+    .connection
+  workspace = { user, password, database }
+})
+test.after(() => stop?.())
+
+interface Scoped {
+  after(work: () => Promise<void>): void
+}
+
+async function connect(t: Scoped, options: pg.ClientConfig = {}): Promise<pg.Client> {
+  const connected = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: 'me',
+    password: stack.masterToken,
+    database: 'default',
+    ...options,
+  })
+  connected.on('error', () => {})
+  await connected.connect()
+  t.after(() => connected.end().catch(() => {}))
+  return connected
+}
+
+const inWorkspace = (t: Scoped) => connect(t, workspace)
+
+async function wire(t: Scoped, isWorkspace = false): Promise<WireClient> {
+  const { user, password, database } = isWorkspace ? workspace : { user: 'me', password: stack.masterToken, database: 'default' }
+  const connected = await wireClient(port, user, password, database)
+  t.after(async () => connected.end())
+  return connected
+}
+
+const rowsOf = async (db: pg.Client, text: string, values: unknown[] = []): Promise<unknown[][]> =>
+  (await db.query({ text, values, rowMode: 'array' })).rows as unknown[][]
+
+const failure = async (work: Promise<unknown>): Promise<{ code: string; message: string; position?: string }> =>
+  work.then(
+    () => assert.fail('it did not fail'),
+    (error: { code: string; message: string; position?: string }) => error,
+  )
+
+const text = (value: string): Buffer => Buffer.from(`${value}\0`)
+
+/** What the server tells a driver of a statement: types of its parameters and of its columns. */
+async function described(db: WireClient, sql: string): Promise<{ parameters: number[]; columns: number[] }> {
+  await db.write(
+    Buffer.concat([
+      frame('P', text('s'), text(sql), int16(0)),
+      frame('D', Buffer.from('S'), text('s')),
+      frame('C', Buffer.from('S'), text('s')),
+      frame('S'),
+    ]),
+  )
+  const found: { parameters: number[]; columns: number[] } = { parameters: [], columns: [] }
+  for (let message = await db.next(); message?.kind !== 'Z'; message = await db.next()) {
+    if (!message || message.kind === 'E') throw new Error(message?.content.toString() ?? 'the server is gone')
+    const read = reader(message.content)
+    if (message.kind === 't') found.parameters = Array.from({ length: read.int16() }, read.int32)
+    if (message.kind === 'T')
+      found.columns = Array.from({ length: read.int16() }, () => {
+        read.text()
+        read.bytes(6)
+        const oid = read.int32()
+        read.bytes(8)
+        return oid
+      })
+  }
+  return found
+}
+
+test('1, 2: dbt makes a view, renames it over the one before, and finds it as a view', async (t) => {
+  const db = await inWorkspace(t)
+  const kinds = () => rowsOf(db, `SELECT viewname FROM pg_views WHERE schemaname = 'main' ORDER BY 1`)
+  for (const run of [1, 2]) {
+    await db.query(`/* {"app": "dbt"} */ create view "workspace"."main"."model__dbt_tmp" as (select ${run} as run);`)
+    const backup = await rowsOf(db, `select tablename from pg_tables where schemaname ilike 'main' and tablename = 'model'`)
+    assert.deepEqual(backup, [])
+    if (run === 2) {
+      assert.deepEqual(await kinds(), [['model'], ['model__dbt_tmp']])
+      await db.query('/* dbt */ alter table "workspace"."main"."model" rename to "model__dbt_backup"')
+    }
+    await db.query('/* dbt */ alter table "workspace"."main"."model__dbt_tmp" rename to "model"')
+    await db.query('drop view if exists "workspace"."main"."model__dbt_backup" cascade')
+    assert.deepEqual(await rowsOf(db, 'SELECT run FROM model'), [[run]])
+    assert.deepEqual(await kinds(), [['model']])
+  }
+  const types = await rowsOf(
+    db,
+    `SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = 'main' ORDER BY 1`,
+  )
+  assert.deepEqual(types, [['model', 'VIEW']])
+  assert.deepEqual(await rowsOf(db, `SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'model'`), [
+    ['run', 'integer'],
+  ])
+  await db.query('DROP VIEW model')
+  await db.query('CREATE TABLE model AS SELECT 1 AS run')
+  assert.deepEqual(await kinds(), [])
+  await db.query('DROP TABLE model')
+})
+
+test('5, 6: a binary copy begins with its first row, and options may be quoted', async (t) => {
+  const db = await wire(t)
+  const copied = async (sql: string): Promise<Buffer[]> => {
+    await db.write(frame('Q', text(sql)))
+    const data: Buffer[] = []
+    for (let message = await db.next(); message?.kind !== 'Z'; message = await db.next()) {
+      if (!message || message.kind === 'E') throw new Error(message?.content.toString() ?? 'the server is gone')
+      if (message.kind === 'd') data.push(Buffer.from(message.content))
+      if (message.kind === 'C') data.push(Buffer.from(message.content))
+    }
+    return data
+  }
+  const signature = 'PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0'
+  // DuckDB's postgres extension, and asyncpg.
+  const [first, second, end, tag] = await copied('COPY (SELECT i::INTEGER FROM range(2) t(i)) TO STDOUT (FORMAT "binary")')
+  assert.equal(first?.toString('latin1'), `${signature}\0\u0001\0\0\0\u0004\0\0\0\0`)
+  assert.deepEqual([second?.toString('hex'), end?.toString('hex'), tag?.toString()], ['00010000000400000001', 'ffff', 'COPY 2\0'])
+  const [empty, none] = await copied('COPY (SELECT 1 WHERE false) TO STDOUT WITH ("format" \'binary\')')
+  assert.deepEqual([empty?.toString('latin1'), none?.toString()], [`${signature}\xff\xff`, 'COPY 0\0'])
+  const csv = await copied(
+    `COPY (SELECT 1 AS a, NULL AS b) TO STDOUT (FORMAT 'csv', DELIMITER ';', "null" 'none', HEADER 'true')`,
+  )
+  assert.deepEqual(csv.map(String), ['a;b\n', '1;none\n', 'COPY 1\0'])
+  await assert.rejects(copied('COPY (SELECT 1) TO STDOUT (FORMAT "parquet")'), /0A000/)
+})
+
+test('7: a parameter that nothing gives a type is a text, as it was described', async (t) => {
+  const raw = await wire(t)
+  assert.deepEqual(await described(raw, 'select $1'), { parameters: [OID.text], columns: [OID.text] })
+  const db = await connect(t)
+  for (const value of ['abc', '5', null]) {
+    const { rows, fields } = await db.query({ text: 'select $1 as v', values: [value], rowMode: 'array' })
+    assert.deepEqual([rows, fields[0]?.dataTypeID], [[[value]], OID.text])
+  }
+  // What postgres.js and pgx do: the statement is described, and the values follow.
+  const query = { name: 'described', text: 'select $1 as v, $2::int + 1 as n', values: [null, null] }
+  assert.deepEqual((await db.query(query)).rows, [{ v: null, n: null }])
+})
+
+test('9: arrays are compared with columns of any type, and described as arrays', async (t) => {
+  const raw = await wire(t)
+  assert.deepEqual(await described(raw, 'select i from range(3) t(i) where i = any($1)'), {
+    parameters: [1016],
+    columns: [OID.int8],
+  })
+  assert.deepEqual((await described(raw, 'select $1::bigint[]')).parameters, [1016])
+  assert.deepEqual((await described(raw, 'select id from orders where city <> all ($1)')).parameters, [1009])
+  const db = await connect(t)
+  const numbers = 'select i from range(5) t(i) where '
+  assert.deepEqual(await rowsOf(db, `${numbers} i = any($1)`, [[1, 3, null]]), [['1'], ['3']])
+  assert.deepEqual(await rowsOf(db, `${numbers} i <> all ($1)`, [[0, 1, 2]]), [['3'], ['4']])
+  assert.deepEqual(await rowsOf(db, `${numbers} i = any($1)`, [[]]), [])
+  assert.deepEqual(await rowsOf(db, `${numbers} i != all($1)`, [[]]), [['0'], ['1'], ['2'], ['3'], ['4']])
+  assert.deepEqual(await rowsOf(db, `${numbers} i >= any($1::bigint[])`, [[4]]), [['4']])
+  assert.deepEqual(await rowsOf(db, 'select city from orders where id = any($1) order by id', [[1, 2]]), [['Praha'], ['Brno']])
+  // pgx and asyncpg: the elements in binary.
+  const int8 = (value: bigint) => Buffer.concat([int32(8), Buffer.from(value.toString(16).padStart(16, '0'), 'hex')])
+  const bytes = Buffer.concat([int32(1), int32(0), int32(OID.int8), int32(2), int32(1), int8(2n), int8(4n)])
+  const { rows } = await raw.query(`${numbers} i = any($1)`, 0, [{ oid: 1016, bytes }])
+  assert.deepEqual(rows.map(String), ['2', '4'])
+})
+
+test('11: a name may have the database in front, and a bucket may be written in two parts', async (t) => {
+  const db = await connect(t)
+  for (const name of ['"default"."in.c-main"."orders"', '"in"."c-main"."orders"', '"default"."in"."c-main".orders'])
+    assert.deepEqual(await rowsOf(db, `SELECT count(*) FROM ${name}`), [['3']], name)
+  assert.deepEqual(await rowsOf(db, `SELECT "orders"."id" FROM "in.c-main"."orders" WHERE city = 'Brno'`), [['2']])
+  assert.equal((await failure(db.query('SELECT * FROM "other"."in.c-main"."orders"'))).code.length, 5)
+  const own = await inWorkspace(t)
+  assert.deepEqual(await rowsOf(own, `SELECT count(*) FROM "${workspace.database}"."in.c-main"."orders"`), [['3']])
+})
+
+test('15: intervals in binary, json and lists have their types', async (t) => {
+  const db = await wire(t)
+  const interval = Buffer.concat([Buffer.from(3_600_000_000n.toString(16).padStart(16, '0'), 'hex'), int32(2), int32(14)])
+  const { rows } = await db.query('SELECT $1::interval, $1 + $1', 0, [{ oid: OID.interval, bytes: interval }])
+  assert.deepEqual(rows[0]?.map(String), ['1 year 2 mons 2 days 01:00:00', '2 years 4 mons 4 days 02:00:00'])
+  const negative = Buffer.concat([Buffer.from('ffffffffffffffff', 'hex'), int32(-1), int32(0)])
+  assert.deepEqual((await db.query('SELECT $1', 0, [{ oid: OID.interval, bytes: negative }])).rows[0]?.map(String), [
+    '-1 day -00:00:00.000001',
+  ])
+  const lists = `SELECT '{"a": [1]}'::jsonb AS j, [1, NULL, 3] AS i, ['a b', 'null', '', 'x"\\', NULL] AS t, [[1]] AS nested, [1.5] AS d, []::DATE[] AS none`
+  assert.deepEqual((await described(db, lists)).columns, [OID.json, 1007, 1009, OID.json, 1231, 1182])
+  const shown = await db.query(lists, 0)
+  assert.deepEqual(shown.rows[0]?.map(String), [
+    '{"a": [1]}',
+    '{1,NULL,3}',
+    '{"a b","null","","x\\"\\\\",NULL}',
+    '[[1]]',
+    '{1.5}',
+    '{}',
+  ])
+  const binary = await db.query(lists, 1)
+  assert.equal(
+    binary.rows[0]?.[1]?.toString('hex'),
+    '00000001000000010000001700000003000000010000000400000001ffffffff0000000400000003',
+  )
+  const driver = await connect(t)
+  const { rows: parsed } = await driver.query(
+    `SELECT ['a b', NULL, 'x"\\'] AS t, [true, false] AS b, json_agg(i) AS j FROM range(2) t(i)`,
+  )
+  assert.deepEqual(parsed, [{ t: ['a b', null, 'x"\\'], b: [true, false], j: [0, 1] }])
+})
+
+test('15: errors have their place in the text that was sent, behind comments and parameters', async (t) => {
+  const db = await connect(t)
+  const place = async (sql: string, values?: unknown[]) => {
+    const { position, message } = await failure(db.query(sql, values))
+    assert.doesNotMatch(message, /line \d/)
+    return Number(position) - 1
+  }
+  for (const [sql, values] of [
+    ['/* {"app": "dbt"} 🐎 */\nselect nothing from orders'],
+    ['select 1; select 2, nothing from orders'],
+    ['select $1, nothing from orders', ['a longer text than $1']],
+    ['/* x */ select $1::int, nothing from "default"."in.c-main".orders', [1]],
+  ] as const)
+    assert.equal(await place(sql, values && [...values]), [...sql.slice(0, sql.indexOf('nothing'))].length, sql)
+})
+
+test('15: functions and types of PostgreSQL', async (t) => {
+  const db = await connect(t)
+  const value = async (sql: string) => (await rowsOf(db, `SELECT ${sql}`))[0]?.[0]
+  assert.equal(
+    await value(`to_char(TIMESTAMP '2024-02-09 03:04:05.678', 'YYYY-MM-DD HH24:MI:SS.MS "at" FMDD Mon')`),
+    '2024-02-09 03:04:05.678 at 9 Feb',
+  )
+  assert.equal(await value(`to_char(to_date('09/02/2024', 'DD/MM/YYYY'), 'YYYYMMDD')`), '20240209')
+  assert.equal(await value(`to_timestamp('2024-02-09 10', 'YYYY-MM-DD HH24')::VARCHAR`), '2024-02-09 10:00:00+00')
+  assert.equal(await value('to_timestamp(0)::VARCHAR'), '1970-01-01 00:00:00+00')
+  assert.equal((await failure(db.query(`SELECT to_char(125, '999')`))).code, '42883')
+  assert.deepEqual(await value(`jsonb_build_object('a', 1)::jsonb`), { a: 1 })
+  assert.deepEqual(await value(`CAST('[1]' AS jsonb)`), [1])
+  assert.deepEqual(await rowsOf(db, 'SELECT json_agg(id) FROM (SELECT id FROM orders ORDER BY id)'), [[['1', '2', '3']]])
+})
+
+test('15: in a workspace its own schema comes first', async (t) => {
+  const db = await inWorkspace(t)
+  await db.query('CREATE TABLE orders AS SELECT 7 AS mine')
+  assert.deepEqual(await rowsOf(db, 'SELECT current_schema()'), [['main']])
+  assert.deepEqual(await rowsOf(db, 'SELECT * FROM orders'), [[7]])
+  // \d orders
+  const shown = await rowsOf(db, `SELECT attname FROM pg_attribute WHERE attrelid = 'orders'::regclass AND attnum > 0`)
+  assert.deepEqual(shown, [['mine']])
+  await db.query('DROP TABLE orders')
+})
+
+test('4: savepoints of a reader, as psycopg 3 and JDBC with autosave send them', async (t) => {
+  const db = await connect(t)
+  assert.equal((await failure(db.query('SAVEPOINT alone'))).code, '25P01')
+  await db.query('BEGIN')
+  await db.query('SAVEPOINT "_pg3_1"')
+  assert.equal((await failure(db.query('SELECT nothing'))).code.length, 5)
+  assert.equal((await failure(db.query('SELECT 1'))).code, '25P02')
+  assert.equal((await db.query('ROLLBACK TO "_pg3_1"')).command, 'ROLLBACK')
+  assert.deepEqual(await rowsOf(db, 'SELECT 1'), [[1]])
+  assert.equal((await db.query('RELEASE "_pg3_1"')).command, 'RELEASE')
+  assert.equal((await failure(db.query('ROLLBACK TO SAVEPOINT "_pg3_1"'))).code, '3B001')
+  await db.query('ROLLBACK')
+})
+
+test('4: a savepoint in a workspace undoes what came after it, and nothing else', async (t) => {
+  const db = await inWorkspace(t)
+  await db.query('CREATE TABLE saved (n INTEGER)')
+  const numbers = () => rowsOf(db, 'SELECT n FROM saved ORDER BY n')
+  await db.query('BEGIN')
+  await db.query('INSERT INTO saved VALUES ($1)', [1])
+  await db.query('SAVEPOINT PGJDBC_AUTOSAVE')
+  assert.equal((await failure(db.query(`INSERT INTO saved VALUES ('x')`))).code, '22P02')
+  await db.query('ROLLBACK TO SAVEPOINT PGJDBC_AUTOSAVE')
+  await db.query('CREATE TABLE also AS SELECT 2 AS n')
+  await db.query('INSERT INTO saved SELECT n FROM also')
+  await db.query('SAVEPOINT sp_1')
+  await db.query('DELETE FROM saved')
+  await db.query('DROP TABLE also')
+  await db.query('SAVEPOINT sp_2')
+  await db.query('rollback work to sp_1')
+  assert.equal((await failure(db.query('release savepoint sp_2'))).code, '3B001')
+  await db.query('ROLLBACK TO sp_1')
+  await db.query('RELEASE SAVEPOINT sp_1')
+  assert.deepEqual(await numbers(), [[1], [2]])
+  await db.query('COMMIT')
+  assert.deepEqual(await numbers(), [[1], [2]])
+  // What would not be the same a second time is not repeated in silence.
+  await db.query('BEGIN')
+  await db.query('INSERT INTO saved SELECT (random() * 1000)::INTEGER')
+  await db.query('SAVEPOINT s')
+  await db.query('INSERT INTO saved VALUES (4)')
+  assert.equal((await failure(db.query('ROLLBACK TO s'))).code, '0A000')
+  assert.equal((await failure(db.query('ROLLBACK TO s'))).code, '0A000')
+  await db.query('ROLLBACK')
+  assert.deepEqual(await numbers(), [[1], [2]])
+  await db.query('DROP TABLE saved; DROP TABLE also')
+})
+
+/** COPY ... FROM STDIN in pieces of some size; the tag of the command. */
+async function copyIn(db: WireClient, sql: string, data: Buffer | string, size = 1 << 16, last = frame('c')): Promise<string> {
+  await db.write(frame('Q', text(sql)))
+  const bytes = Buffer.from(data)
+  let tag = ''
+  let error: string | undefined
+  for (let message = await db.next(); message?.kind !== 'Z'; message = await db.next()) {
+    if (!message) throw new Error('the server is gone')
+    if (message.kind === 'G') {
+      for (let at = 0; at < bytes.length; at += size) await db.write(frame('d', bytes.subarray(at, at + size)))
+      await db.write(last)
+    }
+    if (message.kind === 'C') tag = message.content.toString('utf8', 0, message.content.length - 1)
+    if (message.kind === 'E') error = message.content.toString()
+  }
+  if (error !== undefined) throw new Error(error)
+  return tag
+}
+
+test('10: rows are copied into a workspace as text, CSV and binary, cut anywhere', async (t) => {
+  const [db, raw] = [await inWorkspace(t), await wire(t, true)]
+  await db.query('CREATE TABLE copied (n BIGINT, s VARCHAR, b BLOB, l INTEGER[], d TIMESTAMP, ok BOOLEAN)')
+  const shown = async () => {
+    const rows = await rowsOf(db, `SELECT n, s, hex(b), l, d::VARCHAR, ok FROM copied ORDER BY n`)
+    await db.query('DELETE FROM copied')
+    return rows
+  }
+  const expected = [
+    ['1', 'a\tb\\\n"č, 🐎', '00FF', [1, null, 3], '2024-02-29 23:59:59.5', true],
+    ['2', '', '', [], null, false],
+    ['3', null, null, null, null, null],
+  ]
+  const asText =
+    '1\ta\\tb\\\\\\n"č, 🐎\t\\\\x00ff\t{1,NULL,3}\t2024-02-29 23:59:59.5\tt\n2\t\t\\\\x\t{}\t\\N\tf\n3\t\\N\t\\N\t\\N\t\\N\t\\N\n\\.\n'
+  const asCsv = 'n,s,b,l,d,ok\n1,"a\tb\\\n""č, 🐎",\\x00ff,"{1,NULL,3}",2024-02-29 23:59:59.5,t\r\n2,"","\\x",{},,f\n3,,,,,'
+  for (const size of [1, 7, 1 << 16]) {
+    assert.equal(await copyIn(raw, 'COPY copied FROM STDIN', asText, size), 'COPY 3')
+    assert.deepEqual(await shown(), expected)
+    assert.equal(
+      await copyIn(raw, 'COPY "workspace"."main"."copied" FROM STDIN WITH (FORMAT csv, HEADER true)', asCsv, size),
+      'COPY 3',
+    )
+    assert.deepEqual(await shown(), expected)
+  }
+  const field = (bytes: Buffer | null) => (bytes ? [int32(bytes.length), bytes] : [int32(-1)])
+  const int8 = (value: bigint) => Buffer.from(value.toString(16).padStart(16, '0'), 'hex')
+  const list = Buffer.concat([1, 1, OID.int4, 3, 1, 4, 1, -1, 4, 3].map(int32))
+  const row = (...values: (Buffer | null)[]) => Buffer.concat([int16(values.length), ...values.flatMap(field)])
+  const moment = int8(762_566_399_500_000n)
+  const asBinary = Buffer.concat([
+    Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1'),
+    row(int8(1n), Buffer.from('a\tb\\\n"č, 🐎'), Buffer.from([0, 255]), list, moment, Buffer.from([1])),
+    row(int8(2n), Buffer.alloc(0), Buffer.alloc(0), Buffer.concat([0, 0, OID.int4].map(int32)), null, Buffer.from([0])),
+    row(int8(3n), null, null, null, null, null),
+    int16(0xffff),
+  ])
+  for (const size of [1, 1 << 16]) {
+    assert.equal(await copyIn(raw, 'COPY copied (n, s, b, l, d, ok) FROM STDIN (FORMAT binary)', asBinary, size), 'COPY 3')
+    assert.deepEqual(await shown(), expected)
+  }
+  assert.equal(await copyIn(raw, `COPY copied (s) FROM STDIN CSV DELIMITER ';' NULL 'none'`, 'none\nx\n'), 'COPY 2')
+  assert.deepEqual((await shown()).map(([, s]) => s).toSorted(), [null, 'x'])
+  await db.query('DROP TABLE copied')
+})
+
+test('10: a copy arrives whole or not at all, also in a transaction', async (t) => {
+  const [db, raw] = [await inWorkspace(t), await wire(t, true)]
+  await db.query('CREATE TABLE whole (n INTEGER PRIMARY KEY)')
+  const count = async () => (await rowsOf(db, 'SELECT count(*) FROM whole'))[0]?.[0]
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', '1\n2\nx\n'), /22P02/)
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', '1\n2\t3\n'), /22P04/)
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', '1\n1\n'), /23505/)
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', Buffer.from([0xff, 10])), /22021/)
+  await assert.rejects(copyIn(raw, 'COPY whole FROM STDIN', '1\n', 10, frame('f', text('stop'))), /57014.*stop/)
+  await assert.rejects(copyIn(raw, 'COPY nothing FROM STDIN', ''), /42P01/)
+  await assert.rejects(copyIn(raw, `COPY whole FROM '/etc/passwd'`, ''), /0A000/)
+  await assert.rejects(copyIn(raw, 'COPY "in.c-main".orders FROM STDIN', '1\t2\t3\n'), /[0-9A-Z]{5}/)
+  assert.equal(await count(), '0')
+  await copyIn(raw, 'BEGIN', '')
+  assert.equal(await copyIn(raw, 'COPY whole FROM STDIN', '1\n2\n'), 'COPY 2')
+  await copyIn(raw, 'ROLLBACK', '')
+  assert.equal(await count(), '0')
+  const many = Array.from({ length: 50_000 }, (_, i) => `${i}\n`).join('')
+  assert.equal(await copyIn(raw, 'COPY whole FROM STDIN', many), 'COPY 50000')
+  assert.equal(await count(), '50000')
+  // asyncpg: the extended protocol, with a Sync before and behind the data.
+  await raw.write(
+    Buffer.concat([
+      frame('P', text(''), text('COPY whole FROM STDIN'), int16(0)),
+      frame('B', text(''), text(''), int16(0), int16(0), int16(0)),
+      frame('E', text(''), int32(0)),
+      frame('S'),
+      frame('d', Buffer.from('-1\n')),
+      frame('c'),
+      frame('S'),
+    ]),
+  )
+  let kinds = ''
+  for (let message = await raw.next(); ; message = await raw.next()) {
+    kinds += message?.kind
+    if (!message || message.kind === 'Z') break
+  }
+  assert.equal(kinds, '12GCZ')
+  assert.equal(await count(), '50001')
+  await db.query('DROP TABLE whole')
+})

@@ -1,0 +1,185 @@
+// The PostgreSQL port put together: a listener, logins, a session for each connection.
+
+import { type CatalogTable, createCatalogs } from '../../../engines/pg-wire/catalogs.ts'
+import { createWireListener, type WireListenerDeps } from '../../../engines/pg-wire/listener.ts'
+import { type Startup, WireError, type WireSession } from '../../../engines/pg-wire/wire-session.ts'
+import type { SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
+import { readerOf, type Scope } from '../../../model/scope.ts'
+import { wireErrorOf } from './port-errors.ts'
+import { createPortLogin, type PortLogin, type PortLoginDeps, type PortWorkspace } from './port-login.ts'
+import { createReadRunner, createWorkspaceRunner, type Taken } from './port-runners.ts'
+import { createPortSession } from './port-session.ts'
+import { createPortSettings } from './port-settings.ts'
+import { pgType } from './port-types.ts'
+
+/** A table as the tables module lists it. */
+export interface ListedTable extends Omit<CatalogTable, 'columns' | 'version'> {
+  readonly state: string
+  columns(): Promise<CatalogTable['columns']>
+}
+
+export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
+  readonly engine: Pick<SqlEngine, 'open'>
+  readonly tls?: WireListenerDeps['tls']
+  readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+  readonly listTables: (scope: Scope) => Promise<readonly ListedTable[]>
+  readonly useWorkspace: (
+    scope: Scope,
+    workspace: W,
+    work: (session: SqlSession) => Promise<void>,
+    signal: AbortSignal,
+  ) => Promise<void>
+  /** A session of the project has ended. */
+  readonly onSession: (projectId: number, ms: number) => void
+  readonly onBug: (error: unknown) => void
+  readonly maxConnections?: number
+}
+
+/** A token that was deleted ends its connections within this time. */
+const CHECK_MS = 1000
+/** A transaction in a workspace that has no statement for so long is undone: it keeps everybody else out. */
+const IDLE_TRANSACTION_MS = 300_000
+const idleTransaction = () =>
+  new WireError('25P03', `The transaction had no statement for ${IDLE_TRANSACTION_MS / 1000} seconds and was undone.`)
+
+export type SqlPort = ReturnType<typeof createSqlPort>
+
+export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
+  const catalogs = createCatalogs()
+  const login = createPortLogin(deps)
+  const definitions = createDefinitions()
+  const checks = new Set<() => void>()
+  const ticker = setInterval(() => {
+    for (const check of checks) check()
+  }, CHECK_MS).unref()
+
+  async function open(startup: Startup, password: string): Promise<WireSession> {
+    const known = await login(startup, password)
+    const ended = Promise.withResolvers<WireError>()
+    const closed = new AbortController()
+    const check = async () => {
+      if (await known.isValid()) return
+      const gone = new WireError('57P01', 'The token or the workspace of this connection was deleted or changed.')
+      ended.resolve(gone)
+      throw gone
+    }
+    const tick = () => void check().catch(() => {}) // a database that does not answer is asked again
+    checks.add(tick)
+    return createPortSession({
+      runner: runnerOf(known, closed.signal, () => ended.resolve(idleTransaction())),
+      settings: createPortSettings(startup.user, startup.parameters),
+      check,
+      listTables: tablesOf(known),
+      catalog: () => catalogs.get(String(known.scope.actor.projectId)),
+      database: startup.database,
+      ended: ended.promise,
+      onClose: () => {
+        checks.delete(tick)
+        closed.abort()
+      },
+    })
+  }
+
+  const runnerOf = ({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal, onIdle: () => void) =>
+    workspace
+      ? createWorkspaceRunner({
+          use: (work, signal) => deps.useWorkspace(scope, workspace, work, signal),
+          endOfConnection,
+          onIdle,
+          idleMs: IDLE_TRANSACTION_MS,
+        })
+      : createReadRunner({
+          engine: deps.engine,
+          reader: readerOf(scope),
+          owner: scope.actor,
+          findTable: (schema, name) => deps.findTable(scope, schema, name),
+          onClosed: (ms) => deps.onSession(scope.actor.projectId, ms),
+        })
+
+  const tablesOf =
+    ({ scope, workspace }: PortLogin<W>) =>
+    async (take: () => Promise<Taken>): Promise<readonly CatalogTable[]> => {
+      const ofProject = await Promise.all((await deps.listTables(scope)).map(definitions.of))
+      return workspace ? [...(await ofSession(take)), ...ofProject] : ofProject
+    }
+
+  const listener = createWireListener({
+    tls: deps.tls,
+    maxConnections: deps.maxConnections ?? 200,
+    login: open,
+    wireError: (error) => wireErrorOf(error, deps.onBug),
+  })
+  let number: number | undefined
+
+  return {
+    listen: async (wanted: number, host: string): Promise<number> => {
+      number = await listener.listen(wanted, host)
+      return number
+    },
+    /** Undefined until it listens. */
+    number: () => number,
+    catalogPids: catalogs.pids,
+    close: async (): Promise<void> => {
+      clearInterval(ticker)
+      await listener.close()
+      await catalogs.close()
+    },
+  }
+}
+
+const MAX_DEFINITIONS = 20_000
+
+/** Definitions of tables, read again when the table has changed. */
+function createDefinitions() {
+  const known = new Map<string, Promise<CatalogTable>>()
+
+  async function read({ schema, name, primaryKey, columns }: ListedTable): Promise<CatalogTable> {
+    const typed = (await columns()).map((column) => ({ ...column, type: pgType(column.type).name }))
+    return { schema, name, primaryKey, columns: typed, version: JSON.stringify([typed, primaryKey]) }
+  }
+
+  return {
+    of: (table: ListedTable): Promise<CatalogTable> => {
+      const key = JSON.stringify([table.schema, table.name, table.primaryKey, table.state])
+      const found = known.get(key)
+      if (found) return found
+      if (known.size >= MAX_DEFINITIONS) known.clear()
+      const reading = read(table)
+      known.set(key, reading)
+      reading.catch(() => known.delete(key))
+      return reading
+    },
+  }
+}
+
+/** Tables of a workspace. */
+async function ofSession(take: () => Promise<Taken>): Promise<CatalogTable[]> {
+  const { session, release } = await take()
+  try {
+    const { batches } = await session.query(
+      // Temporary tables live as long as a transaction; clients such as dbt compare their columns with those of the table to load.
+      `SELECT CASE database_name WHEN 'temp' THEN 'temp' ELSE schema_name END, table_name, column_name, data_type, is_nullable,
+         table_oid NOT IN (SELECT table_oid FROM duckdb_tables() t WHERE t.database_name = c.database_name) AS is_view
+       FROM duckdb_columns() c WHERE database_name IN ('workspace', 'temp') AND NOT internal ORDER BY 1, table_name, column_index`,
+    )
+    const rows = (await Array.fromAsync(batches)).flat()
+    return [...Map.groupBy(rows, ([schema, name]) => JSON.stringify([schema, name])).values()].map((columns) => {
+      const [schema, name, , , , isView] = columns[0] ?? []
+      const typed = columns.map(([, , column, type, isNullable]) => ({
+        name: String(column),
+        type: pgType(String(type)).name,
+        nullable: isNullable === true,
+      }))
+      return {
+        schema: String(schema),
+        name: String(name),
+        isView: isView === true,
+        columns: typed,
+        primaryKey: [],
+        version: JSON.stringify([typed, isView]),
+      }
+    })
+  } finally {
+    await release()
+  }
+}

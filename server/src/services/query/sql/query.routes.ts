@@ -1,0 +1,98 @@
+// HTTP for queries: one statement in, its rows out (spec storage 2.9.1).
+
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { JobView, jobView } from '../../../http/job-view.ts'
+import { optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { scopeOf } from '../../../http/scope.ts'
+import type { CreateJob } from '../../../model/storage-job.ts'
+import { DEFAULT_JSON_ROWS, type Queries } from './queries.ts'
+import { checkQuery, type QueryExportInput } from './result-files.ts'
+
+const MAX_JSON_ROWS = 1_000_000
+
+const QueryBody = Type.Object({
+  sql: Type.String({
+    description: 'One statement that reads, in the dialect of DuckDB. Tables are named `"in.c-bucket"."table"`.',
+    examples: ['SELECT city, count(*) AS orders FROM "in.c-main"."orders" GROUP BY city ORDER BY orders DESC'],
+  }),
+  format: Type.Optional(
+    Type.Union([Type.Literal('json'), Type.Literal('csv'), Type.Literal('parquet')], {
+      description:
+        '`json` (default): columns with their types, then rows as arrays. `csv`: with a header, all rows unless `limit` says less. `parquet`: a file of them.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_JSON_ROWS,
+      description: `Most rows of the answer. Default for json ${DEFAULT_JSON_ROWS}; the others have none.`,
+    }),
+  ),
+})
+
+const CONTENT_TYPES = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  parquet: 'application/vnd.apache.parquet',
+}
+
+const ExportBody = Type.Object({
+  sql: Type.String({ description: 'One statement that reads, as in `POST query`.' }),
+  fileName: optionalText('Name of the file; `query.csv` or `query.parquet` when left out.'),
+  fileType: Type.Optional(
+    Type.Union([Type.Literal('csv'), Type.Literal('parquet')], { description: '`csv` (default) with a header, or `parquet`.' }),
+  ),
+  gzip: optionalFlag('True: the file is packed.'),
+})
+
+export function queryRoutes(queries: Queries, createJob: CreateJob): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.post(
+      '/v2/storage/query',
+      {
+        config: {
+          operation: 'sql.query',
+          onlyReads: true,
+          needs: 'bucketRead',
+          summary: 'Rows of a SQL query over tables of the project, as JSON, CSV or Parquet',
+          produces: ['application/json', 'text/csv', 'application/vnd.apache.parquet'],
+        },
+        schema: { body: QueryBody, response: { 200: Type.Unknown() } },
+      },
+      async (req, reply) => {
+        const { sql, format = 'json', limit } = req.body
+        const gone = new AbortController()
+        reply.raw.once('close', () => gone.abort())
+        const rows = await queries.run(scopeOf(req), { sql, format, limit }, gone.signal)
+        return reply.type(CONTENT_TYPES[format]).send(Readable.from(rows, { objectMode: false }))
+      },
+    )
+
+    app.post(
+      '/v2/storage/query/export',
+      {
+        config: {
+          operation: 'sql.export',
+          summary: 'Rows of a SQL query as a file of the project, by a job',
+          needs: 'bucketRead',
+        },
+        schema: { body: ExportBody, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const { sql, fileType = 'csv', fileName, gzip = false } = req.body
+        await checkQuery(sql)
+        const name = fileName ?? `query.${fileType}${gzip ? '.gz' : ''}`
+        const input: QueryExportInput = { scope: scopeOf(req), sql, fileType, gzip, fileName: name }
+        const job = await createJob(req, {
+          operationName: 'queryExport',
+          operationParams: { sql: sql.slice(0, 10_000), fileType, gzip, fileName: name },
+          input,
+          branchId: req.branch.id,
+        })
+        return reply.code(202).send(jobView(job, req.baseUrl))
+      },
+    )
+  }
+}

@@ -1,0 +1,214 @@
+// SQL scripts of transformations: a database that lives as long as the run, the inputs as views, the statements one after the other, the
+// results as CSV files. Tables of the project are only read here; what becomes of the results is the runner's.
+
+import type { CauseKind, FailureFacts } from '../../../../../contract/failure-causes.ts'
+import { saveText } from '../../../engines/sql/database-files.ts'
+import type { SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
+import { type Statement, splitStatements, statementsOf } from '../../../engines/sql/statements.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { nextTurn } from '../../../kit/next-turn.ts'
+import type { RunScope, RunSql, SqlDryRun, SqlInput, SqlRun, SqlRunEnd, SqlScriptPart } from '../../../model/run-ports.ts'
+import type { Scope } from '../../../model/scope.ts'
+import { identifier, sqlColumn } from '../../../model/sql-columns.ts'
+import { createScriptColumns, type ScriptColumns } from './script-columns.ts'
+import { columnsOf, tryStatement } from './statement-trial.ts'
+
+export interface ScriptsDeps {
+  readonly engine: Pick<SqlEngine, 'open'>
+  readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+  readonly openPart: (scope: Scope, input: SqlInput) => Promise<SqlTable>
+  /** A session of a run has ended. */
+  readonly onSession: (projectId: number, runId: string, ms: number) => void
+  /** Most memory of a session. */
+  readonly memoryMb: number
+}
+
+/** The schema under which a script's views find their parts; no bucket has this name. */
+const PARTS = 'sys.input'
+
+export function createScripts({ engine, findTable, openPart, memoryMb, onSession }: ScriptsDeps): RunSql {
+  /** A session with the inputs of the script as views or tables. */
+  async function open(request: SqlRun, signal: AbortSignal, named = new Set<string>()): Promise<SqlSession> {
+    const { inputs, database, threads, timeoutMs } = request
+    const find = async (schema: string, name: string) => {
+      const input = schema === PARTS ? inputs[Number(name)] : undefined
+      if (input) return openPart(scopeOf(input.scope), input)
+      const table = await findTable(scopeOf(request.scope), schema, name)
+      if (table) named.add(`${schema}.${name}`)
+      return table
+    }
+    return engine.open({
+      mode: 'write',
+      database,
+      findTable: find,
+      limits: { memoryMb: Math.max(384, Math.min(request.memoryMb, memoryMb)), threads, timeoutMs },
+      signal,
+      onClosed: (ms) => onSession(request.scope.projectId, request.scope.runId, ms),
+    })
+  }
+
+  async function run(request: SqlRun, signal: AbortSignal): Promise<SqlRunEnd> {
+    const named = new Set<string>()
+    await using session = await open(request, signal, named)
+    const columns = createScriptColumns(session)
+    for (const [i, input] of request.inputs.entries()) await show(session, input, i, signal, columns)
+    const total = await countStatements(request.parts)
+    let done = 0
+    for (const part of request.parts) {
+      request.say(`Running block "${part.block}", code "${part.code}".`)
+      await eachStatement(part, async (statement) => {
+        await session.execute(statement.text, { signal })
+        await columns.follow(statement)
+        request.onStatement?.(++done, Math.max(done, total))
+      })
+    }
+    for (const output of request.outputs) await save(session, output, signal)
+    const known = request.outputs.flatMap((output) => {
+      const found = columns.of(output.table)
+      return found ? [[output.table, stored(output, found, ({ column }) => column)] as const] : []
+    })
+    return { namedTables: [...named], columns: Object.fromEntries(known) }
+  }
+
+  async function dryRun(request: SqlRun, signal: AbortSignal): Promise<SqlDryRun> {
+    await using session = await open(request, signal)
+    const columns = createScriptColumns(session)
+    const inputs: SqlDryRun['inputs'][number][] = []
+    for (const [i, input] of request.inputs.entries()) {
+      await show(session, { ...input, isEmpty: true }, i, signal, columns)
+      inputs.push({ name: input.name, tableId: input.tableId, columns: await columnsOf(session, input.name) })
+    }
+    const statements: SqlDryRun['statements'][number][] = []
+    for (const part of request.parts)
+      await eachStatement(part, async (statement, number) => {
+        const tried = await tryStatement(session, statement, signal)
+        await columns.follow(statement)
+        statements.push({ block: part.block, code: part.code, statement: number, sql: statement.text, ...tried })
+      })
+    const outputs: SqlDryRun['outputs'][number][] = []
+    for (const output of request.outputs) {
+      const { table, columns: all } = await outputOf(session, output.table, columns)
+      outputs.push({ table, columns: stored(output, all, ({ name }) => name) })
+    }
+    return { inputs, statements, outputs }
+  }
+  return { run, dryRun }
+}
+
+async function outputOf(session: SqlSession, table: string, columns: ScriptColumns): Promise<SqlDryRun['outputs'][number]> {
+  const shown = await columnsOf(session, table).catch((error: unknown) => {
+    throw named(error, ...outputPlace(table))
+  })
+  const known = columns.of(table)
+  return { table, columns: shown.map((column, i) => ({ ...column, from: known?.[i]?.from ?? null })) }
+}
+
+const scopeOf = ({ actor, branchId, isDefaultBranch }: RunScope): Scope => ({
+  actor,
+  branch: { id: branchId, isDefault: isDefaultBranch },
+})
+
+/** A view reads what the script asks of it; a table can be changed by the script. */
+async function show(
+  session: SqlSession,
+  { name, tableId, columns: mapped, isCopied, isEmpty = false }: SqlInput & { readonly isEmpty?: boolean },
+  i: number,
+  signal: AbortSignal,
+  columns: ScriptColumns,
+): Promise<void> {
+  const list = mapped ? mapped.map(sqlColumn).join(', ') : '*'
+  const kind = isCopied ? 'TABLE' : 'VIEW'
+  const select = `SELECT ${list} FROM ${identifier(PARTS)}.${identifier(String(i))}${isCopied && isEmpty ? ' WITH NO DATA' : ''}`
+  const sourceOf = (column: string) => mapped?.find(({ destination }) => destination === column)?.source ?? column
+  try {
+    await session.execute(`CREATE ${kind} ${identifier(name)} AS ${select}`, { signal })
+    await columns.addInput(name, tableId, sourceOf)
+  } catch (error) {
+    throw named(error, `Input table "${name}"`, { pointer: `/storage/input/tables/${i}`, place: { table: name } })
+  }
+}
+
+/** A text that cannot be split is refused when its turn comes. */
+async function countStatements(parts: readonly SqlScriptPart[]): Promise<number> {
+  let count = 0
+  for (const text of parts.flatMap(({ script }) => script)) {
+    await nextTurn() // a configuration may hold many megabytes of them
+    try {
+      count += (await splitStatements(text)).length
+    } catch {
+      return 0
+    }
+  }
+  return count
+}
+
+/** Runs `work` for the statements of a code, in order. What it throws is reported with its place. */
+async function eachStatement(
+  { block, code, script, pointer }: SqlScriptPart,
+  work: (statement: Statement, number: number) => Promise<void>,
+): Promise<void> {
+  let number = 0
+  for (const [at, text] of script.entries())
+    try {
+      for await (const statement of statementsOf(text)) await work(statement, ++number)
+    } catch (error) {
+      const facts = { pointer: `${pointer}/${at}`, place: { block, code, statement: number } }
+      throw named(error, `Block "${block}", code "${code}", statement ${number}`, facts)
+    }
+}
+
+async function save(
+  session: SqlSession,
+  { table, path, columns }: SqlRun['outputs'][number],
+  signal: AbortSignal,
+): Promise<void> {
+  const list = columns?.map(identifier).join(', ') ?? '*'
+  try {
+    const { bytes } = await session.copy(`SELECT ${list} FROM ${identifier(table)}`, 'csv', { signal })
+    await saveText(path, bytes)
+  } catch (error) {
+    throw named(error, ...outputPlace(table))
+  }
+}
+
+/** Those that the mapping names, in its order. */
+function stored<T>({ columns }: SqlRun['outputs'][number], all: readonly T[], nameOf: (column: T) => string): readonly T[] {
+  const named = (name: string) => all.find((one) => nameOf(one).toLowerCase() === name.toLowerCase()) ?? []
+  return columns?.flatMap(named) ?? all
+}
+
+const outputPlace = (table: string): [string, FailureFacts] => [`Output table "${table}"`, { place: { table } }]
+
+/** Which part of the script it was. What the stack itself cannot do keeps its own name. */
+function named(error: unknown, place: string, facts: FailureFacts): unknown {
+  if (
+    !(error instanceof PlatformError) ||
+    (error.kind !== 'invalid' && error.kind !== 'unprocessable' && error.kind !== 'too-large')
+  )
+    return error
+  return new PlatformError(
+    'sql.scriptFailed',
+    { place, reason: error.message },
+    { cause: error, facts: withCause(facts, error), ...(error.params && { params: error.params }) },
+  )
+}
+
+/** What DuckDB says, by the words it begins with. */
+const KINDS: readonly (readonly [RegExp, CauseKind])[] = [
+  [/^(?:Parser|Syntax) Error/i, 'sql.syntax'],
+  [/^Catalog Error: Table/i, 'sql.unknownTable'],
+  [/^Binder Error: .*(?:column|not found in FROM clause)/i, 'sql.unknownColumn'],
+  [/^(?:Conversion|Out of Range|Invalid Input) Error/i, 'sql.invalidValue'],
+]
+
+function withCause(facts: FailureFacts, { code, message, params }: PlatformError): FailureFacts {
+  const kind =
+    code === 'sql.failed'
+      ? (KINDS.find(([words]) => words.test(message))?.[1] ?? 'sql.failed')
+      : code === 'sql.timeout' || code === 'sql.tooMuch'
+        ? 'sql.tooMuch'
+        : 'sql.syntax'
+  const { line, column } = params ?? {}
+  const position = typeof line === 'number' && typeof column === 'number' ? { line, character: column } : {}
+  return { ...facts, kind, place: { ...facts.place, ...position } }
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path'
+import { createSqlEngine } from '../../../engines/sql/engine.ts'
+import type { SqlEngineSettings } from '../../../engines/sql/sql-engine.ts'
+import type { Core } from '../../../model/core.ts'
+import { defineModule } from '../../../model/module.ts'
+import type { FilesModule } from '../../storage/files/files.module.ts'
+import type { ObjectsModule } from '../../storage/s3/s3.module.ts'
+import type { StorageJobsModule } from '../../storage/storage-jobs/storage-jobs.module.ts'
+import type { TablesModule } from '../../storage/tables/tables.module.ts'
+import type { UsageModule } from '../../storage/usage/usage.module.ts'
+import { createQueries } from './queries.ts'
+import { queryRoutes } from './query.routes.ts'
+import { createQueryExport, createSaveResult } from './result-files.ts'
+import { createScripts } from './scripts.ts'
+
+const DEFAULT_MEMORY_MB = 1536
+
+export interface SqlModuleDeps {
+  readonly core: Core
+  readonly objects: ObjectsModule
+  readonly tables: TablesModule
+  readonly files: FilesModule
+  readonly storageJobs: StorageJobsModule
+  readonly usage: UsageModule
+  readonly settings: SqlEngineSettings
+}
+
+export type SqlModule = Awaited<ReturnType<typeof createSqlModule>>
+
+export async function createSqlModule({ core, objects, tables, files, storageJobs, usage, settings }: SqlModuleDeps) {
+  // On the disk of the objects, so that files are linked instead of copied.
+  const scratchDir = join(core.dataDir, 'sql-scratch')
+  const engine = await createSqlEngine({ openLocal: objects.store.openLocal, scratchDir, settings })
+  const { find: findTable, list: listTables, ofRun: openPart } = tables.sqlTables
+  const memoryMb = settings.memoryMb ?? DEFAULT_MEMORY_MB
+  /** A session that belongs to no run has ended. */
+  const onSession = (projectId: number, ms: number) => usage.countSession(projectId, null, ms)
+  const saveResult = createSaveResult(files.save)
+  return defineModule({
+    name: 'sql',
+    routes: [queryRoutes(createQueries({ engine, findTable, listTables, onSession }), storageJobs.create)],
+    jobHandlers: { queryExport: createQueryExport({ engine, findTable, saveResult, onSession }) },
+    background: [{ stop: engine.close }],
+    engine,
+    scratchDir,
+    memoryMb,
+    onSession,
+    saveResult,
+    /** Scripts of SQL transformations, for the job runner. */
+    scripts: createScripts({ engine, findTable, openPart, memoryMb, onSession: usage.countSession }),
+  })
+}

@@ -1,0 +1,124 @@
+// HTTP for further credentials and public keys of workspaces (spec storage 2.9.2).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { numberedId } from '../../../http/parameters.ts'
+import { scopeOf } from '../../../http/scope.ts'
+import type { WorkspaceCredentials } from './workspace-credentials.ts'
+import { byRequest, workspaceEvent } from './workspace-events.ts'
+import { type ViewWorkspace, WorkspaceView } from './workspace-view.ts'
+import type { Workspaces } from './workspaces.ts'
+
+export interface WorkspaceCredentialsRoutesDeps {
+  readonly workspaces: Pick<Workspaces, 'get'>
+  readonly credentials: WorkspaceCredentials
+  readonly view: ViewWorkspace
+}
+
+const ById = Type.Object({ id: numberedId('workspace') })
+const ByCredentials = Type.Object({ id: numberedId('workspace'), credentialsId: numberedId('credentials') })
+const ByKey = Type.Object({
+  id: numberedId('workspace'),
+  name: Type.String({ minLength: 1, maxLength: 60, description: 'Name of the key: a workspace may have several.' }),
+})
+const KeyBody = Type.Object({
+  publicKey: Type.String({
+    minLength: 1,
+    maxLength: 10_000,
+    description: 'RSA (2048 bits or more), EC (P-256) or Ed25519, as PEM or as the base64 of its SubjectPublicKeyInfo.',
+  }),
+})
+
+export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps): FastifyPluginAsyncTypebox {
+  const { workspaces, credentials, view } = deps
+  return async (app) => {
+    app.post(
+      '/v2/storage/workspaces/:id/credentials',
+      {
+        config: {
+          operation: 'workspaces.createCredentials',
+          summary: 'A further password for a workspace, shown once',
+          needs: 'workspace',
+        },
+        schema: { params: ById, body: Type.Optional(Type.Object({})), response: { 200: WorkspaceView } },
+      },
+      async (req) => {
+        const workspace = await workspaces.get(scopeOf(req), req.params.id)
+        const { id, password } = await credentials.make(workspace, byRequest(req))
+        return view(workspace, req.baseUrl, { password, credentials: { id } })
+      },
+    )
+
+    app.get(
+      '/v2/storage/workspaces/:id/credentials/:credentialsId',
+      {
+        config: {
+          operation: 'workspaces.getCredentials',
+          summary: 'Whether a further password of a workspace still holds',
+          needs: 'workspace',
+          readEvent: ({ params, branch }) => {
+            const { id, credentialsId } = params as Type.Static<typeof ByCredentials> // by the schema below
+            const workspace = { id: Number(id), branchId: branch.id }
+            return workspaceEvent('storage.workspaceCredentialsDetail', workspace, { credentialsId: Number(credentialsId) })
+          },
+        },
+        schema: { params: ByCredentials, response: { 200: WorkspaceView } },
+      },
+      async (req) => {
+        const workspace = await workspaces.get(scopeOf(req), req.params.id)
+        const id = await credentials.get(workspace, req.params.credentialsId)
+        return view(workspace, req.baseUrl, { credentials: { id } })
+      },
+    )
+
+    app.delete(
+      '/v2/storage/workspaces/:id/credentials/:credentialsId',
+      {
+        config: {
+          operation: 'workspaces.deleteCredentials',
+          summary: 'End a further password of a workspace, and its connections',
+          needs: 'workspace',
+        },
+        schema: { params: ByCredentials, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await credentials.remove(await workspaces.get(scopeOf(req), req.params.id), req.params.credentialsId, byRequest(req))
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.post(
+      '/v2/storage/workspaces/:id/public-key',
+      {
+        config: {
+          operation: 'workspaces.setPublicKey',
+          summary: 'Replace the public key that a workspace is logged in to with',
+          needs: 'workspace',
+        },
+        schema: { params: ById, body: KeyBody, response: { 200: WorkspaceView } },
+      },
+      async (req) => {
+        const workspace = await workspaces.get(scopeOf(req), req.params.id)
+        await credentials.setKey(workspace, req.body.publicKey, byRequest(req))
+        return view(workspace, req.baseUrl)
+      },
+    )
+
+    app.post(
+      '/v2/storage/workspaces/:id/public-key/:name',
+      {
+        config: {
+          operation: 'workspaces.setNamedPublicKey',
+          summary: 'Add or replace a further public key of a workspace',
+          needs: 'workspace',
+        },
+        schema: { params: ByKey, body: KeyBody, response: { 200: WorkspaceView } },
+      },
+      async (req) => {
+        const workspace = await workspaces.get(scopeOf(req), req.params.id)
+        await credentials.setKey(workspace, req.body.publicKey, byRequest(req), req.params.name)
+        return view(workspace, req.baseUrl)
+      },
+    )
+  }
+}

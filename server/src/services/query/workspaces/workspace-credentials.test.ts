@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { before, test } from 'node:test'
+import pg from 'pg'
+import { startTestStack, type TestStack } from '../../../../../tests/support/test-stack.ts'
+
+interface View {
+  readonly id: number
+  readonly connection: { readonly user: string; readonly password?: string; readonly credentials?: { readonly id: number } }
+}
+
+let stack: TestStack
+let port: number
+let stop: (() => Promise<void>) | undefined
+before(async () => {
+  const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
+  stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64 } })
+  port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
+})
+test.after(() => stop?.())
+
+const PATH = '/v2/storage/workspaces'
+const ask = async (method: string, path: string, json?: object) => stack.request(method, `${PATH}${path}`, json ? { json } : {})
+const make = async (json: object = {}): Promise<View> => {
+  const made = await ask('POST', '', json)
+  assert.equal(made.status, 201, made.text)
+  return made.json<View>()
+}
+
+async function connect(user: string, password: string): Promise<pg.Client> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user, password, database: 'workspace' })
+  await client.connect()
+  return client
+}
+/** The error that ends a connection; the client tells of it twice. */
+const endOf = (client: pg.Client): Promise<Error> => new Promise((resolve) => client.on('error', resolve))
+
+const canLogIn = async (user: string, password: string): Promise<boolean> => {
+  try {
+    const client = await connect(user, password)
+    await client.query('SELECT 1')
+    await client.end()
+    return true
+  } catch (error) {
+    assert.equal((error as { code?: string }).code, '28P01', String(error))
+    return false
+  }
+}
+
+test('further credentials open the workspace until they are deleted', async () => {
+  const workspace = await make()
+  const { user } = workspace.connection
+  const answer = await ask('POST', `/${workspace.id}/credentials`, {})
+  assert.equal(answer.status, 200, answer.text)
+  const { connection } = answer.json<View>()
+  const password = connection.password ?? assert.fail('no password')
+  const id = connection.credentials?.id
+  assert.notEqual(password, workspace.connection.password)
+  assert.equal(await canLogIn(user, password), true)
+  assert.equal(await canLogIn(user, workspace.connection.password ?? ''), true)
+  const shown = (await ask('GET', `/${workspace.id}/credentials/${id}`)).json<View>()
+  assert.deepEqual([shown.id, shown.connection.credentials, shown.connection.password], [workspace.id, { id }, undefined])
+  assert.equal((await ask('GET', `/${workspace.id}`)).json<View>().connection.credentials, undefined)
+
+  const open = await connect(user, password)
+  const ended = endOf(open)
+  assert.equal((await ask('DELETE', `/${workspace.id}/credentials/${id}`)).status, 204)
+  assert.match((await ended).message, /was deleted or changed|terminated/)
+  assert.equal(await canLogIn(user, password), false)
+  assert.equal(await canLogIn(user, workspace.connection.password ?? ''), true)
+  for (const method of ['GET', 'DELETE']) {
+    const gone = await ask(method, `/${workspace.id}/credentials/${id}`)
+    assert.deepEqual([gone.status, gone.json<{ code: string }>().code], [404, 'workspace.credentialsNotFound'])
+  }
+  const other = await make()
+  const foreign = (await ask('POST', `/${other.id}/credentials`, {})).json<View>().connection.credentials?.id
+  assert.equal((await ask('GET', `/${workspace.id}/credentials/${foreign}`)).status, 404)
+  const none = await make({ loginType: 'none' })
+  assert.equal(
+    (await ask('POST', `/${none.id}/credentials`, {})).json<{ code: string }>().code,
+    'workspace.credentialsNotSupported',
+  )
+})
+
+const text = (value: object | Buffer) =>
+  (Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(value))).toString('base64url')
+
+function signed(key: KeyObject, alg: string, claims: object): string {
+  const content = `${text({ alg, typ: 'JWT' })}.${text(claims)}`
+  const signature = sign(alg === 'EdDSA' ? null : 'sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' })
+  return `${content}.${text(signature)}`
+}
+const soon = (seconds = 600) => Math.floor(Date.now() / 1000) + seconds
+
+test('the holder of a private key logs in with a token of his own', async () => {
+  const pairs = [
+    ['RS256', generateKeyPairSync('rsa', { modulusLength: 2048 })],
+    ['ES256', generateKeyPairSync('ec', { namedCurve: 'P-256' })],
+    ['EdDSA', generateKeyPairSync('ed25519')],
+  ] as const
+  const pemOf = (key: KeyObject) => key.export({ type: 'spki', format: 'pem' }).toString()
+  for (const [alg, { publicKey, privateKey }] of pairs) {
+    const { id, connection } = await make({ loginType: 'snowflake-service-keypair', publicKey: pemOf(publicKey) })
+    assert.equal(connection.password, undefined)
+    const sub = connection.user
+    assert.equal(await canLogIn(sub, signed(privateKey, alg, { sub, exp: soon() })), true, alg)
+    for (const [what, claims] of Object.entries({
+      'another user': { sub: 'workspace_0', exp: soon() },
+      'out of time': { sub, exp: soon(-5) },
+      'for too long': { sub, exp: soon(7200) },
+      'for ever': { sub },
+    }))
+      assert.equal(await canLogIn(sub, signed(privateKey, alg, claims)), false, what)
+    const stranger = generateKeyPairSync('ed25519').privateKey
+    assert.equal(await canLogIn(sub, signed(stranger, 'EdDSA', { sub, exp: soon() })), false)
+    assert.equal(await canLogIn(sub, `${text({ alg: 'none' })}.${text({ sub, exp: soon() })}.`), false)
+    assert.equal(await canLogIn(sub, 'x'), false)
+
+    const next = generateKeyPairSync('ed25519')
+    assert.equal((await ask('POST', `/${id}/public-key/second`, { publicKey: pemOf(next.publicKey) })).status, 200)
+    const bySecond = signed(next.privateKey, 'EdDSA', { sub, exp: soon() })
+    assert.equal(await canLogIn(sub, bySecond), true)
+    const open = await connect(sub, bySecond)
+    const ended = endOf(open)
+    const der = pairs[2][1].publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
+    const replaced = await ask('POST', `/${id}/public-key/second`, { publicKey: der })
+    assert.equal(replaced.json<View>().id, id, replaced.text)
+    assert.match((await ended).message, /was deleted or changed|terminated/)
+    assert.equal(await canLogIn(sub, bySecond), false)
+  }
+})
+
+test('what is not a public key is refused', async () => {
+  const privateKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const short = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  const { id } = await make({ loginType: 'snowflake-person-keypair' })
+  for (const publicKey of ['x', 'MIIB', privateKey, short]) {
+    const answer = await ask('POST', `/${id}/public-key`, { publicKey })
+    assert.deepEqual([answer.status, answer.json<{ code: string }>().code], [400, 'workspace.publicKeyInvalid'])
+    assert.equal((await ask('POST', '', { loginType: 'snowflake-person-keypair', publicKey })).status, 400)
+  }
+  const other = await make()
+  const answer = await ask('POST', `/${other.id}/public-key`, { publicKey: 'x' })
+  assert.equal(answer.json<{ code: string }>().code, 'workspace.publicKeyNotSupported')
+})

@@ -1,0 +1,190 @@
+// Rules of workspaces: who has one, who may use it, when it goes. Its tables are in a DuckDB file of its own.
+// Record last and bytes first does not apply: an empty file is made with the first statement, and a file without a record is swept.
+
+import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
+import type { Clock } from '../../../kit/clock.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { type Actor, seesWholeProject } from '../../../model/actor.ts'
+import { BACKEND } from '../../../model/backend.ts'
+import { NO_ORIGIN, type Origin, type RecordEvent } from '../../../model/event.ts'
+import type { Scope } from '../../../model/scope.ts'
+import {
+  hashOf,
+  hasKey,
+  hasPassword,
+  LOGIN_TYPES,
+  newPassword,
+  readPublicKey,
+  type WorkspaceCredentials,
+} from './workspace-credentials.ts'
+import { type By, byCreator, workspaceEvent } from './workspace-events.ts'
+import { createWorkspacesStore, type Workspace } from './workspaces.store.ts'
+
+export interface WorkspacesDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly recordEvent: RecordEvent
+  /** The name that the project reports instead of duckdb, if it does. */
+  readonly backendName: (projectId: number) => Promise<string | undefined>
+  /** Longest time of a statement, which a workspace may shorten. */
+  readonly maxStatementSeconds: number
+  readonly removeFiles: (workspaceId: number) => Promise<void>
+  /** Most workspaces of a project at once. */
+  readonly maxOfProject: (projectId: number) => Promise<number>
+  /** Most workspaces of a token that does not manage the project. */
+  readonly maxOfToken: number
+  readonly credentials: Pick<WorkspaceCredentials, 'insertKey' | 'removeAll'>
+}
+
+export interface NewWorkspace {
+  readonly backend?: string | undefined
+  readonly backendSize?: string | undefined
+  readonly loginType?: string | undefined
+  readonly readOnlyStorageAccess?: boolean | undefined
+  readonly statementTimeoutSeconds?: number | undefined
+  readonly configurationVersion?: number | undefined
+  /** Of whoever logs in by a key. */
+  readonly publicKey?: string | undefined
+}
+
+export interface OfConfiguration {
+  readonly componentId: string
+  readonly configurationId: string
+}
+
+/** Shares of the memory that a session may take. */
+export const SIZES: Readonly<Record<string, number>> = { xsmall: 0.25, small: 0.5, medium: 0.75, large: 1 }
+
+export type Workspaces = ReturnType<typeof createWorkspaces>
+
+export function createWorkspaces(deps: WorkspacesDeps) {
+  const { db, inTransaction, clock, recordEvent, backendName, maxStatementSeconds, removeFiles, credentials } = deps
+  const store = createWorkspacesStore(db)
+
+  /** Refuses what no workspace can be, before a job is made of it. */
+  async function check({ actor }: Scope, wanted: NewWorkspace): Promise<void> {
+    const { backend, backendSize, loginType = 'default', publicKey } = wanted
+    const known = [BACKEND, await backendName(actor.projectId)]
+    if (backend !== undefined && !known.includes(backend))
+      throw new PlatformError('storage.backendNotAllowed', { backend: backend.slice(0, 40), known: BACKEND })
+    if (backendSize !== undefined && !Object.hasOwn(SIZES, backendSize.toLowerCase()))
+      throw new PlatformError('workspace.unsupportedBackendSize', {
+        size: backendSize.slice(0, 40),
+        known: Object.keys(SIZES).join(', '),
+      })
+    if (!LOGIN_TYPES.includes(loginType))
+      throw new PlatformError('workspace.loginTypeNotSupported', { type: loginType.slice(0, 60), known: LOGIN_TYPES.join(', ') })
+    if (hasKey({ loginType }) && publicKey) readPublicKey(publicKey)
+  }
+
+  /** Each may take the disk of a workspace, so neither a project nor a weak token has any number of them. */
+  async function refuseTooMany(trx: Trx, actor: Actor, maxOfProject: number): Promise<void> {
+    const { ofProject, ofToken } = await store.count(trx, actor.projectId, actor.tokenId)
+    if (ofProject >= maxOfProject) throw new PlatformError('workspace.tooManyOfProject', { limit: maxOfProject })
+    if (ofToken >= deps.maxOfToken && !seesWholeProject(actor))
+      throw new PlatformError('workspace.tooManyOfToken', { limit: deps.maxOfToken })
+  }
+
+  async function create(
+    scope: Scope,
+    wanted: NewWorkspace,
+    of?: OfConfiguration,
+    origin: Origin = NO_ORIGIN,
+  ): Promise<{ readonly workspace: Workspace; readonly password: string }> {
+    await check(scope, wanted)
+    const { actor, branch } = scope
+    const password = newPassword()
+    const now = clock.now()
+    const maxOfProject = await deps.maxOfProject(actor.projectId)
+    const workspace = await inTransaction(async (trx) => {
+      await refuseTooMany(trx, actor, maxOfProject)
+      const made = await store.insert(trx, {
+        projectId: actor.projectId,
+        branchId: branch.id,
+        componentId: of?.componentId ?? null,
+        configurationId: of?.configurationId ?? null,
+        configurationVersion: wanted.configurationVersion ?? null,
+        backendSize: wanted.backendSize?.toLowerCase() ?? null,
+        loginType: wanted.loginType ?? 'default',
+        readOnlyStorageAccess: wanted.readOnlyStorageAccess ?? true,
+        statementTimeoutSeconds: Math.min(wanted.statementTimeoutSeconds || maxStatementSeconds, maxStatementSeconds),
+        passwordHash: hashOf(password),
+        createdAt: now,
+        usedAt: now,
+        creator: { tokenId: actor.tokenId, description: actor.tokenDescription },
+      })
+      if (hasKey(made) && wanted.publicKey) await credentials.insertKey(trx, made, readPublicKey(wanted.publicKey))
+      await recordEvent(trx, actor, workspaceEvent('storage.workspaceCreated', made, {}), origin)
+      return made
+    })
+    return { workspace, password }
+  }
+
+  /** Those of the branch that the token may use. */
+  async function list({ actor, branch }: Scope, of?: OfConfiguration): Promise<Workspace[]> {
+    const all = await store.list(actor.projectId, branch.id)
+    return all.filter(
+      (one) => mayUse(actor, one) && (!of || (one.componentId === of.componentId && one.configurationId === of.configurationId)),
+    )
+  }
+
+  async function get({ actor, branch }: Scope, id: string): Promise<Workspace> {
+    const found = /^\d{1,15}$/.test(id) ? await store.find(actor.projectId, Number(id)) : undefined
+    if (!found || found.branchId !== branch.id || !mayUse(actor, found)) throw notFound(id)
+    return found
+  }
+
+  /** The record first: from then on nobody finds the workspace. */
+  async function remove({ projectId, id }: Pick<Workspace, 'projectId' | 'id'>, by?: By): Promise<void> {
+    const workspace = await store.find(projectId, id)
+    if (!workspace) return
+    const { source, origin } = by ?? byCreator(workspace)
+    const isRemoved = await inTransaction(async (trx) => {
+      await credentials.removeAll(trx, workspace)
+      if (!(await store.remove(trx, workspace))) return false
+      await recordEvent(trx, source, workspaceEvent('storage.workspaceDeleted', workspace, {}), origin)
+      return true
+    })
+    if (isRemoved) await removeFiles(workspace.id)
+  }
+
+  async function resetPassword(workspace: Workspace, by: By = byCreator(workspace)): Promise<string> {
+    if (!hasPassword(workspace))
+      throw new PlatformError('workspace.resetPasswordNotSupported', { id: workspace.id, type: workspace.loginType })
+    const password = newPassword()
+    await inTransaction(async (trx) => {
+      await store.setPassword(trx, workspace, hashOf(password))
+      await recordEvent(trx, by.source, workspaceEvent('storage.workspacePasswordReset', workspace, {}), by.origin)
+    })
+    return password
+  }
+
+  return {
+    check,
+    create,
+    list,
+    get,
+    remove,
+    resetPassword,
+    /** For whoever logs in with the name and the password of a workspace, which names no project. */
+    findById: store.findById,
+    mayUse,
+    hasPassword,
+    /** For jobs, whose token was asked when they were made. */
+    find: async (projectId: number, id: number): Promise<Workspace> => {
+      const found = await store.find(projectId, id)
+      if (!found) throw notFound(String(id))
+      return found
+    },
+    used: (workspace: Workspace) => inTransaction((trx) => store.touch(trx, workspace, clock.now())),
+    listUnusedSince: store.listUnusedSince,
+    listIds: store.listIds,
+  }
+}
+
+/** Whoever manages the project's data, and who made it. */
+const mayUse = (actor: Actor, workspace: Workspace): boolean =>
+  actor.isMasterToken || actor.canManageBuckets || workspace.creator.tokenId === actor.tokenId
+
+const notFound = (id: string) => new PlatformError('workspace.workspaceNotFound', { id: id.slice(0, 40) })

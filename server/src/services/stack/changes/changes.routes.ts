@@ -1,0 +1,94 @@
+// HTTP for the live stream of a project (spec storage 2.10.1).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { asksForEvents, beginEvents } from '../../../http/event-stream.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { CHANGE_KINDS, type ChangeKind } from '../../../model/change.ts'
+import type { ChangeFeed, ChangeOutput } from './change-feed.ts'
+
+/** What may wait for a slow client. */
+const MAX_BUFFERED_BYTES = 1024 * 1024
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+const ChangesView = Type.Object({
+  lastEventId: Type.String({ description: 'Where to go on.' }),
+  isReset: Type.Boolean({ description: 'The position is too old or of another database: read anew what you show.' }),
+  hasMore: Type.Boolean({ description: 'Ask again at once.' }),
+  changes: Type.Array(
+    Type.Object({
+      kind: Type.String(),
+      id: Type.String(),
+      state: Type.String(),
+      version: Nullable(Type.Integer()),
+      branchId: Nullable(Type.String()),
+      componentId: Nullable(Type.String()),
+    }),
+  ),
+})
+
+export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/v2/storage/changes',
+      {
+        config: {
+          operation: 'changes.stream',
+          summary: 'What changed in the project; as a live stream with Accept: text/event-stream',
+          needs: 'token',
+          branch: 'refused',
+          produces: ['application/json', 'text/event-stream'],
+          headers: {
+            Accept: '`text/event-stream`: changes as they happen.',
+            'Last-Event-ID': 'Go on after this event; what changed in between is sent first, up to a day of it.',
+          },
+        },
+        schema: {
+          querystring: Type.Object({
+            kinds: Type.Optional(
+              Type.String({ description: `Only these, separated by commas: ${CHANGE_KINDS.join(', ')}. All by default.` }),
+            ),
+            since: Type.Optional(
+              Type.String({ description: 'The same as Last-Event-ID. Without either a list is empty and says where to begin.' }),
+            ),
+          }),
+          response: { 200: ChangesView },
+        },
+      },
+      async (req, reply) => {
+        const since = String(req.headers['last-event-id'] ?? req.query.since ?? '') || undefined
+        const request = { actor: req.actor, kinds: kindsOf(req.query.kinds), since }
+        if (!asksForEvents(req)) return feed.read(request)
+        const gone = new Promise<void>((resolve) => reply.raw.once('close', resolve))
+        const leave = await feed.listen({ ...request, isStillAdmitted: () => req.isStillAdmitted(), output: outputOf(reply) })
+        await gone
+        leave()
+        return reply
+      },
+    )
+  }
+}
+
+function outputOf(reply: FastifyReply): ChangeOutput {
+  return {
+    open: () => beginEvents(reply),
+    write(text) {
+      reply.raw.write(text)
+      return reply.raw.writableLength < MAX_BUFFERED_BYTES
+    },
+    end: () => void reply.raw.end(),
+  }
+}
+
+function kindsOf(text: string | undefined): ReadonlySet<ChangeKind> | undefined {
+  if (text === undefined || text === '') return undefined
+  const kinds = text.split(',').map((kind) => kind.trim())
+  const unknown = kinds.find((kind) => !CHANGE_KINDS.some((known) => known === kind))
+  if (unknown !== undefined)
+    throw new PlatformError('storage.validation', {
+      field: 'kinds',
+      reason: `"${unknown.slice(0, 40)}" is not one of ${CHANGE_KINDS.join(', ')}.`,
+    })
+  return new Set(kinds as ChangeKind[]) // all known, by the line above
+}

@@ -1,0 +1,153 @@
+// HTTP for looking into files: bytes from anywhere in them, and how their CSV seems to be written (spec storage 2.6.2).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { idFrom } from '../../../http/ids.ts'
+import { Nullable, numberedId, optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { type FileHeads, MAX_HEAD_BYTES, type SniffedFile, sniffBytes } from './file-head.ts'
+
+const ById = Type.Object({ id: numberedId('file') })
+const HeadQuery = Type.Object({
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes to pass over, of the unpacked content; 0 by default.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_HEAD_BYTES, description: 'At most this many bytes; 65536 by default.' }),
+  ),
+  raw: optionalFlag('True: the bytes as they are stored, without unpacking gzip or zstd.'),
+  slice: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Only this slice of a sliced file, from 0 on; all of them joined by default.' }),
+  ),
+})
+const Hints = {
+  delimiter: optionalText('Character between fields, when it is known; guessed otherwise. A tab is written \\t.'),
+  enclosure: optionalText('Character around fields, when it is known; guessed otherwise. Empty: none.'),
+  hasHeader: optionalFlag('Whether the first line names the columns, when it is known; guessed otherwise.'),
+}
+const BodyHints = Type.Object({
+  ...Hints,
+  isWhole: optionalFlag('False: the body is the beginning of a larger file, cut anywhere. True by default.'),
+})
+
+const Sniffed = Type.Object(
+  {
+    compression: Nullable(Type.String({ description: 'gzip, zstd or null.' })),
+    encoding: Type.String({ description: 'utf-8, or what the file seems to be written in; only utf-8 can be loaded.' }),
+    hasByteOrderMark: Type.Boolean(),
+    delimiter: Type.String(),
+    enclosure: Type.String(),
+    lineEnd: Type.String({ description: 'lf, crlf or mixed.' }),
+    hasHeader: Type.Boolean(),
+    columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), nullable: Type.Boolean() })),
+    rows: Type.Integer({ description: 'Rows of data in the part that was read.' }),
+    preview: Type.Array(Type.Array(Type.String())),
+    problems: Type.Array(
+      Type.Object({
+        kind: Type.String(),
+        line: Type.Integer(),
+        column: Type.Integer({ description: 'Character in the line, from 1 on.' }),
+        offset: Type.Integer({ description: 'Bytes from the start of the unpacked file.' }),
+        message: Type.String(),
+        text: Type.String({ description: 'The beginning of the line.' }),
+      }),
+      { description: 'The first lines that a load would refuse, at most 20.' },
+    ),
+    isLoadable: Type.Boolean({ description: 'A load with this dialect takes what was read.' }),
+    sampledBytes: Type.Integer(),
+    isWhole: Type.Boolean({ description: 'The whole file was read, not only its beginning.' }),
+  },
+  { title: 'SniffedFile' },
+)
+const Slices = Type.Array(
+  Type.Object({
+    name: Type.String({ description: 'What follows the key of the file; of a plain file its name.' }),
+    sizeBytes: Type.Integer(),
+  }),
+)
+const SniffedView = Type.Unsafe<SniffedFile>(Sniffed)
+
+export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/v2/storage/files/:id/head',
+      {
+        config: {
+          operation: 'files.head',
+          summary: 'Some bytes of a file, unpacked',
+          needs: 'ownFile',
+          produces: ['application/octet-stream'],
+        },
+        schema: { params: ById, querystring: HeadQuery, response: { 200: Type.Unknown() } },
+      },
+      async (req, reply) => {
+        const { offset = 0, limit = 65_536, raw, slice } = req.query
+        const { bytes, compression, isCut } = await heads.head(
+          req.actor,
+          fileId(req.params.id),
+          { offset, limit, raw, slice },
+          req.branch,
+        )
+        return reply
+          .type('application/octet-stream')
+          .headers({
+            'content-disposition': 'attachment',
+            'x-millrace-truncated': String(isCut),
+            'x-millrace-compression': compression ?? 'none',
+          })
+          .send(bytes)
+      },
+    )
+
+    app.get(
+      '/v2/storage/files/:id/slices',
+      {
+        config: {
+          operation: 'files.slices',
+          summary: 'The objects that a file consists of, in the order of its manifest',
+          needs: 'ownFile',
+        },
+        schema: { params: ById, response: { 200: Slices } },
+      },
+      async (req) => [...(await heads.list(req.actor, fileId(req.params.id), req.branch))],
+    )
+
+    app.get(
+      '/v2/storage/files/:id/sniff',
+      {
+        config: {
+          operation: 'files.sniff',
+          summary: 'How the CSV in a file seems to be written, and its first bad lines',
+          needs: 'ownFile',
+        },
+        schema: { params: ById, querystring: Type.Object(Hints), response: { 200: SniffedView } },
+      },
+      async (req) => heads.sniff(req.actor, fileId(req.params.id), req.query, req.branch),
+    )
+
+    app.post(
+      '/v2/storage/files/sniff',
+      {
+        config: {
+          operation: 'files.sniffBody',
+          onlyReads: true,
+          summary: 'How the CSV in the request seems to be written, and its first bad lines',
+          needs: 'token',
+          body: 'bytes',
+          consumes: ['text/csv', '*/*'],
+        },
+        schema: {
+          querystring: BodyHints,
+          body: Type.Unsafe<Buffer>(
+            Type.Unknown({ description: 'The file or its beginning, as it is; gzip and zstd are unpacked.' }),
+          ),
+          response: { 200: SniffedView },
+        },
+      },
+      async (req) => sniffBytes(bytesIn(req.body), { ...req.query, isWhole: req.query.isWhole ?? true }),
+    )
+  }
+}
+
+/** A request without a body has none. */
+const bytesIn = (body: unknown): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0))
+
+const fileId = (text: string): number => idFrom(text, () => new PlatformError('storage.files.notFound'))

@@ -1,0 +1,126 @@
+// Tables as SQL sees them: a select over the files of one state, with the columns and rows that its asker may see. Aliases and linked
+// tables come out as they do everywhere else.
+
+import type { SqlTable } from '../../../../engines/sql/sql-engine.ts'
+import { outAs, pathOf, query } from '../../../../engines/table-engine/relation.ts'
+import { columnNamed, referencedKeys } from '../../../../engines/table-engine/snapshot.ts'
+import { identifier, paths, sqlType } from '../../../../engines/table-engine/sql.ts'
+import type { QueryRequest } from '../../../../engines/table-engine/table-engine.ts'
+import { defined } from '../../../../kit/defined.ts'
+import { PlatformError } from '../../../../kit/errors.ts'
+import type { SqlInput } from '../../../../model/run-ports.ts'
+import type { Scope } from '../../../../model/scope.ts'
+import type { Table, TableParts } from '../table-catalog.ts'
+import { queryOf } from './table-export.ts'
+import { hasNoFilter, type QueryInput, readTableQuery, type TableQuery } from './table-query.ts'
+import { whole } from './table-requests.ts'
+
+export type SqlTables = ReturnType<typeof createSqlTables>
+
+export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' | 'clock'>) {
+  /** Undefined when there is none; a table that the asker may not read throws. */
+  async function find(scope: Scope, bucketId: string, name: string): Promise<SqlTable | undefined> {
+    const table = await catalog.get(scope, `${bucketId}.${name}`).catch((error: unknown) => {
+      if (error instanceof PlatformError && error.code === 'storage.tables.notFound') return undefined
+      throw error
+    })
+    return table && sqlTableOf(table)
+  }
+
+  /** Every table the asker may read. */
+  async function list(scope: Scope): Promise<ListedTable[]> {
+    return (await catalog.list(scope)).map((table) => ({
+      schema: table.bucket.id,
+      name: table.row.name,
+      primaryKey: table.primaryKey,
+      state: JSON.stringify([table.data.key, table.data.snapshotId, table.columns]),
+      columns: async () => {
+        const { snapshot } = await catalog.reading(table)
+        return table.columns.map((name) => {
+          const column = columnNamed(snapshot, name)
+          return { name, type: sqlType(column), nullable: snapshot.typed && column.nullable }
+        })
+      },
+    }))
+  }
+
+  /** A part of a table; `fields` as a client sends them: columns, filters, times and a limit (spec storage 2.9.2). */
+  async function part(scope: Scope, tableId: string, { limit, ...fields }: QueryInput & { limit?: unknown }): Promise<TablePart> {
+    const table = await catalog.get(scope, tableId)
+    const wanted = readTableQuery(fields, table.columns, clock.now())
+    const rows = limit === undefined ? undefined : whole('rows', limit)
+    return {
+      id: table.id,
+      columns: wanted.columns ?? table.columns,
+      primaryKey: table.primaryKey,
+      isWhole: rows === undefined && hasNoFilter(wanted),
+      open: () => sqlTableOf(table, queryOf(table, wanted, rows)),
+    }
+  }
+
+  /** What an input of a run reads. */
+  async function ofRun(scope: Scope, { tableId, query: asked }: Pick<SqlInput, 'tableId' | 'query'>): Promise<SqlTable> {
+    const table = await catalog.get(scope, tableId)
+    const { columns, changedSince } = asked
+    const wanted = { filters: asked.where ? [asked.where] : [], orderBy: [], ...defined({ columns, changedSince }) }
+    return sqlTableOf(table, queryOf(table, wanted, asked.limit))
+  }
+
+  async function sqlTableOf(table: Table, asked: Omit<QueryRequest, 'snapshot'> = queryOf(table, EVERYTHING)): Promise<SqlTable> {
+    const { snapshot, snapshotId } = await catalog.reading(table)
+    return {
+      version: JSON.stringify([snapshotId, asked]),
+      keys: referencedKeys(snapshot),
+      select: (local) => {
+        const plain = byName({ snapshot, ...asked }, local)
+        if (plain) return plain
+        const { from, columns } = query({ snapshot, ...asked }, local)
+        return `SELECT ${columns.map(outAs).join(', ')} ${from}`
+      },
+    }
+  }
+
+  return { find, list, part, ofRun }
+}
+
+/**
+ * The same rows by the names in the files, where every file has every column and no row is dead: DuckDB reads that twice as fast as by
+ * field ids. A column never changes its name, and files of other engines are left out, which may spell it otherwise; decimals may have become wider since the first file was written, which fits one file only.
+ */
+function byName(
+  { snapshot, columns, filters, orderBy, ...rest }: QueryRequest,
+  local: Readonly<Record<string, string>>,
+): string | undefined {
+  const asked = columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
+  const isPlain = !filters?.length && !orderBy?.length && Object.values(rest).every((value) => value === undefined)
+  const areWhole = snapshot.segments.every(
+    ({ deletes, fieldIds, loadedAt }) =>
+      deletes === null && loadedAt === undefined && asked.every(({ fieldId }) => fieldIds.includes(fieldId)),
+  )
+  const isMixed = snapshot.segments.length > 1 && asked.some(({ type }) => type === 'NUMERIC')
+  if (!isPlain || !areWhole || isMixed || snapshot.segments.length === 0) return undefined
+  const list = asked.map((column) => `CAST(${identifier(column.name)} AS ${sqlType(column)}) AS ${identifier(column.name)}`)
+  return `SELECT ${list.join(', ')} FROM read_parquet(${paths(snapshot.segments.map(({ key }) => pathOf(local, key)))})`
+}
+
+const EVERYTHING: TableQuery = { filters: [], orderBy: [] }
+
+/** A table with what SQL knows of its columns. */
+export interface ListedTable {
+  readonly schema: string
+  readonly name: string
+  readonly primaryKey: readonly string[]
+  /** Another text means that the columns may be others. */
+  readonly state: string
+  columns(): Promise<readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[]>
+}
+
+/** What a load into a workspace reads. */
+export interface TablePart {
+  readonly id: string
+  readonly columns: readonly string[]
+  readonly primaryKey: readonly string[]
+  /** All rows of the table. */
+  readonly isWhole: boolean
+  open(): Promise<SqlTable>
+}

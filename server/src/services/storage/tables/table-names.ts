@@ -1,0 +1,62 @@
+// Names of tables and columns (spec storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
+
+import { LOAD_TIME_COLUMN } from '../../../engines/table-engine/snapshot.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { columnNameFrom } from '../../../model/column-name.ts'
+
+const MAX_TABLE_NAME = 96
+const MAX_COLUMN_NAME = 64
+const ALLOWED = /^[A-Za-z0-9_-]+$/
+
+/** In the words clients know for each of the two. */
+const PLACES = { name: 'Invalid table name', displayName: 'Invalid data - displayName' } as const
+
+export function checkTableName(name: string, place: keyof typeof PLACES = 'name'): void {
+  const refuse = (reason: string) => new PlatformError('storage.tables.validation', { reason: `${PLACES[place]}: ${reason}` })
+  if (name === '') throw refuse('it cannot be empty.')
+  if (name.startsWith('_')) throw refuse(`'${name.slice(0, 120)}' contains not allowed characters. Cannot start with underscore.`)
+  if (!ALLOWED.test(name))
+    throw refuse(
+      `'${name.slice(0, 120)}' contains not allowed characters. Only alphanumeric characters dash and underscores are allowed.`,
+    )
+  if (name.length > MAX_TABLE_NAME) throw refuse(`'${name.slice(0, 120)}' is longer than ${MAX_TABLE_NAME} characters.`)
+}
+
+/** The names of a header, made fit for a table and checked as a whole. `keep` goes through as it is. */
+export function columnNamesFrom(header: readonly string[], keep?: string): string[] {
+  const names = header.map((text) => (text === keep ? text : columnNameFrom(text)))
+  const seen = new Map<string, number>()
+  for (const [i, name] of names.entries()) {
+    if (name !== keep) checkColumnName(name, `column ${i + 1} ("${(header[i] ?? '').slice(0, 60)}")`)
+    const first = seen.get(name.toLowerCase())
+    if (first !== undefined)
+      throw invalid(
+        `columns ${first + 1} and ${i + 1} are both called "${name}" (upper and lower case are the same). Rename one of them.`,
+      )
+    seen.set(name.toLowerCase(), i)
+  }
+  return names
+}
+
+/** One name, as it will be in the table. */
+export function checkColumnName(name: string, what: string): void {
+  if (name === '') throw invalid(`${what} has no name. Use letters, digits and underscores.`)
+  if (name.length > MAX_COLUMN_NAME)
+    throw invalid(`the name of ${what} has ${name.length} characters; at most ${MAX_COLUMN_NAME} are allowed.`)
+  if (name.toLowerCase() === LOAD_TIME_COLUMN) throw invalid(`the name "${name}" of ${what} is reserved. Choose another one.`)
+}
+
+const invalid = (reason: string) => new PlatformError('storage.tables.validation.invalidColumnName', { reason })
+
+const SHOWN = 20
+const shown = (names: readonly string[], separator: string): string =>
+  names.slice(0, SHOWN).join(separator) + (names.length > SHOWN ? ` and ${names.length - SHOWN} more` : '')
+
+export const quoted = (names: readonly string[]): string =>
+  shown(
+    names.map((name) => `"${name}"`),
+    ', ',
+  )
+
+/** As clients know it from the errors of loads. */
+export const plain = (names: readonly string[]): string => shown(names, ',')

@@ -1,0 +1,200 @@
+// Shapes that the routes of this module share.
+
+import { Type } from 'typebox'
+import { BucketId, FormFile, readByRule, TableId } from '../../../../http/parameters.ts'
+
+export const ByBucket = Type.Object({ bucketId: BucketId })
+export const ByTable = Type.Object({ tableId: TableId })
+export const ByColumn = Type.Object({
+  tableId: TableId,
+  column: Type.String({ description: 'Name of the column.', examples: ['id'] }),
+})
+
+const CSV = {
+  delimiter: 'Character between fields; a comma by default. A tab is written \\t.',
+  enclosure: 'Character around fields; a double quote by default.',
+  escapedBy: 'Escape character; none by default.',
+  columns: 'Names of the columns, for data without a header.',
+  withoutHeaders: 'True: the first line is data.',
+  ignoredLinesCount: 'How many lines to skip at the start.',
+}
+const NEW_TABLE = {
+  name: 'Name of the table. Needed.',
+  displayName: 'Name for people; the name by default.',
+  primaryKey: 'Columns of the primary key: a list, or names joined by commas.',
+}
+const LOAD = {
+  incremental: 'True: add the rows, and replace those with the same primary key. False: replace the whole table.',
+  treatValuesAsNull: 'The value that counts as absent: NULL in typed columns, the empty text in others.',
+  useTimestampFromDataFile: 'True: the column _timestamp of the data says when a row was loaded.',
+  deduplicationStrategy: 'Only `upsert`: the last row of a key wins.',
+}
+const DATA = { dataString: 'The data as text, in place of a file.' }
+
+/** Which rows and columns are meant. */
+const ROWS = {
+  changedSince: 'Only rows loaded at this time or later: seconds since 1970, ISO 8601, or words such as `-2 days`.',
+  changedUntil: 'Only rows loaded before this time.',
+  days: 'Only rows loaded in the last days, as a number.',
+  whereColumn: 'Column that whereValues are compared with.',
+  whereValues: 'Values to compare with; one has to match.',
+  whereOperator: '`eq` by default, or `ne`.',
+  whereFilters:
+    'List of filters, each with column, operator (eq, ne, gt, ge, lt, le, contains, startsWith, isEmpty, isNotEmpty), values and dataType; all have to match.',
+  fulltextSearch: 'Text that some column has to contain. Not together with filters.',
+}
+const SELECTION = {
+  ...ROWS,
+  columns: 'Columns to return: a list, or names joined by commas; all by default.',
+  orderBy: 'List of objects with column, order (ASC or DESC) and dataType.',
+}
+
+export const NewTableFromSource = readByRule(
+  {
+    ...NEW_TABLE,
+    ...CSV,
+    dataFileId: 'File with the rows.',
+    snapshotId: 'Snapshot to make the table from, in place of a file.',
+    sourceTableId: 'Table whose earlier state becomes the new table, with timestamp.',
+    timestamp: 'Time of that state.',
+  },
+  { name: 'orders', primaryKey: ['id'], dataFileId: 1017 },
+)
+export const NewTableWithData = Type.Object({
+  data: FormFile,
+  ...readByRule({ ...NEW_TABLE, ...CSV, ...DATA }, { name: 'orders' }).properties,
+})
+export const LoadFromFile = readByRule(
+  { dataFileId: 'File with the rows. Needed.', ...LOAD, ...CSV },
+  { dataFileId: 1017, incremental: true },
+)
+export const LoadWithData = Type.Object({ data: FormFile, ...readByRule({ ...LOAD, ...CSV, ...DATA }).properties })
+export const LoadNamedTable = Type.Object({
+  ...LoadWithData.properties,
+  ...readByRule({ tableId: 'Id of the table. Needed.', branchId: 'Branch by id, or `default`.' }, { tableId: 'in.c-main.orders' })
+    .properties,
+})
+export const ExportFields = readByRule(
+  {
+    ...SELECTION,
+    limit: 'At most this many rows; all by default.',
+    fileType: '`csv` by default, `parquet` or `jsonl` (JSON lines).',
+    gzip: 'True: compress CSV and JSON lines.',
+    includeInternalTimestamp: 'True: add the column _timestamp, the time of the load.',
+    merged: 'True: one file in place of slices; CSV then has a header.',
+    format: 'Only `rfc`.',
+    timezone: 'Only UTC.',
+    sourceBranchId: 'Branch by id, or `default`; that of the address when left out.',
+  },
+  { columns: ['id', 'amount'], gzip: true },
+)
+export const PreviewQuery = readByRule({
+  ...SELECTION,
+  limit: 'At most this many rows; 100 by default.',
+  format: '`rfc` (CSV) by default, or `json`.',
+  maxColumns: 'CSV without `columns`: refuse tables with more columns than this; 100 by default.',
+})
+export const DownloadQuery = readByRule({
+  ...SELECTION,
+  limit: 'At most this many rows; all by default.',
+  format: '`csv` (with a header) by default, `parquet` or `jsonl` (JSON lines).',
+})
+const OF_STATE = {
+  state: 'State of the table to read, as an earlier answer named it; the present one by default.',
+  timestamp: 'Read the state of this time instead.',
+}
+export const RowsQuery = readByRule({
+  ...SELECTION,
+  offset: 'Rows to pass over; 0 by default.',
+  limit: 'At most this many rows, up to 1000; 100 by default.',
+  cellChars: 'Characters of a value at most, up to 16384; 1024 by default.',
+  count: 'True: count the rows that match, also where that takes another look at the table.',
+  ...OF_STATE,
+})
+export const ProfileQuery = readByRule({
+  ...ROWS,
+  columns: 'Columns to compute figures for, at most 100: a list, or names joined by commas; all by default.',
+  exact: 'True: read every row. Otherwise a sample of a large table stands for all of it.',
+  sampleRows: 'About how many rows a sample has, up to 5000000; 100000 by default.',
+  bins: 'Bars of each histogram, up to 200; 20 by default.',
+  ...OF_STATE,
+})
+export const RowsToDelete = readByRule(
+  { ...ROWS, allowTruncate: 'True: without any filter, delete every row.' },
+  { whereColumn: 'id', whereValues: ['7'] },
+)
+
+export const NewAlias = readByRule(
+  {
+    sourceTable: 'Id of the table to show. Needed.',
+    name: 'Name of the alias; that of the table by default.',
+    displayName: 'Name for people; the name by default.',
+    aliasColumns: 'Columns to show; all by default.',
+    aliasFilter: 'An object with column, operator (eq, ne) and values: the rows to show.',
+    aliasColumnsAutoSync: 'True: columns that the table gets later are shown, too.',
+  },
+  { sourceTable: 'in.c-main.orders', name: 'recent-orders' },
+)
+export const AliasFilterFields = readByRule(
+  {
+    column: 'Column to filter by.',
+    operator: '`eq` by default, or `ne`.',
+    values: 'List of values; one has to match.',
+  },
+  { column: 'status', values: ['paid'] },
+)
+
+const DEFINITION = 'An object with type, length, nullable and default.'
+export const NewColumn = readByRule(
+  {
+    name: 'Name of the column. Needed.',
+    basetype: 'STRING, INTEGER, NUMERIC, FLOAT, BOOLEAN, DATE or TIMESTAMP; or send a definition.',
+    definition: DEFINITION,
+  },
+  { name: 'amount', basetype: 'NUMERIC' },
+)
+export const NewPrimaryKey = readByRule(
+  {
+    columns: 'Columns of the primary key. Needed.',
+    skipDuplicatesCheck: 'True: do not look for rows that have the same key.',
+  },
+  { columns: ['id'] },
+)
+const LAYOUT = 'How another backend would lay the table out: an object, kept and shown, without effect here.'
+export const TableDefinition = readByRule(
+  {
+    name: 'Name of the table. Needed.',
+    displayName: 'Name for people; the name by default.',
+    primaryKeysNames: 'Columns of the primary key.',
+    columns: 'List of columns, each with name and either basetype or definition. Needed.',
+    timestampType: 'Only `MANAGED`: every row carries the time of its load.',
+    timePartitioning: LAYOUT,
+    rangePartitioning: LAYOUT,
+    clustering: LAYOUT,
+    distribution: LAYOUT,
+    index: LAYOUT,
+  },
+  { name: 'prices', primaryKeysNames: ['item'], columns: [{ name: 'item', basetype: 'STRING' }] },
+)
+const cleared = (description: string) => Type.Optional(Type.Union([Type.Unknown(), Type.Null()], { description }))
+export const ColumnDefinitionChange = Type.Object({
+  ...readByRule({
+    definition: DEFINITION,
+    length: 'New length; numbers may only get more digits.',
+    nullable: 'True: the column may be empty.',
+  }).properties,
+  default: cleared('Value of rows that have none; null takes it away.'),
+  description: cleared('Free text for people; null takes it away.'),
+})
+export const ColumnTypeChange = readByRule({
+  type: 'A base type (STRING, INTEGER, NUMERIC, FLOAT, BOOLEAN, DATE, TIMESTAMP) or its usual name in SQL.',
+  length: 'Of a NUMERIC precision and scale (`18,4`), of a text how many characters.',
+  invalidValues: 'What becomes of values that are not of the type: `refuse` (default) changes nothing, `null` empties them.',
+})
+export const TableDefinitionChange = Type.Object({
+  ...readByRule({
+    displayName: 'New name for people.',
+    columns: 'List of changes, each with the name of the column and a definition or a description.',
+  }).properties,
+  description: cleared('Free text for people; null takes it away.'),
+})

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { readdir } from 'node:fs/promises'
+import { readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { PlatformError } from '../../kit/errors.ts'
+import { HOSTILE_SQL } from './hostile-sql.fixture.ts'
 import { rowsOf, startSql, type TestSql, textOf } from './sql.fixture.ts'
+import type { SqlSession } from './sql-engine.ts'
 import { TABLE_FUNCTIONS } from './statements.ts'
 
 let sql: TestSql
@@ -353,4 +355,77 @@ test('one token or project cannot take every session, and each place goes to the
   assert.equal((await waitsForShare).code, 'sql.shareInUse')
   for (const session of [...held, other]) await session.close()
   await Promise.all([of(1, 1), of(1, 1), of(1, 2)].map(async (session) => (await session).close()))
+})
+
+const IN_ORDER = [
+  'a change',
+  'a description',
+  'rows read to their end',
+  'a mistake',
+  'names that are read',
+  'text for PostgreSQL',
+]
+
+test('when a session has ended no process has its database open, whatever ran in it', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const endings: Readonly<Record<string, (session: SqlSession) => Promise<unknown>>> = {
+    'a change': (session) => session.execute('CREATE TABLE t AS SELECT i FROM range(100000) r(i)'),
+    'a description': (session) => session.describe('SELECT * FROM t'),
+    'rows read to their end': (session) => rowsOf(session, 'SELECT count(*) FROM t'),
+    'rows left in the middle': async (session) => {
+      const { batches } = await session.query('SELECT * FROM t')
+      for await (const _ of batches) break
+    },
+    'a text left in the middle': async (session) => {
+      const { cancel } = await session.copy('SELECT a.i FROM t a, t b', 'csv')
+      await cancel()
+    },
+    'a mistake': (session) => assert.rejects(session.execute('SELECT FROM nothing')),
+    'a failure': (session) => assert.rejects(session.execute(`INSERT INTO t SELECT error('x') FROM t`)),
+    'a statement out of memory': (session) =>
+      assert.rejects(
+        session.execute('SELECT count(DISTINCT a.i::VARCHAR || b.i::VARCHAR || repeat(a.i::VARCHAR, 90)) FROM t a, t b'),
+      ),
+    'open brackets': (session) => assert.rejects(session.execute(HOSTILE_SQL['open brackets']?.(1 << 20) ?? '')),
+    'names that are read': (session) => session.names('SELECT * FROM t'),
+    'names of many columns': (session) => session.names(HOSTILE_SQL['many columns']?.(1 << 18) ?? '').catch(() => {}),
+    'names of open brackets': (session) => session.names(HOSTILE_SQL['open brackets']?.(1 << 20) ?? ''),
+    'names of many statements': (session) => session.names(HOSTILE_SQL['many statements']?.(1 << 20) ?? '').catch(() => {}),
+    'text for PostgreSQL': async (session) => {
+      const { bytes } = await session.copy('SELECT * FROM t', 'postgres')
+      await Array.fromAsync(bytes)
+    },
+    'text of a plan': (session) => textOf(session, 'EXPLAIN SELECT * FROM t'),
+    'a limited text': async (session) => {
+      const { bytes } = await session.copy('EXPLAIN SELECT * FROM t', 'json', { limit: 1 })
+      await Array.fromAsync(bytes)
+    },
+    'limited rows': async (session) => {
+      const { batches } = await session.query('SELECT * FROM t', { limit: 1 })
+      await Array.fromAsync(batches)
+    },
+    'an open transaction': async (session) => {
+      await session.execute('BEGIN')
+      await session.execute('INSERT INTO t VALUES (1)')
+    },
+  }
+  await using own = await startSql({ sessions: 1, memoryMb: 400, diskMb: 16, timeoutMs: 20_000 })
+  const database = join(own.root, 'own.db')
+  for (const [name, work] of Object.entries(endings)) {
+    const session = await own.open({ mode: 'write', database })
+    await work(session)
+    await session.close()
+    if (IN_ORDER.includes(name)) assert.equal(own.engine.workerPids().length, 1, `${name}: the process serves others`)
+    for (const pid of own.engine.workerPids()) {
+      const open = await Promise.all(
+        (await readdir(`/proc/${pid}/fd`)).map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')),
+      )
+      assert.deepEqual(
+        open.filter((path) => path.startsWith(database)),
+        [],
+        name,
+      )
+    }
+  }
 })

@@ -4,7 +4,8 @@
 // DuckDB has no access to anything but the folder of the session, and its configuration is locked.
 // The process ends with its parent: when the channel closes, whatever runs here has nobody left to report to.
 
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readlinkSync, realpathSync, writeSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import {
   DuckDBBlobValue,
   type DuckDBConnection,
@@ -175,6 +176,29 @@ async function close(keep: boolean): Promise<void> {
     if (binder !== connection) binder.closeSync()
   }
   if (!keep) forget()
+  if (settings.database !== undefined && isOpenHere(settings.database)) throw new Error('the database is still open') // the engine ends this process
+}
+
+/**
+ * A result that was not read to its end keeps its DuckDB, and with it the database file, until the garbage collector comes. Another session
+ * of this process must not open the file before: locks do not separate two of one process, and the one that goes last truncates the log
+ * of the other.
+ */
+function isOpenHere(file: string): boolean {
+  try {
+    const path = join(realpathSync(dirname(file)), basename(file)) // its log has the same name with an ending
+    return readdirSync('/proc/self/fd').some((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path))
+  } catch {
+    return true // a system that does not tell
+  }
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return '' // closed meanwhile
+  }
 }
 
 function forget(): void {
@@ -400,7 +424,7 @@ async function sendRows(result: DuckDBResult, limit = Number.POSITIVE_INFINITY, 
 }
 
 async function sendNames(result: DuckDBResult): Promise<StatementEnd> {
-  const [[text]] = (await Array.fromAsync(batchesOf(result, 1))).flat() as [SqlValue[]]
+  const [[text]] = (await Array.fromAsync(batchesOf(result))).flat() as [SqlValue[]] // to its end, which lets go of the database
   const parsed = readTree(text)
   const names = typeof parsed === 'string' ? parsed : namesIn(parsed.tree)
   const count = typeof names === 'string' ? 0 : Object.values(names).reduce((sum, { length }) => sum + length, 0)

@@ -66,7 +66,7 @@ test('service managers wait as long as a node may drain', () => {
     const [, value, unit = 's'] = /^(\d+)(s|min|m|h)?$/.exec(text)! // as systemd and compose write it
     return Number(value) * { s: 1, min: 60, m: 60, h: 3600 }[unit as 's']
   }
-  const drain = (name: keyof typeof VARIABLES) => Number(/^\d+/.exec(VARIABLES[name].default)?.[0])
+  const drain = (name: keyof typeof VARIABLES) => Number(/^\d+/.exec(VARIABLES[name].shownDefault)?.[0])
   // Requests and jobs drain side by side.
   const needed =
     Math.max(drain('MILLRACE_DRAIN_JOBS_SECONDS'), drain('MILLRACE_DRAIN_SECONDS')) + drain('MILLRACE_DRAIN_TIMEOUT_MS') / 1000

@@ -5,7 +5,7 @@ import { VARIABLES } from '../server/src/start/config.ts'
 
 const FILE = new URL('../docs/operations.md', import.meta.url)
 const rows = Object.entries(VARIABLES).map(
-  ([name, { default: fallback, sentence }]) => `| \`${name}\` | ${fallback} | ${sentence} |`,
+  ([name, { shownDefault, sentence }]) => `| \`${name}\` | ${shownDefault} | ${sentence} |`,
 )
 const table = ['| variable | default | meaning |', '|---|---|---|', ...rows].join('\n')
 const before = readFileSync(FILE, 'utf8')

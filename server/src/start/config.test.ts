@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
+import { DEFAULT_WORKER } from '../model/worker-settings.ts'
+import { DEFAULT_SESSIONS } from '../services/access/people/people.module.ts'
 import { ConfigError, type Environment, readConfig, VARIABLES } from './config.ts'
 
 const problemsOf = (environment: Environment) => {
@@ -169,6 +171,13 @@ test('docs/operations.md lists the same variables, defaults and sentences, both 
     fallback,
     sentence,
   }))
-  const known = Object.entries(VARIABLES).map(([name, spec]) => ({ name, fallback: spec.default, sentence: spec.sentence }))
+  const known = Object.entries(VARIABLES).map(([name, spec]) => ({ name, fallback: spec.shownDefault, sentence: spec.sentence }))
   assert.deepEqual(documented, known)
+})
+
+test('what a platform takes for options that are left out is what the variables say', () => {
+  const { worker, sessions } = readConfig({})
+  // Tests run without isolation and reach their own servers.
+  assert.deepEqual({ ...worker, isolation: DEFAULT_WORKER.isolation, egressAllow: [] }, DEFAULT_WORKER)
+  assert.deepEqual({ ...DEFAULT_SESSIONS, ...sessions }, DEFAULT_SESSIONS)
 })

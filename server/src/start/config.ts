@@ -6,189 +6,218 @@ import { defined } from '../kit/defined.ts'
 import type { StackSetting } from '../model/stack-setting.ts'
 import * as read from './config-values.ts'
 
-interface Variable<T> {
-  /** For people, as docs/operations.md shows it. */
-  readonly default: string
+interface Spec<T> {
   readonly sentence: string
   /** Never repeat the value in a message. */
   readonly secret?: true
-  /** Whether it can be changed while the stack runs (services/operations/settings.ts). */
+  /** Whether it can be changed while the stack runs (services/stack/operations/settings.ts). */
   readonly live?: true
   /** Throws an Error whose message completes "NAME is ...". */
   readonly parse: (text: string) => T
 }
-const variable = <T>(spec: Variable<T>): Variable<T> => spec
+
+/** The one place of a default: the value itself, and its text for docs/operations.md where that differs from the value. */
+interface WithDefault<T> extends Spec<T> {
+  readonly default: NoInfer<T>
+  readonly shown?: string
+}
+/** Without a value of its own; `unset` is the text for docs/operations.md. */
+interface WithoutDefault<T> extends Spec<T> {
+  readonly unset: string
+}
+
+/** `V` is the type of its value: `T`, or also undefined. */
+interface Variable<T, V = unknown> extends Spec<T> {
+  readonly fallback: V
+  /** The default as docs/operations.md shows it. */
+  readonly shownDefault: string
+}
+
+function variable<T>(spec: WithDefault<T>): Variable<T, T>
+function variable<T>(spec: WithoutDefault<T>): Variable<T, T | undefined>
+function variable<T>(spec: WithDefault<T> | WithoutDefault<T>): Variable<T, T | undefined> {
+  const { sentence, parse, secret, live } = spec
+  const rest = { sentence, parse, ...(secret && { secret }), ...(live && { live }) }
+  if ('unset' in spec) return { ...rest, fallback: undefined, shownDefault: spec.unset }
+  return { ...rest, fallback: spec.default, shownDefault: spec.shown ?? shownAs(spec.default) }
+}
+
+function shownAs(value: unknown): string {
+  if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return 'none'
+  return typeof value === 'number' ? String(value) : `\`${String(value)}\``
+}
 
 export const VARIABLES = {
   // Listeners
-  PORT: variable({ default: '8000', sentence: 'Port of the stack. 0 takes any free port.', parse: read.port }),
+  PORT: variable({ default: 8000, sentence: 'Port of the stack. 0 takes any free port.', parse: read.port }),
   HOST: variable({
     default: '127.0.0.1',
     sentence: 'Address the stack and the object store listen on. `0.0.0.0` opens them to the network.',
     parse: read.host,
   }),
   MILLRACE_S3_PORT: variable({
-    default: '`PORT` + 1',
+    unset: '`PORT` + 1',
     sentence: 'Port of the embedded object store. 0 takes any free port.',
     parse: read.port,
   }),
   MILLRACE_PUBLIC_URL: variable({
-    default: 'from the request',
+    unset: 'from the request',
     sentence: 'The address clients use for the stack, for links in responses. Set it behind a proxy.',
     parse: read.httpUrl,
   }),
   MILLRACE_S3_PUBLIC_URL: variable({
-    default: 'host of the request, `MILLRACE_S3_PORT`',
+    unset: 'host of the request, `MILLRACE_S3_PORT`',
     sentence: 'The address clients use for the embedded object store. Set it behind a proxy.',
     parse: read.httpUrl,
   }),
   MILLRACE_TLS: variable({
-    default: '`files` when both files are named, else `off`',
+    unset: '`files` when both files are named, else `off`',
     sentence:
       '`local` makes a certificate authority of this stack (`tls/authority.pem` in the data folder, for clients to trust) and serves both ports over TLS with HTTP/2; `files` takes the two files below; `off` serves plain HTTP.',
     parse: read.oneOf('off', 'files', 'local'),
   }),
   MILLRACE_TLS_CERT_FILE: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'PEM file with the certificate and those between it and its authority. Read again when it changes.',
     parse: (text) => resolve(text),
   }),
   MILLRACE_TLS_KEY_FILE: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'PEM file with the private key of the certificate.',
     parse: (text) => resolve(text),
   }),
   MILLRACE_DOMAIN: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'Services also answer by host below this domain (`queue.example.com`), and the index publishes those addresses.',
     parse: read.domain,
   }),
   MILLRACE_CORS_ORIGINS: variable({
-    default: 'none',
+    default: [],
     sentence: 'Origins of pages on other addresses that may call the API, separated by commas. `*` allows all.',
     parse: read.listOf(read.origin),
   }),
 
   // What must survive
   MILLRACE_DATA_DIR: variable({
-    default: '`./data`',
+    default: resolve('data'),
+    shown: '`./data`',
     sentence: 'The data folder: everything that must survive.',
     parse: (text) => resolve(text),
   }),
   MILLRACE_DATABASE_URL: variable({
-    default: 'SQLite in the data folder',
+    unset: 'SQLite in the data folder',
     sentence: 'PostgreSQL for the metadata (`postgres://user:password@host/database`), when there is more than one node.',
     secret: true,
     parse: read.postgresUrl,
   }),
   MILLRACE_DATABASE_CONNECTIONS: variable({
-    default: '10',
+    default: 10,
     sentence: 'Most connections to PostgreSQL from this node.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_START_WAIT_MS: variable({
-    default: '60000',
+    default: 60_000,
     sentence: 'How long a start waits for a PostgreSQL or an external S3 that is not there yet.',
     parse: read.wholeNumber(0, 3_600_000),
   }),
   MILLRACE_S3_ENDPOINT: variable({
-    default: 'the embedded object store',
+    unset: 'the embedded object store',
     sentence: 'Address of an external S3. With it, bucket and both keys are needed too.',
     parse: read.httpUrl,
   }),
   MILLRACE_S3_REGION: variable({
-    default: '`us-east-1`',
+    default: 'us-east-1',
     sentence: 'Region in signatures, and in the answers to clients.',
     parse: read.word,
   }),
-  MILLRACE_S3_BUCKET: variable({ default: '`millrace`', sentence: 'Bucket that holds the files.', parse: read.word }),
+  MILLRACE_S3_BUCKET: variable({ default: 'millrace', sentence: 'Bucket that holds the files.', parse: read.word }),
   MILLRACE_S3_ACCESS_KEY_ID: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'Access key of the external S3.',
     secret: true,
     parse: read.word,
   }),
   MILLRACE_S3_SECRET_ACCESS_KEY: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'Secret key of the external S3.',
     secret: true,
     parse: read.word,
   }),
   MILLRACE_S3_ROLE_ARN: variable({
-    default: 'none',
+    unset: 'none',
     sentence: "Role that clients' temporary credentials are issued for, through STS of the external S3.",
     parse: read.word,
   }),
 
   // Backups
   MILLRACE_BACKUP_FOLDER: variable({
-    default: 'none: no planned backups',
+    unset: 'none: no planned backups',
     sentence:
       'Where a node with the role `scheduler` puts backups by itself, each in a folder named by its time. Every such node must reach it.',
     parse: (text) => resolve(text),
   }),
   MILLRACE_BACKUP_S3_ENDPOINT: variable({
-    default: 'none',
+    unset: 'none',
     sentence:
       'Address of an S3 for backups. With it and no `MILLRACE_BACKUP_FOLDER`, planned backups go there; `millrace backup s3:NAME` and `millrace restore s3:NAME` use it too.',
     parse: read.httpUrl,
   }),
-  MILLRACE_BACKUP_S3_REGION: variable({ default: '`us-east-1`', sentence: 'Its region.', parse: read.word }),
+  MILLRACE_BACKUP_S3_REGION: variable({ default: 'us-east-1', sentence: 'Its region.', parse: read.word }),
   MILLRACE_BACKUP_S3_BUCKET: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'Its bucket; keep it apart from the bucket of the files.',
     parse: read.word,
   }),
   MILLRACE_BACKUP_S3_PREFIX: variable({
-    default: '`backups/`',
+    default: 'backups/',
     sentence: 'What the names of the backups are put behind.',
     parse: (text) => `${read.word(text).replace(/\/*$/, '')}/`,
   }),
   MILLRACE_BACKUP_S3_ACCESS_KEY_ID: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'Key for it: list, get, put and delete below the prefix.',
     parse: read.word,
     secret: true,
   }),
-  MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY: variable({ default: 'none', sentence: 'Its secret.', parse: read.word, secret: true }),
+  MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY: variable({ unset: 'none', sentence: 'Its secret.', parse: read.word, secret: true }),
   MILLRACE_BACKUP_EVERY_HOURS: variable({
-    default: '24',
+    default: 24,
     sentence: 'How often: at multiples of so many hours from midnight UTC, and at the start when one was missed.',
     parse: read.wholeNumber(1, 8784),
   }),
   MILLRACE_BACKUP_KEEP: variable({
-    default: '7',
+    default: 7,
     sentence: 'How many of them are kept.',
     parse: read.wholeNumber(1, 10_000),
   }),
   MILLRACE_BACKUP_WITH_KEY: variable({
-    default: '`no`',
+    default: 'no',
     sentence: '`yes`: the root key is in them, and whoever has one can read the secrets.',
     parse: read.oneOf('yes', 'no'),
   }),
 
   // Secrets
   MILLRACE_MASTER_TOKEN: variable({
-    default: 'generated and printed once',
+    unset: 'generated and printed once',
     sentence: 'Master token of the first project, read at the first start only. Only its hash is stored.',
     secret: true,
     parse: read.token,
   }),
   MILLRACE_MANAGE_TOKEN: variable({
-    default: 'none: nobody may',
+    unset: 'none: nobody may',
     sentence:
       'The manage token of the stack itself: whoever sends it as `X-KBC-ManageApiToken` manages the OAuth providers, and nothing else. Manage tokens of people come in the same header, begin with `person-` and may do what the person may.',
     secret: true,
     parse: read.stackToken,
   }),
   MILLRACE_METRICS_TOKEN: variable({
-    default: 'none: everybody who reaches the stack reads them',
+    unset: 'none: everybody who reaches the stack reads them',
     sentence: 'Who reads `/metrics` must send this as `Authorization: Bearer`.',
     secret: true,
     parse: read.token,
   }),
   MILLRACE_ENCRYPTION_KEY: variable({
-    default: 'generated into the data folder, mode 0600',
+    unset: 'generated into the data folder, mode 0600',
     sentence:
       'Root key for `#` values: 32 bytes as 64 hexadecimal digits or base64. Without it they cannot be read again. While it is being rotated: the new key, a comma, the old one.',
     secret: true,
@@ -197,425 +226,427 @@ export const VARIABLES = {
 
   // What this node does, and how much
   MILLRACE_ROLES: variable({
-    default: '`api,worker,scheduler`',
+    default: ['api', 'worker', 'scheduler'],
     sentence:
       'What this node does, separated by commas. Without `api` it answers `/health`, `/ready`, `/metrics` and the sample shop only.',
     parse: read.listOf(read.oneOf('api', 'worker', 'scheduler')),
   }),
   MILLRACE_WORKER_JOBS: variable({
-    default: '10',
+    default: 10,
     sentence: 'Most component jobs this node runs at once.',
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_NODE_NAME: variable({
-    default: 'the name of the machine',
+    unset: 'the name of the machine',
     sentence: 'What people call this node, in `millrace nodes`.',
     parse: read.word,
   }),
   MILLRACE_NODE_LABELS: variable({
-    default: 'none',
+    default: [],
     sentence:
       'What this node has that others lack, separated by commas: `gpu,eu`. Components (`data.node_labels`) and configurations (`runtime.labels`) that ask for labels run on nodes that have them all.',
     parse: read.listOf(read.label),
   }),
   MILLRACE_PROJECT_JOBS: variable({
-    default: '10',
+    default: 10,
     sentence: 'Most component jobs one project runs at once, on all nodes together. The others wait.',
     live: true,
     parse: read.wholeNumber(1, 10_000),
   }),
   MILLRACE_JOB_ATTEMPTS: variable({
-    default: '2',
+    default: 2,
     sentence:
       'Most times a job of a repeatable component (`data.repeatable`) is started when its workers are lost before anything was published. 1: never again; it ends as an error.',
     live: true,
     parse: read.wholeNumber(1, 100),
   }),
   MILLRACE_ACTIONS: variable({
-    default: '20',
+    default: 20,
     sentence: 'Most sync actions this node runs at once. One more waits 5 seconds for its turn and is then answered 503.',
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_PROJECT_ACTIONS: variable({
-    default: '5',
+    default: 5,
     sentence: 'Most sync actions of one project this node runs at once. One more waits 5 seconds and is then answered 429.',
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_RUN_DISK_BYTES: variable({
-    default: '10000000000',
+    default: 10e9,
     sentence: 'Most disk one run of a component may fill. Half a gigabyte of the disk is left free whatever this says.',
     live: true,
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
   MILLRACE_RUN_RESULTS: variable({
-    default: '10000',
+    default: 10_000,
     sentence: 'Most files one run of a component may leave as results, slices and manifests included.',
     live: true,
     parse: read.wholeNumber(1, 1_000_000),
   }),
   MILLRACE_CHECKPOINT_HOURS: variable({
-    default: '24',
+    default: 24,
     sentence:
       'How long what a failed run has received is kept, for components that continue where it ended (`resume` of the HTTP extractor).',
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_CHECKPOINT_BYTES: variable({
-    default: '10000000000',
+    default: 10e9,
     sentence: 'Most disk of a node that may be filled with what failed runs have received. Beyond it the oldest goes first.',
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
   MILLRACE_TABLE_WORKERS: variable({
-    default: 'the number of cores',
+    unset: 'the number of cores',
     sentence: 'Most loads, exports and other long work on tables at once; each has a process of its own.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_TABLE_WARM_WORKERS: variable({
-    default: '1',
+    default: 1,
     sentence:
       'Idle processes that stay ready for loads and previews, each about 100 MB, until nothing has come for 45 seconds. 0 starts one when there is work.',
     parse: read.wholeNumber(0, 16),
   }),
   MILLRACE_TABLE_WORKER_MEMORY_MB: variable({
-    default: '1536',
+    default: 1536,
     sentence: 'Most resident memory of such a process. Ten columns take a third of the default, 4,000 need all of it.',
     parse: read.wholeNumber(256, 2 ** 20),
   }),
   MILLRACE_TABLE_MAX_ROW_BYTES: variable({
-    default: '33554432',
+    default: 32 << 20,
     sentence: 'Longest row of a CSV file. Rows of 100 MB need 3 GB per process.',
     parse: read.wholeNumber(1024, 2 ** 30),
   }),
   MILLRACE_TABLE_MAX_INFLATED_BYTES: variable({
-    default: '1099511627776',
+    default: 2 ** 40,
     sentence: 'Most bytes a packed file may unpack to.',
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
   MILLRACE_TABLE_MAX_INFLATE_RATIO: variable({
-    default: '500',
+    default: 500,
     sentence: 'A packed file that unpacks to more than so many times its size, and to more than 256 MiB, is refused.',
     parse: read.wholeNumber(2, 1_000_000),
   }),
   MILLRACE_TABLE_RETENTION_DAYS: variable({
-    default: '7',
+    default: 7,
     sentence: 'How far back in time a table can be made from an earlier state of another.',
     live: true,
     parse: read.wholeNumber(0, 3650),
   }),
   MILLRACE_SQL_PORT: variable({
-    default: 'none: no such port',
+    unset: 'none: no such port',
     sentence:
       'Port for clients of PostgreSQL (docs/sql.md). 0 takes any free port. Without TLS it is open to this machine only, because the password is a token.',
     parse: read.port,
   }),
   MILLRACE_SQL_SESSIONS: variable({
-    default: '4',
+    default: 4,
     sentence:
       'Most SQL sessions at once on this node; each has a process of its own. One more waits 10 seconds and is then answered 503.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_SQL_TOKEN_SESSIONS: variable({
-    default: 'half of MILLRACE_SQL_SESSIONS',
+    unset: 'half of MILLRACE_SQL_SESSIONS',
     sentence:
       'SQL sessions of this node that one token has at once, for queries, workspaces and the PostgreSQL port. One more waits 10 seconds and is then answered 503.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_SQL_PROJECT_SESSIONS: variable({
-    default: 'one less than MILLRACE_SQL_SESSIONS',
+    unset: 'one less than MILLRACE_SQL_SESSIONS',
     sentence: 'The same for all tokens of a project, so that some sessions are left for other projects.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_SQL_MEMORY_MB: variable({
-    default: '1536',
+    default: 1536,
     sentence: 'Most resident memory of a SQL session.',
     parse: read.wholeNumber(384, 2 ** 20),
   }),
   MILLRACE_SQL_DISK_MB: variable({
-    default: '8192',
+    default: 8192,
     sentence: 'Most temporary disk of a SQL session, for sorts and joins that do not fit into its memory.',
     parse: read.wholeNumber(1, 2 ** 30),
   }),
   MILLRACE_SQL_THREADS: variable({
-    default: 'the number of cores',
+    unset: 'the number of cores',
     sentence: 'Threads of a SQL session.',
     parse: read.wholeNumber(1, 1024),
   }),
   MILLRACE_SQL_TIMEOUT_SECONDS: variable({
-    default: '300',
+    default: 300,
     sentence: 'Longest time of one SQL statement, the reading of its rows included.',
     parse: read.wholeNumber(1, 86_400),
   }),
   MILLRACE_WORKSPACE_MB: variable({
-    default: '10240',
+    default: 10_240,
     sentence: 'Most disk of one SQL workspace.',
     parse: read.wholeNumber(1, 2 ** 30),
   }),
   MILLRACE_WORKSPACE_DAYS: variable({
-    default: '30',
+    default: 30,
     sentence: 'Days without use after which a SQL workspace is deleted.',
     parse: read.wholeNumber(1, 3650),
   }),
   MILLRACE_WORKSPACES_PER_PROJECT: variable({
-    default: '200',
+    default: 200,
     sentence: 'Most SQL workspaces of a project at once, unless its limit `storage.maxWorkspaces` says another number.',
     parse: read.wholeNumber(1, 1_000_000),
   }),
   MILLRACE_WORKSPACES_PER_TOKEN: variable({
-    default: '20',
+    default: 20,
     sentence: 'Most SQL workspaces that a token without `canManageBuckets` has created at once.',
     parse: read.wholeNumber(1, 1_000_000),
   }),
   PATH: variable({
-    default: 'the system folders',
+    default: '/usr/local/bin:/usr/bin:/bin',
+    shown: 'the system folders',
     sentence: 'Where components that are commands, and docker or podman, are looked for.',
     parse: (text) => text,
   }),
   MILLRACE_UNKNOWN_COMPONENTS: variable({
-    default: '`refuse`',
+    default: 'refuse',
     sentence:
       'Configurations of components that the stack does not know: `refuse` answers 404, `store` keeps them with their versions, marked with the flag `unknownComponent`; they cannot run.',
     parse: read.oneOf('refuse', 'store'),
   }),
   MILLRACE_APPS: variable({
-    default: '20',
+    default: 20,
     sentence: 'Most data apps that run at once on this node (docs/apps.md).',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_APP_START_SECONDS: variable({
-    default: '60',
+    default: 60,
     sentence: 'How long a data app may take until it answers. After that it is ended and counts as failed.',
     parse: read.wholeNumber(1, 3600),
   }),
   MILLRACE_ISOLATION: variable({
-    default: '`auto`',
+    default: 'auto',
     sentence:
       'Isolation of components that are commands: `auto` isolates them where the kernel allows it, `require` runs none where it does not, `off` runs them as ordinary processes.',
     parse: read.oneOf('auto', 'require', 'off'),
   }),
   MILLRACE_COMPONENT_READABLE: variable({
-    default: 'none',
+    default: [],
     sentence:
       'Folders that isolated components may read besides the programs of the system, those in PATH and their own folder, separated by commas.',
     parse: read.listOf((text) => resolve(text)),
   }),
   MILLRACE_COMPONENT_UID: variable({
-    default: '65534',
+    default: 65_534,
     sentence: 'User and group number of isolated components when the stack runs as root.',
     parse: read.wholeNumber(1, 2 ** 32 - 2),
   }),
   MILLRACE_EGRESS_ALLOW: variable({
-    default: 'none',
+    default: [],
     sentence:
       'Hosts, CIDRs and host:port that components and webhooks may reach besides public addresses, separated by commas. `*` turns the guard off.',
     parse: read.listOf(read.egressTarget),
   }),
   MILLRACE_SAMPLE_API: variable({
-    default: '`yes`',
+    default: 'yes',
     sentence: '`no`: the sample shop at `/sample` is not served.',
     parse: read.oneOf('yes', 'no'),
   }),
   MILLRACE_SMTP_URL: variable({
-    default: 'none',
+    unset: 'none',
     sentence:
       'The mail server for notifications: `smtp://user:password@host:587?from=millrace@example.com`, or `smtps://` for TLS from the first byte. Without it no mail is sent.',
     secret: true,
     parse: read.smtpUrl,
   }),
   MILLRACE_SPARK_URL: variable({
-    default: 'none',
+    unset: 'none',
     sentence:
       'The Spark cluster of this stack: `spark://host:7077` (a standalone master), `sc://host:15002` (Spark Connect) or `local[*]`. Without it the `spark` service answers 503, and jobs of `platform.spark-sql` fail.',
     parse: read.sparkUrl,
   }),
   MILLRACE_SPARK_PYTHON: variable({
-    default: '`python3`',
+    default: 'python3',
     sentence: 'The Python that runs the drivers of `platform.spark-sql`: it has `pyspark`, in the version of the cluster.',
     parse: read.word,
   }),
   MILLRACE_SPARK_CONF: variable({
-    default: 'none',
+    default: {},
     sentence:
       'Settings of every Spark application, as a JSON object of texts: `{"spark.jars.packages": "...", "spark.executor.memory": "4g"}`. Iceberg must be among the jars of the cluster, or be named here.',
     secret: true,
     parse: read.textsByName,
   }),
   MILLRACE_SPARK_PAGES_URL: variable({
-    default: 'port 8080 of the host in `spark://`',
+    unset: 'port 8080 of the host in `spark://`',
     sentence: 'The pages of the Spark master, from which the `spark` service reads what runs.',
     parse: read.httpUrl,
   }),
   MILLRACE_MLFLOW_URL: variable({
-    default: 'none',
+    unset: 'none',
     sentence:
       'The MLflow server that `/mlflow` stands for. `{project}` in it is replaced by the id of the project; without it all projects share one server. Without the variable a stack of one node runs servers of its own (`MILLRACE_MLFLOW_PYTHON`).',
     parse: read.urlOfProject,
   }),
   MILLRACE_MLFLOW_PYTHON: variable({
-    default: '`python3`',
+    default: 'python3',
     sentence:
       'The Python that runs MLflow servers of the stack itself, one for each project that asks, when no other is registered and the metadata is in SQLite. Without mlflow there `/mlflow` answers 503.',
     parse: read.word,
   }),
   MILLRACE_SESSION_IDLE_HOURS: variable({
-    default: '24',
+    default: 24,
     sentence: 'Hours without use after which a person has to sign in again.',
     live: true,
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_SESSION_HOURS: variable({
-    default: '336',
+    default: 336,
     sentence: 'Hours after which a person has to sign in again in any case.',
     live: true,
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_OIDC_ISSUER: variable({
-    default: 'none',
+    unset: 'none',
     sentence:
       'Address of an OpenID Connect provider that people sign in with; with it the client id and its secret are needed too. Its way back is `/sign-in/oidc/callback` of the stack.',
     parse: read.httpUrl,
   }),
   MILLRACE_OIDC_CLIENT_ID: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'What the provider knows this stack by.',
     parse: (text) => text,
   }),
   MILLRACE_OIDC_CLIENT_SECRET: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'The secret of the client.',
     secret: true,
     parse: (text) => text,
   }),
   MILLRACE_OIDC_DOMAINS: variable({
-    default: 'none: people need an invitation',
+    default: [],
+    shown: 'none: people need an invitation',
     sentence: 'Domains of e-mails that are let in without an invitation, separated by commas.',
     parse: read.listOf(read.domain),
   }),
   MILLRACE_OIDC_ROLE: variable({
-    default: '`viewer`',
+    default: 'viewer',
     sentence: 'What people of these domains become in the project below; `none`: nothing, until somebody adds them.',
     parse: read.oneOf('viewer', 'editor', 'none'),
   }),
   MILLRACE_OIDC_PROJECT: variable({
-    default: '1',
+    default: 1,
     sentence: 'The project that they join.',
     parse: read.wholeNumber(1, 2 ** 31),
   }),
   MILLRACE_READ_FOLDERS: variable({
-    default: 'none',
+    default: {},
     sentence:
       'Folders of this machine that the component millrace.ex-folder may read, for all projects: `name=path`, separated by commas.',
     parse: read.namedFolders,
   }),
   MILLRACE_WRITE_FOLDERS: variable({
-    default: 'none',
+    default: {},
     sentence:
       'Folders of this machine that the component millrace.wr-folder may write to, for all projects: `name=path`, separated by commas.',
     parse: read.namedFolders,
   }),
   MILLRACE_TEMPLATE_FOLDERS: variable({
-    default: 'none',
+    unset: 'none',
     sentence:
       'Folders of templates besides the one that comes with the stack, separated by commas; checkouts of a repository, for example.',
     parse: read.listOf((text) => resolve(text)),
   }),
   MILLRACE_TEMPLATE_REPOSITORIES: variable({
-    default: 'none',
+    default: [],
     sentence:
       'Git repositories of templates, by address, separated by commas: `https://host/path.git`, and `#name` after it for a branch, a tag or a whole commit. They are fetched into the data folder; the hosts must be allowed by the egress rules.',
     secret: true, // somebody will put a password into an address, and must not read it in the log
     parse: read.gitRepositories,
   }),
   MILLRACE_TEMPLATE_CREDENTIALS: variable({
-    default: 'none',
+    unset: 'none',
     sentence:
       'Credentials for them, as git stores them: `https://user:password@host`, separated by commas. They are sent to that host only, when it asks.',
     secret: true,
     parse: read.gitCredentials,
   }),
   MILLRACE_TEMPLATE_REFRESH_MINUTES: variable({
-    default: '60',
+    default: 60,
     sentence: 'How often they are looked at for something new, besides at the start. 0: only when somebody asks for it.',
     parse: read.wholeNumber(0, 10_080),
   }),
   MILLRACE_BODY_LIMIT_BYTES: variable({
-    default: '67108864',
+    default: 64 * 1024 * 1024,
     sentence: 'Largest request body that is held in memory (uploads stream and have no such limit).',
     parse: read.wholeNumber(1024, 2 ** 30),
   }),
   MILLRACE_RATE_PER_TOKEN: variable({
-    default: '200',
+    default: 200,
     sentence:
       'Most requests a second of one token, ten seconds of them at once. More are answered 429 with `Retry-After`. 0 turns it off.',
     live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
   MILLRACE_RATE_PER_ADDRESS: variable({
-    default: '400',
+    default: 400,
     sentence: 'The same for one address; an IPv6 network of 64 bits counts as one.',
     live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
   MILLRACE_WRONG_TOKENS: variable({
-    default: '30',
+    default: 30,
     sentence:
       'Wrong tokens a minute after which an address is locked out for a minute; tokens that were right there before go on working. 0 turns it off.',
     live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
   MILLRACE_RATE_LOOPBACK: variable({
-    default: '`no`',
+    default: 'no',
     sentence: '`yes`: these limits hold for requests from this machine too.',
     parse: read.oneOf('yes', 'no'),
   }),
   MILLRACE_TRUSTED_PROXIES: variable({
-    default: 'none',
+    default: [],
     sentence:
       'Addresses and networks of your proxies, separated by commas. What they say in `X-Forwarded-For` counts as the address of the client.',
     parse: read.listOf(read.addressOrNetwork),
   }),
   MILLRACE_DISK_RESERVE_BYTES: variable({
-    default: '67108864',
+    default: 2 ** 26,
     sentence:
       'A node whose data folder is on a disk with less free space than this is not ready (`/ready` answers 503), so that load balancers choose others; it still serves. 0: free space is not looked at.',
     parse: read.wholeNumber(0, 2 ** 50),
   }),
   MILLRACE_DRAIN_TIMEOUT_MS: variable({
-    default: '10000',
+    default: 10_000,
     sentence: 'How long running requests may finish after SIGTERM.',
     parse: read.wholeNumber(0, 600_000),
   }),
   MILLRACE_DRAIN_SECONDS: variable({
-    default: '10 with PostgreSQL, 0 without',
+    unset: '10 with PostgreSQL, 0 without',
     sentence:
       'How long a node with the role `api` still serves requests after SIGTERM while `/ready` answers 503, so that load balancers stop choosing it before its port closes. A second SIGTERM ends the wait.',
     parse: read.wholeNumber(0, 3600),
   }),
   MILLRACE_DRAIN_JOBS_SECONDS: variable({
-    default: '3600 with PostgreSQL, 0 without',
+    unset: '3600 with PostgreSQL, 0 without',
     sentence:
       'How long a node that got SIGTERM waits for the component jobs it runs, taking no new ones, before it stops; other nodes go on. Its service manager must wait as long. A second SIGTERM stops it at once.',
     parse: read.wholeNumber(0, 604_800),
   }),
   MILLRACE_MAINTENANCE: variable({
-    default: 'none',
+    unset: 'none',
     sentence: 'A reason. While it is set, every request but health checks is answered 503 with it and `Retry-After`.',
     parse: (text) => text,
   }),
   MILLRACE_LOG_LEVEL: variable({
-    default: '`info`',
+    default: 'info',
     sentence: '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`.',
     live: true,
     parse: read.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   }),
   MILLRACE_TEST_NODE_CLOCK_OFFSET_MS: variable({
-    default: '0',
+    default: 0,
     sentence: 'For tests only: how far the clock of this node goes ahead of that of the stack.',
     parse: read.wholeNumber(0, 3600 * 1000),
   }),
   MILLRACE_TEST_CLOCK_OFFSET_MS: variable({
-    default: '0',
+    default: 0,
     sentence:
       'For tests only: how far the clock of the stack goes ahead of the clock of the machine, or on PostgreSQL of the database.',
     parse: read.wholeNumber(0, 100 * 366 * 24 * 3600 * 1000),
@@ -623,7 +654,12 @@ export const VARIABLES = {
 } as const
 
 type Name = keyof typeof VARIABLES
-type Values = { readonly [N in Name]?: ReturnType<(typeof VARIABLES)[N]['parse']> | undefined }
+/** What is set, and defaults for the rest. */
+type Values = { readonly [N in Name]: (typeof VARIABLES)[N]['fallback'] }
+/** What is set. */
+type Given = { readonly [N in Name]?: Values[N] }
+
+const DEFAULTS = Object.fromEntries(Object.entries(VARIABLES).map(([name, { fallback }]) => [name, fallback])) as Values // by the type of its own name
 
 export type Environment = Readonly<Record<string, string | undefined>>
 export type Config = ReturnType<typeof readConfig>
@@ -651,11 +687,11 @@ export class ConfigError extends Error {
 
 /** Throws ConfigError with every problem there is. */
 export function readConfig(environment: Environment = process.env) {
-  const { values, problems } = parseAll(environment)
-  const all = [...problems, ...contradictions(values)]
+  const { given, problems } = parseAll(environment)
+  const all = [...problems, ...contradictions(given)]
   if (all.length > 0) throw new ConfigError(all)
   return freeze({
-    ...configOf(values, unknownNames(environment)),
+    ...configOf({ ...DEFAULTS, ...given }, unknownNames(environment)),
     settings: settingsOf(environment),
     isUnderNpm: environment.npm_lifecycle_event === 'start',
   })
@@ -665,12 +701,12 @@ export function readConfig(environment: Environment = process.env) {
 export const settingsOf = (environment: Environment): readonly StackSetting[] =>
   (Object.entries(VARIABLES) as Array<[Name, Variable<unknown>]>)
     .filter(([name]) => !name.startsWith('MILLRACE_TEST_'))
-    .map(([name, { sentence, default: fallback, secret = false, live = false, parse }]) => {
+    .map(([name, { sentence, shownDefault, secret = false, live = false, parse }]) => {
       const text = environment[name]?.trim() || undefined
       return {
         name,
         description: sentence,
-        default: fallback,
+        default: shownDefault,
         isSecret: secret,
         isLive: live,
         given: secret ? undefined : text,
@@ -685,82 +721,95 @@ export function dropSecrets(environment: NodeJS.ProcessEnv = process.env): void 
     if (secret) delete environment[name]
 }
 
-function parseAll(environment: Environment): { values: Values; problems: ConfigProblem[] } {
-  const values: Record<string, unknown> = {}
+function parseAll(environment: Environment): { given: Given; problems: ConfigProblem[] } {
+  const given: Record<string, unknown> = {}
   const problems: ConfigProblem[] = []
   for (const [name, { parse, secret }] of Object.entries(VARIABLES) as Array<[Name, Variable<unknown>]>) {
     const text = environment[name]?.trim()
     if (!text) continue // set to nothing is not set: how compose files and shells leave a variable out
     try {
-      values[name] = parse(text)
+      given[name] = parse(text)
     } catch (error) {
       problems.push({ name, ...(secret ? {} : { value: text }), reason: `is ${(error as Error).message}` })
     }
   }
-  return { values: values as Values, problems } // each value came from the parser of its own name
+  return { given: given as Given, problems } // each value came from the parser of its own name
 }
 
 /** Values that are fine alone and cannot be true together. */
-function contradictions(values: Values): ConfigProblem[] {
+const contradictions = (given: Given): ConfigProblem[] => [
+  ...portProblems(given),
+  ...tlsProblems(given),
+  ...PARTS.flatMap(missingParts(given)),
+]
+
+function portProblems({
+  PORT: port = DEFAULTS.PORT,
+  MILLRACE_S3_PORT: s3Port,
+  MILLRACE_SQL_PORT: sqlPort,
+}: Given): ConfigProblem[] {
   const problems: ConfigProblem[] = []
-  const { PORT: port, MILLRACE_S3_PORT: s3Port } = values
-  if (s3Port !== undefined && s3Port !== 0 && s3Port === (port ?? 8000))
-    problems.push({
-      name: 'MILLRACE_S3_PORT',
-      value: String(s3Port),
-      reason: 'is the port of the stack itself; the object store needs its own.',
-    })
-  const { MILLRACE_SQL_PORT: sqlPort } = values
-  if (sqlPort !== undefined && sqlPort !== 0 && [port ?? 8000, s3Port ?? (port ?? 8000) + 1].includes(sqlPort))
-    problems.push({
-      name: 'MILLRACE_SQL_PORT',
-      value: String(sqlPort),
-      reason: 'is the port of the stack or of its object store; clients of PostgreSQL need their own.',
-    })
+  const refuse = (name: Name, value: number, reason: string) => problems.push({ name, value: String(value), reason })
+  if (s3Port !== undefined && s3Port !== 0 && s3Port === port)
+    refuse('MILLRACE_S3_PORT', s3Port, 'is the port of the stack itself; the object store needs its own.')
+  if (sqlPort !== undefined && sqlPort !== 0 && [port, s3Port ?? port + 1].includes(sqlPort))
+    refuse('MILLRACE_SQL_PORT', sqlPort, 'is the port of the stack or of its object store; PostgreSQL clients need their own.')
   if (port === 65_535 && s3Port === undefined)
-    problems.push({ name: 'PORT', value: '65535', reason: 'leaves no next port for the object store; set MILLRACE_S3_PORT.' })
-  const files = ['MILLRACE_TLS_CERT_FILE', 'MILLRACE_TLS_KEY_FILE'] as const
-  const wantsFiles = values.MILLRACE_TLS === 'files' || files.some((name) => values[name] !== undefined)
-  if (wantsFiles && (values.MILLRACE_TLS ?? 'files') === 'files')
-    for (const name of files)
-      if (!values[name]) problems.push({ name, reason: 'is missing; TLS needs the certificate and its key.' })
-  const ofOidc = ['MILLRACE_OIDC_CLIENT_ID', 'MILLRACE_OIDC_CLIENT_SECRET'] as const
-  for (const name of ofOidc) {
-    if (values.MILLRACE_OIDC_ISSUER && !values[name])
-      problems.push({ name, reason: 'is missing; MILLRACE_OIDC_ISSUER needs it.' })
-    if (values[name] && !values.MILLRACE_OIDC_ISSUER)
-      problems.push({ name, reason: 'is set without MILLRACE_OIDC_ISSUER, so nothing would use it.' })
-  }
-  const external = ['MILLRACE_S3_BUCKET', 'MILLRACE_S3_ACCESS_KEY_ID', 'MILLRACE_S3_SECRET_ACCESS_KEY'] as const
-  if (values.MILLRACE_S3_ENDPOINT)
-    for (const name of external) if (!values[name]) problems.push({ name, reason: 'is missing; MILLRACE_S3_ENDPOINT needs it.' })
-  if (!values.MILLRACE_S3_ENDPOINT)
-    for (const name of [...external, 'MILLRACE_S3_ROLE_ARN'] as const)
-      if (values[name]) problems.push({ name, reason: 'is set without MILLRACE_S3_ENDPOINT, so nothing would use it.' })
-  for (const name of BACKUP_BUCKET) {
-    if (values.MILLRACE_BACKUP_S3_ENDPOINT && !values[name])
-      problems.push({ name, reason: 'is missing; MILLRACE_BACKUP_S3_ENDPOINT needs it.' })
-    if (!values.MILLRACE_BACKUP_S3_ENDPOINT && values[name])
-      problems.push({ name, reason: 'is set without MILLRACE_BACKUP_S3_ENDPOINT, so nothing would use it.' })
-  }
+    refuse('PORT', port, 'leaves no next port for the object store; set MILLRACE_S3_PORT.')
   return problems
 }
 
+function tlsProblems(given: Given): ConfigProblem[] {
+  const files = ['MILLRACE_TLS_CERT_FILE', 'MILLRACE_TLS_KEY_FILE'] as const
+  const needsFiles = given.MILLRACE_TLS === 'files' || files.some((name) => given[name] !== undefined)
+  if (!needsFiles || (given.MILLRACE_TLS ?? 'files') !== 'files') return []
+  return files.flatMap((name) => (given[name] ? [] : [{ name, reason: 'is missing; TLS needs the certificate and its key.' }]))
+}
+
+/** Variables that only count together with another one: those it needs, and those it can have. */
+interface Parts {
+  readonly of: Name
+  readonly needed: readonly Name[]
+  readonly optional: readonly Name[]
+}
+const PARTS: readonly Parts[] = [
+  { of: 'MILLRACE_OIDC_ISSUER', needed: ['MILLRACE_OIDC_CLIENT_ID', 'MILLRACE_OIDC_CLIENT_SECRET'], optional: [] },
+  {
+    of: 'MILLRACE_S3_ENDPOINT',
+    needed: ['MILLRACE_S3_BUCKET', 'MILLRACE_S3_ACCESS_KEY_ID', 'MILLRACE_S3_SECRET_ACCESS_KEY'],
+    optional: ['MILLRACE_S3_ROLE_ARN'],
+  },
+  {
+    of: 'MILLRACE_BACKUP_S3_ENDPOINT',
+    needed: ['MILLRACE_BACKUP_S3_BUCKET', 'MILLRACE_BACKUP_S3_ACCESS_KEY_ID', 'MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY'],
+    optional: [],
+  },
+]
+
+const missingParts =
+  (given: Given) =>
+  ({ of, needed, optional }: Parts): ConfigProblem[] => {
+    if (given[of]) return needed.filter((name) => !given[name]).map((name) => ({ name, reason: `is missing; ${of} needs it.` }))
+    const useless = [...needed, ...optional].filter((name) => given[name])
+    return useless.map((name) => ({ name, reason: `is set without ${of}, so nothing would use it.` }))
+  }
+
 function configOf(values: Values, unknown: readonly string[]) {
-  const port = values.PORT ?? 8000
+  const { PORT: port, MILLRACE_DATABASE_URL: databaseUrl } = values
+  const isShared = databaseUrl !== undefined // other nodes go on when this one stops
   return {
     listen: {
-      host: values.HOST ?? '127.0.0.1',
+      host: values.HOST,
       port,
       s3Port: values.MILLRACE_S3_PORT ?? (port === 0 ? 0 : port + 1),
       /** Undefined: the PostgreSQL port is off. */
       sqlPort: values.MILLRACE_SQL_PORT,
-      drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS ?? 10_000,
-      drainMs: (values.MILLRACE_DRAIN_SECONDS ?? (values.MILLRACE_DATABASE_URL === undefined ? 0 : 10)) * 1000,
-      drainJobsMs: (values.MILLRACE_DRAIN_JOBS_SECONDS ?? (values.MILLRACE_DATABASE_URL === undefined ? 0 : 3600)) * 1000,
+      drainTimeoutMs: values.MILLRACE_DRAIN_TIMEOUT_MS,
+      drainMs: (values.MILLRACE_DRAIN_SECONDS ?? (isShared ? 10 : 0)) * 1000,
+      drainJobsMs: (values.MILLRACE_DRAIN_JOBS_SECONDS ?? (isShared ? 3600 : 0)) * 1000,
     },
-    diskReserveBytes: values.MILLRACE_DISK_RESERVE_BYTES ?? 2 ** 26,
-    startWaitMs: values.MILLRACE_START_WAIT_MS ?? 60_000,
+    diskReserveBytes: values.MILLRACE_DISK_RESERVE_BYTES,
+    startWaitMs: values.MILLRACE_START_WAIT_MS,
     tls: {
       mode: values.MILLRACE_TLS ?? (values.MILLRACE_TLS_CERT_FILE ? ('files' as const) : ('off' as const)),
       certFile: values.MILLRACE_TLS_CERT_FILE ?? '',
@@ -772,22 +821,22 @@ function configOf(values: Values, unknown: readonly string[]) {
       domain: values.MILLRACE_DOMAIN,
     },
     http: {
-      bodyLimitBytes: values.MILLRACE_BODY_LIMIT_BYTES ?? 64 * 1024 * 1024,
-      corsOrigins: values.MILLRACE_CORS_ORIGINS ?? [],
+      bodyLimitBytes: values.MILLRACE_BODY_LIMIT_BYTES,
+      corsOrigins: values.MILLRACE_CORS_ORIGINS,
       requestLimits: {
-        perAddress: values.MILLRACE_RATE_PER_ADDRESS ?? 400,
-        perToken: values.MILLRACE_RATE_PER_TOKEN ?? 200,
-        wrongTokens: values.MILLRACE_WRONG_TOKENS ?? 30,
+        perAddress: values.MILLRACE_RATE_PER_ADDRESS,
+        perToken: values.MILLRACE_RATE_PER_TOKEN,
+        wrongTokens: values.MILLRACE_WRONG_TOKENS,
         loopback: values.MILLRACE_RATE_LOOPBACK === 'yes',
       },
-      trustedProxies: values.MILLRACE_TRUSTED_PROXIES ?? [],
+      trustedProxies: values.MILLRACE_TRUSTED_PROXIES,
       maintenance: values.MILLRACE_MAINTENANCE === undefined ? undefined : { reason: values.MILLRACE_MAINTENANCE },
     },
-    dataDir: values.MILLRACE_DATA_DIR ?? resolve('data'),
-    database: { url: values.MILLRACE_DATABASE_URL, maxConnections: values.MILLRACE_DATABASE_CONNECTIONS ?? 10 },
+    dataDir: values.MILLRACE_DATA_DIR,
+    database: { url: databaseUrl, maxConnections: values.MILLRACE_DATABASE_CONNECTIONS },
     s3: {
-      region: values.MILLRACE_S3_REGION ?? 'us-east-1',
-      bucket: values.MILLRACE_S3_BUCKET ?? 'millrace',
+      region: values.MILLRACE_S3_REGION,
+      bucket: values.MILLRACE_S3_BUCKET,
       /** Undefined: the embedded object store. */
       external: values.MILLRACE_S3_ENDPOINT === undefined ? undefined : externalS3(values, values.MILLRACE_S3_ENDPOINT),
     },
@@ -806,54 +855,54 @@ function configOf(values: Values, unknown: readonly string[]) {
       encryptionKeys: values.MILLRACE_ENCRYPTION_KEY,
     },
     nodeName: values.MILLRACE_NODE_NAME,
-    roles: values.MILLRACE_ROLES ?? (['api', 'worker', 'scheduler'] as const),
+    roles: values.MILLRACE_ROLES,
     worker: {
-      jobs: values.MILLRACE_WORKER_JOBS ?? 10,
-      projectJobs: values.MILLRACE_PROJECT_JOBS ?? 10,
-      attempts: values.MILLRACE_JOB_ATTEMPTS ?? 2,
-      labels: values.MILLRACE_NODE_LABELS ?? [],
-      actions: values.MILLRACE_ACTIONS ?? 20,
-      projectActions: values.MILLRACE_PROJECT_ACTIONS ?? 5,
-      diskBytes: values.MILLRACE_RUN_DISK_BYTES ?? 10e9,
-      results: values.MILLRACE_RUN_RESULTS ?? 10_000,
-      checkpointHours: values.MILLRACE_CHECKPOINT_HOURS ?? 24,
-      checkpointBytes: values.MILLRACE_CHECKPOINT_BYTES ?? 10e9,
-      folders: { read: values.MILLRACE_READ_FOLDERS ?? {}, write: values.MILLRACE_WRITE_FOLDERS ?? {} },
-      path: values.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+      jobs: values.MILLRACE_WORKER_JOBS,
+      projectJobs: values.MILLRACE_PROJECT_JOBS,
+      attempts: values.MILLRACE_JOB_ATTEMPTS,
+      labels: values.MILLRACE_NODE_LABELS,
+      actions: values.MILLRACE_ACTIONS,
+      projectActions: values.MILLRACE_PROJECT_ACTIONS,
+      diskBytes: values.MILLRACE_RUN_DISK_BYTES,
+      results: values.MILLRACE_RUN_RESULTS,
+      checkpointHours: values.MILLRACE_CHECKPOINT_HOURS,
+      checkpointBytes: values.MILLRACE_CHECKPOINT_BYTES,
+      folders: { read: values.MILLRACE_READ_FOLDERS, write: values.MILLRACE_WRITE_FOLDERS },
+      path: values.PATH,
       isolation: {
-        mode: values.MILLRACE_ISOLATION ?? ('auto' as const),
-        readable: values.MILLRACE_COMPONENT_READABLE ?? [],
-        uid: values.MILLRACE_COMPONENT_UID ?? 65_534,
+        mode: values.MILLRACE_ISOLATION,
+        readable: values.MILLRACE_COMPONENT_READABLE,
+        uid: values.MILLRACE_COMPONENT_UID,
       },
     },
-    unknownComponents: values.MILLRACE_UNKNOWN_COMPONENTS ?? ('refuse' as const),
-    apps: { max: values.MILLRACE_APPS ?? 20, startMs: 1000 * (values.MILLRACE_APP_START_SECONDS ?? 60) },
+    unknownComponents: values.MILLRACE_UNKNOWN_COMPONENTS,
+    apps: { max: values.MILLRACE_APPS, startMs: 1000 * values.MILLRACE_APP_START_SECONDS },
     /** What is not set has the default of the table engine. */
     tables: {
       ...defined({ longWorkers: values.MILLRACE_TABLE_WORKERS }),
-      warmWorkers: values.MILLRACE_TABLE_WARM_WORKERS ?? 1,
-      workerMemoryMb: values.MILLRACE_TABLE_WORKER_MEMORY_MB ?? 1536,
-      maxRowBytes: values.MILLRACE_TABLE_MAX_ROW_BYTES ?? 32 << 20,
-      maxInflatedBytes: values.MILLRACE_TABLE_MAX_INFLATED_BYTES ?? 2 ** 40,
-      maxInflateRatio: values.MILLRACE_TABLE_MAX_INFLATE_RATIO ?? 500,
-      retentionDays: values.MILLRACE_TABLE_RETENTION_DAYS ?? 7,
+      warmWorkers: values.MILLRACE_TABLE_WARM_WORKERS,
+      workerMemoryMb: values.MILLRACE_TABLE_WORKER_MEMORY_MB,
+      maxRowBytes: values.MILLRACE_TABLE_MAX_ROW_BYTES,
+      maxInflatedBytes: values.MILLRACE_TABLE_MAX_INFLATED_BYTES,
+      maxInflateRatio: values.MILLRACE_TABLE_MAX_INFLATE_RATIO,
+      retentionDays: values.MILLRACE_TABLE_RETENTION_DAYS,
     },
     sql: {
-      sessions: values.MILLRACE_SQL_SESSIONS ?? 4,
-      memoryMb: values.MILLRACE_SQL_MEMORY_MB ?? 1536,
-      diskMb: values.MILLRACE_SQL_DISK_MB ?? 8192,
-      timeoutMs: (values.MILLRACE_SQL_TIMEOUT_SECONDS ?? 300) * 1000,
-      workspaceMb: values.MILLRACE_WORKSPACE_MB ?? 10_240,
-      workspaceDays: values.MILLRACE_WORKSPACE_DAYS ?? 30,
-      workspacesPerProject: values.MILLRACE_WORKSPACES_PER_PROJECT ?? 200,
-      workspacesPerToken: values.MILLRACE_WORKSPACES_PER_TOKEN ?? 20,
+      sessions: values.MILLRACE_SQL_SESSIONS,
+      memoryMb: values.MILLRACE_SQL_MEMORY_MB,
+      diskMb: values.MILLRACE_SQL_DISK_MB,
+      timeoutMs: values.MILLRACE_SQL_TIMEOUT_SECONDS * 1000,
+      workspaceMb: values.MILLRACE_WORKSPACE_MB,
+      workspaceDays: values.MILLRACE_WORKSPACE_DAYS,
+      workspacesPerProject: values.MILLRACE_WORKSPACES_PER_PROJECT,
+      workspacesPerToken: values.MILLRACE_WORKSPACES_PER_TOKEN,
       ...defined({
         threads: values.MILLRACE_SQL_THREADS,
         tokenSessions: values.MILLRACE_SQL_TOKEN_SESSIONS,
         projectSessions: values.MILLRACE_SQL_PROJECT_SESSIONS,
       }),
     },
-    egressAllow: values.MILLRACE_EGRESS_ALLOW ?? [],
+    egressAllow: values.MILLRACE_EGRESS_ALLOW,
     sampleApi: values.MILLRACE_SAMPLE_API !== 'no',
     smtpUrl: values.MILLRACE_SMTP_URL,
     servers: {
@@ -861,28 +910,28 @@ function configOf(values: Values, unknown: readonly string[]) {
       sparkPagesUrl: values.MILLRACE_SPARK_PAGES_URL,
       mlflowUrl: values.MILLRACE_MLFLOW_URL,
       // Every node would have a store of its own.
-      mlflowPython: values.MILLRACE_DATABASE_URL === undefined ? (values.MILLRACE_MLFLOW_PYTHON ?? 'python3') : undefined,
+      mlflowPython: isShared ? undefined : values.MILLRACE_MLFLOW_PYTHON,
     },
     spark: {
       url: values.MILLRACE_SPARK_URL,
-      python: values.MILLRACE_SPARK_PYTHON ?? 'python3',
-      conf: values.MILLRACE_SPARK_CONF ?? {},
+      python: values.MILLRACE_SPARK_PYTHON,
+      conf: values.MILLRACE_SPARK_CONF,
     },
     sessions: {
-      idleMs: (values.MILLRACE_SESSION_IDLE_HOURS ?? 24) * 3_600_000,
-      maxMs: (values.MILLRACE_SESSION_HOURS ?? 336) * 3_600_000,
+      idleMs: values.MILLRACE_SESSION_IDLE_HOURS * 3_600_000,
+      maxMs: values.MILLRACE_SESSION_HOURS * 3_600_000,
     },
     /** Undefined: nobody signs in by a provider. */
     oidc: values.MILLRACE_OIDC_ISSUER === undefined ? undefined : oidcOf(values, values.MILLRACE_OIDC_ISSUER),
     templateFolders: values.MILLRACE_TEMPLATE_FOLDERS,
-    templateRepositories: (values.MILLRACE_TEMPLATE_REPOSITORIES ?? []).map((repository) => ({
+    templateRepositories: values.MILLRACE_TEMPLATE_REPOSITORIES.map((repository) => ({
       ...repository,
       credentials: values.MILLRACE_TEMPLATE_CREDENTIALS?.find(({ origin }) => origin === new URL(repository.url).origin),
     })),
-    templateRefreshMs: (values.MILLRACE_TEMPLATE_REFRESH_MINUTES ?? 60) * 60_000,
-    clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0,
-    nodeClockOffsetMs: values.MILLRACE_TEST_NODE_CLOCK_OFFSET_MS ?? 0,
-    log: { level: values.MILLRACE_LOG_LEVEL ?? ('info' as const) },
+    templateRefreshMs: values.MILLRACE_TEMPLATE_REFRESH_MINUTES * 60_000,
+    clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS,
+    nodeClockOffsetMs: values.MILLRACE_TEST_NODE_CLOCK_OFFSET_MS,
+    log: { level: values.MILLRACE_LOG_LEVEL },
     /** Variables that look like ours and are not: probably misspelt. Worth a warning. */
     unknown,
   }
@@ -892,9 +941,9 @@ const oidcOf = (values: Values, issuer: string) => ({
   issuer,
   clientId: values.MILLRACE_OIDC_CLIENT_ID!, // contradictions() has seen to both
   clientSecret: values.MILLRACE_OIDC_CLIENT_SECRET!,
-  domains: values.MILLRACE_OIDC_DOMAINS ?? [],
-  role: values.MILLRACE_OIDC_ROLE === 'none' ? undefined : (values.MILLRACE_OIDC_ROLE ?? ('viewer' as const)),
-  projectId: values.MILLRACE_OIDC_PROJECT ?? 1,
+  domains: values.MILLRACE_OIDC_DOMAINS,
+  role: values.MILLRACE_OIDC_ROLE === 'none' ? undefined : values.MILLRACE_OIDC_ROLE,
+  projectId: values.MILLRACE_OIDC_PROJECT,
 })
 
 const externalS3 = (values: Values, endpoint: string) => ({
@@ -907,25 +956,19 @@ const externalS3 = (values: Values, endpoint: string) => ({
 const backupPlan = (values: Values) => ({
   /** Undefined: into the bucket. */
   folder: values.MILLRACE_BACKUP_FOLDER,
-  everyMs: (values.MILLRACE_BACKUP_EVERY_HOURS ?? 24) * 3_600_000,
-  keep: values.MILLRACE_BACKUP_KEEP ?? 7,
+  everyMs: values.MILLRACE_BACKUP_EVERY_HOURS * 3_600_000,
+  keep: values.MILLRACE_BACKUP_KEEP,
   withKey: values.MILLRACE_BACKUP_WITH_KEY === 'yes',
 })
 export type BackupPlan = ReturnType<typeof backupPlan>
 
-const BACKUP_BUCKET = [
-  'MILLRACE_BACKUP_S3_BUCKET',
-  'MILLRACE_BACKUP_S3_ACCESS_KEY_ID',
-  'MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY',
-] as const
-
 const backupBucket = (values: Values, endpoint: string) => ({
   endpoint,
-  region: values.MILLRACE_BACKUP_S3_REGION ?? 'us-east-1',
+  region: values.MILLRACE_BACKUP_S3_REGION,
   bucket: values.MILLRACE_BACKUP_S3_BUCKET!, // contradictions() has seen to these
   accessKeyId: values.MILLRACE_BACKUP_S3_ACCESS_KEY_ID!,
   secretAccessKey: values.MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY!,
-  prefix: values.MILLRACE_BACKUP_S3_PREFIX ?? 'backups/',
+  prefix: values.MILLRACE_BACKUP_S3_PREFIX,
 })
 export type BackupBucket = ReturnType<typeof backupBucket>
 

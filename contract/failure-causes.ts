@@ -211,7 +211,7 @@ export type CauseKind = keyof typeof CAUSES
 
 export const isCauseKind = (kind: string): kind is CauseKind => Object.hasOwn(CAUSES, kind)
 
-/** What is known of a failure besides its sentence; whoever notices it says as much as it knows. */
+/** What is known of a failure besides its message; the code that notices it reports as much as it knows. */
 export interface FailureFacts {
   readonly kind?: CauseKind
   /** What else failures with one cause have in common: a host, a table. */

@@ -7,7 +7,7 @@ import { join, posix } from 'node:path'
 
 const PLACES = ['tests', 'server', 'components', 'cli', 'client', 'contract', 'console', 'bench']
 const POSTGRES = 'tests/support/servers/postgres-server.ts'
-/** Whoever reaches one of these starts a stack, a database server or the command line. */
+/** A file that reaches one of these starts a stack, a database server or the command line. */
 const WHOLE_PROGRAMS = [POSTGRES, 'tests/support/test-stack.ts', 'tests/support/run-cli.ts', 'tests/support/stack-process.ts']
 /** These import the whole server, so a change anywhere would concern every test that uses them. */
 const STARTERS = new Set(WHOLE_PROGRAMS)

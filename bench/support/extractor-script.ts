@@ -1,4 +1,4 @@
-// What somebody would write for one API by hand: Node's own fetch and JSON.parse, and two CSV files, one for the items and one for their
+// A script for one API, written by hand: Node's own fetch and JSON.parse, and two CSV files, one for the items and one for their
 // lines. The columns are known, and so is everything that can stand in them.
 
 import { createWriteStream } from 'node:fs'

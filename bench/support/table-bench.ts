@@ -74,7 +74,7 @@ export async function rawDuckDb(dir: string, threads = 1): Promise<(sql: string)
   return (sql) => timed(() => connection.run(sql))
 }
 
-/** `read_csv` as anybody would write it for this file. */
+/** `read_csv` as one would write it for this file. */
 export const rawCsv = (path: string): string => {
   const columns = CSV_COLUMNS.map((name) => `'${name}': 'VARCHAR'`).join(', ')
   return `read_csv('${path}', auto_detect=false, header=true, delim=',', quote='"', escape='"', new_line='\\n', columns={${columns}})`

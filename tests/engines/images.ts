@@ -286,7 +286,7 @@ test('an app that is an image is opened by its link alone, reads tables, and is 
 
   socket.close()
   await until('it sleeps', async () => (await stack.runsOf(app))[0]?.state === 'stopped')
-  assert.match((await stack.runsOf(app))[0]?.reason ?? '', /nobody used it for 5 seconds/)
+  assert.match((await stack.runsOf(app))[0]?.reason ?? '', /it was idle for 5 seconds/)
   assert.equal(await containers(), '')
   assert.equal(await open(''), 'hello', 'the next request starts it again')
 })

@@ -159,7 +159,7 @@ export interface Report {
   readonly notMoved: NotMoved[]
   /** Secrets are ciphers that only their own stack opens: each has to be entered again. */
   readonly secrets: { readonly place: string; readonly path: string; readonly link: string }[]
-  /** The tokens that were made, with their values: whoever used the old ones needs them. */
+  /** The tokens that were created, with their values: users of the old ones need them. */
   readonly tokens: NewToken[]
   /** Where senders of records reach the sources now. */
   readonly addresses: { readonly source: string; readonly address: string }[]

@@ -80,7 +80,7 @@ export function makeTemplate(chosen: readonly ChosenConfiguration[]) {
 
 export type MadeTemplate = ReturnType<typeof makeTemplate>
 
-/** Never over a version that is there: somebody may use it. */
+/** Never over an existing version: it may be in use. */
 export function writeTemplate(folder: string, version: string, name: string, manifest: MadeTemplate): void {
   const file = join(folder, version, 'manifest.json')
   if (existsSync(file)) throw new UserError(`${file} already exists. Choose another version with --template-version.`)

@@ -78,7 +78,7 @@ function scopeOf({ description, expires, componentAccess, bucketPermissions, ...
     canReadAllFileUploads: canReadAllFileUploads ?? false,
     canPurgeTrash: canPurgeTrash ?? false,
     ...(componentAccess && componentAccess.length > 0 && { componentAccess }),
-    // Whoever manages buckets may use all of them, and the list then only says so.
+    // A token that manages buckets may use all of them, and the list is then redundant.
     ...(!canManageBuckets && bucketPermissions && Object.keys(bucketPermissions).length > 0 && { bucketPermissions }),
     ...(expires !== null && { expiresIn: Math.ceil((Date.parse(expires) - Date.now()) / 1000) }),
   }

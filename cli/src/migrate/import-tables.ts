@@ -152,7 +152,7 @@ async function describeTable({ client }: Target, { id, name, displayName, metada
     await setMetadata(client, `/v2/storage/columns/${id}.${column}`, items as readonly Metadata[]) // an empty list has no entries
 }
 
-/** What the platform says itself has the provider `storage`, which nobody else may write. */
+/** The platform's own metadata has the provider `storage`, which only the platform may write. */
 async function setMetadata(client: Target['client'], path: string, items: readonly Metadata[]): Promise<void> {
   for (const [provider, list] of Map.groupBy(items, (item) => item.provider))
     if (provider !== 'storage')

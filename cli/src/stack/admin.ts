@@ -1,4 +1,4 @@
-// millrace admin: the way in for whoever owns the machine.
+// millrace admin: access for the owner of the machine.
 
 import type { Command } from 'commander'
 import { findRunningStack } from '../../../server/src/start/admin-listener.ts'

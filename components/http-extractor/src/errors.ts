@@ -37,7 +37,7 @@ export class UserError extends Error {
   }
 }
 
-/** Nobody but us (or the platform that started us) can act on it. Exit code 2. */
+/** Only we (or the platform that started us) can act on it. Exit code 2. */
 export class ApplicationError extends Error {
   readonly context: ErrorContext
 

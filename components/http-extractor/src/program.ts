@@ -166,7 +166,7 @@ function report(error: unknown, { redact }: Redactor): number {
   return 2
 }
 
-/** For whoever shows the failure. A run that cannot write this down has failed all the same. */
+/** For the program that shows the failure. A run that cannot write this down has failed all the same. */
 function leaveFailure(error: UserError, redact: Redactor['redact']): void {
   if (dataDir === undefined) return
   try {

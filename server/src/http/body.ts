@@ -17,7 +17,7 @@ export function registerBodyParsers(app: FastifyInstance, idleMs: number): void 
   app.addContentTypeParser('*', (request, payload, done) => {
     endWhenIdle(payload, idleMs)
     if (request.routeOptions.config.body === 'stream') return done(null, payload)
-    if (request.is404) return done(null) // nobody will look at it
+    if (request.is404) return done(null) // it is not read
     parseBody(request, payload).then(
       (body) => done(null, body),
       (error: Error) => done(error),

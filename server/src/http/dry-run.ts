@@ -50,7 +50,7 @@ function wantsDryRun(query: unknown): boolean {
   return given !== undefined && given !== false && !['0', 'false', ''].includes(String(given))
 }
 
-/** Nobody computes for a client that has left. */
+/** Nothing is computed for a client that has disconnected. */
 export function untilGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())

@@ -52,7 +52,7 @@ export function errorBody(error: PlatformError, exceptionId: string, dialect: 's
 }
 
 /**
- * Names whatever a handler, a hook or Fastify itself threw. What nobody named is our bug, and its text stays in the log.
+ * Names whatever a handler, a hook or Fastify itself threw. An unnamed error is our bug, and its text stays in the log.
  * `clientLeft`: the request broke off, so a broken connection is theirs; otherwise it is one of ours, to a database or an object store.
  */
 export function platformErrorOf(error: unknown, validationCode: ErrorCode, clientLeft = false): PlatformError {

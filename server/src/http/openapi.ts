@@ -11,7 +11,7 @@ export interface DocumentedRoute {
   readonly operation: string | undefined
   readonly summary: string | undefined
   readonly needs: Needs
-  /** Undefined: open to everybody, or about the caller's own account. */
+  /** Undefined: public, or about the caller's own account. */
   readonly role: MinimumRole | undefined
   readonly branch: string
   readonly schema: RouteSchemas
@@ -231,7 +231,7 @@ function operationOf(route: DocumentedRoute) {
     ...(body && { requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route), BODIES) } }),
     ...(route.form && { requestBody: { required: true, content: contentOf(route.form, ['multipart/form-data']) } }),
     ...(route.consumes && { requestBody: { required: true, content: contentOf(body ?? {}, route.consumes) } }),
-    // A route of somebody else's protocol declares its own errors.
+    // A route of a third-party protocol declares its own errors.
     responses: { ...errorResponses(needsToken), ...responsesOf(response, route.produces) },
   }
 }

@@ -1,7 +1,7 @@
 // How often one address and one token may ask, and what becomes of an address that keeps presenting wrong tokens.
 //  (1) A limit is a bucket that refills: so many requests a second on average, and ten seconds' worth at once.
 //  (2) After too many wrong tokens within a minute an address is locked out for a minute. Tokens that were right from there before go on
-//      working, whoever else shares the address; any other is refused, right or wrong, so that nothing can be learned by guessing.
+//      working, whichever other clients share the address; any other is refused, right or wrong, so that nothing can be learned by guessing.
 //  (3) Memory is bounded: the addresses and tokens seen longest ago are forgotten first.
 // Each node counts for itself.
 
@@ -115,7 +115,7 @@ function remember<K, V>(kept: Map<K, V>, key: K, value: V): V {
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
-/** Whoever has one IPv6 address has the other 2^64 of its network. */
+/** The holder of one IPv6 address has the other 2^64 of its network. */
 export function placeOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   if (!isIPv6(plain)) return plain

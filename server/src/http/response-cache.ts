@@ -15,7 +15,7 @@ export interface Place {
 
 export type ResponseCache = ReturnType<typeof createResponseCache>
 
-/** `databaseVersion` is another number after every commit, whoever made it; undefined where the database cannot tell, and nothing is kept. */
+/** `databaseVersion` is another number after every commit of any process; undefined where the database cannot tell, and nothing is cached. */
 export function createResponseCache(databaseVersion: () => number | undefined) {
   const answers = new Map<string, string>()
   let version: number | undefined

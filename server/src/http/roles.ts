@@ -16,7 +16,7 @@ export interface RouteRights {
 export const mayChange = (method: string, { onlyReads }: RouteRights): boolean =>
   method !== 'GET' && method !== 'HEAD' && !onlyReads
 
-/** Undefined: open to everybody, or about the caller's own account. */
+/** Undefined: public, or about the caller's own account. */
 export function minimumRole(method: string, route: RouteRights): MinimumRole | undefined {
   const { needs, role } = route
   if (role) return role

@@ -160,7 +160,7 @@ function fastifyWith(
   { tls, upgrades, headersTimeoutMs = HEADERS_TIMEOUT_MS }: Pick<HttpDeps, 'tls' | 'upgrades' | 'headersTimeoutMs'>,
   options: FastifyServerOptions,
 ): FastifyInstance {
-  // Whoever asks for another protocol, such as h2c, is answered as if they had not.
+  // A request to upgrade to another protocol, such as h2c, is served without the upgrade.
   const shouldUpgradeCallback = (message: IncomingMessage): boolean => upgrades?.accepts(message) ?? false
   const timeouts = { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: Math.min(30_000, headersTimeoutMs) }
   if (!tls) {
@@ -308,7 +308,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     })
     done()
   })
-  // Nobody knows another expectation than 100-continue, and ignoring one is allowed (RFC 9110, 10.1.1); node would answer 417 without a body.
+  // Clients use no expectation other than 100-continue, and ignoring one is allowed (RFC 9110, 10.1.1); node would answer 417 without a body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   const { upgrades } = deps
   if (upgrades) {
@@ -417,7 +417,7 @@ function projectOf(request: FastifyRequest): number | undefined {
   return Number(text)
 }
 
-/** For routes about people. A manage token speaks for whoever made it, but not about their own sessions and passwords. */
+/** For routes about people. A manage token acts for its creator, but not about their own sessions and passwords. */
 async function admitPerson(request: FastifyRequest, { people, limits }: HttpDeps): Promise<void> {
   const value = request.routeOptions.config.needs === 'person' ? headerOf(request, 'x-kbc-manageapitoken') : undefined
   const person = people && (await (value === undefined ? personOfSession(request, people) : people.ofManageToken(value)))

@@ -16,7 +16,7 @@ export class InvalidRequest extends Error {
   }
 }
 
-/** Compiled on first use: a start should not pay for routes nobody calls. */
+/** Compiled on first use: a start should not pay for unused routes. */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema }) => {
   let compiled: ReturnType<typeof Compile> | undefined
   return (input: unknown) => {

@@ -1,5 +1,5 @@
 // Chunks of a transfer are memory outside the JavaScript heap. Left to the garbage collector, every 20 MB of them cost a walk over
-// the whole heap: half the processor time of an upload (docs/performance.md). Whoever knows that a chunk is done with says so here.
+// the whole heap: half the processor time of an upload (docs/performance.md). Code that is done with a chunk reports it here.
 
 /** Gives the memory of the chunk back now; the chunk is empty afterwards. Nothing happens when it shares its memory with others. */
 export function freeChunk(chunk: Uint8Array): void {

@@ -1,4 +1,4 @@
-// Settings that can change while the stack runs. Whoever uses one reads it each time from an object of `withLive`, and never copies it.
+// Settings that can change while the stack runs. Code that uses one reads it each time from an object of `withLive`, and never copies it.
 
 export type LiveValues = ReturnType<typeof createLiveValues>
 
@@ -15,7 +15,7 @@ export function createLiveValues() {
 /** Where a member comes from: the name of its setting, or the name and what is made of its value. */
 type Origin<T> = string | readonly [name: string, read: (value: number) => T]
 
-/** The same object, in which these members have the value of their setting wherever somebody has changed it. */
+/** The same object, in which these members have the value of their setting wherever it has been changed. */
 export function withLive<T extends object>(base: T, live: LiveValues, origins: { readonly [K in keyof T]?: Origin<T[K]> }): T {
   const members = Object.entries(origins).map(([member, origin]) => {
     const [name, read] =

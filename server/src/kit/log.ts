@@ -1,4 +1,4 @@
-// The log: pino's JSON lines, one sink, and nothing secret in it. Every line passes maskLine, whoever wrote it: by value (secrets.ts),
+// The log: pino's JSON lines, one sink, and nothing secret in it. Every line passes maskLine, from any source: by value (secrets.ts),
 // by key (`token`, `#password`, ...), and by shape (bearer tokens, signatures and passwords in addresses). The one exception is the line
 // of a finished request, which holds nothing that a client or a user chose.
 
@@ -73,7 +73,7 @@ interface Sink {
 
 /**
  * Lines of a few milliseconds are written together: one write per line would cost a tenth of the requests per second. They wait here
- * and not in the sink, whose own buffer keeps what arrives during a slow write until somebody writes again.
+ * and not in the sink, whose own buffer keeps what arrives during a slow write until the next write.
  */
 function standardOutput(): Sink {
   const sink = pino.destination({ fd: 1, sync: false })

@@ -1,4 +1,4 @@
-// Masks secrets by value: whoever holds one in clear adds it, and from then on no text that passes mask() shows it,
+// Masks secrets by value: code that holds one in clear adds it, and from then on no text that passes mask() shows it,
 // neither as it is nor in the forms it takes on the way (JSON, URLs, base64, hexadecimal).
 
 import { uriEncode } from './text/uri-encode.ts'

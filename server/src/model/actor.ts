@@ -21,7 +21,7 @@ export interface Actor {
   readonly componentAccess: readonly string[]
   /**
    * Who the token is: the id of a person, or that of the project's master token, both of one space (`admin.id` in the API). The tokens of
-   * scripts are nobody: neither a description nor the id of a token says who somebody is.
+   * scripts have none: neither the description nor the id of a token identifies a user.
    */
   readonly adminId?: number | undefined
   /**
@@ -44,7 +44,7 @@ export const isAdmin = (actor: Actor): boolean => actor.isMasterToken
 export const seesWholeProject = (actor: Actor): boolean =>
   actor.isMasterToken || actor.canManageBuckets || actor.role === 'viewer' // http/ refuses what would change something
 
-/** Whoever may change everything that is not a token or a person: master tokens, admins and editors. */
+/** Callers that may change everything except tokens and users: master tokens, admins and editors. */
 export const mayChangeEverything = (actor: Actor): boolean => actor.isMasterToken || actor.role === 'editor'
 
 export function bucketPermissionOf(actor: Actor, bucketId: string): BucketPermission | undefined {

@@ -1,4 +1,4 @@
-// Somebody who can be named across projects: a person, or the master token of a project. The ids of both are of one space.
+// An admin that can be named across projects: a user, or the master token of a project. Both take their ids from one space.
 
 export interface Admin {
   readonly id: number

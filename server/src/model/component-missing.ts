@@ -1,4 +1,4 @@
-// Why there is no component of an id: nobody described it, or the description cannot be used.
+// Why a component id is unknown: it has no description, or the description is invalid.
 
 import { PlatformError } from '../kit/errors.ts'
 

@@ -12,7 +12,7 @@ export interface Member {
   readonly name: string
   readonly email: string
   readonly role: Role
-  /** A stack admin who came by, and was not made a member by anybody. */
+  /** A stack admin who opened the project without being added as a member. */
   readonly isAutomatic: boolean
   readonly since: Date
 }

@@ -84,7 +84,7 @@ export interface JobOutcome {
   readonly tableId?: string | null
 }
 
-/** What a failed job failed with, to be thrown by whoever waited for it: code, text and data as the record has them. */
+/** The error of a failed job, to be thrown to the caller that waited for it: code, text and data as recorded. */
 export function failureOf({ id, error }: Pick<StorageJob, 'id' | 'error'>, facts: FailureFacts = {}): PlatformError {
   const text = error?.message ?? 'The job failed without a reason.'
   const code = error && isErrorCode(error.code) ? error.code : 'storage.jobs.failed'

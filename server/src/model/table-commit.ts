@@ -22,7 +22,7 @@ export interface CommittedFile {
   readonly bytes: number
 }
 
-/** A table that somebody else wrote the first files of, or an empty one. */
+/** A table whose first files were written by another engine, or an empty one. */
 export interface TableCreation extends Omit<TableCommit, 'base' | 'removedFiles' | 'addedColumns'> {
   readonly columns: readonly Column[]
   /** The id that its writer knows it by. */

@@ -105,7 +105,7 @@ export async function findRunningStack(dataDir: string): Promise<StackAddresses 
   return response?.status === 404 ? address.stack : undefined
 }
 
-/** The same without asking it, for whoever cannot wait: a process with the id of the stack runs. */
+/** The same without connecting to it, for callers that cannot wait: a process with the id of the stack runs. */
 export function readStackAddresses(dataDir: string): StackAddresses | undefined {
   try {
     const { stack } = JSON.parse(readFileSync(join(dataDir, ADMIN_FILE), 'utf8')) as AdminAddress // written by openAdminListener
@@ -133,7 +133,7 @@ export async function askForBackup(
     headers: { 'x-admin-key': address.key },
     body: JSON.stringify(order),
   }).catch(() => undefined)
-  // A file that a killed stack left behind: nobody listens there, or somebody who does not know the key.
+  // A file that a killed stack left behind: no process listens there, or one that does not know the key.
   if (response?.status !== 200 || !response.body) return undefined
   let unread = ''
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {

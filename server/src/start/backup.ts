@@ -22,7 +22,7 @@ export interface BackupSources {
   readonly dataDir: string
   readonly metadata: MetadataDb
   readonly objects: { readonly store: ObjectStore; readonly disk: DiskObjectStore | undefined }
-  /** Left out: nobody else uses the stack, and the backup is not counted. */
+  /** Left out: the stack is not in use, and the backup is not counted. */
   readonly backups?: BackupsModule
   /** Where backups named `s3:NAME` go. */
   readonly bucket?: BackupBucket | undefined

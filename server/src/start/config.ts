@@ -192,7 +192,7 @@ export const VARIABLES = {
   }),
   MILLRACE_BACKUP_WITH_KEY: variable({
     default: 'no',
-    sentence: '`yes`: the root key is in them, and whoever has one can read the secrets.',
+    sentence: '`yes`: the root key is included, and anyone with a backup can read the secrets.',
     parse: read.oneOf('yes', 'no'),
   }),
 
@@ -204,14 +204,14 @@ export const VARIABLES = {
     parse: read.token,
   }),
   MILLRACE_MANAGE_TOKEN: variable({
-    unset: 'none: nobody may',
+    unset: 'none: not allowed',
     sentence:
-      'The manage token of the stack itself: whoever sends it as `X-KBC-ManageApiToken` manages the OAuth providers, and nothing else. Manage tokens of people come in the same header, begin with `person-` and may do what the person may.',
+      'The manage token of the stack itself: sent as `X-KBC-ManageApiToken`, it manages the OAuth providers, and nothing else. Manage tokens of people come in the same header, begin with `person-` and may do what the person may.',
     secret: true,
     parse: read.stackToken,
   }),
   MILLRACE_METRICS_TOKEN: variable({
-    unset: 'none: everybody who reaches the stack reads them',
+    unset: 'none: every client that reaches the stack can read them',
     sentence: 'Who reads `/metrics` must send this as `Authorization: Bearer`.',
     secret: true,
     parse: read.token,
@@ -525,7 +525,7 @@ export const VARIABLES = {
   }),
   MILLRACE_OIDC_ROLE: variable({
     default: 'viewer',
-    sentence: 'What people of these domains become in the project below; `none`: nothing, until somebody adds them.',
+    sentence: 'The role of users of these domains in the project below; `none`: no role, until they are added.',
     parse: read.oneOf('viewer', 'editor', 'none'),
   }),
   MILLRACE_OIDC_PROJECT: variable({
@@ -555,7 +555,7 @@ export const VARIABLES = {
     default: [],
     sentence:
       'Git repositories of templates, by address, separated by commas: `https://host/path.git`, and `#name` after it for a branch, a tag or a whole commit. They are fetched into the data folder; the hosts must be allowed by the egress rules.',
-    secret: true, // somebody will put a password into an address, and must not read it in the log
+    secret: true, // a URL may contain a password, which must not appear in the log
     parse: read.gitRepositories,
   }),
   MILLRACE_TEMPLATE_CREDENTIALS: variable({
@@ -567,7 +567,7 @@ export const VARIABLES = {
   }),
   MILLRACE_TEMPLATE_REFRESH_MINUTES: variable({
     default: 60,
-    sentence: 'How often they are looked at for something new, besides at the start. 0: only when somebody asks for it.',
+    sentence: 'How often they are polled for changes, besides at the start. 0: only on request.',
     parse: read.wholeNumber(0, 10_080),
   }),
   MILLRACE_BODY_LIMIT_BYTES: variable({
@@ -921,7 +921,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       idleMs: values.MILLRACE_SESSION_IDLE_HOURS * 3_600_000,
       maxMs: values.MILLRACE_SESSION_HOURS * 3_600_000,
     },
-    /** Undefined: nobody signs in by a provider. */
+    /** Undefined: sign-in by a provider is disabled. */
     oidc: values.MILLRACE_OIDC_ISSUER === undefined ? undefined : oidcOf(values, values.MILLRACE_OIDC_ISSUER),
     templateFolders: values.MILLRACE_TEMPLATE_FOLDERS,
     templateRepositories: values.MILLRACE_TEMPLATE_REPOSITORIES.map((repository) => ({

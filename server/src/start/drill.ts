@@ -1,5 +1,5 @@
 // Does a backup become a stack again? The copy is made in a folder of its own, opened as a start opens it, and looked through. Nothing in
-// it starts by itself, nobody can reach it, and it is removed.
+// it starts by itself, it is unreachable, and it is removed.
 
 import { existsSync } from 'node:fs'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
@@ -168,7 +168,7 @@ async function openEach(
   }
 }
 
-/** Through the routes that everybody uses, with a token that goes with the copy. */
+/** Through the public routes, with a token that is deleted with the copy. */
 async function readSomeTables({ app, tokens }: Platform) {
   const found: { readonly id: string; readonly token: string }[] = []
   const projects = await tokens.listProjects()

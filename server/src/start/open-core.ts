@@ -59,7 +59,7 @@ export async function backUpStopped(
         const backups = targets.metadata && createBackupsModule({ db: metadata.db, clock: metadata.clock })
         const place = { dataDir, bucket: config.backupBucket }
         const sources = { ...place, metadata, objects, clock: metadata.clock, version: VERSION, ...defined({ backups }) }
-        return (await backUp(sources, order, onProgress))! // nobody plans this one
+        return (await backUp(sources, order, onProgress))! // this one is not scheduled
       } finally {
         if (!targets.metadata) await metadata.close()
         await disk?.close()

@@ -27,7 +27,7 @@ const PAUSED_TEXT =
 
 const pausedFile = (dataDir: string): string => join(dataDir, PAUSED_FILE)
 
-/** Undefined when the data folder is nobody's copy, or may run as a stack of its own. */
+/** Undefined if the data folder is not a copy, or may run as a stack of its own. */
 export const restoredAt = (dataDir: string): Date | undefined => statSync(pausedFile(dataDir), { throwIfNoEntry: false })?.mtime
 
 export interface RestoreOrder {

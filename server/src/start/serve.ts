@@ -41,8 +41,8 @@ async function serve(): Promise<void> {
     throw error.code === 'EADDRINUSE' ? new PortInUse(config.listen.sqlPort ?? 0) : error
   })
   const address = platform.app.server.address() as AddressInfo // a TCP listener has one
-  // After the port is ours: a start that fails must not make a token nobody sees. By nodes that serve the API only: a worker has nothing to
-  // do before, and in its log nobody looks for the way in.
+  // After the port is ours: a start that fails must not create a token that is never shown. By nodes that serve the API only: a worker has nothing to
+  // do before, and its log is not where users look for the sign-in link.
   const isApi = config.roles.includes('api')
   const masterToken = isApi ? await platform.firstStart(config.secrets.masterToken) : undefined
   await platform.start()
@@ -107,7 +107,7 @@ async function serve(): Promise<void> {
       }
       quit()
     },
-    quit, // whoever asks twice does not want to wait
+    quit, // the second signal does not wait
   )
   stopOnSignal(stop)
   leave = quit
@@ -166,7 +166,7 @@ const firstToken = (token: string | undefined, chosen: boolean): string => {
     : `\n    Master token   ${token}\n                   Keep it: it is shown only this once.`
 }
 
-/** Behind the # of an address, which browsers send to nobody. */
+/** Behind the # of a URL, which browsers do not send. */
 const firstLink = (link: string | undefined): string =>
   link === undefined
     ? ''
@@ -195,7 +195,7 @@ function stopOnSignal(stop: () => void): void {
 
 const PARENT_LOOK_MS = 500
 
-/** npm hands SIGTERM to the shell between it and us, and the shell ends without a word: whoever has another parent then has to go too. */
+/** npm sends SIGTERM to the shell between it and us, and the shell exits without forwarding it: a process whose parent changed has to stop too. */
 function stopWithParent(stop: () => void): void {
   setInterval(() => process.ppid !== parentAtStart && stop(), PARENT_LOOK_MS).unref()
 }

@@ -119,7 +119,7 @@ export function convertCurl(text: string): JsonObject {
   ])
 }
 
-/** A request as somebody sent it: by a command, or in a browser. */
+/** A request as it was sent: by a command, or in a browser. */
 export type PlainRequest = Pick<CurlCommand, 'url' | 'method' | 'headers' | 'data'>
 
 export interface ConvertedRequest {

@@ -11,7 +11,7 @@ import type { RecordedExchange, RecordedRequest } from './archive.ts'
 
 export interface Replay {
   readonly send: Send
-  /** Exchanges nobody asked for. */
+  /** Exchanges that were not requested. */
   unused(): readonly RecordedExchange[]
 }
 

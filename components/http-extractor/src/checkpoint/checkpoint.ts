@@ -20,7 +20,7 @@ import { AnswerLog } from './answer-log.ts'
 
 /** Where answers are found, and left for later. */
 export interface KeptAnswers {
-  /** Undefined: nobody has asked for it before. */
+  /** Undefined: it has not been requested before. */
   find(place: string, request: HttpRequest): HttpResponse | undefined
   keep(place: string, request: HttpRequest, response: HttpResponse): void
 }

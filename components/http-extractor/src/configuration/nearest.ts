@@ -1,4 +1,4 @@
-// Which known name somebody meant who wrote another.
+// Suggests the known name for a misspelled one.
 
 /** Letters changed, left out, added or swapped, whatever their case. */
 function distance(a: string, b: string): number {

@@ -1,4 +1,4 @@
-// Keys that mean nothing. The original extractor ignores them, and with them what somebody wanted: a run with `dataFeild` ends well and
+// Unknown keys. The original extractor ignores them, and with them the intention of the user: a run with `dataFeild` ends well and
 // has the wrong tables. So each is named, with the key that was probably meant; `config.strict` makes it an error. What is known
 // is read from the schema.
 
@@ -62,7 +62,7 @@ function unknownIn(value: JsonValue, given: Schema, path: string): string[] {
   })
 }
 
-/** Settings of which nobody can tell what they are for. */
+/** Settings whose purpose is unknown. */
 const CHOICES = {
   type: 'Requests are sent without authentication.',
   method: 'Only the first page of a job is read.',

@@ -30,7 +30,7 @@ export function createGate({ concurrency, perSecond, now, sleep }: GateOptions):
     else inside++
   }
 
-  /** The place is handed on, so that nobody who comes just now takes it first. */
+  /** The place is passed on, so that a newcomer cannot take it first. */
   function leave(): void {
     const next = waiting.shift()
     if (next) next()

@@ -1,4 +1,4 @@
-// Messages about answers nobody wants (spec extractor 10.5): which request, what came back, what to change.
+// Messages about unusable responses (spec extractor 10.5): which request, what came back, what to change.
 
 import type { CauseKind } from '../../../../contract/failure-causes.ts'
 import { UserError } from '../errors.ts'

@@ -73,7 +73,7 @@ export function withRetries(send: Send, { rules, nowSeconds, sleep, log, pause }
   }
 }
 
-/** Nobody waits for a server that wants to be asked again in the next century. */
+/** The run does not wait for a server whose Retry-After lies in the next century. */
 function patience(request: HttpRequest, delay: number): number {
   if (delay <= MAX_WAIT_SECONDS) return delay
   throw new UserError(

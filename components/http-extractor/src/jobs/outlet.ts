@@ -2,7 +2,7 @@
 // is stored in the order in which they would have run one after another, so that the tables are the same.
 //
 // An outlet takes what has to be done in order: at once when it is its turn, put aside until then when it is not. What is put aside is
-// bounded: whoever has too much of it waits for its turn.
+// bounded: a producer that has too much of it waits for its turn.
 
 export interface Outlet {
   /** `bytes` is what the work holds in memory. A promise when it has to wait. */
@@ -36,7 +36,7 @@ function createOutlet(parent: Outlet, turn: Promise<void>, aside: Aside): { outl
     }
     isOpen = true
   })
-  opened.catch(() => {}) // whoever awaits it gets the error
+  opened.catch(() => {}) // every awaiting caller gets the error
 
   const outlet: Outlet = {
     run(work, bytes) {

@@ -71,7 +71,7 @@ export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): P
 
 const widthOf = ({ concurrency }: JobsDeps) => (concurrency === 1 ? 1 : concurrency * AHEAD)
 
-/** A child whose endpoint nobody can fill in is not requested (spec extractor 8.2); placeholders of its ancestors count. */
+/** A child whose endpoint cannot be filled in is not requested (spec extractor 8.2); placeholders of its ancestors count. */
 function warnOfIdleChildren(jobs: readonly JobDefinition[], log: Log, inherited: readonly string[] = []): void {
   for (const { children } of jobs) {
     for (const child of children) {

@@ -1,4 +1,4 @@
-// Every end of paging has its reason in the log. Children end by the thousand, so theirs are for whoever looks closely (DEBUG).
+// Every end of paging has its reason in the log. Children end by the thousand, so theirs are logged at DEBUG.
 
 import type { Log } from '../log.ts'
 import type { JobDefinition } from './job.ts'

@@ -26,7 +26,7 @@ export interface Decimal {
   readonly scale: number
 }
 
-/** Larger exponents mean numbers that nobody counts with, of more digits than fit in memory. */
+/** Larger exponents mean numbers that are not used in practice, of more digits than fit in memory. */
 const MAX_EXPONENT = 400
 
 /** A numeric value, exactly; undefined when it is not numeric. */

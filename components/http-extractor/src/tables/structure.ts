@@ -307,7 +307,7 @@ function hint(node: Node): string {
   return `Set "responseFilter": "${path}" in the job to keep this value as JSON text.`
 }
 
-/** Keys that are data (ids, dates) would make tables nobody can use, of a size nobody can store. */
+/** Keys that are data (ids, dates) would create tables that are useless and too large to store. */
 function checkSize(type: string, rows: Node): void {
   const tables = tablesBelow(rows)
   if (tables.length > MAX_TABLES) throw tooMany(type, `${MAX_TABLES} tables`, tables.at(-1)!.rows.place)

@@ -3,7 +3,7 @@ import { dialectOf, type Folder, type Item, slicesOf } from '../folder.ts'
 import { readParameters } from '../parameters.ts'
 import { changeColumns } from './change-columns.ts'
 
-/** Fills short records with empty values up to the widest one; columns nobody named get a name from their place. */
+/** Fills short records with empty values up to the widest one; unnamed columns get a name from their place. */
 export async function orthogonal(folder: Folder): Promise<void> {
   readParameters(folder.parameters, {})
   await changeColumns(folder, async (table, columns) => {

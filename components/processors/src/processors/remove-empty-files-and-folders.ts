@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { type Folder, listItems, moveTo, outputPath, slicesOf } from '../folder.ts'
 import { flag, readParameters } from '../parameters.ts'
 
-/** Small enough to be looked into; a larger file of blanks alone is nobody's. */
+/** Small enough to be examined; a larger file of blanks alone is unlikely. */
 const LOOKED_INTO_BYTES = 2 ** 20
 
 /** Hands on what has content; a folder of nothing goes too, with its manifest. */

@@ -1,4 +1,4 @@
-// Writes a backup. Files first, the manifest last: whatever stops it in between leaves a folder that nobody takes for a backup.
+// Writes a backup. Files first, the manifest last: an interruption leaves a folder that is not recognised as a backup.
 
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { type Hashed, hashFile, openBytes, syncPath, writeHashed } from './hashe
 import { type BackupFile, type BackupInfo, MANIFEST_FILE, manifestText } from './manifest.ts'
 
 export interface BackupFolder {
-  /** Where somebody else shall write the file `path`, to be taken in with `seal`. */
+  /** Where the caller writes the file `path`, to be added with `seal`. */
   locate(path: string): Promise<string>
   seal(path: string): Promise<void>
   write(path: string, body: Readable): Promise<Hashed>

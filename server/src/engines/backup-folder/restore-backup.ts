@@ -19,7 +19,7 @@ export interface RestorePlan {
   readonly target: string
   /** The file that makes the folder usable. */
   readonly last: string
-  /** Files that do not belong into the folder: somebody else takes them, with the others in place. */
+  /** Files that do not belong in the folder: the caller restores them, with the others in place. */
   readonly isElsewhere: (path: string) => boolean
   /** Refuses what does not fit before anything is written. */
   readonly check: (manifest: BackupManifest) => Promise<void>

@@ -16,7 +16,7 @@ export async function makeDataFolder(path: string): Promise<void> {
   }
 }
 
-/** Keys, tokens and data lie below: nobody but the owner has a way in, whatever the modes of the files are. */
+/** Keys, tokens and data lie below: only the owner has access, whatever the modes of the files are. */
 async function keepPrivate(path: string): Promise<void> {
   const { mode, uid } = await stat(path)
   if ((mode & 0o077) !== 0 && uid === process.getuid?.()) await chmod(path, 0o700)

@@ -1,4 +1,4 @@
-// The last time somebody proved that a backup becomes a stack again (`millrace restore --verify`): a file in the data folder, because the
+// The last successful restore drill (`millrace restore --verify`): a file in the data folder, because the
 // proof is made by a program of its own, whether the stack runs or not.
 
 import { readFile, rename, writeFile } from 'node:fs/promises'

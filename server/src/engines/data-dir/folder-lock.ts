@@ -8,7 +8,7 @@ import { PlatformError } from '../../kit/errors.ts'
 const LOCK_FILE = 'stack.lock'
 const HOLDER_FILE = 'stack.pid'
 
-/** A connection that nobody refers to is closed, and its lock with it. */
+/** An unreferenced connection is closed, and its lock with it. */
 const held = new Set<DatabaseSync>()
 
 /** Takes the folder for this process, or refuses; the returned function gives it back. */
@@ -33,7 +33,7 @@ export function lockDataFolder(folder: string): () => void {
 /** Whether a stack has ever run on the folder: a backup of one, or an empty folder, is not such. */
 export const isDataFolder = (folder: string): boolean => existsSync(join(folder, LOCK_FILE))
 
-/** Who runs on the folder, as a person would say it; undefined when nobody does. */
+/** The process that runs on the folder, as a readable text; undefined if there is none. */
 export function findHolder(folder: string): string | undefined {
   try {
     lockDataFolder(folder)()

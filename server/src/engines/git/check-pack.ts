@@ -1,4 +1,4 @@
-// Looks at a pack that somebody sent before a library reads it: whether it is whole, and how large its objects become.
+// Checks a received pack before a library reads it: whether it is complete, and how large its objects become.
 
 import { createHash } from 'node:crypto'
 import { inflateSync, type Zlib } from 'node:zlib'

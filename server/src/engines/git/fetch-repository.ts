@@ -86,7 +86,7 @@ async function fetchFiles(
   }
 }
 
-/** What whoever runs the stack reads: why, and what to do. Never the credentials, which no error of the library repeats either. */
+/** The message for the operator: why, and what to do. Never the credentials, which no error of the library repeats either. */
 function sentence({ url, credentials, credentialsIn }: FetchOrder, error: unknown): string {
   const { host } = new URL(url)
   if (error instanceof Errors.HttpError) {

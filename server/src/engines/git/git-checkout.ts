@@ -57,7 +57,7 @@ export async function openGitCheckout(options: GitCheckoutOptions): Promise<GitC
     const next = { object: answer.object, commit, refreshedAt: clock.now().toISOString() }
     await writeFile(`${file}.new`, JSON.stringify(next))
     await rename(`${file}.new`, file)
-    const kept = [commit, stored?.commit] // somebody may be reading the one before
+    const kept = [commit, stored?.commit] // the previous one may still be in use
     stored = next
     problem = undefined
     await removeOthers(folder, kept)
@@ -126,7 +126,7 @@ async function readStored(file: string): Promise<Stored | undefined> {
   }
 }
 
-/** Commits that nobody uses any more, and what an interrupted fetch left. */
+/** Unused commits, and what an interrupted fetch left. */
 async function removeOthers(folder: string, kept: readonly (string | undefined)[]): Promise<void> {
   for (const name of await readdir(folder))
     if (!kept.includes(name) && name !== 'current.json') await rm(join(folder, name), { recursive: true, force: true })

@@ -1,4 +1,4 @@
-// Hosts repositories without a git program. A repository is one pack and the names of its branches and tags; both belong to whoever calls.
+// Hosts repositories without a git program. A repository is one pack and the names of its branches and tags; both belong to the caller.
 
 import { createReadStream } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'

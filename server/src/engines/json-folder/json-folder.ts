@@ -14,7 +14,7 @@ export interface JsonFolder {
   readIfChanged(): Promise<readonly JsonFile[] | undefined>
 }
 
-/** Larger files are somebody's mistake; reading them on every change would be ours. */
+/** Larger files are a mistake; reading them on every change would be another. */
 const MAX_BYTES = 8 * 2 ** 20
 
 export function createJsonFolder(path: string): JsonFolder {

@@ -47,7 +47,7 @@ export const claimRows =
   <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     dialectOf(db) === 'sqlite' ? query : query.forUpdate().skipLocked()
 
-/** Nobody else writes to the table until the transaction ends: `await lockTable(trx, 'project')`. On SQLite a transaction is alone anyway. */
+/** Locks the table for writes until the transaction ends: `await lockTable(trx, 'project')`. On SQLite a transaction is alone anyway. */
 export const lockTable = async (trx: Trx, table: string): Promise<void> => {
   if (dialectOf(trx) === 'postgres') await sql`lock table ${sql.table(table)} in share row exclusive mode`.execute(trx)
 }

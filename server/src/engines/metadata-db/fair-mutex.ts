@@ -12,7 +12,7 @@ export interface FairMutexOptions {
   /** Waiting longer is a programming error (a turn that waits for something that itself needs a turn), and fails instead of hanging for ever. */
   readonly patienceMs: number
   readonly explain: () => string
-  /** Called at the end of a turn when nobody waits, or before the row takes a breath: when no next turn follows at once. */
+  /** Called at the end of a turn when the queue is empty, or before the row takes a breath: when no next turn follows at once. */
   readonly onPause?: () => void
 }
 

@@ -1,5 +1,5 @@
 // Hints between nodes: something was queued, look now. On PostgreSQL by NOTIFY over the pool, and LISTEN over a connection of its own that is
-// made anew when it breaks. A hint may get lost, and nothing depends on one: everybody who listens also looks by itself now and then.
+// opened again when it breaks. A hint may get lost, and nothing depends on one: every listener also polls now and then.
 // On SQLite there is no other node.
 
 import pg from 'pg'

@@ -30,7 +30,7 @@ export interface MetadataDb {
   migrate(): Promise<readonly string[]>
   /** All or nothing. On PostgreSQL the work runs again after a deadlock or a serialisation failure: no effects outside `trx` in it. */
   inTransaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  /** Another number after every commit, whoever made it; undefined on PostgreSQL, which cannot tell that cheaply. */
+  /** Another number after every commit of any process; undefined on PostgreSQL, which cannot tell that cheaply. */
   version(): number | undefined
   /** Says that this worker lives, until it is released: see worker-lease.ts. */
   holdWorkerLease(worker: string): Promise<WorkerLease>
@@ -98,7 +98,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     const giveUp = () => {
       isGivenUp = true
       log?.warn({}, 'PostgreSQL does not answer; the node stops without it')
-      void db.destroy() // nobody gets a connection any more
+      void db.destroy() // no new connections from here on
       cutAll()
     }
     const checkRestore = async (names: readonly string[]): Promise<void> => {
@@ -171,7 +171,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     migrate: () => migrateAndLog(db, clock),
     inTransaction,
     version: watcher.version,
-    holdWorkerLease: async () => ({ release: async () => {} }), // nobody else looks
+    holdWorkerLease: async () => ({ release: async () => {} }), // no other process looks
     hints: NO_HINTS,
     backUp: ({ file }) => file((target) => backUpSqlite(path, target)),
     checkRestore: async () => {}, // the check of the data folder is enough

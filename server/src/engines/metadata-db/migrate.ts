@@ -1,6 +1,6 @@
 // Brings the database to the code's version. Every migration is one transaction under one lock, so that
 // an interrupted start leaves the state before or after a migration, and nodes that start together take turns.
-// A database that holds nothing yet gets all of them in one: nobody uses it, and the disk syncs once instead of with each.
+// An empty database gets all of them in one: it is not in use, and the disk syncs once instead of with each.
 
 import { sql } from 'kysely'
 import type { Clock } from '../../kit/clock.ts'

@@ -1,5 +1,5 @@
 // All rows of a PostgreSQL database as lines of JSON, and back. One transaction reads them all, so the copy is one state of the database,
-// however long it takes and whoever writes meanwhile. PostgreSQL itself writes and reads the values: none passes through a number of ours.
+// however long it takes and whatever is written meanwhile. PostgreSQL itself writes and reads the values: none passes through a number of ours.
 
 import type pg from 'pg'
 import { doubleQuoted } from '../../kit/text/double-quoted.ts'

@@ -9,7 +9,7 @@ const GOES_LAST = 'iceberg_manifest'
 
 export async function deleteRowsOfProject(trx: Trx, projectId: number): Promise<void> {
   const tables = await tablesOfProjects(trx)
-  // Whoever writes something for the project holds its row: their work is waited for and goes too, and nobody begins any more.
+  // Writers of the project hold its row: their work is waited for and deleted too, and no new writer starts.
   if (dialectOf(trx) === 'postgres') await sql`select 1 from project where id = ${projectId} for update`.execute(trx)
   for (const table of [...tables.filter((name) => name !== GOES_LAST), GOES_LAST])
     await sql`delete from ${sql.table(table)} where project_id = ${projectId}`.execute(trx)

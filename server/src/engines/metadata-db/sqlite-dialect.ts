@@ -101,8 +101,7 @@ class DirectExecutor extends DefaultQueryExecutor {
   }
 
   override executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    if (this.#ended)
-      return Promise.reject(new Error('The transaction has ended: what is asked of it now would belong to nobody.'))
+    if (this.#ended) return Promise.reject(new Error('The transaction has already ended.'))
     if (isTurnLong()) return nextTurn().then(() => this.executeQuery(query))
     return this.#connection.executeQuery<R>(query)
   }
@@ -112,7 +111,7 @@ class DirectExecutor extends DefaultQueryExecutor {
   }
 }
 
-/** Queries in a row may hold the event loop for so long; then everybody else has a turn, in the middle of a transaction too. */
+/** Queries in a row may hold the event loop for so long; then other work gets a turn, in the middle of a transaction too. */
 const LONG_TURN_MS = 20
 let turnBegan: number | undefined
 

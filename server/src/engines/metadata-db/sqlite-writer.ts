@@ -5,9 +5,9 @@
 // (Without the wait for the end of the turn nothing would ever be shared: SQLite answers at once, so a request is through before Node
 // looks at the next socket.) What must stay true:
 //  (1) no caller is answered before the commit that holds their work has returned;
-//  (2) a member that rolls back undoes its own work and nobody else's;
+//  (2) a member that rolls back undoes only its own work;
 //  (3) when SQLite gives up the whole transaction by itself (disk full, I/O error), every member of the group fails;
-//  (4) nobody waits longer than the turn: a lone transaction is committed at its end;
+//  (4) no transaction waits longer than the turn: a lone one is committed at its end;
 //  (5) no commit while a member is at work, because it would tear that member in two.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
@@ -63,7 +63,7 @@ export function openSqliteWriter(path: string): SqliteWriter {
   })
 
   function commitGroup(): void {
-    if (group.length === 0 || memberAtWork) return // at the end of its own turn somebody calls again
+    if (group.length === 0 || memberAtWork) return // called again at the end of its own turn
     const members = group
     group = []
     try {
@@ -75,7 +75,7 @@ export function openSqliteWriter(path: string): SqliteWriter {
     }
   }
 
-  /** The database has rolled everything back by itself: nobody's work is left. */
+  /** The database has rolled everything back by itself: the work of all members is lost. */
   function failGroup(cause?: unknown): Error {
     const error = new Error('The database gave up the transaction, or one that shared its commit, because it could not write.', {
       cause,

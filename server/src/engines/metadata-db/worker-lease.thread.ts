@@ -10,7 +10,7 @@ const { url, worker, turns, leaseMs, renewMs, stuckMs } = workerData as LeaseOrd
 const counter = new Int32Array(turns)
 const main = parentPort! // this file is a thread
 const released = new AbortController()
-/** Rows of workers that have been silent for so long belong to nobody who could come back. */
+/** Rows of workers that have been silent for so long belong to no living worker. */
 const FORGOTTEN_MS = 24 * 3600 * 1000
 
 main.on('message', () => released.abort())

@@ -54,7 +54,7 @@ export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex
   const readers = new Map<string, { count: number; removeWhenFree: boolean }>()
   /** Written but not yet named by a commit: not garbage. */
   const unborn = new Set<string>()
-  /** While somebody keeps all: what would have been removed. */
+  /** While removals are held: what would have been removed. */
   const keepers = new Set<symbol>()
   const postponed: Blob[] = []
 

@@ -82,7 +82,7 @@ function enlarged(pool: BlockPool, block: Buffer, wanted: number): Buffer<ArrayB
   return larger
 }
 
-/** Checksums of a file that somebody else wrote, brought to the disk. */
+/** Checksums of a file that another writer made, synced to the disk. */
 export async function sealFile(disk: Disk, path: string): Promise<Written> {
   const file = await disk.open(path)
   try {

@@ -110,7 +110,7 @@ export function createDiskMultipart({
   }
 }
 
-/** An upload that does not fit cannot succeed; its parts would fill the disk for all others until somebody aborts it. */
+/** An upload that does not fit cannot succeed; its parts would fill the disk for all others until it is aborted. */
 const isFull = (cause: unknown): boolean => cause instanceof PlatformError && cause.code === 'storage.full'
 
 function getUpload(tx: Pick<IndexTransaction, 'findUpload'>, key: string, uploadId: string): UploadInfo {

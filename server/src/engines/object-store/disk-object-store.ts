@@ -82,7 +82,7 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
   ): Promise<Readable> =>
     readVerified(disk, blobs.pathOf, object, { start, end: Math.min(end, object.info.sizeBytes - 1) }, blobs.hold(object.blobs))
 
-  /** The object in one blob: the parts of an upload are joined, once, when somebody needs a file. */
+  /** The object in one blob: the parts of an upload are joined, once, when a file is needed. */
   async function joined(key: string): Promise<StoredObject | undefined> {
     const object = index.find(key)
     if (!object || object.blobs.length === 1) return object

@@ -82,7 +82,7 @@ export const nodeDisk: Disk = {
 
   async remove(path) {
     await unlink(path).catch(async (cause: NodeJS.ErrnoException) => {
-      // A folder among the leftovers: somebody worked beside us in the temporary folder.
+      // A folder among the leftovers: another program used the temporary folder.
       if (cause.code === 'EISDIR' || cause.code === 'EPERM') return rm(path, { recursive: true, force: true })
       if (!isMissing(cause)) throw cause
     })

@@ -1,4 +1,4 @@
-// How somebody outside gets at one object without an account: links and temporary credentials. The files module asks here and
+// How external clients access one object without an account: links and temporary credentials. The files module uses this and
 // does not know whether the embedded store (embedded-access.ts) or an external S3 (sts-access.ts) answers.
 
 /** One thing that temporary credentials may do. */
@@ -54,7 +54,7 @@ export interface SharedAccess {
 
 /** Temporary credentials are valid this long. */
 export const CREDENTIALS_SECONDS = 12 * 3600
-/** Those for the files of a table: short, because files of earlier states are kept this long after nobody needs them. */
+/** Those for the files of a table: short, because files of earlier states are kept this long after they are no longer needed. */
 export const TABLE_CREDENTIALS_SECONDS = 3600
 
 export const mayTouch = (grant: Grant, key: string): boolean => (grant.isPrefix ? key.startsWith(grant.key) : key === grant.key)

@@ -30,7 +30,7 @@ export async function contentOf(store: ObjectStore, key: string): Promise<string
 
 const md5 = (data: Uint8Array | string) => createHash('md5').update(data).digest('hex')
 
-/** Every one of these is a legal key, and a trap for somebody who makes paths out of keys. */
+/** Every one of these is a legal key, and a trap for code that builds paths from keys. */
 const ODD_KEYS = [
   '../../etc/passwd',
   '..',
@@ -301,7 +301,7 @@ export function objectStoreContract(name: string, open: () => Promise<OpenedStor
       await assert.rejects(readFile(path), { code: 'ENOENT' })
     })
 
-    test('the sweep aborts uploads that nobody finished, and no others', async () => {
+    test('the sweep aborts abandoned multipart uploads, and no others', async () => {
       const abandoned = await store.multipart.create('sweep/abandoned')
       await store.multipart.putPart('sweep/abandoned', abandoned, 1, bytes('x'))
       await store.put('sweep/kept', bytes('kept'))

@@ -148,7 +148,7 @@ export interface ObjectStore {
   /** Takes a finished file in `tempDir` as the object: it is moved (disk) or uploaded and removed (S3). */
   adopt(key: string, localPath: string, options?: PutOptions): Promise<ObjectInfo>
 
-  /** Removes what no key refers to any more: bytes of crashed writes, uploads in parts that nobody finished. */
+  /** Removes what no key refers to any more: bytes of crashed writes, abandoned multipart uploads. */
   sweep(options: { readonly abandonedBefore: Date }): Promise<{ readonly removed: number }>
   close(): Promise<void>
 }

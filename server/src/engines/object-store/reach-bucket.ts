@@ -34,7 +34,7 @@ export async function checkBucket(target: Bucket & S3Account): Promise<void> {
   client.destroy()
 }
 
-/** Undefined when nobody answered. */
+/** Undefined if there was no response. */
 const statusOf = (error: unknown): number | undefined =>
   error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
 

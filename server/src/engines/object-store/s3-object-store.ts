@@ -1,7 +1,7 @@
 // Objects in any S3, through the AWS SDK. The promises of object-store.ts are mostly S3's own; what is added here:
 //  - a put whose body breaks off is aborted, so nothing half-written appears (the upload manager does that);
 //  - bytes are checked on the way: the SDK sends a CRC-32 with every upload and compares it on every whole read;
-//  - objects as local files are staged into a cache by key and etag, and kept while somebody holds them.
+//  - objects as local files are staged into a cache by key and etag, and kept while in use.
 
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'

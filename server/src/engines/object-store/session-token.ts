@@ -19,10 +19,10 @@ export interface SessionTokens {
   issue(scope: AccessScope, expiresMs: number): Required<SigningCredentials>
   /** `undefined` when we did not issue this token. Whether it has expired is for the caller to say. */
   open(token: string): Session | undefined
-  /** For shared access signatures: whoever has the text may do what it says. */
+  /** For shared access signatures: anyone with the text may do what it allows. */
   issueShared(scope: AccessScope, expiresMs: number): string
   openShared(token: string): SharedSession | undefined
-  /** The store's own key: allows everything. Links are signed with it; it is handed to nobody. */
+  /** The store's own key: allows everything. Links are signed with it; it is never given out. */
   readonly root: SigningCredentials
 }
 

@@ -18,7 +18,7 @@ export interface StsAccessOptions {
   readonly clock: Clock
 }
 
-/** What a role of AWS allows unless somebody raised it. */
+/** The default maximum of an AWS role. */
 const SECONDS = 3600
 /** Stores other than AWS do not look at the role, but the call must name one. */
 const ANY_ROLE = 'arn:aws:iam::000000000000:role/millrace-files'

@@ -1,4 +1,4 @@
-// Catalogues of PostgreSQL, each in a process of its own that starts when somebody asks and ends when nobody does. Few at once: each takes
+// Catalogues of PostgreSQL, each in a process of its own that starts on demand and ends when idle. Few at once: each takes
 // about half a gigabyte.
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -24,7 +24,7 @@ export interface CatalogTable {
 
 export interface CatalogQuestion {
   readonly sql: string
-  /** The name that the database has for whoever asks. */
+  /** The name of the database as the client sees it. */
   readonly database: string
   /** Schemas where names without one are looked for. */
   readonly searchPath: readonly string[]
@@ -66,7 +66,7 @@ export interface ToCatalog {
 export type FromCatalog = { readonly id: number } & ({ readonly frames: Uint8Array } | { readonly error: string })
 
 export interface CatalogsSettings {
-  /** Processes at once; the one that nobody asked for longest goes first. Default 3. */
+  /** Processes at once; the least recently used one is stopped first. Default 3. */
   readonly max?: number
   /** Default 5 minutes. */
   readonly idleMs?: number

@@ -1,4 +1,4 @@
-// Frames of one connection, strictly one after the other: the next is handed out when somebody asks for it, whatever the client sends ahead.
+// Frames of one connection, strictly one after the other: the next is read on demand, whatever the client sends ahead.
 
 import type { Socket } from 'node:net'
 
@@ -20,7 +20,7 @@ export interface FrameSocket {
   write(bytes: Buffer): Promise<boolean>
   /** Aborted when the client is gone. */
   readonly gone: AbortSignal
-  /** Takes the bytes that were read and not used, and leaves the socket to somebody else. */
+  /** Takes the bytes that were read and not used, and releases the socket to the caller. */
   release(): Buffer
   /** No frame follows the one that is being handled. */
   stopReading(): void

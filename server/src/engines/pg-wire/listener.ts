@@ -100,7 +100,7 @@ export function createWireListener({ tls, maxConnections, login, wireError }: Wi
     plain: FrameSocket,
     pair: { readonly cert: string; readonly key: string },
   ): Promise<FrameSocket> {
-    // Bytes that came before the answer were not encrypted, and somebody else may have sent them.
+    // Bytes that came before the response were not encrypted, and may come from an attacker.
     if (plain.release().length > 0) throw new Error('data before the TLS handshake')
     raw.write('S')
     const secure = new TLSSocket(raw, { isServer: true, secureContext: createSecureContext(pair) })
@@ -125,7 +125,7 @@ export function createWireListener({ tls, maxConnections, login, wireError }: Wi
     try {
       const version = content.readInt32BE(0)
       if (version >> 16 !== 3) throw new WireError('08P01', 'Only version 3 of the PostgreSQL protocol is spoken here.')
-      // Before the password, which everybody on the way could read.
+      // Before the password, which could be read in transit.
       if (!isPrivate) throw new WireError('28000', 'Connections from other machines need TLS here. Use sslmode=require.')
       const startup = startupFrom(content, address)
       const unknown = Object.keys(startup.parameters).filter((name) => name.startsWith('_pq_.'))

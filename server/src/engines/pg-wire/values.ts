@@ -253,7 +253,7 @@ const DECODERS: Readonly<Record<number, Decode>> = {
   ),
 }
 
-/** A binary value of a type as text. Throws for types that nobody sends and for values that are too short. */
+/** A binary value of a type as text. Throws for types that clients do not send and for values that are too short. */
 export function textOf(oid: number, bytes: Buffer): string {
   const element = ARRAY_OF[oid]
   const decode = element === undefined ? DECODERS[oid] : (value: Buffer) => arrayText(value, element)

@@ -1,4 +1,4 @@
-// What the PostgreSQL protocol needs from whoever answers statements. The protocol knows no table, no token and no SQL.
+// What the PostgreSQL protocol needs from the code that executes statements. The protocol has no notion of tables, tokens and SQL.
 
 /** A column of a result as the protocol describes it. */
 export interface WireColumn {

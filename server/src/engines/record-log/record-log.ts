@@ -124,7 +124,7 @@ export async function openRecordLog(folder: string, now: () => number) {
     /** The oldest first. */
     sealed: (): readonly Segment[] => [...sealed.values()],
     sizeBytes: (): number => sealedBytes + (current?.bytes ?? 0),
-    /** `forget` is called after nobody reads the segment any more, and again when it was cut short. */
+    /** `forget` is called after the last reader of the segment, and again when it was truncated. */
     async remove({ id, path, sizeBytes }: Segment, forget: (id: string) => Promise<void>): Promise<void> {
       await rename(path, join(folder, id + REMOVED))
       await syncFolder(folder)

@@ -95,7 +95,7 @@ function headOf(method: string, path: string, headers: OutgoingHttpHeaders): str
   return [`${method} ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n')
 }
 
-/** Whether anybody answers at all, whatever the answer. */
+/** Whether there is any response, whatever it is. */
 export async function answers(dial: Dial, signal: AbortSignal): Promise<boolean> {
   try {
     const { body } = await forward(dial, { method: 'HEAD', path: '/', headers: { host: 'localhost' } }, undefined, signal)

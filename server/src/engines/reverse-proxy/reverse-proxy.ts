@@ -1,6 +1,6 @@
 // Hands a request to one other HTTP server and streams its answer back.
 //  (1) nothing leads to another address than the one it was made for;
-//  (2) whoever asks stays unknown to the other server: no token, cookie or origin is handed on;
+//  (2) the caller stays unknown to the other server: no token, cookie or origin is forwarded;
 //  (3) a page of the other server can do nothing on the origin of this stack: no cookies are set, and its scripts do not run.
 
 import { type IncomingHttpHeaders, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http'

@@ -1,6 +1,6 @@
 // Folders that outlive a failed run: what a program has done so far, for the next run of the same configuration.
 //  (1) One folder for each project, branch, configuration and row; no program ever sees another one's.
-//  (2) They end: when the run succeeds, when nobody has written to them for a while, and the oldest first when all of them are too large.
+//  (2) They end: when the run succeeds, when they were not written to for a while, and the oldest first when all of them are too large.
 //  (3) Nothing depends on them. A run without its folder starts from the beginning.
 
 import { createHash } from 'node:crypto'
@@ -19,7 +19,7 @@ export interface CheckpointOwner {
 
 export interface Checkpoint {
   readonly folder: string
-  /** Nobody needs it any more. */
+  /** It is no longer needed. */
   remove(): Promise<void>
   /** The run is over; what it left stays for the next one. */
   close(): Promise<void>
@@ -36,7 +36,7 @@ export interface Checkpoints {
 export interface CheckpointSettings {
   readonly folder: string
   readonly clock: Clock
-  /** How long a folder is kept that nobody writes to. */
+  /** How long an unused folder is kept. */
   readonly keepMs: number
   /** Of all folders together. */
   readonly maxBytes: number

@@ -125,7 +125,7 @@ function isEmptyFolder(path: string): boolean {
     const stat = lstatSync(path)
     return stat.isDirectory() && holdsOnly(path, stat, NOTHING)
   } catch {
-    return false // gone, or closed to us: whoever asked looks closer
+    return false // gone, or not readable: the caller examines it
   }
 }
 
@@ -145,7 +145,7 @@ export function renameDataFolder(folder: DataFolder, root: string): DataFolder {
 
 export type FileFormat = 'json' | 'yaml'
 
-/** `text` is what the program gets, secrets in clear: written for this one program, readable by nobody else. */
+/** `text` is what the program gets, secrets in clear: written for this one program, readable only by it. */
 export const writeConfigFile = (folder: DataFolder, text: string, format: FileFormat = 'json'): Promise<void> =>
   writeSecretFile(join(folder.data, nameOf('config', format)), text)
 
@@ -345,5 +345,5 @@ export async function* sendFile(path: string): AsyncGenerator<Uint8Array> {
   yield* handle.createReadStream({ highWaterMark }) // closes the handle at its end
 }
 
-/** A folder that programs wrote into and keep between runs, when nobody needs it any more. */
+/** A folder that programs wrote into and keep between runs, when it is no longer needed. */
 export const removeWritable = (path: string): Promise<void> => rm(path, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 // The one way out of an isolated component: an HTTP proxy (CONNECT and plain requests) and a SOCKS5 proxy on one socket of the file system.
 //  (1) Every name is resolved here, every answer of the resolver is checked, and the connection goes to a checked address.
-//  (2) A refusal is answered in the words of the protocol and reported once to whoever runs the component.
+//  (2) A refusal is answered in the words of the protocol and reported once to the component runner.
 //  (3) A relay leads to one port of this machine that the run was given, its log, and to nothing else.
 
 import { createSocket } from 'node:dgram'
@@ -28,7 +28,7 @@ export interface Forwarder {
   readonly socket: string
   /** The program, egress-forwarder.mjs. */
   readonly forwarder: string
-  /** Where the program listens, for whoever asks the proxy. */
+  /** Where the program listens, for clients of the proxy. */
   readonly port: number
   readonly relays: readonly string[]
 }
@@ -170,7 +170,7 @@ function targetOf(method: string, address: string): Target | undefined {
   return { host: url.hostname, port: Number(url.port || 80) }
 }
 
-/** One request for each connection: what would follow is meant for whoever the client asks for next. */
+/** One request for each connection: the next one may be meant for another host. */
 function plainRequest(line: string, headers: readonly string[]): string {
   const [method = '', address = '', version = 'HTTP/1.1'] = line.split(' ')
   const { pathname, search } = new URL(address)

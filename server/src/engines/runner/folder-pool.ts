@@ -1,7 +1,7 @@
 // Data folders of runs that left nothing behind serve again, under another name. Making and removing its ten folders is the larger part of
 // what the disk does for a small run, and the more runs end the dearer it gets: ext4 gives no number of a removed file or folder away
 // again for minutes, and steps over each of them whenever it makes a new one (docs/performance.md).
-//  (1) Only a folder in which nobody can still be is kept: all its programs were unable to start another process.
+//  (1) Only a folder without remaining processes is kept: all its programs were unable to start another process.
 //  (2) Only a folder that is as it was made is kept; anything else goes, with all that is in it.
 //  (3) A spare folder holds no file at all. What is left of them by a killed server is swept with the folders of its runs.
 
@@ -28,7 +28,7 @@ export function createSpareFolders(): SpareFolders {
       try {
         if (found) return renameDataFolder(found, root)
       } catch {
-        // Whoever tidies the disk has taken it away.
+        // It was removed by a cleanup of the disk.
       }
       return createDataFolder(root, withArtifacts)
     },

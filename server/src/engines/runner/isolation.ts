@@ -41,7 +41,7 @@ export interface Isolation {
 
 /** What one run sees besides the programs of the system. */
 export interface View {
-  /** Where the view is put together; a folder of the run, seen by nobody else. */
+  /** Where the view is built; a folder of the run, invisible to others. */
   readonly place: string
   readonly writable: readonly string[]
   readonly readable: readonly string[]

@@ -47,7 +47,7 @@ export function createLineReader(mask: Mask, budget: LineBudget, onLine: (line: 
     const isCut = cut
     held = ''
     cut = false
-    // Nobody will see the line, except perhaps at the very end: a flood costs no more than finding its lines.
+    // The line will not be shown, except perhaps at the very end: a flood costs no more than finding its lines.
     if (isSpent()) {
       if (raw !== '') words.add(() => lineOf(raw, isCut))
       dropped += raw === '' ? 0 : 1
@@ -114,7 +114,7 @@ export function createLineReader(mask: Mask, budget: LineBudget, onLine: (line: 
 
 const KEPT_LINES = 50
 
-/** A line, or what makes it when somebody asks for it. */
+/** A line, or a function that creates it on demand. */
 type Word = string | (() => string)
 
 /** Remembers how a text began and how it ended. */

@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What every process of a run inherits, wherever it moves: an entry of the environment, and a limit that nobody ever reaches. */
+/** What every process of a run inherits, wherever it moves: an entry of the environment, and a limit that is never reached. */
 export interface RunMark {
   /** `NAME=value`. */
   readonly entry: string
@@ -83,7 +83,7 @@ function proportionalBytes(pid: number): number | undefined {
  * Answers how many it found; 0 means that nothing is left. Safe to call again.
  */
 export function killEverything(leader: number, mark: RunMark): number {
-  const younger = readProcesses(youngerThan(leader)) // without those that have ended: nobody need wait until they are counted
+  const younger = readProcesses(youngerThan(leader)) // without those that have ended: there is no need to wait until they are counted
   const found = new Set(processesOf(leader, younger).map(({ pid }) => pid))
   for (const { pid } of younger) if (!found.has(pid) && carries(pid, mark)) found.add(pid)
   send(-leader)

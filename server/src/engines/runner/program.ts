@@ -15,7 +15,7 @@ export type Program =
       /** Folders besides its data folder. */
       readonly writable?: readonly string[]
     }
-  /** Registered by whoever runs the stack, in any language. Its first word is looked up in PATH. */
+  /** Registered by the operator, in any language. Its first word is looked up in PATH. */
   | {
       readonly kind: 'command'
       readonly command: readonly string[]
@@ -65,7 +65,7 @@ export function launchOf(
     case 'command':
       return {
         argv: program.command,
-        // Python holds its output back when nobody watches, and then a log shows nothing until the end.
+        // Python buffers its output without a terminal, and then a log shows nothing until the end.
         environment: { ...own, PYTHONUNBUFFERED: '1', ...environment, KBC_DATADIR: `${folder.data}/` },
         cwd: program.folder,
         watchMemory: true,

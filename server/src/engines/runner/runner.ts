@@ -57,7 +57,7 @@ export interface RunSpec {
 export interface Serving {
   /** What tells the program where to listen. */
   environment(port: number): Readonly<Record<string, string>>
-  /** Called before the program starts; `dial` connects to the port, or fails as long as nobody listens. */
+  /** Called before the program starts; `dial` connects to the port, or fails while the program is not listening. */
   onOpen(dial: () => Socket): void
 }
 

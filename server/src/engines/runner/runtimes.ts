@@ -16,7 +16,7 @@ export interface Runtimes {
 }
 
 const PYTHON = 'python3'
-/** How long an answer holds: whoever installs Python need not restart the stack. */
+/** How long a result is cached: after an installation of Python no restart is needed. */
 const KNOWN_MS = 60_000
 const IMPORT_MS = 30_000
 /** What is imported, by the name that it is installed by. */

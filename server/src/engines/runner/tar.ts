@@ -1,5 +1,5 @@
-// Archives of artifacts: tar in gzip (POSIX 1003.1, pax), plain files only. Written by us, read by us and by anybody's tar; what is
-// read may have been put there by anybody, so no name leads out of the folder and no archive grows beyond its limit.
+// Archives of artifacts: tar in gzip (POSIX 1003.1, pax), plain files only. Written by us, read by us and by any tar; what is
+// read may come from any user, so no name leads out of the folder and no archive grows beyond its limit.
 
 import { createReadStream, createWriteStream } from 'node:fs'
 import { lstat, mkdir, rm } from 'node:fs/promises'

@@ -1,6 +1,6 @@
-// Files of components that work with YAML (spec platform 1.1, configuration_format). Nobody else has to know:
+// Files of components that work with YAML (spec platform 1.1, configuration_format). All other code sees JSON:
 //  (1) JSON is YAML, so what such a component is given is JSON, every text in it written in the one way that all parsers agree on;
-//  (2) what it wrote is JSON before anybody else looks at it.
+//  (2) what it wrote is converted to JSON before it is read.
 
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

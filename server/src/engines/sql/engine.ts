@@ -78,7 +78,7 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
       : new PlatformError('sql.busy', { sessions, seconds: waitMs / 1000 })
   }
 
-  /** The place goes to whoever has waited longest and has not used up its share. */
+  /** The place goes to the waiter that has waited longest and has not used up its share. */
   function leave(owner: SessionOwner | undefined): void {
     open--
     shares.add(owner, -1)
@@ -97,7 +97,7 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
     return idle.splice(Math.max(same === -1 ? bare : same, 0), 1)[0]
   }
 
-  /** `wasIdle`: it may have been killed a moment ago, without anybody having noticed yet. */
+  /** `wasIdle`: it may have been killed a moment ago, which was not noticed yet. */
   async function takeWorker(key: string | undefined) {
     for (let rested = takeIdle(key); rested; rested = takeIdle(key)) {
       const { worker, kept, timer } = rested

@@ -1,5 +1,5 @@
 // A session: the tables that statements name are found, linked into the folder of the session and bound as views before each
-// statement runs, so that every statement sees the newest state of each table, and nothing that nobody asked for is opened.
+// statement runs, so that every statement sees the newest state of each table, and nothing is opened that no statement refers to.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { copyFile, link, mkdir, open, rm } from 'node:fs/promises'
@@ -64,7 +64,7 @@ export interface SessionDeps extends Pick<SqlEngineDeps, 'openLocal'> {
 
 /** A DuckDB that has grown beyond this share of the memory is not kept, nor is a process. */
 export const RETIRE_SHARE = 0.5
-/** A link keeps the bytes of an object that may be deleted meanwhile, so that it goes when nobody has read it for so long. */
+/** A link keeps the bytes of an object that may be deleted meanwhile, so it is removed when it was not read for so long. */
 const LINK_MS = 60_000
 
 /** Of what one statement is to DuckDB, for its names. */
@@ -243,7 +243,7 @@ export async function openSession(
       }
     }
     const end = untilEnd()
-    end.catch(() => {}) // met by whoever reads the result
+    end.catch(() => {}) // reported to the reader of the result
     shape.promise.catch(() => {})
     return { shape: shape.promise, batches, end, marker, cancel }
   }
@@ -302,7 +302,7 @@ export async function openSession(
       return: async (): Promise<IteratorResult<Buffer, undefined>> => {
         if (!isOver) {
           cancel()
-          // The writer may wait for somebody to read; a process that died has no more text.
+          // The writer may wait for a reader; a process that died has no more text.
           await drain(text).catch(() => {})
           over()
         }

@@ -1,4 +1,4 @@
-// What the SQL engine does, as types. It knows no project and no snapshot: whoever opens a session says which tables there are, each
+// The types of the SQL engine. It has no notion of projects and snapshots: the caller that opens a session provides its tables, each
 // as a select over files.
 
 import type { StatementNames } from './statement-names.ts'
@@ -150,7 +150,7 @@ interface Result {
   readonly columns: readonly SqlColumn[]
   /** Settles when the result was read to its end, failed or was cancelled. */
   readonly end: Promise<StatementEnd>
-  /** Ends the statement; whoever reads gets `sql.cancelled`. Resolves when the session is free again. */
+  /** Cancels the statement; its reader gets `sql.cancelled`. Resolves when the session is free again. */
   cancel(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// What a text of SQL is before anybody runs it: its statements, the tables of the project they name, and whether a session may run
+// The analysis of a SQL text before it runs: its statements, the tables of the project they name, and whether a session may run
 // them. A session reads and changes tables; it does not touch files, settings or other databases. DuckDB refuses those too (its
 // configuration is locked); refusing here gives one sentence, and closes the one way DuckDB leaves open: functions that read the
 // files of the session directly, past the columns and rows an alias shows.

@@ -34,7 +34,7 @@ export class WorkerProcess {
     await mkdir(dir, { recursive: true })
     const fifo = join(dir, 'text')
     await promisify(execFile)('mkfifo', [fifo])
-    // Opened for both directions: the reader then never sees an end of file between two statements, and opening waits for nobody.
+    // Opened for both directions: the reader then never sees an end of file between two statements, and opening does not block.
     const fd = await promisify(open)(fifo, constants.O_RDWR | constants.O_NONBLOCK)
     return new WorkerProcess(dir, fifo, fd, memoryMb)
   }

@@ -2,7 +2,7 @@
 // sessions of the same reader the instance stays, as one takes 50 ms to start; each of them has a connection and views of its own.
 // What SQL may do is bounded four times: the engine reads the text first (statements.ts), the kind of each statement is checked here,
 // DuckDB has no access to anything but the folder of the session, and its configuration is locked.
-// The process ends with its parent: when the channel closes, whatever runs here has nobody left to report to.
+// The process ends with its parent: when the channel closes, there is no process left to report to.
 
 import { closeSync, openSync, readdirSync, readlinkSync, realpathSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -93,7 +93,7 @@ function interruptUntilEnd(): void {
   const interrupt = () => session?.connection.interrupt()
   interrupting = setInterval(interrupt, INTERRUPT_MS)
   interrupt()
-  onCredit() // rows that wait for a reader wait for nobody now
+  onCredit() // rows that wait for a reader no longer have to
 }
 
 async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<void> {
@@ -334,7 +334,7 @@ function jsonValue({ type }: SqlColumn, i: number): string {
   return /DOUBLE|FLOAT|DECIMAL/.test(type) ? `c${i}::VARCHAR` : `c${i}`
 }
 
-/** DuckDB writes `.5` for a decimal that has all its digits behind the point; nobody else does. */
+/** DuckDB writes `.5` for a decimal that has all its digits behind the point; other databases do not. */
 const isFraction = (type: string): boolean => /^DECIMAL\((\d+),\1\)$/.test(type)
 const fractionText = (c: string): string => `regexp_replace(${c}::VARCHAR, '^(-?)(\\.)', '\\10\\2')`
 

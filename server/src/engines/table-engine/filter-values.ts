@@ -1,5 +1,5 @@
 // Whether a filter can be asked at all. A value that cannot be of the column's type is a mistake of the asker, not a filter that finds
-// nothing; whoever starts a job checks before, so that the mistake is refused instead of failing the job.
+// nothing; the caller that starts a job checks before, so that the mistake is refused instead of failing the job.
 
 import { calendarDay } from '../../kit/calendar-day.ts'
 import { PlatformError } from '../../kit/errors.ts'

@@ -195,7 +195,7 @@ export async function segmentLoadTimes(
   return { minLoadedAt: min, maxLoadedAt: max + 1 } // a timestamp of the file may have parts of a millisecond
 }
 
-/** Out of memory and a full disk are the only ways a load may fail that are nobody's bug. */
+/** Out of memory and a full disk are the only failures of a load that are not a bug. */
 export function nameDuckDbError(error: unknown, limitMb: number): unknown {
   if (error instanceof PlatformError) return error
   const text = error instanceof Error ? error.message : String(error)

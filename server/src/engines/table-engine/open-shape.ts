@@ -52,7 +52,7 @@ export const placesOutside = (snapshot: TableSnapshot, keyPrefix: string): reado
   ...new Set(referencedKeys(snapshot).map((key) => folderOf(key, keyPrefix) ?? key)).difference(new Set([keyPrefix])),
 ]
 
-/** The folder that may be read as a whole by whoever may read the table; undefined for a file among those of another table. */
+/** The folder that readers of the table may read as a whole; undefined for a file among those of another table. */
 const folderOf = (key: string, keyPrefix: string): string | undefined =>
   key.startsWith(keyPrefix) ? keyPrefix : FIRST_LOAD.exec(key)?.[0]
 

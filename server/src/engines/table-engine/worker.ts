@@ -1,5 +1,5 @@
 // The table worker process: DuckDB and the CSV scanner, one job at a time, jobs in and results out over the IPC channel.
-// It ends with its parent: when the channel closes, whatever runs here has nobody left to report to.
+// It ends with its parent: when the channel closes, there is no process left to report to.
 
 import { flushCompileCache } from 'node:module'
 import type { DuckDBInstance } from '@duckdb/node-api'
@@ -44,7 +44,7 @@ process.on('message', (message: ToWorker) => {
 
 async function start(started: WorkerSettings): Promise<DuckDBInstance> {
   const instance = await openInstance(started)
-  // The first statement loads code; do that before anybody waits for it.
+  // The first statement loads code; do that before the first request.
   const db = await connect(instance, started)
   await db.run(`SELECT count(*) FROM range(10) t(i) WHERE i::VARCHAR <> ''`)
   db.close()
@@ -59,7 +59,7 @@ async function run(job: WorkerJob): Promise<void> {
   send({ type: 'started' })
   const db = await connect(await opening, settings)
   // DuckDB keeps to its share, but not everything it does is counted. A worker that outgrows its limit gives up the job, not the
-  // machine: the pool ends whoever answers with that much memory.
+  // machine: the pool ends a worker that responds with that much memory.
   const watch = setInterval(() => {
     if (rssMb() <= limitMb) return
     clearInterval(watch)

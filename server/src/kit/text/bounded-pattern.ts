@@ -1,4 +1,4 @@
-// Regular expressions that somebody else wrote: some take longer than anybody waits, so they get a moment and not more.
+// Regular expressions from users: some take too long, so they get a short time limit.
 
 import { createContext, Script } from 'node:vm'
 

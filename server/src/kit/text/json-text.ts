@@ -194,7 +194,7 @@ interface Frame {
   index: number
   nameStart: number
   nameEnd: number
-  /** Once somebody has asked for it. */
+  /** Once it has been requested. */
   name: string | undefined
 }
 

@@ -12,7 +12,7 @@ export interface DialectBytes {
 
 const BYTES = { LF: 10, CR: 13 } as const
 
-/** Throws `csvImport.invalidCsvParams` for combinations nobody could read back. */
+/** Throws `csvImport.invalidCsvParams` for combinations that could not be read back. */
 export function checkDialect(dialect: CsvDialect = {}): DialectBytes {
   const delimiter = oneByte('delimiter', dialect.delimiter === '\\t' ? '\t' : (dialect.delimiter ?? ','))
   const escaper = dialect.escapedBy ? oneByte('escapedBy', dialect.escapedBy) : -1

@@ -1,4 +1,4 @@
-// HTTP for encryption (spec platform 4.1). No token: whoever can reach the stack may make ciphers, nobody can open them here.
+// HTTP for encryption (spec platform 4.1). No token: any caller that reaches the stack can encrypt, and nothing can be decrypted here.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -22,7 +22,7 @@ const ScopeQuery = Type.Object({
 })
 type ScopeQuery = Type.Static<typeof ScopeQuery>
 
-/** Whoever can reach the stack may send this, without a token. */
+/** Any caller that reaches the stack can send this, without a token. */
 const BODY_LIMIT = 2 ** 20
 const TYPES = ['application/json', 'text/plain']
 const schema = { querystring: ScopeQuery, body: Type.Unknown(), response: { 200: Type.Unknown() } }

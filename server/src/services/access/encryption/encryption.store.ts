@@ -28,7 +28,7 @@ export async function findStack(db: Db): Promise<StoredStack | undefined> {
   return row && { stackId: row.stack_id, rootKeyId: row.root_key_id }
 }
 
-/** Nobody else rotates or adds a data key until the transaction ends. */
+/** No other process rotates or adds a data key until the transaction ends. */
 export async function lockStack(trx: Db): Promise<StoredStack | undefined> {
   const row = await tables(trx).selectFrom('encryption_stack').selectAll().$call(lockRows(trx)).executeTakeFirst()
   return row && { stackId: row.stack_id, rootKeyId: row.root_key_id }

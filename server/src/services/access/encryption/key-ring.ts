@@ -2,7 +2,7 @@
 //  (1) the row `encryption_stack` says which root key is current, the key file only holds keys; both change under that row's lock,
 //      so a data key is never wrapped by a root key that is about to be dropped, whichever process does what when;
 //  (2) the file holds every root key that wraps anything, at every moment of a rotation;
-//  (3) a project has its own data key; ids of projects that do not exist share the stack's, so nobody can make us store keys at will.
+//  (3) a project has its own data key; ids of projects that do not exist share the stack's, so callers cannot make us store keys at will.
 
 import { randomUUID } from 'node:crypto'
 import { type DataKey, newDataKey, unwrap, wrap } from '../../../engines/encryption/cipher.ts'

@@ -49,7 +49,7 @@ export interface CredentialsView {
   readonly provider: string | null
   readonly expires: string | null
   readonly refreshed: string | null
-  /** Why somebody has to authorise again; null when nobody has to. */
+  /** Why a new authorisation is required; null if none is. */
   readonly problem: string | null
 }
 
@@ -207,7 +207,7 @@ export const membersOfData = (data: string): Readonly<Record<string, unknown>> =
     const value: unknown = JSON.parse(data)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
   } catch {
-    return {} // what somebody put in by hand may be any text
+    return {} // a manually entered value may be any text
   }
 }
 

@@ -1,4 +1,4 @@
-// HTTP for whoever runs the stack: the applications that it has at providers (spec platform 6.2). `component_id` is the id of the
+// HTTP for the operator of the stack: the applications that it has registered with providers (spec platform 6.2). `component_id` is the id of the
 // component that uses an application, or of a provider that several components share.
 
 import { createHash, timingSafeEqual } from 'node:crypto'

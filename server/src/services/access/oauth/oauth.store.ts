@@ -102,7 +102,7 @@ export interface CredentialsRecord extends CredentialsKey {
   readonly dataVersion: number
   readonly expiresAt: number | null
   readonly refreshedAt: number | null
-  /** Why they cannot be used until somebody authorises again. */
+  /** Why they cannot be used until they are authorised again. */
   readonly problem: string | null
 }
 
@@ -132,7 +132,7 @@ export function createOauthStore(database: Db) {
       return (await query.executeTakeFirst()) !== undefined
     },
 
-    /** Those that nobody came back from go at the same time. */
+    /** Abandoned ones are deleted at the same time. */
     async insertRoundTrip(trx: Trx, trip: RoundTripRecord, now: number): Promise<void> {
       await tablesOf(trx).deleteFrom('oauth_round_trip').where('expires_at', '<', now).execute()
       await tablesOf(trx)
@@ -158,7 +158,7 @@ export function createOauthStore(database: Db) {
         .execute()
     },
 
-    /** Found once: whoever comes second with the same state finds nothing. */
+    /** Found once: a second request with the same state finds nothing. */
     async takeRoundTrip(trx: Trx, stateHash: string): Promise<RoundTripRecord | undefined> {
       const row = await tablesOf(trx)
         .deleteFrom('oauth_round_trip')

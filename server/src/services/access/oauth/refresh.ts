@@ -1,6 +1,6 @@
 // Access tokens that are over are exchanged here, for components that ask for it. Invariants:
-//  (1) one refresh of the same credentials at a time, on all nodes: whoever holds the lease in the record;
-//  (2) a new refresh token is stored before its access token is used by anybody;
+//  (1) one refresh of the same credentials at a time, on all nodes: by the holder of the lease in the record;
+//  (2) a new refresh token is stored before its access token is used;
 //  (3) a process that dies while it refreshes blocks the others only until its lease is over.
 
 import { randomUUID } from 'node:crypto'

@@ -1,5 +1,5 @@
 // The way of a person to the provider and back. A round trip is found again by its state (2.0) or request token (1.0), once, by the
-// browser that began it: a link to the callback that somebody else was tricked into opening leads nowhere.
+// browser that started it: a link to the callback that another user was tricked into opening fails.
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'

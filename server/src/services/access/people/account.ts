@@ -16,7 +16,7 @@ import { hashOf, newSecret, type Sessions } from './sessions.ts'
 
 export interface AccountDeps {
   readonly store: PeopleStore
-  /** One transaction; afterwards nobody keeps an old answer. */
+  /** One transaction; afterwards no cache keeps an old response. */
   readonly change: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly members: Members
@@ -50,7 +50,7 @@ export function createAccount(deps: AccountDeps) {
     return record
   }
 
-  /** Whoever has a password says it again, so that a session left open on a desk is not enough. Wrong ones count as at sign-in. */
+  /** Users with a password enter it again, so that an unattended session is not enough. Wrong ones count as at sign-in. */
   async function confirm(person: Person, password: string | undefined, origin: Origin): Promise<PersonRecord> {
     const record = await get(person)
     const attempt = await attempts.begin(person.email, person.id, origin.remoteAddress)
@@ -60,7 +60,7 @@ export function createAccount(deps: AccountDeps) {
     return record
   }
 
-  /** The other sessions end: whoever changes a password may suspect somebody has it. */
+  /** The other sessions end: the password may have been changed because it leaked. */
   async function setPassword(
     person: Person,
     request: { current?: string | undefined; password: string },

@@ -1,10 +1,10 @@
-// How often somebody may try to sign in. Every attempt counts as wrong before it is looked at, and only success takes that back, so that a
+// Rate limits of sign-ins. Every attempt counts as wrong before it is checked, and only success takes that back, so that a
 // hundred at once are no way around it.
 //  (1) Wrong ones count by the e-mail together with the address they come from, and by the address alone. Wrong ones from elsewhere never
-//      keep a person out: whoever knows an e-mail could do that to anybody.
+//      lock a user out: with an e-mail alone that could be done to any user.
 //  (2) An address that has tried many e-mails gets a pause, too; a person who has a session from there goes on signing in.
-//  (3) E-mails that nobody has count like others: the answer is the same.
-//  (4) Codes of an authenticator count by person, wherever they come from: the password was right, so it is nobody's way to lock them out.
+//  (3) Unknown e-mails count like others: the response is the same.
+//  (4) Authenticator codes count by user, from all addresses: the password was right, so this cannot be used to lock other users out.
 // Each node counts (1) and (2) for itself; what is longest ago is forgotten first.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'

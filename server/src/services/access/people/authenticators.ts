@@ -26,7 +26,7 @@ const WINDOW = 1
 export type Authenticators = ReturnType<typeof createAuthenticators>
 
 export function createAuthenticators({ store, clock, seal, open }: AuthenticatorsDeps) {
-  /** A key that is not in use yet: it comes back with the first code, so that nobody is locked out by a key they never saved. */
+  /** A key that is not in use yet: it comes back with the first code, so that users are not locked out by a key they never saved. */
   function propose({ email }: { readonly email: string }) {
     const totp = totpOf(new Secret({ size: KEY_BYTES }), email)
     return { secret: totp.secret.base32, uri: totp.toString() }

@@ -1,5 +1,5 @@
-// Links that work once: the first stack admin, an invitation into a project, and the way back in for somebody who lost their password.
-// The value stands behind the # of an address, which browsers send to nobody.
+// Links that can be used once: the first stack admin, an invitation to a project, and recovery for a user who lost their password.
+// The value follows the # of a URL, which browsers do not send.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -8,7 +8,7 @@ import type { LinkKind, LinkRecord, PeopleStore } from './people.store.ts'
 import { hashOf, newSecret } from './sessions.ts'
 
 const HOUR_MS = 3_600_000
-/** Unless somebody says otherwise. */
+/** The default. */
 const LINK_MS: Readonly<Record<LinkKind, number>> = { admin: HOUR_MS, 'sign-in': HOUR_MS, invitation: 7 * 24 * HOUR_MS }
 
 export type NewLink = Pick<LinkRecord, 'kind'> &

@@ -1,4 +1,4 @@
-// Sign-in by the provider of the operator. Whoever it vouches for is found by their subject, then by their verified e-mail; others need an
+// Sign-in by the operator's identity provider. A user is found by their subject, then by their verified e-mail; others need an
 // invitation, or an e-mail of a domain that the operator lets in.
 
 import { isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -15,7 +15,7 @@ import type { SignedIn } from './sign-in.ts'
 /** Whom the operator lets in without an invitation. */
 export interface OidcPolicy {
   readonly domains: readonly string[]
-  /** What they become, and where; undefined: they belong to no project until somebody adds them. */
+  /** Their role, and in which project; undefined: they belong to no project until they are added. */
   readonly role: Role | undefined
   readonly projectId: number
 }
@@ -50,7 +50,7 @@ export function createOidcSignIn({ store, change, clock, members, begin, policy 
     if (identity.email === undefined || !identity.isEmailVerified) throw new PlatformError('people.oidcEmail')
     const email = emailFrom(identity.email)
     const known = await store.findPersonByEmail(email, trx)
-    // The e-mail of somebody else who has it now: the provider must not hand over the account.
+    // The e-mail may belong to another user now: the provider must not give access to their account.
     if (known?.subject !== undefined) throw new PlatformError('people.oidcUnknown', { email })
     if (known) {
       await store.updatePerson(trx, known.id, { subject: identity.subject })

@@ -1,4 +1,4 @@
-// Passwords as scrypt hashes. The parameters stand with each hash, so that they can rise later without anybody noticing.
+// Passwords as scrypt hashes. The parameters are stored with each hash, so that they can be raised later without notice.
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -25,7 +25,7 @@ export interface Asker {
   readonly isKnown: boolean
 }
 
-/** Whoever is signed in, or has a link. */
+/** For users who are signed in, or have a link. */
 const TRUSTED: Asker = { place: '', isKnown: true }
 
 export type Passwords = ReturnType<typeof createPasswords>

@@ -130,14 +130,14 @@ export function createPeopleStore(database: Db) {
       const row = await at(db).selectFrom('person').selectAll().where('subject', '=', subject).executeTakeFirst()
       return row && toPerson(row)
     },
-    /** Until the transaction ends nobody else changes the person. */
+    /** Locks the user until the transaction ends. */
     lockPerson: async (trx: Trx, id: number): Promise<PersonRecord | undefined> => {
       const row = await at(trx).selectFrom('person').selectAll().where('id', '=', id).$call(lockRows(trx)).executeTakeFirst()
       return row && toPerson(row)
     },
     listPeople: async (db?: Db): Promise<PersonRecord[]> =>
       (await at(db).selectFrom('person').selectAll().orderBy('id').execute()).map(toPerson),
-    /** Everybody, and nobody comes or goes until the transaction ends. */
+    /** All users; none is added or removed until the transaction ends. */
     listPeopleAlone: async (trx: Trx): Promise<PersonRecord[]> => {
       await lockTable(trx, 'person')
       return (await at(trx).selectFrom('person').selectAll().orderBy('id').execute()).map(toPerson)
@@ -228,7 +228,7 @@ export function createPeopleStore(database: Db) {
       const row = await at().selectFrom('person_link').selectAll().where('hash', '=', hash).executeTakeFirst()
       return row && toLink(row)
     },
-    /** A link is used by whoever takes it away: of two that try at once, one. */
+    /** A link is consumed by deleting it: of two concurrent attempts, one succeeds. */
     takeLink: async (trx: Trx, hash: string): Promise<LinkRecord | undefined> => {
       const row = await at(trx).deleteFrom('person_link').where('hash', '=', hash).returningAll().executeTakeFirst()
       return row && toLink(row)

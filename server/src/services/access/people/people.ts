@@ -130,7 +130,7 @@ export function createPeople(deps: PeopleDeps) {
     return person
   }
 
-  /** Somebody to share with: by id or e-mail. */
+  /** A share target: by id or e-mail. */
   async function findAdmin(text: string): Promise<Admin | undefined> {
     const person = /^\d{1,15}$/.test(text)
       ? await store.findPerson(Number(text))
@@ -183,7 +183,7 @@ export function createPeople(deps: PeopleDeps) {
     if (!isStackAdmin) throw new PlatformError('people.adminNeeded', { who: 'a stack admin' })
   }
 
-  /** For the terminal of the machine: whoever owns it needs nobody's permission. */
+  /** For the terminal of the machine: its owner needs no permission. */
   async function inviteFromMachine(projectId: number, email: string, role: Role): Promise<string> {
     if (!(await deps.projects()).some(({ id }) => id === projectId))
       throw new PlatformError('notFound', { what: `Project ${projectId}` })
@@ -229,7 +229,7 @@ export function createPeople(deps: PeopleDeps) {
       const [oldest] = await deps.projects()
       return oldest && sourceOf(await inProject.memberFor(person, oldest.id))
     },
-    /** Whoever has the manage token of the stack, which is nobody's own. */
+    /** Holders of the manage token of the stack, which belongs to no user. */
     asStack: async (): Promise<EventSource | undefined> => {
       const [oldest] = await deps.projects()
       return oldest && { projectId: oldest.id, tokenId: 0, tokenDescription: 'manage token of the stack' }

@@ -41,7 +41,7 @@ export function projectPeopleRoutes(
     app.post(
       '/manage/projects/:projectId/users',
       {
-        config: config('projectUsers.add', 'Add somebody who has an account on this stack', 'admin'),
+        config: config('projectUsers.add', 'Add a user who has an account on this stack', 'admin'),
         schema: {
           params: InProject,
           body: Type.Object({ email: Email, role: Type.Optional(RoleSchema) }),
@@ -83,7 +83,7 @@ export function projectPeopleRoutes(
     app.get(
       '/manage/projects/:projectId/invitations',
       {
-        config: config('projectInvitations.list', 'Invitations that nobody has used yet', 'admin'),
+        config: config('projectInvitations.list', 'Invitations that have not been used yet', 'admin'),
         schema: { params: InProject, response: { 200: Type.Array(InvitationView) } },
       },
       async ({ person, params }) => (await inProject.listInvitations(person, projectFrom(params.projectId))).map(invitationView),

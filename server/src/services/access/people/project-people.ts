@@ -13,7 +13,7 @@ import { emailFrom } from './person-values.ts'
 
 export interface ProjectPeopleDeps {
   readonly store: PeopleStore
-  /** One transaction; afterwards nobody keeps an old answer. */
+  /** One transaction; afterwards no cache keeps an old response. */
   readonly change: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly members: Members
@@ -59,7 +59,7 @@ export function createProjectPeople({ store, change, clock, members, links, reco
     return members.inProject(projectId)
   }
 
-  /** Somebody who is known already joins at once; others are invited. */
+  /** An existing user joins at once; others are invited. */
   async function add(by: Person, projectId: number, { email, role }: InvitationRequest, origin: Origin): Promise<Member> {
     const admin = await adminIn(by, projectId)
     const person = await store.findPersonByEmail(emailFrom(email))
@@ -79,7 +79,7 @@ export function createProjectPeople({ store, change, clock, members, links, reco
     return change((trx) => members.changeRole(trx, projectId, personId, role, { source: sourceOf(admin), origin }))
   }
 
-  /** Everybody may leave; others are removed by an admin. */
+  /** Every member may leave; others are removed by an admin. */
   async function remove(by: Person, projectId: number, personId: number, origin: Origin): Promise<void> {
     const member = await (by.id === personId ? memberFor(by, projectId) : adminIn(by, projectId))
     await change((trx) => members.leave(trx, projectId, personId, { source: sourceOf(member), origin }))
@@ -90,7 +90,7 @@ export function createProjectPeople({ store, change, clock, members, links, reco
     return store.listInvitations(projectId, clock.now())
   }
 
-  /** An invitation makes a new person. Somebody who is known would lend it their account: they are added instead. */
+  /** An invitation creates a new user. An existing user would give it access to their account: they are added instead. */
   async function invite(by: Person, projectId: number, request: InvitationRequest, origin: Origin) {
     const { role, expirationSeconds } = request
     const admin = await adminIn(by, projectId)

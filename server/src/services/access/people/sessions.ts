@@ -1,4 +1,4 @@
-// Sessions: what a cookie stands for. A session ends when nobody used it for a while, when it is old, when its person signs out, and with its
+// Sessions behind cookies. A session ends when it is idle for a while, when it is old, when its user signs out, and with its
 // person. Every sign-in begins a new one, so that a value known before says nothing afterwards.
 
 import { hash, randomBytes } from 'node:crypto'

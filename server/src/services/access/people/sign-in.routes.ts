@@ -33,7 +33,7 @@ export function signInRoutes({ people: { signIn, finder }, projectName, issuer }
           response: {
             200: Type.Object({
               isSignedIn: Type.Boolean({ description: 'The session of the request is good.' }),
-              hasPeople: Type.Boolean({ description: 'Somebody can sign in with e-mail and password.' }),
+              hasPeople: Type.Boolean({ description: 'At least one user can sign in with e-mail and password.' }),
               oidc: Type.Union([Type.Object({ name: Type.String() }), Type.Null()], {
                 description: 'The provider behind `/sign-in/oidc`.',
               }),
@@ -121,7 +121,7 @@ export function signInRoutes({ people: { signIn, finder }, projectName, issuer }
   }
 }
 
-/** Another site must not sign anybody in either: they would work in an account that is not theirs. */
+/** Another site must not sign a user in either: they would work in an account that is not theirs. */
 const fromOwnPage = async (req: FastifyRequest): Promise<void> => assertFromOwnPage(req)
 
 function begin(req: FastifyRequest, reply: FastifyReply, { person, session }: SignedIn) {

@@ -71,7 +71,7 @@ export function createSignIn(deps: SignInDeps) {
     return { person, session: await sessions.begin(trx, person, method, origin) }
   }
 
-  /** Whoever has the link of an invitation sets the name and the password of a new person, never those of one who is there. */
+  /** With the link of an invitation, the name and the password of a new user can be set, never those of an existing one. */
   async function byLink(request: LinkRequest, origin: Origin): Promise<SignedIn> {
     const seen = await links.look(request.link)
     const wanted = seen.kind === 'sign-in' ? undefined : await personFrom(seen, request)

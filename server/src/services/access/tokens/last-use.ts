@@ -1,4 +1,4 @@
-// When tokens were last used. Every request uses one, so nothing is written with the request: whoever used a token since the last look is
+// When tokens were last used. Every request uses one, so nothing is written with the request: all tokens used since the last flush are
 // written once a minute, in one transaction. A node that is killed forgets a minute at most.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'

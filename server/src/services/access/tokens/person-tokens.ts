@@ -1,5 +1,5 @@
 // The token that a person has in a project. It carries the name and the role of the person, so that versions, events and jobs show them in
-// the public shape; nobody knows a value of it. Who joins, changes and leaves is decided by the people module, in its transaction.
+// the public shape; its value is unknown. The people module decides who joins, changes and leaves, in its transaction.
 
 import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'

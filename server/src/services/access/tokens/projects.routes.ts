@@ -97,7 +97,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/organizations/:organizationId/projects',
       {
-        config: config('create', 'Create a project; whoever does becomes its admin', 'stack admin'),
+        config: config('create', 'Create a project; its creator becomes its admin', 'stack admin'),
         schema: { params: OrganizationId, body: Type.Object({ name: Name }), response: { 201: ProjectView } },
       },
       async ({ person, params, body }, reply) => {
@@ -136,7 +136,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
         config: config('pause', 'Pause a project: it is read, and nothing in it starts or changes', 'stack admin'),
         schema: {
           params: ProjectId,
-          body: Type.Object({ disableReason: optionalText('Everybody who is refused reads it.') }),
+          body: Type.Object({ disableReason: optionalText('Shown in the error of refused requests.') }),
           response: { 200: ProjectView },
         },
       },

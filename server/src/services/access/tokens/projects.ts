@@ -1,4 +1,4 @@
-// The life of a project. Paused, it is read and nothing in it starts or changes; deleted, nobody gets in, and it can be brought back until
+// The life of a project. Paused, it is read-only and nothing in it starts; deleted, it is inaccessible, and can be restored until
 // its grace time is over. Then everything of it goes, the key of its secrets included.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -11,7 +11,7 @@ import type { createTokensStore, Project } from './tokens.store.ts'
 
 export interface ProjectsDeps {
   readonly store: ReturnType<typeof createTokensStore>
-  /** One transaction; afterwards nobody keeps an old answer. */
+  /** One transaction; afterwards no cache keeps an old response. */
   readonly change: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly recordEvent: RecordEvent

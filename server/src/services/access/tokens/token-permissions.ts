@@ -97,7 +97,7 @@ export function createTokenPermissions(bucketIds: (projectId: number) => Promise
   return { request: fromRequest, stillPossible, bucketsOf }
 }
 
-/** Nobody gives away what they do not have. Masters have everything, so they may give everything. */
+/** A token cannot grant permissions that it does not have. Master tokens have all, so they may grant all. */
 export function assertMayGrant(actor: Actor, permissions: Permissions): void {
   const has: Partial<Record<(typeof FLAGS)[number], boolean>> = {
     canManageBuckets: actor.canManageBuckets,

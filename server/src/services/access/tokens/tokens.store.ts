@@ -86,7 +86,7 @@ export interface TokenPerson {
   readonly id: number
   readonly email: string
   readonly role: Role
-  /** A stack admin who came by, and was not made a member by anybody. */
+  /** A stack admin who opened the project without being added as a member. */
   readonly isAutomatic: boolean
 }
 
@@ -326,7 +326,7 @@ export function createTokensStore(database: Db) {
           .executeTakeFirstOrThrow(),
       ),
 
-    /** How many there are, and nobody adds one until the transaction ends. */
+    /** Their number; none is added until the transaction ends. */
     countProjectsAlone: async (trx: Trx): Promise<number> => {
       await lockTable(trx, 'project')
       const { count } = await withTables<Tables>(trx)

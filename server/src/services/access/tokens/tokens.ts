@@ -1,9 +1,9 @@
 // Rules for projects and tokens. Knows nothing of HTTP.
 //  1. A clear value leaves this module once, when it is made; only its hash is stored.
-//  2. Nobody gives away what they do not have (token-permissions.ts).
-//  3. Nobody takes over what may more than they do: neither a new value nor a change nor the end of such a token.
+//  2. A token cannot grant permissions that it does not have (token-permissions.ts).
+//  3. A token cannot take over a token with more permissions: neither refresh nor change nor delete it.
 //  4. A project always has its master token: it cannot be deleted, only refreshed, and only by itself.
-//  5. The token of a person has no value that anybody knows, and changes with the person only (person-tokens.ts).
+//  5. The token of a person has no known value, and changes with the person only (person-tokens.ts).
 
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -108,7 +108,7 @@ export function createTokens(deps: TokensDeps) {
 
   const isExpired = (token: Token): boolean => token.expiresAt !== undefined && token.expiresAt <= clock.now()
 
-  /** Every change of a token goes through here: one transaction with its event, and nobody keeps an old answer. */
+  /** Every change of a token goes through here: one transaction with its event, and no cache keeps an old response. */
   async function change<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
     try {
       return await inTransaction(work)
@@ -148,7 +148,7 @@ export function createTokens(deps: TokensDeps) {
     const permissions = await permissionsFor.request(actor, request)
     const expiresAt = expiryFrom(request.expiresIn)
     const description = descriptionFrom(request.description, `Created by ${actor.tokenDescription}`)
-    // A new token is in nobody's memory yet, so nothing has to be forgotten.
+    // A new token is not cached yet, so nothing has to be evicted.
     return inTransaction(async (trx) => {
       const issued = await insert(trx, {
         projectId: actor.projectId,
@@ -286,7 +286,7 @@ export function createTokens(deps: TokensDeps) {
 
   const revokeOfRun = (actor: Actor, id: number) => remove({ ...actor, canManageTokens: true }, id, NO_ORIGIN)
 
-  /** A token that the platform uses itself, for example for the runs of a schedule. Its value is known to nobody. */
+  /** A token that the platform uses itself, for example for the runs of a schedule. Its value is unknown to users. */
   async function issueInternal(trx: Trx, creator: Actor, description: string): Promise<number> {
     const { token } = await insert(trx, {
       projectId: creator.projectId,
@@ -316,7 +316,7 @@ export function createTokens(deps: TokensDeps) {
     return token && !token.isDisabled && !isExpired(token) ? actorOf(token) : undefined
   }
 
-  /** Somebody of the project: by their id, or a person by their e-mail. */
+  /** A member of the project: by id, or a user by e-mail. */
   async function findAdmin(projectId: number, wanted: { readonly id?: number; readonly email?: string }) {
     const email = wanted.email?.trim().toLowerCase()
     const admins = (await store.list(projectId)).flatMap((token) => adminOf(token) ?? [])
@@ -334,13 +334,13 @@ export function createTokens(deps: TokensDeps) {
     )
   }
 
-  /** The master token of any project, as somebody to share with, by its id as an admin. */
+  /** The master token of any project, as a share target, by its admin id. */
   async function findMaster(id: string): Promise<Admin | undefined> {
     const token = /^\d{1,15}$/.test(id) ? await store.findByAdmin(Number(id)) : undefined
     return token && adminOf(token)
   }
 
-  /** Everybody who holds a token that works; the platform's own tokens are nobody's. */
+  /** All holders of a valid token; the platform's own tokens have no holder. */
   const listPeople = async (projectId: number): Promise<Actor[]> =>
     (await store.list(projectId)).filter((token) => !token.isDisabled && !isExpired(token) && !token.isInternal).map(actorOf)
 

@@ -4,5 +4,5 @@ export const CREATE = 'devBranchCreate'
 export const DELETE = 'devBranchDelete'
 export const MERGE = 'devBranchMerge'
 
-/** Jobs on branches of one project run one after the other: a branch is copied from a default branch nobody is merging into. */
+/** Jobs on branches of one project run one after the other: a branch is copied from a default branch that no merge is changing. */
 export const BRANCHES_LOCK = 'dev-branches'

@@ -33,7 +33,7 @@ const BranchView = Type.Object(
     description: Type.String(),
     created: Timestamp,
     isDefault: Type.Boolean(),
-    creatorToken: Type.Unknown({ description: 'id and name; an empty list for the default branch, which nobody made.' }),
+    creatorToken: Type.Unknown({ description: 'id and name; an empty list for the default branch, which has no creator.' }),
   },
   { title: 'Branch' },
 )

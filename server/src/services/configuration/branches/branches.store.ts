@@ -33,7 +33,7 @@ export interface BranchRecord {
   readonly description: string
   readonly isDefault: boolean
   readonly createdAt: number
-  /** Nobody made the default branch. */
+  /** The default branch has no creator. */
   readonly creator: { readonly tokenId: number; readonly tokenDescription: string } | undefined
 }
 

@@ -1,7 +1,7 @@
 // The registry of components: the built-in ones and the files of the components folder, by id and by alias.
 //  (1) a lookup never waits; the list is swapped whole when a reload has succeeded for each file by itself;
-//  (2) a broken file keeps its last good description, so that a slip of the pen stops nobody's schedule;
-//  (3) a component that nobody described has a description that only keeps configurations, when the operator wants that;
+//  (2) a broken file keeps its last good description, so that a typo does not stop a schedule;
+//  (3) a component without a description can be stored, which only keeps configurations, if the operator allows it;
 //  (4) a file may replace a built-in description by using its id, never by using its alias.
 
 import type { ComponentDescription } from '../../../../../contract/component.ts'
@@ -39,7 +39,7 @@ export interface Components {
   reload(): Promise<void>
   /** What is wrong with the files of the folder, by file and field. */
   problems(): readonly string[]
-  /** Why a component that somebody has described is not found: its file cannot be used. */
+  /** Why a described component is not found: its file is invalid. */
   problemOf(id: string): string | undefined
 }
 

@@ -32,7 +32,7 @@ export interface SharedComponentsDeps {
   /** Where the folders of this node's components are. */
   readonly folder: string
   readonly cache: string
-  /** Nobody else reads the database. */
+  /** No other process reads the database. */
   readonly isAlone: boolean
   readonly log: { warn(details: object, text: string): void }
 }
@@ -47,7 +47,7 @@ const PREFIX = 'components/'
 /** Folders are looked at less often than descriptions: they have more files. */
 const FOLDERS_MS = 5_000
 const SWEEP_MS = 3600_000
-/** Objects that no description names: somebody may just be about to publish one. */
+/** Objects that no description refers to: one may be about to be published. */
 const KEPT_MS = 24 * 3600_000
 
 export function createSharedComponents(deps: SharedComponentsDeps) {

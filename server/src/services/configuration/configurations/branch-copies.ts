@@ -91,7 +91,7 @@ export interface BranchCopies {
   ): Promise<readonly BranchChange[]>
 }
 
-/** What a merge says of itself: to the versions it makes, and to whoever asked for one that is not possible. */
+/** The message of a merge: in the versions it creates, and in the error if it is not possible. */
 export interface MergeManner {
   readonly words: (ours: ConfigurationRecord) => string
   readonly refusal: (conflicts: readonly BranchChange[]) => PlatformError

@@ -1,6 +1,6 @@
 // Moves a configuration with its rows into another project of this stack, secrets included (spec platform 4.1). It is the only
 // way a secret changes its project: opened with the keys of the one, sealed with the keys of the other, never shown in between.
-//  (1) whoever holds the master tokens of both projects may; such a person can run the component with these secrets already;
+//  (1) it requires the master tokens of both projects; their holder can already run the component with these secrets;
 //  (2) state stays behind, as with every copy.
 
 import { PlatformError } from '../../../kit/errors.ts'

@@ -120,7 +120,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     return await renderPast(record)
   }
 
-  /** Somebody wrote since: the rows as they were in this very version, which by (2) is not worth keeping. */
+  /** It was modified since: the rows as they were in this very version, which by (2) is not worth caching. */
   async function renderPast(record: ConfigurationRecord): Promise<string> {
     const heads = new Map((await listRows(db, record.projectId, record.ownerId)).map((row) => [row.id, row]))
     const rows = (await listRowsAt(db, record.projectId, record.ownerId, record.version)).map((row) => {
@@ -171,7 +171,7 @@ export function createReader({ db, inTransaction, components }: ReaderDeps): Rea
     return listed.map(({ ownerId }) => items.get(ownerId)).filter((item) => item !== undefined)
   }
 
-  /** Heads and rows of one moment: read again when somebody wrote in between, and in a transaction when that keeps happening. */
+  /** Heads and rows of one moment: read again if they were modified in between, and in a transaction if that keeps happening. */
   async function readWhole(
     projectId: number,
     ownerIds: readonly number[],

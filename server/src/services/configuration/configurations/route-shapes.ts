@@ -160,7 +160,7 @@ export function expectedVersionOf(request: FastifyRequest): ExpectedVersion {
   return Number(version)
 }
 
-/** The kernel compresses every answer for whoever asks; this one only once. */
+/** The server compresses every response for each caller; this one only once. */
 export async function sendKept(request: FastifyRequest, reply: FastifyReply, answer: JsonAnswer): Promise<FastifyReply> {
   const bytes = answer.bytes()
   if (bytes.length < GZIP_FROM_BYTES || !/\bgzip\b/.test(String(request.headers['accept-encoding'])))

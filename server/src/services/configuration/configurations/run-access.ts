@@ -83,7 +83,7 @@ export function createRunAccess({
 }: Pick<ConfigurationsDeps, 'db' | 'inTransaction' | 'secretsOf'> & { readonly components: ComponentLookup }): RunAccess {
   const canonical = (address: Address): Address => ({ ...address, componentId: components.canonicalId(address.componentId) })
 
-  /** Head and rows of one moment: a run must not mix two versions. Only when somebody keeps writing does it take a transaction. */
+  /** Head and rows of one moment: a run must not mix two versions. Only under continuous writes does it take a transaction. */
   async function find(given: Address): Promise<RunConfiguration | undefined> {
     const address = canonical(given)
     for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {

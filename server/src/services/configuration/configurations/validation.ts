@@ -52,7 +52,7 @@ export function createValidation({ components, findSchemas, rules, reader }: Val
     return answerOf(await problemsOf(caller, place, text, null))
   }
 
-  /** A saved configuration with its rows; `text` stands for its content when somebody wants to change it. */
+  /** A saved configuration with its rows; `text` replaces its content to validate a change. */
   async function validateSaved(
     caller: Caller,
     componentId: string,

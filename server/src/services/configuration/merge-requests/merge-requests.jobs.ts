@@ -1,4 +1,4 @@
-// How an approved request is merged: when somebody asks, as soon as it is approved, or at the time it names; always by the same job.
+// How an approved request is merged: on request, as soon as it is approved, or at its scheduled time; always by the same job.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -61,7 +61,7 @@ export function createMerging({
     return begun
   }
 
-  /** With `immediately`, an approved request without conflicts is on its way; with conflicts it waits for somebody. */
+  /** With `immediately`, an approved request without conflicts is merged; with conflicts it waits for a decision. */
   async function mergeIfWanted(requester: Requester, request: MergeRequest): Promise<MergeRequest> {
     if (request.state !== 'approved' || request.autoMergeStrategy !== 'immediately') return request
     if ((await conflictsOf(request)).length > 0) return request

@@ -1,6 +1,6 @@
 // Rules for merge requests: who moves one where. Branches and configurations do what a merge means.
 //  1. A branch has one open request at a time.
-//  2. Others than its creator approve a request: two, or one where no second can; nobody approves twice. Somebody who is alone approves
+//  2. Others than its creator approve a request: two, or one where no second can; no user approves twice. A user who is alone approves
 //     their own. A project may ask for another number.
 //  3. A project has one merge at a time, and nothing is written into a branch while it merges (corrections-2, M3).
 
@@ -54,7 +54,7 @@ export interface MergeRequestsDeps {
   readonly branches: BranchLookup
   /** What the branch of a request changes, at this moment. */
   readonly changesOf: (request: Pick<MergeRequest, 'projectId' | 'branchFromId' | 'branchIntoId'>) => Promise<readonly Change[]>
-  /** Everybody who holds a token of the project. */
+  /** All holders of a token of the project. */
   readonly people: (projectId: number) => Promise<readonly Actor[]>
 }
 

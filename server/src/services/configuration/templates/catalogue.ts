@@ -1,4 +1,4 @@
-// Which templates there are: the repository that comes with the stack, and those that whoever runs it has named.
+// All templates: the repository that is part of the stack, and those that the operator configured.
 
 import type { TemplateFiles, TemplateFolder } from '../../../engines/template-folder/template-folder.ts'
 import { PlatformError } from '../../../kit/errors.ts'

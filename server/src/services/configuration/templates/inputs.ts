@@ -106,6 +106,7 @@ function inputError(input: TemplateInput, value: unknown): string | null {
 function patternError(pattern: string, value: string): string | null {
   if (value.length > 1000) return 'The value is longer than 1,000 characters, the most where it must match a pattern.'
   const found = matchesPattern(pattern, value)
-  if (found === undefined) return `The value could not be compared with ${pattern} in time. Tell whoever wrote the template.`
+  if (found === undefined)
+    return `The value could not be compared with ${pattern} in time. Report this to the author of the template.`
   return found ? null : `The value does not match ${pattern}.`
 }

@@ -51,7 +51,7 @@ export function gitSource({ url, ref }: GitAddress, checkout: GitCheckout): Temp
 
 export interface RefreshLoopDeps {
   readonly sources: readonly TemplateSource[]
-  /** 0: only when somebody asks for it. */
+  /** 0: only on request. */
   readonly everyMs: number
   readonly log: { warn(details: object, text: string): void }
 }

@@ -128,7 +128,7 @@ export function createTemplatesStore(database: Db) {
       return removed !== undefined
     },
 
-    /** Those of the project that nobody asks for any more go with it. */
+    /** Expired ones of the project are deleted with it. */
     async saveTask(trx: Trx, projectId: number, taskId: string, content: object, now: number): Promise<void> {
       await tablesOf(trx)
         .deleteFrom('template_task')

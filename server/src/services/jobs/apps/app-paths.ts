@@ -22,5 +22,5 @@ export function repositoryAt(address: string, baseUrl: string): RepositoryPlace 
   return id === undefined ? undefined : { id, isHere: url?.origin === new URL(baseUrl).origin }
 }
 
-/** Where the app itself is, for whoever has the link. */
+/** The URL of the app itself, for holders of the link. */
 export const linkPath = (id: number, link: string): string => `${appPath(id)}/~${link}/`

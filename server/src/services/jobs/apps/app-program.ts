@@ -39,7 +39,7 @@ export interface AppProgramDeps {
     seconds: number,
   ) => Promise<{ readonly id: number; readonly value: string }>
   readonly revokeToken: (projectId: number, tokenId: number) => Promise<void>
-  /** A workspace that the token of a run may use, and nobody else. */
+  /** A workspace that only the token of a run may use. */
   readonly createWorkspace: (app: AppRow, actor: Actor) => Promise<number>
   readonly removeWorkspace: (projectId: number, workspaceId: number) => Promise<void>
   readonly commandsFolder: string
@@ -87,7 +87,7 @@ export function createAppProgram(deps: AppProgramDeps) {
   async function checkRuntime({ own, runtime }: AppSettings): Promise<void> {
     if (own === 'command') return
     const { problem } = await deps.isolation()
-    // Commands come from whoever runs the stack; the code of an app comes from whoever may configure it. An image is reached through its
+    // Commands come from the operator of the stack; the code of an app comes from any user who may configure it. An image is reached through its
     // forwarder, which only isolated ones have.
     if (problem !== undefined) throw new PlatformError('apps.notIsolated', { reason: problem })
     if (runtime && runtime !== 'python-js') await commandOf(runtime) // its files say what it is
@@ -109,7 +109,7 @@ export function createAppProgram(deps: AppProgramDeps) {
     const image = imageName(component, component.definition.tag)
     const engine = await deps.findContainerEngine()
     if (!engine) throw new PlatformError('apps.noContainerEngine', { component: component.id, image })
-    /** One attempt: whoever deploys waits for the answer, and a start is tried again anyway. */
+    /** One attempt: the deploying user waits for the response, and a start is retried anyway. */
     const fetch = (signal?: AbortSignal) => engine.prepare(image, { ...imageSource(component), attempts: 1, signal })
     return { engine, image, fetch }
   }

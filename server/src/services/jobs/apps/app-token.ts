@@ -1,4 +1,4 @@
-// The token that an app reads tables with: what whoever deployed it may read, and nothing that changes anything.
+// The token that an app reads tables with: read access of the deployer, and no write access.
 
 import { createHash } from 'node:crypto'
 import { type Actor, bucketPermissionOf } from '../../../model/actor.ts'
@@ -20,7 +20,7 @@ export const readingToken =
   async (actor: Actor, description: string, seconds: number): Promise<{ readonly id: number; readonly value: string }> => {
     const readable = (await bucketIds(actor.projectId)).filter((id) => bucketPermissionOf(actor, id) !== undefined)
     const bucketPermissions = Object.fromEntries(readable.map((id) => [id, 'read']))
-    // Whoever may deploy an app need not be allowed to make tokens: this one may do less than they do.
+    // The deployer of an app need not be allowed to create tokens: this one may do less than they do.
     const { token, value } = await create(
       { ...actor, canManageTokens: true },
       { description, expiresIn: seconds, bucketPermissions },
@@ -31,7 +31,7 @@ export const readingToken =
 /** What is kept of the secret of a link or a credential. */
 export const hashOf = (value: string): string => createHash('sha256').update(value).digest('hex')
 
-/** The end of a run waits for nobody: a token that cannot be revoked ends by itself. */
+/** Do not wait for it at the end of a run: a token that cannot be revoked expires. */
 export const revokeQuietly =
   (
     revoke: (projectId: number, tokenId: number) => Promise<void>,

@@ -355,7 +355,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
           config: {
             operation: `${name}.createAppLink`,
             onlyReads: true,
-            summary: 'A link that opens the data app for whoever has it, for some hours',
+            summary: 'A link that opens the data app for anyone who has it, for some hours',
             needs: 'component',
           },
           schema: { params: ById, body: LinkBody, response: { 201: LinkView } },

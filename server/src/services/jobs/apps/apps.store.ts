@@ -25,7 +25,7 @@ interface Tables {
     updated_at: number
     last_request_at: number | null
     last_start_at: number | null
-    /** Null until somebody asks for it. */
+    /** Null until it is requested. */
     password_cipher: string | null
     password_token_id: number | null
   }
@@ -88,7 +88,7 @@ export function createAppsStore(database: Db) {
         .where('id', '=', id)
         .executeTakeFirst(),
 
-    /** Whatever its project: for addresses that name only the app, before anybody is let in. */
+    /** In any project: for URLs that only carry the app, before authentication. */
     findAnywhere: (id: number): Promise<AppRow | undefined> =>
       db.selectFrom('data_app').selectAll().where('id', '=', id).executeTakeFirst(),
 
@@ -131,7 +131,7 @@ export function createAppsStore(database: Db) {
         .returningAll()
         .executeTakeFirst(),
 
-    /** In place of the one that was read; undefined when somebody was faster. */
+    /** Replaces the one that was read; undefined if another request was faster. */
     setPassword: (trx: Trx, app: AppRow, cipher: string, tokenId: number): Promise<AppRow | undefined> =>
       at(trx)
         .updateTable('data_app')

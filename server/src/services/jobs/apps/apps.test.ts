@@ -129,7 +129,7 @@ isolated('an app is made, deployed, opened by a link, put to sleep and deleted',
   const runs = (await call('GET', `/${app.id}/runs`)).json<{ state: string; reason: string }[]>()
   assert.deepEqual(
     runs.map(({ state, reason }) => [state, reason]),
-    [['stopped', 'somebody stopped it']],
+    [['stopped', 'it was stopped by a user']],
   )
   assert.equal((await call('DELETE', `/${app.id}`)).status, 204)
   assert.equal((await call('GET', `/${app.id}`)).status, 404)
@@ -326,7 +326,7 @@ isolated('an app sleeps when nobody uses it, and wakes up', async () => {
   assert.equal((await stack.request('GET', link, { token: null })).status, 200)
   await untilEnded(app)
   assert.equal((await get(app)).desiredState, 'running')
-  assert.match((await runsOf(app))[0]?.reason ?? '', /nobody used it for 1 seconds/)
+  assert.match((await runsOf(app))[0]?.reason ?? '', /it was idle for 1 seconds/)
   assert.equal((await stack.request('GET', link, { token: null })).status, 200, 'the next request starts it')
   await call('DELETE', `/${app.id}`)
 })

@@ -299,7 +299,7 @@ export function createApps(deps: AppsDeps) {
     isDefault: branch_id === (await deps.defaultBranchId(project_id)),
   })
 
-  /** A link opens the app for whoever has it, as long as the token that made it works. */
+  /** A link opens the app for anyone who has it, as long as the token that created it is valid. */
   async function createLink(
     { actor, origin }: Pick<AppCaller, 'actor' | 'origin'>,
     row: AppRow,
@@ -315,7 +315,7 @@ export function createApps(deps: AppsDeps) {
     return { value, expiresAt: new Date(expiresAt) }
   }
 
-  /** The same for everybody who asks, until the token that asked first no longer works. */
+  /** The same for all callers, until the token that requested it first becomes invalid. */
   async function password(caller: Pick<AppCaller, 'actor' | 'origin'>, id: string): Promise<string> {
     const row = await find(caller.actor, id)
     const known = await knownPassword(row)

@@ -1,7 +1,7 @@
 // The address at which apps are used: the way in for people who are signed in, and what a link leads to (spec platform 6.4, ADR 0036).
 //  (1) A page of an app runs in an origin of its own, which no cookie of the stack goes with: the link is part of its address.
 //  (2) The app never sees a cookie, a token or a session of the stack, and cannot set a cookie for it.
-//  (3) A link is looked at again while a websocket is open: it ends with the link, or with the membership of whoever made it.
+//  (3) A link is checked again while a websocket is open: it closes with the link, or with the membership of its creator.
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -64,14 +64,14 @@ const NOT_FROM_APP: ReadonlySet<string> = new Set([
   'set-cookie',
   'strict-transport-security',
 ])
-/** Rule 1: scripts run, in an origin that is nobody's. */
+/** Rule 1: scripts run, in an opaque origin. */
 const SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads; frame-ancestors 'self'"
 const LOOK_AGAIN_MS = 30_000
 
 export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
   const { apps, use } = deps
 
-  /** Whoever belongs to the project, or has the password, is given a link; nobody else learns whether there is such an app. */
+  /** Members of the project, and callers with the password, get a link; for others it is hidden whether the app exists. */
   async function open(req: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply): Promise<FastifyReply> {
     const { id } = req.params
     const row = /^\d{1,15}$/.test(id) ? await apps.findAnywhere(Number(id)) : undefined

@@ -27,7 +27,7 @@ const Any = Type.Unsafe<unknown>({})
 const MAX_REQUEST_BYTES = 4 * 2 ** 20
 
 export function gitRoutes({ repositories }: { repositories: Repositories }): FastifyPluginAsyncTypebox {
-  /** Nobody without a credential learns whether there is such a repository. */
+  /** Without a credential it is hidden whether the repository exists. */
   async function open(req: FastifyRequest, reply: FastifyReply, repository: string, service: Service): Promise<OpenRepository> {
     const id = repository.replace(/\.git$/, '')
     const opened = await repositories.open(id, passwordOf(req), req.origin)

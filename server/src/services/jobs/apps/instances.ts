@@ -1,5 +1,5 @@
 // The processes of apps on this node.
-//  (1) One for each app, started when somebody asks for it, ended when nobody has for a while, and after a day in any case: its token ends then.
+//  (1) One for each app, started on the first request, stopped when it is idle for a while, and after a day in any case: its token expires then.
 //  (2) What was deployed or stopped on another node is seen within a second: every deployment has its number.
 //  (3) An app that ends by itself is started again, with growing pauses; until then requests are answered with what it said last.
 //  (4) What it says is kept in bounded lines, written once a second.
@@ -30,7 +30,7 @@ export interface InstancesDeps {
   readonly settings: InstanceSettings
   /** Runs the program of an app until it ends. */
   readonly run: (app: AppRow, run: InstanceRun) => Promise<RunOutcome>
-  /** Whether somebody answers behind `dial`. */
+  /** Whether there is a response behind `dial`. */
   readonly answers: (dial: Dial, signal: AbortSignal) => Promise<boolean>
   /** Who deployed it: whose events those of its runs are. */
   readonly sourceOf: (app: AppRow) => Promise<EventSource | undefined>
@@ -190,7 +190,7 @@ export function createInstances(deps: InstancesDeps) {
       ),
     )
     const ready = untilReady(app, opened, end, abort.signal)
-    ready.catch(() => {}) // whoever awaits it gets the error
+    ready.catch(() => {}) // every awaiting caller gets the error
     const instance: Instance = {
       app,
       runId,
@@ -252,7 +252,7 @@ export function createInstances(deps: InstancesDeps) {
     const said = words.join('\n').slice(-WORDS_CHARS)
     const reason = isFailed ? [stopReason ?? how, said].filter((part) => part !== '').join('\n') : (stopReason ?? how)
     const endedAt = now()
-    // In this order: whoever waits for the end starts it anew, and must find the failure.
+    // In this order: a caller that waits for the end restarts it, and must find the failure.
     if (isFailed && !isClosing && !isReplaced(stopReason)) remember(instance, reason, endedAt)
     else failures.delete(app.id)
     if (instances.get(app.id) === instance) instances.delete(app.id)
@@ -305,16 +305,16 @@ export function createInstances(deps: InstancesDeps) {
       const app = apps.get(instance.app.id)
       if (!app) stop(instance, 'it was deleted')
       else if (app.generation !== instance.app.generation)
-        stop(instance, app.desired_state === 'stopped' ? 'somebody stopped it' : 'it was deployed again')
+        stop(instance, app.desired_state === 'stopped' ? STOPPED_BY_USER : 'it was deployed again')
       else if (instance.isReady && instance.held === 0 && at - instance.usedAt > app.auto_suspend_seconds * 1000)
-        stop(instance, `nobody used it for ${app.auto_suspend_seconds} seconds`)
+        stop(instance, `it was idle for ${app.auto_suspend_seconds} seconds`)
     }
     for (const [id, failure] of failures) retry(id, failure, apps.get(id), at)
     await report(at)
     await endLost(at)
   }
 
-  /** Rule 3, while somebody has used it lately. */
+  /** Rule 3, while it was used lately. */
   function retry(id: number, { app, until, usedAt }: Failure, current: AppRow | undefined, at: number): void {
     const isCurrent = current?.generation === app.generation && current.desired_state === 'running'
     const isWanted = isCurrent && current.auto_restart === 1 && at - usedAt <= current.auto_suspend_seconds * 1000
@@ -345,7 +345,7 @@ export function createInstances(deps: InstancesDeps) {
     })
   }
 
-  /** Starts it without anybody waiting; what goes wrong is in its log. */
+  /** Starts it in the background; errors are in its log. */
   function begin(app: AppRow): void {
     running(app)
       .then(({ ready }) => ready)
@@ -367,7 +367,7 @@ export function createInstances(deps: InstancesDeps) {
     begin,
     end(appId: number): void {
       const instance = instances.get(appId)
-      if (instance) stop(instance, 'somebody stopped it')
+      if (instance) stop(instance, STOPPED_BY_USER)
       failures.delete(appId)
     },
     start(): void {
@@ -385,8 +385,9 @@ export function createInstances(deps: InstancesDeps) {
   }
 }
 
+const STOPPED_BY_USER = 'it was stopped by a user'
 const isReplaced = (reason: string | undefined): boolean =>
-  reason !== undefined && /^(somebody stopped it|it was de(ployed again|leted)|its node is stopping)$/.test(reason)
+  reason !== undefined && /^(it was stopped by a user|it was de(ployed again|leted)|its node is stopping)$/.test(reason)
 
 const failedError = (app: AppRow, reason: string, waitMs: number): PlatformError =>
   new PlatformError('apps.failed', { id: String(app.id), reason, seconds: Math.max(1, Math.ceil(waitMs / 1000)) })

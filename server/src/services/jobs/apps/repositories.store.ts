@@ -61,7 +61,7 @@ export function createRepositoriesStore(database: Db) {
         .where('app_id', '=', id)
         .executeTakeFirst(),
 
-    /** False when somebody else has pushed since it was read, or when it is gone. */
+    /** False if there was another push since it was read, or if it is gone. */
     async update(
       trx: Trx,
       { project_id, app_id, version }: RepositoryRow,

@@ -198,7 +198,7 @@ export function createRepositories(deps: RepositoriesDeps) {
     return refuseAll(changes, 'others are pushing to this repository. Push again.')
   }
 
-  /** Undefined: somebody else has pushed meanwhile. */
+  /** Undefined: another push came first. */
   async function takeOnce(
     { app, actor, origin }: OpenRepository,
     changes: readonly RefChange[],

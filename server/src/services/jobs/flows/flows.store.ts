@@ -1,4 +1,4 @@
-// Runs of flows in the metadata database. A run is written by whoever read its latest revision; a job of it that ends raises the revision.
+// Runs of flows in the metadata database. A run is written only over the revision that was read; a job of it that ends raises the revision.
 
 import { sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'

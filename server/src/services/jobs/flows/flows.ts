@@ -163,7 +163,7 @@ export function createFlows(deps: FlowsDeps) {
     return queue.prepare(flow, { ...start, work: { ...start.work, configData: opened } })
   }
 
-  /** Undefined when somebody else was faster. */
+  /** Undefined if another worker was faster. */
   async function write(trx: Trx, { run, flow, jobs, now, decision, prepared }: Decided): Promise<readonly number[] | undefined> {
     if (!(await queue.hold(trx, flow.projectId, flow.id)) || !(await store.claim(trx, run))) return undefined
     let { state } = decision

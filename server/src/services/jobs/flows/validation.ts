@@ -44,7 +44,7 @@ export function createFlowValidation({ formatOf, componentExists, findConfigurat
     ]
   }
 
-  /** The same for whoever checks a configuration of any component. */
+  /** The same for the validation of a configuration of any component. */
   const contentProblems = async (
     place: FlowPlace,
     configurationId: string | undefined,

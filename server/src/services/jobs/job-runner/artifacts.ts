@@ -122,7 +122,7 @@ async function download(files: RunFiles, run: ArtifactRun, kind: string, file: F
   await unpackFile(folder, archive, run.diskBytes, run.signal)
 }
 
-/** Stores what the component left below artifacts/out; nobody sees it before it is published. */
+/** Stores what the component left below artifacts/out; it is invisible until it is published. */
 export async function stageArtifacts({ files }: ArtifactDeps, run: ArtifactRun): Promise<readonly StagedFile[]> {
   await refuseStrangers(run.folder, 'artifacts')
   const { owner, scope } = run

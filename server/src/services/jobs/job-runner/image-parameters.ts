@@ -1,4 +1,4 @@
-// What whoever runs the stack gives a component beside its configuration (`image_parameters`, spec platform 1.3): opened for the
+// What the operator gives a component beside its configuration (`image_parameters`, spec platform 1.3): opened for the
 // run, hidden like every other secret, and never to be found out through a configuration.
 
 import { visitScalarsBelowHash } from '../../../kit/text/json-text.ts'
@@ -27,7 +27,7 @@ export async function openImageParameters(
 
 /**
  * A cipher for a component opens in every project. Copied into a configuration, into a field that the component sends somewhere, it
- * would hand the secret to whoever wrote that configuration.
+ * would reveal the secret to the author of that configuration.
  */
 export function refuseSharedSecrets(values: readonly string[], { configuration }: Pick<RowPlan, 'configuration'>): void {
   const known = new Set(values)

@@ -102,7 +102,7 @@ function failureOfExit(component: RunnableComponent, { exitCode, words }: RunOut
   }
 }
 
-/** A failure of a component as the error that ends the run; what it said last is for the log, where nobody else keeps it. */
+/** A failure of a component as the error that ends the run; its last output goes to the log, since it is stored nowhere else. */
 export const thrown = (failure: Failure, words?: string, facts: FailureFacts = {}): PlatformError =>
   new PlatformError(
     failure.type === 'user' ? 'jobRunner.componentFailed' : 'jobRunner.componentBroken',

@@ -1,4 +1,4 @@
-// The programs of a row, in order: which they are, what each is given, and the secrets that whoever runs the stack gave them.
+// The programs of a row, in order: which they are, what each is given, and the secrets that the operator gave them.
 
 import { createHash } from 'node:crypto'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -43,7 +43,7 @@ export async function prepareSteps(
   }
 }
 
-/** A processor of the row: what it is, where it runs, what it is given by whoever runs the stack. */
+/** A processor of the row: what it is, where it runs, and the parameters of the operator. */
 interface Processor {
   readonly plan: ProcessorPlan
   readonly component: RunnableComponent

@@ -67,7 +67,7 @@ export interface RowRun {
   readonly debug: DebugArchive | undefined
   /** The row ends before its first program starts. */
   readonly inputOnly: boolean
-  /** Undefined without a stored configuration: nobody would find them again. */
+  /** Undefined without a stored configuration: they would not be found again. */
   readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
   /** Whose folder outlives a failed run; undefined when the component has none. */
   readonly checkpoint: CheckpointOwner | undefined

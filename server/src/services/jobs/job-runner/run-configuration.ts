@@ -136,7 +136,7 @@ export async function planRow(deps: PlanDeps, request: PlanRequest): Promise<Row
   }
 }
 
-/** In one place only: which of two lists would win is nobody's guess. */
+/** In one place only: with two lists the precedence would be unclear. */
 function chooseProcessors(root: string, row: string | undefined): string | undefined {
   const inRoot = nonEmpty(processorsText(root))
   const inRow = row === undefined ? undefined : nonEmpty(processorsText(row))

@@ -208,7 +208,7 @@ async function runRows(
 
 const FINISHED = 'Component processing finished.'
 
-/** What the job will say when it ends, kept from now on: the end may be written by whoever finds it lost. */
+/** The result of the job, stored from now on: the end may be written by another worker that finds it lost. */
 async function markPublished(
   trx: Trx,
   { clock }: Pick<JobRunnerDeps, 'clock'>,

@@ -62,7 +62,7 @@ async function runInFolder(
     const output = await runSteps(deps, run, { folder, mask, state, sql: inputs.sql, checkpoint, publishAlways }, progress)
     if (run.inputOnly) return emptyResult(inputs)
     if (run.debug) {
-      // What the component will remember may be a secret that nobody knew before.
+      // The state of the component may contain a secret that was unknown before.
       const remembered = createMask([...run.secrets, ...inputs.secrets, ...secretsIn(output.state ?? '{}')])
       await run.log.flush()
       await saveStage(run.debug, folder, 'stage_output.zip', remembered)

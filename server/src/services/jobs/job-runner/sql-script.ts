@@ -55,7 +55,7 @@ export interface ScriptEnd extends SqlRunEnd {
 export async function runScript(sql: RunSql, step: ScriptStep, signal: AbortSignal): Promise<ScriptEnd> {
   const request = requestOf(step)
   const end = await sql.run(request, signal)
-  // Whoever names columns of a file says that it has no header; these have one all the same.
+  // Columns given for a file mean that it has no header; these have one all the same.
   for (const { path, columns } of request.outputs) if (columns) await writeDataFile(`${path}.manifest`, '{"has_header":true}')
   return { ...end, image: { id: `sql/${step.component.id}:${step.tag}`, digests: [] } }
 }

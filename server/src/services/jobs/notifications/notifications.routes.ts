@@ -277,7 +277,7 @@ function recipientView({ channel, address, template }: Recipient, actor: Actor) 
   return { channel, address: shown, url: shown, template }
 }
 
-/** Whoever has the whole address of a webhook can write there; viewers change nothing. */
+/** The whole URL of a webhook is enough to write there; viewers change nothing. */
 const withoutPath = (address: string): string => `${new URL(address).origin}/***`
 
 const subscriptionView = (subscription: Subscription, actor: Actor, warnings: string[]) => ({

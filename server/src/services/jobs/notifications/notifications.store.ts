@@ -236,7 +236,7 @@ export function createNotificationsStore(database: Db) {
 
     hasDue: async (now: number): Promise<boolean> => (await anyDue(database, { now })).length > 0,
 
-    /** Takes deliveries that are due, of all projects; nobody else gets them before `leaseUntil`. */
+    /** Claims deliveries that are due, of all projects; no other node gets them before `leaseUntil`. */
     claimDue: async (
       trx: Trx,
       now: number,

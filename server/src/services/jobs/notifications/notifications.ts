@@ -68,7 +68,7 @@ export function createNotifications({ db, inTransaction, clock, subscriptions, o
     return getDelivery(actor, claimed.id)
   }
 
-  /** An event that somebody else emits (spec platform 6.7, `POST /events/{eventType}`). */
+  /** An event that an external caller emits (spec platform 6.7, `POST /events/{eventType}`). */
   function emitEvent(actor: Actor, event: string, data: Readonly<Record<string, unknown>>): Promise<number> {
     const named = valueAt(data, 'project.id')
     if (named !== undefined && String(named) !== String(actor.projectId))

@@ -1,5 +1,5 @@
 // Events become deliveries: one for each subscription that asked for the event, in the transaction of the event itself. Whatever happens
-// after the commit, the messages are sent; before it, nobody hears of anything.
+// after the commit, the messages are sent; before it, nothing is visible.
 
 import { randomUUID } from 'node:crypto'
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'

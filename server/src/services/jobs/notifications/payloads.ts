@@ -4,7 +4,7 @@ import { formatExpiration } from '../../../kit/clock.ts'
 import type { JobEndFacts } from '../../../model/job-end.ts'
 import type { PhaseEnd, RunningWork, ScheduleMissed } from '../../../model/notification-port.ts'
 
-/** The events this stack emits itself. Others are emitted by whoever calls `POST /events/{event}`. */
+/** The events this stack emits itself. Others are emitted by callers of `POST /events/{event}`. */
 export const OWN_EVENTS = [
   'job-failed',
   'job-succeeded',
@@ -28,7 +28,7 @@ const JOB_EVENT: Readonly<Record<string, OwnEvent>> = {
   error: 'job-failed',
 }
 
-/** Undefined for jobs that send no message: those of development branches, parts of others, and jobs that somebody ended. */
+/** Undefined for jobs that send no message: those of development branches, parts of others, and terminated jobs. */
 export function payloadOfJob(job: JobEndFacts): Payload | undefined {
   const eventType = JOB_EVENT[job.status]
   if (eventType === undefined || !job.isDefaultBranch || job.isPart) return undefined

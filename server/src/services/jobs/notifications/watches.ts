@@ -1,5 +1,5 @@
-// What no call causes: work that takes longer than usual, tables that nobody writes to, a disk that fills up. Looked at from time to time,
-// and only while somebody has subscribed to it. A unique key makes each of them one message for each subscription, on any number of nodes.
+// What no call causes: work that takes longer than usual, tables without writes, a disk that fills up. Checked from time to time,
+// and only while there is a subscription to it. A unique key makes each of them one message for each subscription, on any number of nodes.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'

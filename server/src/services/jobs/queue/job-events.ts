@@ -21,7 +21,7 @@ export interface JobEventList {
 export interface Follow {
   readonly follower: JobFollower
   list(sinceId: string | undefined, limit: number): Promise<Record<string, unknown>[]>
-  /** Undefined: whoever follows may not any more. */
+  /** Undefined: the caller is no longer allowed to follow. */
   current(): Promise<JobRow | undefined>
   view(job: JobRow): Record<string, unknown>
   readonly since: string | undefined

@@ -4,7 +4,7 @@
 export interface JobFollower {
   /** Resolves at the next notification, at once when there was one since the last call; false after `ms` without any. */
   next(ms: number): Promise<boolean>
-  /** This node stops: whoever follows goes on at another one, or when it is back. */
+  /** This node stops: followers reconnect to another one, or when it is back. */
   isOver(): boolean
   leave(): void
 }
@@ -14,7 +14,7 @@ export interface JobNotifier {
   /** A job changed its state; its parent changes with it. */
   moved(job: { readonly id: number; readonly parent_job_id: number | null }): void
   follow(jobId: number): JobFollower
-  /** Wakes everybody for the last time. */
+  /** Wakes all followers for the last time. */
   end(): void
 }
 

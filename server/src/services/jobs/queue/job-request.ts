@@ -321,7 +321,7 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     actor: JSON.stringify(actor),
     request: JSON.stringify(stored),
     config_data: context.configData,
-    // One configuration of a component in a branch runs once at a time; a job without one bothers nobody.
+    // One configuration of a component in a branch runs once at a time; a job without one is not limited.
     lock_key: request.config === undefined ? null : `${actor.projectId}/${branch.id}/${componentId}/${request.config}`,
     sibling_limit: context.parent?.siblingLimit ?? null,
     step_group: context.parent?.stepGroup ?? null,

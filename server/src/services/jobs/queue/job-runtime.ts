@@ -7,7 +7,7 @@ export interface JobRuntime {
   readonly parallelism: string | null
   /** Of the image; undefined when the configuration leaves it to the component. */
   readonly tag: string | undefined
-  /** Whoever wrote the configuration says that it may run in a development branch. */
+  /** The author of the configuration allows it to run in a development branch. */
   readonly isSafe: boolean
   /** What the node that runs it must have. */
   readonly labels: readonly string[]

@@ -43,7 +43,7 @@ const DaysQuery = readByRule({
 /** What every older form of a job has. */
 const LegacyJob = Type.Object({ id: Type.Integer(), status: Type.String() })
 const StartedJob = Type.Object({ ...LegacyJob.properties, url: Type.String() })
-/** Has no program, which nobody misses where nothing runs. */
+/** Has no program, which does not matter where nothing runs. */
 const SANDBOX = 'keboola.sandboxes'
 
 export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {

@@ -1,5 +1,5 @@
 // The worker: claims jobs, runs them, keeps them alive, and picks up after workers that are gone.
-//  (1) A job runs under a lease that is renewed while it runs; whoever finds it expired, and its worker silent, decides its fate, once.
+//  (1) A job runs under a lease that is renewed while it runs; the worker that finds it expired, and its owner silent, decides its fate, once.
 //  (2) Every write of a run carries the attempt it was claimed with; a worker that comes back late writes nothing.
 //  (3) A lost job goes back to the queue when no component had begun, is a success when all its results were published, and is an
 //      error otherwise: a component is run twice by us only when its description allows it and nothing of the job was published.
@@ -84,7 +84,7 @@ export interface QueueLoopDeps {
   /** Most times a job is started. */
   readonly attempts: () => number
   readonly recordEvent: RecordEvent
-  /** Nobody else can hold a job of this database: leases of an earlier process are void at once. */
+  /** No other process can hold a job of this database: leases of an earlier process are void at once. */
   readonly isAlone: boolean
   /** The name under which this process says that it is alive. */
   readonly worker?: string
@@ -468,7 +468,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     while (looking) await looking
     const mine = tick()
     looking = mine
-      .catch(() => {}) // of whoever asked for it
+      .catch(() => {}) // reported to the caller
       .finally(() => {
         looking = undefined
         if (lookAgain) wake()

@@ -317,7 +317,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       return found !== undefined
     },
 
-    /** Nobody else claims until this transaction ends. */
+    /** No other worker claims until this transaction ends. */
     async serialiseClaims(trx: Trx): Promise<void> {
       if (dialectOf(trx) === 'postgres') await sql`select pg_advisory_xact_lock(${CLAIM_LOCK})`.execute(trx)
     },
@@ -478,7 +478,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       await tellAll(trx, await endJob(trx, { jobId, now, status, result, usage, metrics, error, ...why }))
     },
 
-    /** An open container is held by nobody; its rows are. */
+    /** An open container is not claimed; its rows are. */
     leaveOpen: async (trx: Trx, jobId: number, now: number): Promise<void> => {
       await tables(trx)
         .updateTable('queue_job')
@@ -538,7 +538,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
         .$call(claimRows(trx))
         .execute(),
 
-    /** On one node with its own database nobody else can hold a job when it starts. */
+    /** On one node with its own database no other worker can hold a job when it starts. */
     expireAllLeases: async (): Promise<void> => {
       await db
         .updateTable('queue_job')

@@ -228,7 +228,7 @@ export function createQueue(deps: QueueDeps) {
     return (await asShown([job]))[0]!
   }
 
-  /** The state belongs to the configuration: whoever may not read that does not see it, not even of their own job. */
+  /** The state belongs to the configuration: callers that cannot read that do not see it, not even of their own job. */
   async function states(actor: Actor, id: number): Promise<readonly KeptState[]> {
     const job = await get(actor, id)
     if (!canUseComponent(actor, job.component_id, components.canonicalId)) throw new PlatformError('accessDenied')
@@ -412,7 +412,7 @@ export function createQueue(deps: QueueDeps) {
     )
   }
 
-  /** The flow still runs: nothing below it is decided by anybody else until the transaction ends. */
+  /** The flow still runs: nothing below it is decided by another worker until the transaction ends. */
   async function holdFlow(trx: Trx, projectId: number, id: number): Promise<JobRow | undefined> {
     const flow = await store.findForUpdate(trx, projectId, id)
     return flow?.status === 'processing' ? flow : undefined

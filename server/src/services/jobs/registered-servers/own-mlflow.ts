@@ -1,5 +1,5 @@
-// MLflow servers of the stack itself, for projects of a node on which no other one is registered: started when somebody asks, with a store in
-// the data folder that belongs to the project, and ended when nobody has asked for a while.
+// MLflow servers of the stack itself, for projects of a node on which no other one is registered: started on request, with a store in
+// the data folder that belongs to the project, and stopped when idle for a while.
 //  (1) A server is a program as those of components are: it ends with the stack, however that ends, with everything that it started.
 //  (2) Where the kernel allows it, it sees the store of its project and its Python, and has no network.
 

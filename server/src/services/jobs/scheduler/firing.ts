@@ -43,7 +43,7 @@ export interface FiringDeps {
 
 interface Written extends Omit<Execution, 'scheduleId' | 'executedAt' | 'jobId' | 'reason'> {
   readonly reason: string
-  /** As the schedule wants it: nobody has to hear of it. */
+  /** As the schedule requires: no notification. */
   readonly byPolicy?: true
 }
 

@@ -76,7 +76,7 @@ function runsOf({ cron, zone, dst }: Plan, local: number): PlannedRun[] {
   ]
 }
 
-/** Nobody plans further, and every year looked at costs the rules of a year of the zone. */
+/** Plans do not reach further, and every year considered costs the rules of a year of the zone. */
 const FURTHEST_LISTED_MS = 30 * 365.25 * 24 * 3_600_000
 
 /** The next `count` runs after `instant`, within thirty years; the very next one however far it is. */

@@ -70,7 +70,7 @@ export function createSchedulerStore(database: Db) {
         await db.selectFrom('schedule').selectAll().where('project_id', '=', projectId).where('id', '=', id).executeTakeFirst(),
       ),
 
-    /** Holds the record until the transaction ends: whoever fires it meanwhile is waited for, or passes it over. */
+    /** Locks the record until the transaction ends: a concurrent firing waits, or skips it. */
     lockByConfiguration: async (trx: Trx, projectId: number, configurationId: string): Promise<ScheduleRecord | undefined> =>
       recordOf(
         await withTables<Tables>(trx)

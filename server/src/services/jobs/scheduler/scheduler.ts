@@ -256,7 +256,7 @@ export function createScheduler(deps: SchedulerDeps) {
       await recordEvent(trx, actor, scheduleEvent(record, 'scheduler.scheduleDeleted', {}), origin)
     })
 
-  /** A new value for the schedule's token; a token that somebody deleted is issued anew. */
+  /** A new value for the schedule's token; a deleted token is issued again. */
   async function refreshToken(actor: Actor, id: number, origin: Origin): Promise<ScheduleWithExecutions> {
     needMaster(actor)
     const record = await getRecord(actor, id)

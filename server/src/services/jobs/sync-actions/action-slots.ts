@@ -65,7 +65,7 @@ export function createActionSlots({ max, maxPerProject, waitMs }: ActionLimits):
         }
         waiting.add(entry)
         timer = setTimeout(() => reject(refusal(projectId)), waitMs)
-        onAbort = () => reject(refusal(projectId)) // nobody is there to read it
+        onAbort = () => reject(refusal(projectId)) // the caller is gone
         signal.addEventListener('abort', onAbort, { once: true })
       })
     } finally {

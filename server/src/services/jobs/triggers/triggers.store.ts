@@ -96,7 +96,7 @@ export function createTriggersStore(database: Db) {
       return { ...trigger, id }
     },
 
-    /** Only as long as nobody else has run it since it was read. */
+    /** Only if it has not run since it was read. */
     replace: async (trx: Trx, before: Trigger, after: Trigger): Promise<boolean> => {
       const { numUpdatedRows } = await withTables<Tables>(trx)
         .updateTable('table_trigger')

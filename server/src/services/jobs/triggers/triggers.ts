@@ -3,7 +3,7 @@
 //  2. What was seen is remembered table by table, so no import is missed or counted twice, whatever the clocks say.
 //  3. The run and the memory of it are written together: on any number of nodes an import starts one job.
 //  4. Who makes, changes or deletes one may use its component: the one it has and the one it gets.
-//  5. It runs with a token that does not expire and that nobody can delete under it; only admins lend a token of an admin.
+//  5. It runs with a token that does not expire and cannot be deleted while in use; only admins lend a token of an admin.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'

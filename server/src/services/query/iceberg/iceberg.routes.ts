@@ -263,7 +263,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
       {
         config: {
           operation: 'iceberg.dropTable',
-          summary: 'Drops a table; its files go when nobody can read them any more',
+          summary: 'Drops a table; its files are deleted when no reader can need them any more',
           needs: 'catalogueWrite',
         },
         schema: {

@@ -69,7 +69,7 @@ export type Iceberg = ReturnType<typeof createIceberg>
 /** Folders and files outside the folder of the table that one set of keys may name. */
 const MAX_PLACES = 10
 const TRIES = 3
-/** Where who writes puts files, below the folder of the table. Own files never lie there: whoever may write could replace them. */
+/** Where writers put files, below the folder of the table. Own files never lie there: a writer could replace them. */
 export const STAGED = 'staged/'
 
 export function createIceberg(deps: IcebergDeps) {

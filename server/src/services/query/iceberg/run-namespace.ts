@@ -1,7 +1,7 @@
 // The namespace `run`: tables that live as long as one run of a job on another engine, for the token of that run alone. What the run keeps between
 // its statements is made here by its engine; so are its results, whose files the tables of the project then take over where they lie.
 //  1. A result has the field ids and types of the table that takes it, and lies in a folder that no other writer of that table reaches.
-//  2. Nobody but the run sees these tables. They go with the token; files that no table took are swept.
+//  2. Only the run sees these tables. They are deleted with the token; files that no table adopted are swept.
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -155,7 +155,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
     await inTransaction((trx) => store.remove(trx, ownerOf(actor), name))
   }
 
-  /** For whoever runs the job. */
+  /** For the job runner. */
   const ofRun: RunNamespace = {
     async open(owner, folder, results) {
       const rows = results.map(({ name, target }) => ({ name, folder: target.folder, target, metadata: undefined }))

@@ -26,7 +26,7 @@ export interface RunTableRow {
   readonly name: string
   readonly folder: string
   readonly target: RunTarget | undefined
-  /** Text of the metadata; undefined: nobody has made the table yet. */
+  /** Text of the metadata; undefined: the table has not been created yet. */
   readonly metadata: string | undefined
 }
 

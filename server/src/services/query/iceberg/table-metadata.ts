@@ -105,7 +105,7 @@ function rising(times: readonly number[]): number[] {
   })
 }
 
-/** The same for the same table, whoever asks and whenever; an alias has its own. */
+/** The same for the same table, for every caller and at any time; an alias has its own. */
 export function tableUuid(bucket: string, projectId: number, tableKey: number): string {
   const hash = createHash('sha256').update(`millrace table ${bucket}/${projectId}/${tableKey}`).digest()
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80

@@ -1,4 +1,4 @@
-// Writes what Iceberg readers need of a state, when somebody asks for the table and not before. A state shares the manifests of the state
+// Writes what Iceberg readers need of a state, on the first request for the table. A state shares the manifests of the state
 // before it whose files are all still there: after an append one small manifest is written, whatever the size of the table.
 // Bytes first, record last; when two nodes write the same state, the first record counts and the other's bytes are swept.
 
@@ -148,7 +148,7 @@ export function createSnapshotWriter({ store, objects, inTransaction, uriPrefix,
     }
   }
 
-  /** Undefined: somebody else wrote the same record. */
+  /** Undefined: another request wrote the same record. */
   async function recorded<T>(work: (trx: Trx) => Promise<T>): Promise<T | undefined> {
     try {
       return await inTransaction(work)

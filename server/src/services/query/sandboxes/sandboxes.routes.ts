@@ -218,7 +218,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
         {
           config: {
             operation: `${name}.deactivate`,
-            summary: 'Let nobody log in until it is activated; its tables stay',
+            summary: 'Disable logins until it is activated; its tables stay',
             needs: 'sandbox',
           },
           schema: { params: ById, response: { 200: SandboxView } },

@@ -113,7 +113,7 @@ export function createSandboxes({ db, inTransaction, clock, recordEvent, workspa
 
   const get = async (actor: Actor, kind: SandboxKind, id: string): Promise<Sandbox> => shown(actor, await find(actor, kind, id))
 
-  /** Sharing shows it to every token that reads the whole project; changing it stays with whoever made it. */
+  /** Sharing shows it to every token that reads the whole project; only its creator can change it. */
   async function findOwn(actor: Actor, kind: SandboxKind, id: string): Promise<SandboxRow> {
     const row = await find(actor, kind, id)
     if (!isOwn(actor, row)) throw new PlatformError('accessDenied')
@@ -179,7 +179,7 @@ export function createSandboxes({ db, inTransaction, clock, recordEvent, workspa
     get,
     change,
     resetCredentials,
-    /** Nobody logs in until it is activated: the password that holds is known to nobody. */
+    /** Logins are disabled until it is activated: the current password is unknown. */
     deactivate: async (actor: Actor, id: string, origin: Origin): Promise<Sandbox> => {
       const closed = await resetCredentials(actor, 'sandbox', id, origin, false)
       return { ...closed, password: '' }

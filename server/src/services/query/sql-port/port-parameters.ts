@@ -33,7 +33,7 @@ export async function untypedLists(statement: Statement): Promise<ReadonlySet<nu
   return new Set(parameters.flatMap(({ number, isWhole }) => (isWhole ? [number] : [])))
 }
 
-/** Puts literals in the place of parameters. `type`: its object id, 0 where nobody knows it. */
+/** Replaces parameters by literals. `type`: its object id, 0 if unknown. */
 export async function literalEdits(
   statement: Statement,
   values: readonly (string | null)[],

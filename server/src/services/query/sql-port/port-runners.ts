@@ -62,13 +62,13 @@ export function createReadRunner({ engine, reader, owner, findTable, onClosed }:
   }
 }
 
-/** Runs `work` in a session of the workspace, which nobody else has meanwhile. */
+/** Runs `work` in a session of the workspace, exclusively. */
 export type UseWorkspace = (work: (session: SqlSession) => Promise<void>, signal: AbortSignal) => Promise<void>
 
 export interface WorkspaceRunnerDeps {
   readonly use: UseWorkspace
   readonly endOfConnection: AbortSignal
-  /** Called when a transaction has waited so long for its next statement: nobody else gets into the workspace meanwhile. */
+  /** Called when a transaction has waited so long for its next statement: it blocks the workspace for all others. */
   readonly onIdle: () => void
   readonly idleMs: number
 }

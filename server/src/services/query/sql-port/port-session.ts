@@ -32,7 +32,7 @@ import { applyEdits, type EditedText, type TextEdit } from './text-edits.ts'
 export interface PortSessionDeps {
   readonly runner: Runner
   readonly settings: PortSettings
-  /** Throws when whoever connected may not go on. */
+  /** Throws if the client is no longer allowed to continue. */
   readonly check: () => Promise<void>
   /** Every table the client may read, for the catalogue and for names without a schema. */
   readonly listTables: (take: () => Promise<Taken>) => Promise<readonly CatalogTable[]>
@@ -55,7 +55,7 @@ interface Bound {
   /** Types that the client gives. */
   readonly types: readonly number[]
   readonly formats: readonly Format[]
-  /** Types of the values; 0 or none where nobody knows it. */
+  /** Types of the values; 0 or none if unknown. */
   readonly typesOfValues: () => Promise<readonly number[]>
 }
 

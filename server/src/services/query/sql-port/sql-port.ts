@@ -37,7 +37,7 @@ export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
 
 /** A token that was deleted ends its connections within this time. */
 const CHECK_MS = 1000
-/** A transaction in a workspace that has no statement for so long is undone: it keeps everybody else out. */
+/** A transaction in a workspace that is idle for so long is rolled back: it blocks all other users. */
 const IDLE_TRANSACTION_MS = 300_000
 const idleTransaction = () =>
   new WireError('25P03', `The transaction had no statement for ${IDLE_TRANSACTION_MS / 1000} seconds and was undone.`)

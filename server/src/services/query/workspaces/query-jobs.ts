@@ -125,7 +125,7 @@ export function createQueryJobs({ workspaces, sessions, results, jobs }: QueryJo
     return { id, status: 'completed', query, error: null, numberOfRows: rows, rowsAffected: changedRows, columns }
   }
 
-  /** Seen by whoever may use its workspace: others find nothing. */
+  /** Visible to callers that may use its workspace; not found for others. */
   async function get(actor: Actor, id: string): Promise<{ readonly job: StorageJob; readonly outcome: QueryOutcome }> {
     const job = /^\d{1,15}$/.test(id) ? await jobs.get(actor.projectId, Number(id)).catch(missing(id)) : undefined
     if (job?.operationName !== 'workspaceQuery') throw notFound(id)

@@ -32,7 +32,7 @@ export const newPassword = (): string => randomBytes(24).toString('base64url')
 export const hashOf = (password: string): string => createHash('sha256').update(password).digest('hex')
 
 const MAX_CREDENTIALS = 100
-/** A token that is valid for longer is refused: whoever finds it could use it as long. */
+/** A token with a longer validity is refused: a leaked one could be used as long. */
 const MAX_SECONDS = 3600
 const DEFAULT_KEY = 'default'
 

@@ -8,7 +8,7 @@ import type { Workspace } from './workspaces.store.ts'
 
 export type QueryWorkspace = ReturnType<typeof createWorkspaceQuery>
 
-/** More than anybody reads; large results are tables, which can be loaded. */
+/** More than a person reads; large results are tables, which can be loaded. */
 const MAX_ROWS = 10_000
 
 export function createWorkspaceQuery(sessions: Pick<WorkspaceSessions, 'use'>) {

@@ -41,7 +41,7 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
   const { engine, files, quotaMb, memoryMb } = deps
   const last = new Map<number, Promise<unknown>>()
 
-  /** Runs `work` in a session of the workspace, after whoever is in it. */
+  /** Runs `work` in a session of the workspace, after its current user. */
   async function use<T>(
     scope: Scope,
     workspace: Workspace,
@@ -99,7 +99,7 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
 
   return {
     use,
-    /** After whoever is in it. */
+    /** After the current user of the session. */
     removeFiles: async (id: number): Promise<void> => {
       await last.get(id)
       await files.remove(id)

@@ -1,4 +1,4 @@
-// The sweep of workspaces: those that nobody used for long, and database files without a record.
+// The sweep of workspaces: those that were unused for long, and database files without a record.
 
 import type { DatabaseFiles, ResultFiles } from '../../../engines/sql/database-files.ts'
 import type { Workspaces } from './workspaces.ts'

@@ -82,7 +82,7 @@ export function createWorkspacesStore(database: Db) {
       return row && toWorkspace(row)
     },
 
-    /** Of any project: whoever logs in with a name of a workspace names no project. */
+    /** Of any project: a login with the name of a workspace carries no project. */
     findById: async (id: number): Promise<Workspace | undefined> => {
       const row = await db.selectFrom('workspace').selectAll().where('id', '=', id).executeTakeFirst()
       return row && toWorkspace(row)
@@ -127,7 +127,7 @@ export function createWorkspacesStore(database: Db) {
         .execute()
     },
 
-    /** False when somebody else was faster. */
+    /** False if another request was faster. */
     remove: async (trx: Trx, { projectId, id }: Pick<Workspace, 'projectId' | 'id'>): Promise<boolean> => {
       const { numDeletedRows } = await tables(trx)
         .deleteFrom('workspace')

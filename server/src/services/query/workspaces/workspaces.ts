@@ -44,7 +44,7 @@ export interface NewWorkspace {
   readonly readOnlyStorageAccess?: boolean | undefined
   readonly statementTimeoutSeconds?: number | undefined
   readonly configurationVersion?: number | undefined
-  /** Of whoever logs in by a key. */
+  /** Of users that log in by key. */
   readonly publicKey?: string | undefined
 }
 
@@ -135,7 +135,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     return found
   }
 
-  /** The record first: from then on nobody finds the workspace. */
+  /** The record first: from then on the workspace is not found. */
   async function remove({ projectId, id }: Pick<Workspace, 'projectId' | 'id'>, by?: By): Promise<void> {
     const workspace = await store.find(projectId, id)
     if (!workspace) return
@@ -167,7 +167,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     get,
     remove,
     resetPassword,
-    /** For whoever logs in with the name and the password of a workspace, which names no project. */
+    /** For logins with the name and password of a workspace, which carry no project. */
     findById: store.findById,
     mayUse,
     hasPassword,
@@ -183,7 +183,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
   }
 }
 
-/** Whoever manages the project's data, and who made it. */
+/** Callers that manage the project's data, and its creator. */
 const mayUse = (actor: Actor, workspace: Workspace): boolean =>
   actor.isMasterToken || actor.canManageBuckets || workspace.creator.tokenId === actor.tokenId
 

@@ -94,7 +94,7 @@ export function createBackupsStore(database: Db) {
       await db.insertInto('restored_copy').values({ restored_at: now }).execute()
     },
 
-    /** Undefined in a stack that is nobody's copy. */
+    /** Undefined in a stack that is not a copy. */
     restoredAt: async (): Promise<Date | undefined> => {
       const row = await db.selectFrom('restored_copy').select('restored_at').limit(1).executeTakeFirst()
       return row && new Date(row.restored_at)

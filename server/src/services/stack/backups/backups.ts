@@ -1,7 +1,7 @@
 // Rules of backups that hold on all nodes.
 //  (1) From the moment a backup begins until it has ended, no object is removed from an external S3: its removal is remembered. A record in
 //      the backup was there after the beginning, so its bytes are, too.
-//  (2) Whoever makes the backup says again and again that it goes on. When it dies, removals go on after a while.
+//  (2) The process that makes the backup renews its lease while it runs. If it dies, removals resume after a while.
 //  (3) A planned backup is made once, by one node.
 
 import type { Db } from '../../../engines/metadata-db/dialects.ts'

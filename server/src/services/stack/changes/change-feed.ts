@@ -1,4 +1,4 @@
-// The live streams of this process. One reader of the log serves all of them: it looks a few times a second while somebody listens, and
+// The live streams of this process. One reader of the log serves all of them: it polls a few times a second while a client listens, and
 // not at all otherwise. A stream that begins in the past reads on its own until it has caught up.
 
 import type { Clock } from '../../../kit/clock.ts'
@@ -25,7 +25,7 @@ export interface ChangesRequest {
 }
 
 export interface ListenRequest extends ChangesRequest {
-  /** Whether whoever listens may still do so. */
+  /** Whether the listener is still allowed to listen. */
   readonly isStillAdmitted: () => Promise<boolean>
   readonly output: ChangeOutput
 }
@@ -56,7 +56,7 @@ export type ChangeFeed = ReturnType<typeof createChangeFeed>
 
 export function createChangeFeed({ store, clock, canonicalId, onError, lookMs = LOOK_MS }: ChangeFeedDeps) {
   const streams = new Set<Stream>()
-  /** How far the shared reader is; undefined while nobody listens. */
+  /** The position of the shared reader; undefined without listeners. */
   let position: Position | undefined
   let beginning: Promise<void> | undefined
   let looking: Promise<void> | undefined

@@ -96,7 +96,7 @@ export function createChangesStore(db: Db) {
     },
 
     sweep: async (before: number): Promise<void> => {
-      // The newest row stays: SQLite gives its number to nobody else.
+      // The newest row stays: SQLite does not reuse its number then.
       await tables(db)
         .deleteFrom('change')
         .where('created_at', '<', before)

@@ -1,5 +1,5 @@
 // Events of reading: gathered and written together, off the path of the request. A read is nothing that is acknowledged, so the last
-// moments of a node that dies may be missing; whoever asks for events on the same node sees those of its reads.
+// moments of a node that dies may be missing; a caller that lists events on the same node sees those of its own reads.
 
 import type { EventSource, NewEvent, Origin } from '../../../model/event.ts'
 

@@ -46,7 +46,7 @@ export interface EventFilter {
   readonly configurationId?: string
   readonly runId?: string
   readonly tokenId?: number
-  /** Also events about the token of `tokenId`, whoever caused them. */
+  /** Also events about the token of `tokenId`, caused by any token. */
   readonly aboutToken?: boolean
   readonly objectType?: string
   readonly objectId?: string

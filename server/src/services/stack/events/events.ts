@@ -301,6 +301,6 @@ function uuidV7(at: Date): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`
 }
 
-/** Buckets and tables list their events for everybody who may read them. */
+/** Buckets and tables list their events for all tokens that can read them. */
 const mayReadObject = (actor: Actor, { object_type, object_id }: EventRow): boolean =>
   (object_type === 'bucket' || object_type === 'table') && tablePermissionOf(actor, object_id ?? '') !== undefined

@@ -18,7 +18,7 @@ export interface ProbesDeps {
   readonly commit?: string | undefined
   /** Throws or answers problems when the stack cannot serve. */
   readonly problems: () => Promise<readonly string[]>
-  /** Set: whoever reads the metrics sends it as `Authorization: Bearer`. */
+  /** Set: readers of the metrics send it as `Authorization: Bearer`. */
   readonly metricsToken?: string | undefined
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -110,7 +110,7 @@ export function pagesRoutes({ version, routes, component }: PagesDeps): FastifyP
   }
 }
 
-/** What takes a tenth of a second to write, for the last few addresses of the stack that were asked for. Anybody may ask. */
+/** Caches what takes a tenth of a second to write, for the last few URLs of the stack that were requested. No token is required. */
 function keptByAddress(write: (baseUrl: string) => string): (baseUrl: string) => string {
   const kept = new Map<string, string>()
   return (baseUrl) => {

@@ -1,4 +1,4 @@
-// Prometheus numbers: requests by operation, the process itself, and what the modules report when somebody asks.
+// Prometheus numbers: requests by operation, the process itself, and what the modules report on every scrape.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Workload } from '../../../model/workload.ts'

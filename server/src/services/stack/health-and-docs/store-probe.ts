@@ -1,4 +1,4 @@
-// Whether the object store answers: for readiness and metrics. It is asked when somebody wants to know, and not more often than every few seconds.
+// Whether the object store responds: for readiness and metrics. It is probed on demand, and not more often than every few seconds.
 
 export interface StoreProbeDeps {
   /** Resolves when the store answers. */

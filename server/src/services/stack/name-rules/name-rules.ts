@@ -24,7 +24,7 @@ export function webalizeDisplayName(displayName: string): string {
   return name
 }
 
-/** A name of which nothing is left stays empty: whoever asks sees which one it was. */
+/** A name that becomes empty is returned empty, so that the caller sees which one it was. */
 export function webalizeColumnNames(columnNames: readonly string[]): string[] {
   refuseTooMany(columnNames)
   return columnNames.map((name) => webalize(name, /[^A-Za-z0-9_]+/g, '_').slice(0, MAX_COLUMN_NAME))

@@ -1,4 +1,4 @@
-// Every node says every few seconds that it is there, what it is and how much it has to do; whoever asks gets all of them.
+// Every node reports every few seconds that it is alive, its properties and its load; a query returns all nodes.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'

@@ -1,4 +1,4 @@
-// Settings of the whole stack that somebody changed. They belong to no project.
+// Settings of the whole stack that were changed while it ran. They belong to no project.
 
 import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
 

@@ -1,4 +1,4 @@
-// The settings of the stack: what the environment says, and what somebody changed since. A change holds on every node, at once here and
+// The settings of the stack: the values of the environment, and later changes. A change applies on every node, at once here and
 // within seconds elsewhere, and outlives a restart; taken back, the environment counts again.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'

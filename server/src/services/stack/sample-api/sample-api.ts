@@ -5,7 +5,7 @@ import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { CUSTOMER_COUNT, type Customer, customer, ORDER_COUNT, ORDER_EVERY_MS, type Order, order } from './shop.ts'
 
-/** Known to everybody: the login is there to be practised, it protects nothing. */
+/** Public: the login is there for practice and protects nothing. */
 export const SAMPLE_LOGIN = { username: 'ada', password: 'lovelace' } as const
 const SESSION_SECONDS = 600
 export const REQUESTS_A_SECOND = 20

@@ -58,7 +58,7 @@ export interface BucketsDeps {
   readonly backendName: (projectId: number) => Promise<string | undefined>
   readonly tables: TablesOfBuckets
   readonly metadata: BucketMetadata
-  /** Somebody of the project: by their id, or a person by their e-mail. */
+  /** A member of the project: by id, or a user by e-mail. */
   readonly findAdmin: (projectId: number, wanted: { readonly id?: number; readonly email?: string }) => Promise<Admin | undefined>
   /** What tokens may do with a bucket goes with the bucket: a later one of the same name is another. */
   readonly permissions: {

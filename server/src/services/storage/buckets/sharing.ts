@@ -50,7 +50,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
         throw new PlatformError('storage.buckets.targetProjectIdsAreNotPartOfOrganization', { project: id })
   }
 
-  /** Who is meant, decided once: whoever is called so later gets nothing. */
+  /** Resolved once: a user who takes the name later gets nothing. */
   async function adminsFrom(users: readonly string[]): Promise<Admin[]> {
     const admins = new Map<number, Admin>()
     for (const user of users) {

@@ -1,4 +1,4 @@
-// A file from an address that somebody names, straight into the object store. The egress rules hold for the address and for every place it
+// A file from a user-supplied URL, straight into the object store. The egress rules apply to the URL and to every place it
 // redirects to. What is named is never stored: a signed link is a secret.
 
 import type { Egress, OpenAnswer } from '../../../engines/egress/egress.ts'
@@ -33,7 +33,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_NAME = 255
 
 export function createFetchFile({ open, upload, limits = LIMITS }: FetchFileDeps) {
-  /** `gone` ends it when nobody waits for the answer any more. */
+  /** `gone` aborts it when the caller has disconnected. */
   return async (actor: Actor, { url: text, name, ...request }: FetchRequest, origin: Origin, gone: AbortSignal) => {
     const url = addressFrom(text)
     const silence = watchSilence(limits.silenceMs)

@@ -1,4 +1,4 @@
-// Which objects hold the bytes of a file, for whoever reads them on the server side (table loads, input mapping): one object, or
+// Which objects hold the bytes of a file, for readers on the server side (table loads, input mapping): one object, or
 // the slices a manifest lists, in its order. A manifest is what a client wrote, so nothing in it is believed.
 
 import type { ObjectAccess } from '../../../engines/object-store/object-access.ts'

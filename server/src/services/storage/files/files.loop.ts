@@ -1,4 +1,4 @@
-// The sweep: files past their age, files deleted while credentials for them are still valid, bytes nobody refers to.
+// The sweep: expired files, files deleted while credentials for them are still valid, unreferenced bytes.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import { CREDENTIALS_SECONDS } from '../../../engines/object-store/object-access.ts'

@@ -7,11 +7,11 @@ import type { FileProvider } from '../../../model/file-provider.ts'
 import type { FileQuery } from './file-query.ts'
 
 /**
- * reserved: an id and a key, not yet visible to anybody; becomes visible or is swept.
+ * reserved: an id and a key, not yet visible; becomes visible or is swept.
  * visible:  the file of the API, whether or not its bytes have arrived.
  * expired:  past its age; the list shows it on request. Its bytes are removed, again and again while credentials could write them.
  * swept:    expired for so long that its bytes are gone for good.
- * deleted:  gone for everybody; kept until no credentials for its key can be valid any more.
+ * deleted:  invisible; kept until no credentials for its key can be valid any more.
  */
 export type FileState = 'reserved' | 'visible' | 'expired' | 'swept' | 'deleted'
 
@@ -118,7 +118,7 @@ export function createFilesStore(database: Db) {
   }
 
   return {
-    /** The key depends on the id, so the row is written first with an empty one; nobody sees it before the transaction ends. */
+    /** The key depends on the id, so the row is written first with an empty one; it is invisible before the transaction ends. */
     async insert(trx: Trx, file: NewFile, keyOf: (id: number) => string): Promise<FileRecord> {
       const tables = withTables<Tables>(trx)
       const { id } = await tables.insertInto('file').values(toRow(file)).returning('id').executeTakeFirstOrThrow()

@@ -45,7 +45,7 @@ export interface FileRequest {
   readonly maxAgeDays?: number
 }
 
-/** Where somebody looks. In the default branch there are its own files; a development branch can also read those by their id. */
+/** The branch of the caller. The default branch has its own files; a development branch can also read those by their id. */
 export type FileBranch = Scope['branch']
 
 export interface FileListQuery {
@@ -63,7 +63,7 @@ export interface FileListQuery {
 
 const DEFAULT_MAX_AGE_DAYS = 15
 const DAY_MS = 24 * 3600 * 1000
-/** How long a link works unless somebody asks for another time; object stores sign for a week at most. */
+/** How long a link is valid by default; object stores sign for a week at most. */
 const LINK_SECONDS = 3600
 export const MAX_LINK_SECONDS = 7 * 24 * 3600
 const MAX_LIMIT = 10_000
@@ -144,7 +144,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     })
   }
 
-  /** An id and a key that nobody sees until `publish`: for bytes we write ourselves. Never published ones are swept. */
+  /** An id and a key that are invisible until `publish`: for bytes we write ourselves. Unpublished ones are swept. */
   async function reserve(
     source: EventSource,
     request: FileRequest,
@@ -343,7 +343,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     await removeBytes(file)
   }
 
-  /** Bytes of a file, and of uploads in parts to it that nobody will finish. */
+  /** Bytes of a file, and of abandoned multipart uploads to it. */
   async function removeBytes(file: FileRecord): Promise<void> {
     for (const { key, uploadId } of await objects.multipart.listUploads(file.key))
       await objects.multipart.abort(key, uploadId).catch(() => {}) // completed or aborted in between
@@ -473,7 +473,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       const found = await store.listContaining(actor.projectId, tokenId, text, limit, clock.now())
       return found.map(({ id, name }) => ({ kind: 'file' as const, id: String(id), name }))
     },
-    /** With a deleted project go its files; nobody has credentials for them any more. */
+    /** The files of a deleted project; no credentials for them are valid any more. */
     async removeBytesOfProject(projectId: number): Promise<void> {
       for (const file of await store.listOfProject(projectId)) await removeBytes(file)
     },

@@ -153,7 +153,7 @@ export function createLineageStore(database: Db) {
         .orderBy('used_at', 'desc')
         .execute(),
 
-    /** What the columns of tables are made of, with whoever wrote them. */
+    /** The source columns of table columns, with the configuration that wrote them. */
     listColumns: async (
       projectId: number,
       branchId: number,

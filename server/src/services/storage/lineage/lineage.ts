@@ -1,4 +1,4 @@
-// Where data comes from and goes to: what configurations say (mappings, tasks of flows) and what runs really read and wrote. Nobody sees
+// Where data comes from and goes to: what configurations declare (mappings, tasks of flows) and what runs really read and wrote. No caller sees
 // a table or a configuration here that their token may not read, nor what lies behind it.
 
 import { canUseComponent, tablePermissionOf } from '../../../model/actor.ts'
@@ -164,7 +164,7 @@ export function createLineage(deps: LineageDeps) {
           ? { componentId: writer.component_id, configurationId: writer.configuration_id, rowId: writer.row_id || null }
           : null,
         lastLoad: {
-          // A run notes what it wrote after the load, in the same transaction: a later load is somebody else's.
+          // A run notes what it wrote after the load, in the same transaction: a later load belongs to another run.
           jobId: isSeen && writer.used_at >= row.last_at ? String(writer.job_id) : null,
           tokenDescription: row.token_description,
         },

@@ -83,7 +83,7 @@ export function authenticate(
       'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
       { CanonicalRequest: canonical },
     )
-  // Only after the signature: whether a token has expired is nobody's business who does not hold its secret.
+  // Only after the signature: whether a token has expired is not revealed without its secret.
   if (expiresMs !== undefined && now >= expiresMs) throw new S3Error('ExpiredToken', 'The provided token has expired.')
   const seed = { signature: claim.signature, key, amzDate: claim.amzDate, scope: claim.scope }
   return { principal, payloadHash: claim.payloadHash, seed }
@@ -191,7 +191,7 @@ function checkScope({ scope, amzDate }: Claim, region: string, service: string):
   if (scope.date !== amzDate.slice(0, 8)) throw wrong('date', scope.date, amzDate.slice(0, 8))
 }
 
-/** The host, and every x-amz- header: what is not signed could be added by anybody on the way. */
+/** The host, and every x-amz- header: what is not signed could be added in transit. */
 function checkSignedHeaders(call: S3Call, signed: readonly string[]): void {
   const unsigned = Object.keys(call.headers).filter(
     (name) => (name === 'host' || name.startsWith('x-amz-')) && !signed.includes(name),

@@ -306,7 +306,7 @@ export function createStorageJobsLoop({
     return { ...job, status, results, error, metrics: allMetrics, endedAt, ...defined({ tableId }) }
   }
 
-  /** Given back when this node stops; when the job is lost, whoever took it over ends it. */
+  /** Released when this node stops; if the lease is lost, the new owner ends the job. */
   async function leave({ id, attempt }: StorageJob): Promise<void> {
     if (!started) await inTransaction((trx) => store.release(trx, id, attempt))
   }
@@ -349,7 +349,7 @@ export function createStorageJobsLoop({
   return { registerHandler, runInline, rehearse, start, stop, tick, wake, worker, running: () => running.size }
 }
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}) // whoever ended it knows
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}) // the aborting side knows
 
 const isWorthARetry = (error: unknown) => (error instanceof PlatformError && error.kind === 'transient') || isDatabaseAway(error)
 const isOurFault = (error: unknown) => !(error instanceof PlatformError) || error.kind === 'bug'

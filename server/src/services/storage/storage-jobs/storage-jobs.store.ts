@@ -1,6 +1,6 @@
 // Storage jobs in the metadata database. Three things stay true:
 //  (1) a lock key has at most one holder (a unique index), and its waiters get it in the order of their ids;
-//  (2) whoever writes to a claimed job names the attempt it claimed; a later attempt makes every such write miss;
+//  (2) a write to a claimed job carries the attempt that claimed it; a later attempt makes every such write miss;
 //  (3) a finished job holds and waits for nothing.
 
 import { type Generated, type Selectable, type SqlBool, sql } from 'kysely'
@@ -329,7 +329,7 @@ export function createStorageJobsStore(database: Db) {
         .execute()
     },
 
-    /** Gives a job back in good order; whoever looks next takes it over. */
+    /** Releases a job in good order; the next worker claims it. */
     release: async (trx: Trx, id: number, attempt: number): Promise<void> => {
       await withTables<Tables>(trx)
         .updateTable('storage_job')

@@ -1,6 +1,6 @@
 // Rules for storage jobs: the slow work of the storage API, each a visible record that a client polls.
 //
-// A job is `waiting` until a worker claims it, then `processing`, then `success` or `error`; nothing else is ever seen. Whoever creates
+// A job is `waiting` until a worker claims it, then `processing`, then `success` or `error`; nothing else is ever seen. A caller that creates
 // one names its locks (`table:in.c-main.orders`): jobs that share a lock run one after the other in the order of their ids, all others
 // side by side. Its handler does the slow part first and then calls `publish` once: what it changes in the metadata and the job's
 // success are one transaction, and a worker that lost its job in the meantime changes nothing.
@@ -37,7 +37,7 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
   const onCreated = new Set<() => void>()
   const onFinished = new Set<() => void>()
   const waiting = new Map<number, Set<(job: StorageJob) => void>>()
-  /** Of everybody who waits here. */
+  /** Of all waiters in this process. */
   const looks = new Set<() => unknown>()
 
   /** In the caller's transaction; call `wake` once it has committed, or the job waits for the next look of the loop. */
@@ -153,7 +153,7 @@ export function createStorageJobs({ db, inTransaction, clock }: StorageJobsDeps)
     workload: () => store.workload(clock.now().getTime()),
     /** For the loop of this module only. */
     internal: { store, rowOf, onCreated, onFinished, finished },
-    /** A job has ended, maybe on another node: whoever waits here looks now. */
+    /** A job has ended, maybe on another node: wakes the waiters of this process. */
     lookNow: (): void => {
       for (const look of [...looks]) look()
     },

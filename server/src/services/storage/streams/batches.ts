@@ -30,7 +30,7 @@ export function createBatches(deps: BatchesDeps) {
   async function loadSealed(sourceKey: number, log: RecordLog, signal: AbortSignal): Promise<void> {
     const source = await store.findSourceByKey(sourceKey)
     if (source) await log.sealIfFull(source.limits)
-    else await log.close() // nobody writes to it any more: what it holds goes with it
+    else await log.close() // it is no longer written to: its contents are deleted with it
     for (const segment of log.sealed()) {
       if (signal.aborted) return
       if (source) await loadSegment(source, segment, signal)

@@ -59,7 +59,7 @@ export function createReceiving({ db, clock, folder }: ReceivingDeps) {
     return kept && Math.abs(now - kept.at) < KNOWN_MS ? kept.source : undefined
   }
 
-  /** The same answer for a wrong source and a wrong secret: nobody learns which sources there are. */
+  /** The same response for a wrong source and a wrong secret: it does not reveal which sources exist. */
   async function admit(sender: Sender, now: number): Promise<Source> {
     const { projectId, sourceId, secret, type } = sender
     const source = await store.findSource(projectId, sourceId)

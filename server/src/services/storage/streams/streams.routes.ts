@@ -88,7 +88,7 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
 
   async function sourceView(source: Source, { actor, baseUrl }: FastifyRequest) {
     const path = source.type === 'http' ? 'stream' : 'otlp'
-    // Whoever has the whole address can send records, so only those who may change the source read it.
+    // The whole URL is enough to send records, so only callers that may change the source see it.
     const secret = mayChangeEverything(actor) ? await sources.secretOf(source) : HIDDEN
     const url = `${baseUrl}/${path}/${source.projectId}/${source.sourceId}/${secret}`
     return {

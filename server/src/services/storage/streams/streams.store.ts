@@ -120,7 +120,7 @@ export function createStreamsStore(database: Db) {
       return { ...source, key: id }
     },
 
-    /** False when somebody else changed or deleted it since it was read. */
+    /** False if it was changed or deleted since it was read. */
     updateSource: async (trx: Trx, before: Source, after: Source): Promise<boolean> => {
       const { numUpdatedRows } = await tables(trx)
         .updateTable('stream_source')
@@ -255,7 +255,7 @@ export function createStreamsStore(database: Db) {
         .execute()
     },
 
-    /** After its file is gone nobody asks for it any more. */
+    /** After its file is deleted it is no longer needed. */
     forgetLoads: async (segment: string): Promise<void> => {
       await db.deleteFrom('stream_load').where('segment', '=', segment).execute()
     },

@@ -85,7 +85,7 @@ export interface TablesDeps {
   readonly freshnessAt: (place: TablePlace) => Promise<Freshness>
 }
 
-/** A table as somebody sees it, from the bucket they see it in. */
+/** A table as a caller sees it, from the bucket they see it in. */
 export interface Table {
   readonly id: string
   readonly bucket: BucketRef
@@ -129,7 +129,7 @@ interface InsertOptions {
 
 /** A question to the database can name only so many. */
 const MAX_BUCKETS_OF_PAGE = 10_000
-/** Aliases of aliases end somewhere; this only bounds a loop nobody can build. */
+/** Aliases of aliases end somewhere; this only bounds a loop that cannot be built. */
 const MAX_ALIAS_DEPTH = 20
 
 export type TableCatalog = ReturnType<typeof createTableCatalog>
@@ -279,7 +279,7 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     return { snapshot: again.snapshot, snapshotId: again.id }
   }
 
-  /** In the transaction that ends a job: a new table, of its own bucket and of nobody else. */
+  /** In the transaction that ends a job: a new table, in its own bucket only. */
   async function insert(
     trx: Trx,
     bucket: BucketRef,
@@ -434,5 +434,5 @@ export const tableEvent = <N extends EventName>(
     ...more,
   })
 
-/** What the platform puts on typed tables and columns, readable for everybody, writable for nobody else. */
+/** What the platform sets on typed tables and columns: readable for all, writable only by the platform. */
 export const STORAGE_PROVIDER = 'storage'

@@ -70,7 +70,7 @@ export async function linksShowing({ buckets }: TableParts, { bucket, row }: Tab
   return (await buckets.listLinks(bucket)).map(({ id, projectId }) => `the linked bucket ${id} of project ${projectId}`)
 }
 
-/** Whoever linked the bucket would lose the table, so force does not help. */
+/** Projects that linked the bucket would lose the table, so force does not help. */
 export async function refuseIfLinked(parts: TableParts, table: Table): Promise<void> {
   const links = await linksShowing(parts, table)
   if (links.length > 0)

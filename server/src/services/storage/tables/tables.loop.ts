@@ -24,7 +24,7 @@ export interface TablesLoopDeps {
   readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'compact'>
   readonly objects: Pick<ObjectStore, 'list' | 'delete'>
-  /** Objects below `tables/` that no state names and somebody needs all the same. */
+  /** Objects below `tables/` that no state refers to but that are still needed. */
   readonly alsoNeeded?: {
     /** Forgets what is needed no longer; before a sweep. */
     tidy(): Promise<void>

@@ -26,9 +26,9 @@ export interface UsageDeps {
   ) => Promise<{ readonly component_id: string; readonly configuration_id: string | null } | undefined>
 }
 
-/** One credit is an hour of a job; nobody pays here, so there are always enough. */
+/** One credit is an hour of a job; there is no billing, so there are always enough. */
 const ENDLESS_CREDITS = 1_000_000
-/** A stack that was off for long stored the data all the same, but nobody knows how much. */
+/** A stack that was off for long stored the data all the same, but the amount is unknown. */
 const LONGEST_GAP_MS = 2 * 3_600_000
 
 export type Usage = ReturnType<typeof createUsage>
@@ -43,7 +43,7 @@ export function createUsage({ db, inTransaction, clock, recordEvent, storedBy, l
     const job = jobId ? await findJob(projectId, jobId, trx) : undefined
     return job
       ? { projectId, componentId: job.component_id, configurationId: job.configuration_id ?? '' }
-      : { projectId, ...NOBODY }
+      : { projectId, ...WITHOUT_JOB }
   }
 
   async function loaded(trx: Trx, { projectId, runId, rows, bytes, grownBytes }: LoadUsage): Promise<void> {
@@ -98,7 +98,8 @@ export function createUsage({ db, inTransaction, clock, recordEvent, storedBy, l
       await inTransaction(async (trx) => {
         const before = await store.takeMeasured(trx, projectId, now.getTime())
         const ms = before === undefined ? 0 : Math.min(Math.max(0, now.getTime() - before), LONGEST_GAP_MS)
-        if (bytes > 0 && ms > 0) await store.add(trx, { projectId, ...NOBODY }, dayOf(now), { byte_seconds: (bytes / 1000) * ms })
+        if (bytes > 0 && ms > 0)
+          await store.add(trx, { projectId, ...WITHOUT_JOB }, dayOf(now), { byte_seconds: (bytes / 1000) * ms })
       })
     }
   }
@@ -155,7 +156,7 @@ export function createUsage({ db, inTransaction, clock, recordEvent, storedBy, l
   }
 }
 
-const NOBODY = { componentId: '', configurationId: '' }
+const WITHOUT_JOB = { componentId: '', configurationId: '' }
 
 const dayOf = (date: Date): string => date.toISOString().slice(0, 10)
 

@@ -61,7 +61,7 @@ export async function lockConfiguration(trx: Db, address: Address): Promise<Conf
   for (;;) {
     const locked = await lockedHead(trx, address)
     const found = await findConfiguration(trx, address)
-    // Whoever waited for a head that a reset put another in the place of has locked nothing, and looks again.
+    // A writer that waited for a head that a reset has replaced has locked nothing, and looks again.
     if (locked || !found) return locked && found
   }
 }
@@ -283,7 +283,7 @@ export async function updateConfiguration(trx: Db, record: ConfigurationRecord):
   await setHead(trx, { ...headColumns(record), id: record.ownerId, project_id: record.projectId })
 }
 
-/** The head keeps everything else, so nobody who changes it at the same time is undone. */
+/** The head keeps everything else, so concurrent changes are not undone. */
 export async function setBaseVersion(trx: Db, projectId: number, ownerId: number, baseVersion: number): Promise<void> {
   await tables(trx)
     .updateTable('configuration')

@@ -50,7 +50,7 @@ export async function deleteRowWords(trx: Db, projectId: number, ownerId: number
 const AT_ONCE = 50
 
 /**
- * Writes the words of every configuration of the branch that has changed since they were written. Each of them once: whoever goes on
+ * Updates the search index of every configuration of the branch that has changed since it was indexed. Each of them once: a caller that goes on
  * changing configurations does not keep a search from ending.
  */
 export async function refreshWords(

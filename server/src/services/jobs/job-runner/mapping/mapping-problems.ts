@@ -1,5 +1,5 @@
-// Everything a run would refuse of a configuration before it starts: mapping, processors, runtime. A run stops at the first; whoever edits
-// a configuration wants all of them.
+// Everything a run would refuse of a configuration before it starts: mapping, processors, runtime. A run stops at the first; an editor
+// needs all of them.
 
 import { PlatformError } from '../../../../kit/errors.ts'
 import { type ContentProblem, escaped, pointerOf } from '../../../../model/content-problem.ts'

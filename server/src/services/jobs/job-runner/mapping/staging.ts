@@ -4,7 +4,7 @@
 import type { RunnableComponent } from '../../../../model/run-ports.ts'
 import { invalid, type Mapping, type RuntimeSettings } from './mapping.ts'
 
-/** Files that are stored at once: enough to keep the disk busy, few enough to leave everybody else their share. */
+/** Files that are stored at once: enough to keep the disk busy, few enough to leave others their share. */
 export const STAGED_AT_ONCE = 8
 
 export interface Staging {

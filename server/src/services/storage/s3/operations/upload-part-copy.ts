@@ -13,7 +13,7 @@ export const uploadPartCopy: Operation = {
   async run(context) {
     const { call, store, response } = context
     const number = partNumberOf(call)
-    const source = await copySource(context) // first: whether an upload exists is nobody's business who may not read the source
+    const source = await copySource(context) // first: whether an upload exists is not revealed without read access to the source
     const { uploadId } = await getUpload(context)
     const found = await store.get(source.key, parseRange(headerOf(call, 'x-amz-copy-source-range'), source.sizeBytes))
     if (!found) throw noSuchKey(source.key)

@@ -271,7 +271,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableColumnsUpdated', { column }), { also })
   }
 
-  /** Every row is written anew with the converted value; whoever loads meanwhile waits for the lock. */
+  /** Every row is rewritten with the converted value; concurrent loads wait for the lock. */
   const tableColumnTypeUpdate: JobHandler = async (run) => {
     const { input, table } = await begin<{ change: TypeChange }>(run.job)
     const { column, invalidValues } = input.change
@@ -465,5 +465,5 @@ function valuesDoNotFit({ name, type, length, nullable }: Column, { rows, exampl
   return new PlatformError('storage.tables.valuesDoNotFit', details, { params: { ...details, examples } })
 }
 
-/** A description is metadata; who reads records finds it under the name everybody uses. */
+/** A description is metadata; readers of records find it under the usual name. */
 const descriptionPair = (value: string) => [{ key: 'KBC.description', value }]

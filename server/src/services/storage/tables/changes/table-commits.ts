@@ -1,6 +1,6 @@
 // Publishes what programs wrote by themselves (spec platform 6.12): files that lie in the folder of their writer, and new columns. A storage job
 // under the lock of the table, with the events of a load.
-//  1. A file is copied to a name of ours before anything is checked: nobody can change what was checked, and nobody sweeps it.
+//  1. A file is copied to a name of ours before anything is checked: it cannot be changed after the check, and is not swept.
 //  2. The state that the writer began with must still be the current one, which the publishing transaction compares.
 //  3. The same request twice is one commit, also when the first one was interrupted.
 

@@ -105,7 +105,7 @@ export function readType(name: string, item: Readonly<Record<string, unknown>>, 
   }
 }
 
-/** A column that is there already, described by what the engine knows of it: the type somebody wrote is not kept with the rows. */
+/** An existing column, described by its type in the engine: the type as written by the user is not stored with the rows. */
 export const describeColumn = (column: Column): TypedColumn => ({
   column,
   metadata: metadataOf({

@@ -1,4 +1,4 @@
-// Loads and exports of files on this machine, for whoever runs components here. Plain functions that wait for the end; the same rules,
+// Loads and exports of files on this machine, for the component runner. Plain functions that wait for the end; the same rules,
 // locks, events and jobs as over HTTP, without a copy of the bytes in between.
 
 import { randomUUID } from 'node:crypto'

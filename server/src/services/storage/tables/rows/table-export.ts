@@ -28,7 +28,7 @@ export interface ExportInput {
   readonly fileBranchId?: number | undefined
 }
 
-/** A file that nobody sees until it is published. */
+/** A file that is invisible until it is published. */
 export interface ReservedFile {
   readonly id: number
   readonly name: string
@@ -47,7 +47,7 @@ export interface FilesOfExports<F extends ReservedFile> {
   publish(trx: Trx, source: EventSource, file: F, sizeBytes: number, origin: Origin): Promise<unknown>
   /** A file of an earlier export, when it can be given out again. */
   findVisible(projectId: number, fileId: number): Promise<F | undefined>
-  /** Nobody finds it any more; its bytes go with the next sweep. */
+  /** Deletes the record; the bytes are removed by the next sweep. */
   forget(trx: Trx, projectId: number, fileId: number): Promise<unknown>
   /** The file is given out again, to a token that may read its rows, and to the run it works for. */
   giveAgain(trx: Trx, file: F, tokenId: number, runId: string | null): Promise<void>
@@ -108,7 +108,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     const table = await tableOf(job.projectId, bucketKey, tableKey)
     const { snapshot, snapshotId } = await catalog.reading(table)
     const request = { snapshot, ...queryOf(table, options.query, options.limit) }
-    // The same question about the same state: the file of the last answer will do, whoever asked it.
+    // The same query on the same state: the file of the last response is reused, for any caller.
     const fingerprint = fingerprintOf(snapshotId, {
       ...options,
       query: queryOf(table, options.query, options.limit),
@@ -154,7 +154,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     })
   }
 
-  /** Rows in a file that nobody sees until it is published. */
+  /** Rows in a file that is invisible until it is published. */
   async function writeFile(
     { source, origin, baseUrl }: Pick<StorageJob, 'source' | 'origin' | 'baseUrl'>,
     tableId: string,
@@ -232,7 +232,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
   return { run, preview, download, writeFile, publishFile: files.publish, forgetFile: files.forget }
 }
 
-/** Clients rely on being refused wide tables (spec storage 2.5.6); whoever wants one says so. */
+/** Clients rely on wide tables being refused (spec storage 2.5.6); a caller can opt in. */
 function checkWidth({ columns }: Table, maxColumns: unknown): void {
   const limit = isSet(maxColumns) ? whole('maxColumns', maxColumns) : PREVIEW_COLUMNS
   if (columns.length > limit)

@@ -174,7 +174,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     await run.publish((trx) => insert(trx, run, { ...input, ...types }, { snapshot, ...(metadata && { metadata }) }))
   }
 
-  /** An earlier state of a table; one that somebody kept, with the metadata of that time. */
+  /** An earlier state of a table; a kept snapshot also has the metadata of that time. */
   async function stateOf(
     projectId: number,
     source: Exclude<LoadSource, { type: 'file' | 'workspace' }>,
@@ -456,7 +456,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
   return { create, load, prepareCreate, prepareImport }
 }
 
-/** What the platform says of typed columns, in metadata nobody else writes. */
+/** Metadata of typed columns that only the platform writes. */
 export async function describeTypes(
   parts: TableParts,
   trx: Trx,
@@ -547,7 +547,7 @@ const importStartedEvent = (
     source: { name: source.name, isSliced: source.isSliced, ...from },
   })
 
-/** How the rows came in, and from which file: whoever wants to load them again finds it here (spec storage 7). */
+/** How the rows were loaded, and from which file, so that the load can be repeated (spec storage 7). */
 function importEvent(
   table: Table,
   { incremental, csv, source: from }: Pick<ImportInput, 'incremental' | 'csv' | 'source'>,

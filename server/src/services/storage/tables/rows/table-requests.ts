@@ -206,7 +206,7 @@ function formatFrom(value: unknown): TableFormat {
   })
 }
 
-/** What the original API names but does not describe is refused: a file that is not what somebody asked for is worse than none (spec storage 2.5.6). */
+/** What the original API names but does not describe is refused: a file in the wrong format is worse than none (spec storage 2.5.6). */
 function checkExportFormat({ format, timezone }: Fields): void {
   if (isSet(format) && format !== 'rfc')
     throw new PlatformError('storage.tables.validation.invalidFormat', {

@@ -29,7 +29,7 @@ export interface RowsPage {
   readonly limit: number
   /** Where the next page begins; null on the last one. */
   readonly nextOffset: number | null
-  /** Rows that match; null when nobody asked and it is not known anyway. */
+  /** Rows that match; null if not requested and not known anyway. */
   readonly total: number | null
   readonly rows: readonly (readonly PreviewCell[])[]
 }
@@ -46,9 +46,9 @@ const SAMPLE_ROWS = 100_000
 const MAX_SAMPLE_ROWS = 5_000_000
 const BINS = 20
 const MAX_BINS = 200
-/** Figures of a wide table take long; whoever wants all of them asks in parts. */
+/** Figures of a wide table take long; request them in parts. */
 const MAX_PROFILE_COLUMNS = 100
-/** Somebody waits for the answer. */
+/** The caller waits for the response. */
 const TIME_LIMIT_MS = 60_000
 
 export type TableRows = ReturnType<typeof createTableRows>

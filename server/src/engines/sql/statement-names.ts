@@ -12,6 +12,8 @@ export interface StatementNames {
   readonly columns: readonly string[]
   /** Types that values are cast to and DuckDB does not know. In lower case. */
   readonly types: readonly string[]
+  /** For each column of the result the function that it is a call of, when it has no name of its own; none with a `*` among them. */
+  readonly results: readonly string[]
 }
 
 export function namesIn(tree: unknown): StatementNames {
@@ -41,8 +43,36 @@ export function namesIn(tree: unknown): StatementNames {
     functions: [...functions.values()],
     columns: [...columns],
     types: [...types],
+    results: resultsOf(tree),
   }
 }
+
+interface Node {
+  readonly class?: unknown
+  readonly alias?: unknown
+  readonly function_name?: unknown
+  readonly is_operator?: unknown
+  readonly left?: Node
+  readonly select_list?: readonly Node[]
+}
+
+function resultsOf(tree: unknown): string[] {
+  const { statements } = tree as { readonly statements?: readonly { readonly node?: Node }[] } // DuckDB's own
+  let node = statements?.[0]?.node
+  while (node?.left) node = node.left
+  const list = node?.select_list ?? []
+  return list.some((item) => item.class === 'STAR') ? [] : list.map(callOf)
+}
+
+/** What PostgreSQL calls it. */
+function callOf({ class: kind, alias, function_name: name, is_operator: isOperator }: Node): string {
+  const isCall = (kind === 'FUNCTION' || kind === 'WINDOW') && !alias && isOperator !== true && typeof name === 'string'
+  if (!isCall || LITERALS.has(name)) return ''
+  return name === 'count_star' ? 'count' : name
+}
+
+/** Lists and structs in brackets. */
+const LITERALS = new Set(['list_value', 'struct_pack', 'row'])
 
 function typeNamed(type: unknown): string {
   const { type_info: info } = (type ?? {}) as { readonly type_info?: { readonly name?: unknown } }

@@ -22,7 +22,7 @@ export interface TableName {
   readonly name: string
 }
 
-const MAX_SQL_BYTES = 1 << 20
+export const MAX_SQL_BYTES = 1 << 20
 /** Each has to be found, linked and bound before the statement runs. */
 const MAX_TABLES = 1000
 

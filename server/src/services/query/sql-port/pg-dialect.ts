@@ -80,7 +80,7 @@ const formatted =
   (statement, i) => {
     const { tokens } = statement
     const call = tokens.isSymbol(i + 1, '(') ? callAt(statement, i + 1) : undefined
-    if (!call || call.commas.length !== 1 || call.commas[0] !== call.end - 2 || tokens.kind(call.end - 1) !== 'string') return []
+    if (call?.commas.length !== 1 || call.commas[0] !== call.end - 2 || tokens.kind(call.end - 1) !== 'string') return []
     const format = formatFrom(stringOf(statement, call.end - 1))
     if (format === undefined) return []
     return [

@@ -4,6 +4,7 @@ import type { CopyOptions } from '../../../engines/pg-wire/rows.ts'
 import { WireError } from '../../../engines/pg-wire/wire-session.ts'
 import type { Statement } from '../../../engines/sql/statements.ts'
 import { eachInTurns } from '../../../kit/in-turns.ts'
+import type { CursorMove } from './scroll-cursor.ts'
 
 const syntax = (message: string) => new WireError('42601', message)
 
@@ -142,6 +143,7 @@ export interface DeclareCommand {
   readonly name: string
   readonly query: string
   readonly isHeld: boolean
+  readonly isScroll: boolean
 }
 
 /** `DECLARE name BINARY INSENSITIVE NO SCROLL CURSOR WITHOUT HOLD FOR` has ten. */
@@ -158,24 +160,94 @@ export function readDeclare(statement: Statement): DeclareCommand {
     throw syntax('DECLARE has the form DECLARE name CURSOR FOR query.')
   if (words.slice(2, cursor).includes('binary'))
     throw new WireError('0A000', 'Binary cursors are not supported. Leave out BINARY.')
-  if (words.slice(2, cursor).join(' ') === 'scroll')
-    throw new WireError('0A000', 'A cursor only goes forward here. Leave out SCROLL.')
   return {
     name,
     query: between(statement, start + 1, tokens.length),
     isHeld: words.slice(cursor, start).join(' ').includes('with hold'),
+    isScroll: words.slice(2, cursor).includes('scroll') && !words.slice(2, cursor).includes('no'),
   }
 }
 
-/** `FETCH [NEXT | ALL | n | FORWARD [n | ALL]] [FROM | IN] name`; MOVE is the same without rows. */
-export function readFetch(statement: Statement): { readonly name: string; readonly rows: number } {
+/** `FETCH [NEXT | PRIOR | FIRST | LAST | ABSOLUTE n | RELATIVE n | n | ALL | FORWARD [n | ALL] | BACKWARD [n | ALL]] [FROM | IN] name`. */
+export function readFetch(statement: Statement): { readonly name: string; readonly move: CursorMove } {
   const last = statement.tokens.length - 1
-  const how = between(statement, 1, last).toLowerCase()
-  const found = /^(?:(?:forward\s+)?(\d{1,9}|all)|next|forward)?(?:\s*\b(?:from|in))?$/.exec(how)
-  if (!found)
-    throw new WireError('0A000', 'A cursor only goes forward here: FETCH NEXT, FETCH n, FETCH ALL or FETCH FORWARD n FROM name.')
-  const [, count = '1'] = found
-  return { name: nameAt(statement, last), rows: count === 'all' ? Number.POSITIVE_INFINITY : Number(count) }
+  const how = between(statement, 1, last)
+    .toLowerCase()
+    .replace(/\s*\b(?:from|in)$/, '')
+  const move = FIXED_MOVES[how] ?? countedMove(how)
+  if (!move)
+    throw syntax(
+      'FETCH has the form FETCH [NEXT | PRIOR | FIRST | LAST | n | ALL | FORWARD n | BACKWARD n | ABSOLUTE n | RELATIVE n] FROM name.',
+    )
+  return { name: nameAt(statement, last), move }
+}
+
+const ALL = Number.POSITIVE_INFINITY
+const FIXED_MOVES: Readonly<Record<string, CursorMove>> = {
+  '': { how: 'forward', count: 1 },
+  next: { how: 'forward', count: 1 },
+  forward: { how: 'forward', count: 1 },
+  all: { how: 'forward', count: ALL },
+  'forward all': { how: 'forward', count: ALL },
+  prior: { how: 'backward', count: 1 },
+  backward: { how: 'backward', count: 1 },
+  'backward all': { how: 'backward', count: ALL },
+  first: { how: 'absolute', count: 1 },
+  last: { how: 'absolute', count: -1 },
+}
+
+function countedMove(text: string): CursorMove | undefined {
+  const [, word = 'forward', sign = '', digits] =
+    /^(?:(forward|backward|absolute|relative)\s+)?(-?)\s*(\d{1,9})$/.exec(text) ?? []
+  if (digits === undefined) return undefined
+  const count = Number(digits) * (sign ? -1 : 1)
+  if (word === 'absolute' || word === 'relative') return { how: word, count }
+  if (count === 0) return { how: 'relative', count: 0 }
+  const isForward = (word === 'forward') === count > 0
+  return { how: isForward ? 'forward' : 'backward', count: Math.abs(count) }
+}
+
+// -------------------------------------------------------------------------------------------------------------------- PREPARE
+
+export interface PrepareCommand {
+  readonly name: string
+  readonly types: readonly string[]
+  readonly query: string
+}
+
+/** `PREPARE name [(types)] AS query`. */
+export async function readPrepare(statement: Statement): Promise<PrepareCommand> {
+  const { tokens } = statement
+  const list = tokens.isSymbol(2, '(') ? await listAt(statement, 2) : undefined
+  const at = list?.end ?? 2
+  if (tokens.lower(at) !== 'as' || at === tokens.length - 1) throw syntax('PREPARE has the form PREPARE name (types) AS query.')
+  return { name: nameAt(statement, 1), types: list?.items ?? [], query: between(statement, at + 1, tokens.length) }
+}
+
+/** `EXECUTE name [(values)]`. */
+export async function readExecute(statement: Statement): Promise<{ readonly name: string; readonly values: readonly string[] }> {
+  const list = statement.tokens.isSymbol(2, '(') ? await listAt(statement, 2) : undefined
+  if ((list?.end ?? 2) !== statement.tokens.length) throw syntax('EXECUTE has the form EXECUTE name (values).')
+  return { name: nameAt(statement, 1), values: list?.items ?? [] }
+}
+
+/** The items of a list in brackets, as they are written, and the token behind it. */
+async function listAt(statement: Statement, open: number): Promise<{ readonly items: readonly string[]; readonly end: number }> {
+  const { tokens } = statement
+  const items: string[] = []
+  let [depth, from, end] = [0, open + 1, -1]
+  await eachInTurns(tokens.length - open, (n) => {
+    const i = open + n
+    if (tokens.isSymbol(i, '(') || tokens.isSymbol(i, '[')) depth++
+    else if (tokens.isSymbol(i, ')') || tokens.isSymbol(i, ']')) depth--
+    if (depth > 1 || (depth === 1 && !tokens.isSymbol(i, ','))) return true
+    if (i > from) items.push(between(statement, from, i))
+    from = i + 1
+    if (depth === 0) end = i + 1
+    return depth > 0
+  })
+  if (end === -1) throw syntax('A bracket is opened and not closed.')
+  return { items, end }
 }
 
 export function nameAt({ tokens }: Statement, at: number): string {

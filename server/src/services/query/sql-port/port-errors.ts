@@ -25,6 +25,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 /** What DuckDB's kinds of errors are to PostgreSQL; the first that fits. */
 const BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
   [/^Parser Error/, '42601'],
+  [/^Catalog Error: (Table|View) .*already exists/, '42P07'],
   [/^Catalog Error: (Table|View) /, '42P01'],
   [/^Catalog Error: .*[Ff]unction/, '42883'],
   [/^Catalog Error: Schema .*already exists/, '42P06'],

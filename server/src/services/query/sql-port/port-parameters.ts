@@ -2,7 +2,8 @@
 
 import { elementsOf } from '../../../engines/pg-wire/values.ts'
 import { WireError } from '../../../engines/pg-wire/wire-session.ts'
-import type { Statement } from '../../../engines/sql/statements.ts'
+import { MAX_SQL_BYTES, type Statement } from '../../../engines/sql/statements.ts'
+import { PlatformError } from '../../../kit/errors.ts'
 import { eachInTurns } from '../../../kit/in-turns.ts'
 import { literalOf, literalsOf } from './port-types.ts'
 import type { TextEdit } from './text-edits.ts'
@@ -41,6 +42,7 @@ export async function literalEdits(
 ): Promise<TextEdit[]> {
   const parameters = await parametersIn(statement)
   const edits: TextEdit[] = []
+  const count = lengthCounter()
   const editOf = (parameter: Parameter): TextEdit => {
     const value = values[parameter.number - 1] ?? null
     const oid = type(parameter.number)
@@ -58,9 +60,32 @@ export async function literalEdits(
   }
   await eachInTurns(parameters.length, (i) => {
     const parameter = parameters[i]
-    if (parameter) edits.push(editOf(parameter))
+    if (!parameter) return
+    const edit = editOf(parameter)
+    count(edit.text)
+    edits.push(edit)
   })
   return edits
+}
+
+/** Puts expressions in the place of parameters, as EXECUTE gives them. */
+export async function expressionEdits(statement: Statement, expressions: readonly string[]): Promise<TextEdit[]> {
+  const parameters = await parametersIn(statement)
+  const count = lengthCounter()
+  return parameters.map(({ token, number }) => {
+    const text = ` (${expressions[number - 1] ?? 'NULL'}) `
+    count(text)
+    return spanned(statement, token, token + 1, text)
+  })
+}
+
+/** A value may be long and stand in many places: no text is made that is refused afterwards. */
+function lengthCounter(): (text: string) => void {
+  let length = 0
+  return (text) => {
+    length += text.length
+    if (length > MAX_SQL_BYTES) throw new PlatformError('sql.tooLong', { limit: MAX_SQL_BYTES })
+  }
 }
 
 /** `id = ANY ($1)` as `id = ($1)`: DuckDB tells the type of a single value. */

@@ -13,7 +13,8 @@ export interface Runner {
   readonly isReadOnly: boolean
   take(signal: AbortSignal): Promise<Taken>
   begin(): Promise<void>
-  commit(): Promise<void>
+  /** `then` runs in the same session, when the transaction is committed. */
+  commit(then?: (session: SqlSession) => Promise<void>): Promise<void>
   rollback(): Promise<void>
   /** The client has the next word in the middle of a statement: it has as long as for the next statement of a transaction. */
   waitForClient(): void
@@ -100,13 +101,14 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
     }
   }
 
-  async function end(statement: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+  async function end(statement: 'COMMIT' | 'ROLLBACK', then?: (session: SqlSession) => Promise<void>): Promise<void> {
     const taken = held
     held = undefined
     clearTimeout(idle)
     if (!taken) return
     try {
       await taken.session.execute(statement)
+      await then?.(taken.session)
     } finally {
       await taken.release()
     }
@@ -134,7 +136,7 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
       held = taken
       waitForNext()
     },
-    commit: () => end('COMMIT'),
+    commit: (then) => end('COMMIT', then),
     rollback: () => end('ROLLBACK'),
     waitForClient: waitForNext,
   }

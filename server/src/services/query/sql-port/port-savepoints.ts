@@ -120,4 +120,5 @@ async function unsteadyNames(session: SqlSession): Promise<ReadonlySet<string>> 
 export const mayChange = async (statement: Statement): Promise<boolean> =>
   ['with', '('].includes(statement.keyword) ? namesOneOf(statement, CHANGING) : CHANGING.has(statement.keyword)
 
-const CHANGING = new Set(['insert', 'update', 'delete', 'merge', 'create', 'drop', 'alter', 'truncate', 'comment'])
+/** First words of statements that change tables. */
+export const CHANGING = new Set(['insert', 'update', 'delete', 'merge', 'create', 'drop', 'alter', 'truncate', 'comment'])

@@ -2,6 +2,7 @@
 // about tables are answered by a catalogue, and the rest (transactions, settings, cursors) is kept here.
 
 import type { Catalog, CatalogAnswer, CatalogTable } from '../../../engines/pg-wire/catalogs.ts'
+import { NamedItems } from '../../../engines/pg-wire/named-items.ts'
 import { type CopyOptions, copyFrames, cutRows, rowFrames } from '../../../engines/pg-wire/rows.ts'
 import { arrayTypeOf, OID } from '../../../engines/pg-wire/values.ts'
 import {
@@ -13,19 +14,31 @@ import {
   type WireSession,
   type WireStatement,
 } from '../../../engines/pg-wire/wire-session.ts'
-import type { SqlBytes, SqlSession, StatementOptions } from '../../../engines/sql/sql-engine.ts'
+import type { SqlColumn, SqlSession, StatementOptions } from '../../../engines/sql/sql-engine.ts'
 import { isQuery, placedStatements, type Statement, singleStatement, type TableName } from '../../../engines/sql/statements.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { doubleQuoted } from '../../../kit/text/double-quoted.ts'
 import { dialectEdits } from './pg-dialect.ts'
-import { type CopyInCommand, nameAt, readCopy, readCopyIn, readDeclare, readFetch } from './port-commands.ts'
+import {
+  type CopyInCommand,
+  nameAt,
+  readCopy,
+  readCopyIn,
+  readDeclare,
+  readExecute,
+  readFetch,
+  readPrepare,
+} from './port-commands.ts'
 import { copyInResult, createCopyIn } from './port-copy-in.ts'
+import { createPendingIndexes, type Ddl, ddlOf } from './port-ddl.ts'
 import { placedIn } from './port-errors.ts'
-import { literalEdits, parameterCount, untypedLists, withoutAny } from './port-parameters.ts'
+import { expressionEdits, literalEdits, parameterCount, untypedLists, withoutAny } from './port-parameters.ts'
 import type { Runner, Taken } from './port-runners.ts'
-import { createSavepoints, mayChange } from './port-savepoints.ts'
+import { CHANGING, createSavepoints, mayChange } from './port-savepoints.ts'
 import { type PortSettings, readSet, SERVER_VERSION } from './port-settings.ts'
+import { showQuery } from './port-show.ts'
 import { pgType, wireColumn } from './port-types.ts'
+import { type CursorMove, createScrollRows, type ScrollRows } from './scroll-cursor.ts'
 import { mayName, type Route, routeOf } from './statement-route.ts'
 import { applyEdits, type EditedText, type TextEdit } from './text-edits.ts'
 
@@ -48,6 +61,8 @@ const MAX_ROUTES = 200
 const MAX_ROUTE_LENGTH = 10_000
 /** As PostgreSQL itself has it; clients count columns in 16 bits. */
 const MAX_COLUMNS = 1664
+/** Of the statements that PREPARE has named. */
+const MAX_PREPARED_BYTES = 4 << 20
 
 /** What a statement is bound to. */
 interface Bound {
@@ -63,9 +78,12 @@ const NOTHING_BOUND: Bound = { values: [], types: [], formats: [], typesOfValues
 
 interface Cursor {
   readonly isHeld: boolean
+  readonly isScroll: boolean
   readonly portal: WirePortal & { readonly result: (formats: readonly Format[]) => Promise<WireResult> }
   formats?: string
   rest: Buffer
+  /** Of a cursor that goes back as well. */
+  kept?: ScrollRows
 }
 
 export function createPortSession(deps: PortSessionDeps): WireSession {
@@ -73,6 +91,11 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   const cursors = new Map<string, Cursor>()
   const routes = new Map<string, Route>()
   const savepoints = createSavepoints()
+  const pendingIndexes = createPendingIndexes()
+  const prepared = new NamedItems<{ readonly types: readonly string[]; readonly query: Statement }>(
+    MAX_PREPARED_BYTES,
+    `Statements that PREPARE has named have at most ${MAX_PREPARED_BYTES} bytes together. DEALLOCATE some of them.`,
+  )
   let status: 'I' | 'T' | 'E' = 'I'
 
   // --------------------------------------------------------------------------------------------------------------- one statement
@@ -124,11 +147,33 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       return effect('RESET', async () => (name === 'all' ? settings.reset() : settings.set(name, undefined)))
     },
     show: showStatement,
-    discard: () => effect('DISCARD ALL', closeCursors, 'all'),
+    desc: describeTable,
+    describe: describeTable,
+    use: useStatement,
+    prepare: async (statement) => {
+      const { name, types, query: text } = await readPrepare(statement)
+      const query = await singleStatement(text)
+      return effect('PREPARE', async () => {
+        if (prepared.has(name)) throw new WireError('42P05', `The prepared statement "${name.slice(0, 60)}" already exists.`)
+        prepared.checkRoom(name, 2 * text.length)
+        prepared.set(name, { types, query }, 2 * text.length)
+      })
+    },
+    execute: executeStatement,
+    discard: () =>
+      effect(
+        'DISCARD ALL',
+        async () => {
+          prepared.clear()
+          await closeCursors()
+        },
+        'all',
+      ),
     deallocate: (statement) => {
       const at = statement.tokens.lower(1) === 'prepare' ? 2 : 1
       const name = nameAt(statement, at)
-      return effect('DEALLOCATE', async () => {}, name === 'all' ? 'all' : { name })
+      if (name === 'all') return effect('DEALLOCATE', async () => prepared.clear(), 'all')
+      return effect('DEALLOCATE', async () => void prepared.delete(name), prepared.has(name) ? undefined : { name })
     },
     listen: () => {
       throw new WireError('0A000', 'LISTEN and NOTIFY are not supported.')
@@ -155,6 +200,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     if (status !== 'I') return // PostgreSQL warns and goes on
     await runner.begin()
     savepoints.clear()
+    pendingIndexes.clear()
     status = 'T'
   }
 
@@ -162,7 +208,9 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     for (const [name, { isHeld }] of cursors) if (!isHeld) await closeCursor(name)
     const wasOpen = status !== 'I'
     status = 'I'
-    if (wasOpen) await runner[how]()
+    if (!wasOpen) return
+    if (how === 'rollback' || pendingIndexes.isEmpty()) await runner[how]()
+    else await runner.commit(pendingIndexes.create)
   }
 
   async function inTransaction(what: string, work: () => Promise<void>): Promise<void> {
@@ -245,6 +293,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   async function showStatement(statement: Statement): Promise<WireStatement> {
     const { tokens } = statement
+    const question = showQuery(statement, deps.database)
+    if (question) return queryStatement(await singleStatement(question), [])
     if (tokens.length > 4) throw new WireError('42601', 'SHOW names one setting.')
     const words = Array.from({ length: tokens.length - 1 }, (_, i) => tokens.text(i + 1))
     if (/^(tables|all tables|databases)$/i.test(words.join(' '))) return queryStatement(await singleStatement(SHOW_TABLES), [])
@@ -253,21 +303,58 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return rowsStatement([column], async () => [[settings.show(name)]], 'SHOW')
   }
 
+  async function describeTable(statement: Statement, types: readonly number[]): Promise<WireStatement> {
+    const question = showQuery(statement, deps.database)
+    return queryStatement(question ? await singleStatement(question) : statement, question ? [] : types)
+  }
+
+  /** `USE [SCHEMA] name`, as clients of Snowflake choose where names without a schema are looked for. */
+  function useStatement(statement: Statement): WireStatement {
+    const { tokens } = statement
+    const kind = ['schema', 'database'].includes(tokens.lower(1)) ? tokens.lower(1) : ''
+    const isName = kind !== '' || tokens.length === 2 || tokens.isSymbol(2, '.')
+    const name = nameAt(statement, tokens.length - 1)
+    return effect('USE', async () => {
+      const isHere = kind === 'database' ? name === deps.database : runner.isReadOnly || name === 'main'
+      if (!isName || !isHere)
+        throw new WireError(
+          '0A000',
+          `${statement.text.slice(0, 60)} is not supported: the database is "${deps.database}", and a workspace has the schema main.`,
+        )
+      if (kind !== 'database' && runner.isReadOnly) settings.set('search_path', doubleQuoted(name))
+    })
+  }
+
+  async function executeStatement(statement: Statement): Promise<WireStatement> {
+    const { name, values } = await readExecute(statement)
+    const found = prepared.get(name)
+    if (!found) throw new WireError('26000', `There is no prepared statement "${name.slice(0, 60)}".`)
+    const count = await parameterCount(found.query)
+    if (values.length !== count)
+      throw new WireError(
+        '42601',
+        `The prepared statement "${name.slice(0, 60)}" has ${count} parameters; ${values.length} values were given.`,
+      )
+    const typed = values.map((value, i) => (found.types[i] ? `CAST(${value} AS ${found.types[i]})` : value))
+    const { text } = await applyEdits(found.query.text, await expressionEdits(found.query, typed))
+    return queryStatement(await singleStatement(text), [])
+  }
+
   // --------------------------------------------------------------------------------------------------------------------- cursors
 
   function declareStatement(statement: Statement): WireStatement {
-    const { name, query, isHeld } = readDeclare(statement)
+    const { name, query, isHeld, isScroll } = readDeclare(statement)
     return effect('DECLARE CURSOR', async () => {
       if (status !== 'T' && !isHeld) throw new WireError('25P01', 'DECLARE CURSOR needs a transaction, or WITH HOLD.')
       if (cursors.has(name)) throw new WireError('42P03', `The cursor "${name}" exists already.`)
       const portal = queryPortal(await singleStatement(query), NOTHING_BOUND)
       await portal.columns() // what is wrong with it is said now
-      cursors.set(name, { isHeld, portal, rest: Buffer.alloc(0) })
+      cursors.set(name, { isHeld, isScroll, portal, rest: Buffer.alloc(0) })
     })
   }
 
   function fetchStatement(statement: Statement, keyword: 'FETCH' | 'MOVE'): WireStatement {
-    const { name, rows } = readFetch(statement)
+    const { name, move } = readFetch(statement)
     const columns = async () => (keyword === 'MOVE' ? undefined : cursorNamed(name).portal.columns())
     return {
       describe: async () => ({ parameters: [], columns: await columns() }),
@@ -277,7 +364,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
           const cursor = cursorNamed(name)
           let fetched = 0
           const frames = (async function* () {
-            for await (const part of fetchRows(cursor, rows, formats)) {
+            for await (const part of fetchRows(cursor, move, formats)) {
               fetched += part.rows
               if (keyword === 'FETCH') yield part.frames
             }
@@ -290,11 +377,17 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     }
   }
 
-  async function* fetchRows(cursor: Cursor, max: number, formats: readonly Format[]) {
+  async function* fetchRows(cursor: Cursor, move: CursorMove, formats: readonly Format[]) {
     cursor.formats ??= formats.join()
     if (cursor.formats !== formats.join()) throw new WireError('0A000', 'A cursor keeps the formats of its first FETCH.')
+    if (cursor.isScroll) {
+      cursor.kept ??= createScrollRows(async () => (await cursor.portal.result(formats)).frames)
+      for (const row of await cursor.kept.fetch(move)) yield { frames: row, rows: 1 }
+      return
+    }
+    if (move.how !== 'forward') throw new WireError('55000', 'The cursor only goes forward. Declare it with SCROLL to go back.')
     const { frames } = await cursor.portal.result(formats)
-    for (let left = max; left > 0; ) {
+    for (let left = move.count; left > 0; ) {
       if (cursor.rest.length === 0) {
         const next = await frames.next()
         if (next.done) return
@@ -374,7 +467,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       const isKnown = shape.columns.every(({ type }) => type !== 'UNKNOWN')
       const { columns } = isKnown ? shape : await describe(await withValues(statement, [], parameters, dialect))
       if (columns.length > MAX_COLUMNS) throw tooManyColumns(columns.length)
-      return { parameters, columns: columns.length > 0 ? columns.map(wireColumn) : undefined }
+      return { parameters, columns: columns.length > 0 ? columns.map(namedColumn(resultNames(route))) : undefined }
     })
   }
 
@@ -438,29 +531,71 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         return answerOfCatalog(await askCatalog(statement, bound, signal))
       }
       const shortNames = await shortNamesFor(route, signal)
-      const edited = await withValues(statement, bound.values, known, await dialectEdits(statement, deps.database))
+      const ddl = runner.isReadOnly ? undefined : await ddlOf(statement, taken.session)
+      const dialect = [...(await dialectEdits(statement, deps.database)), ...(ddl?.edits ?? [])]
+      const edited = await withValues(statement, bound.values, known, dialect)
       const timeoutMs = settings.timeoutMs()
       const options: StatementOptions = { signal, shortNames, ...(timeoutMs !== undefined && { timeoutMs }) }
-      return await inPlace(edited, () => answerOfTables(taken, edited.text, statement, options))
+      if (ddl) return await inPlace(edited, () => answerOfDdl(taken, ddl, edited.text, statement, options))
+      return await inPlace(edited, async () => answerOfTables(taken, edited.text, statement, options, resultNames(route)))
     } catch (error) {
       await taken.release()
       throw error
     }
   }
 
-  /** PostgreSQL lets ALTER TABLE change views as well. */
-  async function run(session: SqlSession, sql: string, statement: Statement, options: StatementOptions): Promise<SqlBytes> {
-    const ran = session.copy(sql, 'postgres', options)
-    if (statement.keyword !== 'alter') return ran
-    return ran.catch((error: unknown) => {
-      const isOfView = error instanceof PlatformError && error.message.includes('ALTER VIEW')
-      if (!isOfView) throw error
-      return session.copy(sql.replace(/^(alter\s+)table\b/i, '$1VIEW'), 'postgres', options)
-    })
+  /** A statement that is several to DuckDB: all of them, or none. */
+  async function answerOfDdl(
+    taken: Taken,
+    ddl: Ddl,
+    sql: string,
+    statement: Statement,
+    options: StatementOptions,
+  ): Promise<Answer> {
+    const { session } = taken
+    const isAlone = status === 'I'
+    try {
+      if (isAlone) await session.execute('BEGIN')
+      await ddl.before(session)
+      const ran = await runBySession(session, sql, options)
+      pendingIndexes.add(ddl)
+      if (isAlone) await session.execute('COMMIT')
+      if (isAlone) await pendingIndexes.create(session)
+      else if (ddl.edits.length > 0 || ddl.indexes.length > 0)
+        await savepoints.changed(undefined, 'a table that numbers its rows was created, or one with indexes renamed, before it')
+      else await savepoints.changed(ran)
+    } catch (error) {
+      if (isAlone) {
+        pendingIndexes.clear()
+        await session.execute('ROLLBACK').catch(() => {}) // the first error is the one to tell
+      }
+      throw error
+    }
+    await taken.release()
+    return { columns: undefined, lines: linesOf([]), tag: () => tagOf(statement, 0), close: async () => {} }
   }
 
-  async function answerOfTables(taken: Taken, sql: string, statement: Statement, options: StatementOptions): Promise<Answer> {
-    const { columns, bytes, end, cancel } = await run(taken.session, sql, statement, options)
+  /** PostgreSQL lets ALTER TABLE change views as well. Answers what was run. */
+  async function runBySession(session: SqlSession, sql: string, options: StatementOptions): Promise<string> {
+    try {
+      await session.execute(sql, options)
+      return sql
+    } catch (error) {
+      if (!(error instanceof PlatformError && error.message.includes('ALTER VIEW'))) throw error
+      const ofView = sql.replace(/^(alter\s+)table\b/i, '$1VIEW')
+      await session.execute(ofView, options)
+      return ofView
+    }
+  }
+
+  async function answerOfTables(
+    taken: Taken,
+    sql: string,
+    statement: Statement,
+    options: StatementOptions,
+    names: readonly string[],
+  ): Promise<Answer> {
+    const { columns, bytes, end, cancel } = await taken.session.copy(sql, 'postgres', options)
     if (columns.length > MAX_COLUMNS) {
       await cancel()
       throw tooManyColumns(columns.length)
@@ -484,7 +619,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const hasColumns = columns.length > 0
     if (!hasColumns) for await (const _ of lines()); // done when its result is asked for
     return {
-      columns: hasColumns ? columns.map(wireColumn) : undefined,
+      columns: hasColumns ? columns.map(namedColumn(names)) : undefined,
       lines: hasColumns ? lines() : linesOf([]),
       tag: (rows) => tagOf(statement, hasColumns ? rows : (changedRows ?? 0)),
       close,
@@ -526,6 +661,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   async function routeFor(session: SqlSession, statement: Statement): Promise<Route> {
     const known = routes.get(statement.text)
     if (known) return known
+    // The catalogue changes nothing: what DuckDB cannot read as it is, it may read after edits.
+    if (!runner.isReadOnly && CHANGING.has(statement.keyword)) return { engine: 'tables', unqualified: [] }
     let route = await routeOf(session, statement.text)
     // DuckDB cannot read it: PostgreSQL may, as long as no table of the project can be meant.
     if (route.engine === 'unknown')
@@ -603,6 +740,13 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     },
   }
 }
+
+const resultNames = (route: Route): readonly string[] => (route.engine === 'tables' ? (route.results ?? []) : [])
+
+/** A column with the name that PostgreSQL gives it: `count` where DuckDB says `count_star()`. */
+const namedColumn =
+  (names: readonly string[]) =>
+  (column: SqlColumn, i: number): WireColumn => ({ ...wireColumn(column), name: names[i] || column.name })
 
 /** The text with literals for parameters. */
 const withValues = async (

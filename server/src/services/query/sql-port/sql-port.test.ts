@@ -323,7 +323,7 @@ test('what a statement failed with has its SQLSTATE and its place', async (t) =>
     [`SELECT * FROM read_csv('/etc/passwd')`, '25006', /read_csv/],
     [`ATTACH '/tmp/x'`, '25006', /ATTACH/],
     ['SELECT c.relname FROM pg_class c, orders', '0A000', /not both/],
-    ['SAVEPOINT a', '0A000', /Savepoints/],
+    ['SAVEPOINT a', '25P01', /in a transaction/],
     [`SET TimeZone = 'Europe/Prague'`, '0A000', /always UTC/],
     ['SET nothing = 1', '42704', /"nothing" is not known/],
   ] as const) {

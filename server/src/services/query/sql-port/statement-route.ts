@@ -8,8 +8,8 @@ import { namesOneOf, type Statement, type TableName } from '../../../engines/sql
 
 export type Route =
   | { readonly engine: 'catalog' }
-  /** `unqualified`: names without a schema, which may be tables of the project. */
-  | { readonly engine: 'tables'; readonly unqualified: readonly string[] }
+  /** `unqualified`: names without a schema, which may be tables of the project. `results`: names of columns that a call gives. */
+  | { readonly engine: 'tables'; readonly unqualified: readonly string[]; readonly results?: readonly string[] }
   /** DuckDB cannot read it. */
   | { readonly engine: 'unknown' }
 
@@ -33,7 +33,11 @@ export async function routeOf(session: SqlSession, sql: string): Promise<Route> 
       `A query reads the catalogue ("${ofCatalog[0]?.name}") or tables ("${others[0]?.name}"), not both in one statement.`,
     )
   if (ofCatalog.length > 0 || (others.length === 0 && isAboutPostgres(named))) return { engine: 'catalog' }
-  return { engine: 'tables', unqualified: others.filter(({ schema }) => schema === '').map(({ name }) => name) }
+  return {
+    engine: 'tables',
+    unqualified: others.filter(({ schema }) => schema === '').map(({ name }) => name),
+    results: named.results,
+  }
 }
 
 const isCatalogSchema = (schema: string): boolean => /^(pg_catalog|information_schema|pg_toast)$/i.test(schema)

@@ -13,7 +13,7 @@ export function timeText(time: string | Date | null | undefined): string {
 export function table(titles: readonly string[], rows: readonly (readonly unknown[])[], nothing = 'nothing found'): string {
   if (rows.length === 0) return nothing
   const cells = [titles, ...rows].map((row) => row.map((cell) => String(cell ?? '')))
-  const widths = titles.map((_, i) => Math.max(...cells.map((row) => [...(row[i] ?? '')].length)))
+  const widths = titles.map((_, i) => cells.reduce((max, row) => Math.max(max, [...(row[i] ?? '')].length), 0))
   return cells
     .map((row) =>
       row

@@ -76,7 +76,7 @@ async function listFiles(root: string, below = '', depth = 0): Promise<string[]>
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isFile()) found.push(path)
-    else if (entry.isDirectory() && depth < DEEPEST) found.push(...(await listFiles(root, path, depth + 1)))
+    else if (entry.isDirectory() && depth < DEEPEST) for (const file of await listFiles(root, path, depth + 1)) found.push(file)
     if (found.length > MAX_FILES) throw new UserError(`The folder has more than ${MAX_FILES} files.`)
   }
   return found

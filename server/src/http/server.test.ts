@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { get } from 'node:http'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import pino from 'pino'
+import { longestHold } from '../../../tests/support/event-loop.ts'
 import { shareTestStack, startTestStack } from '../../../tests/support/test-stack.ts'
 import { createLog } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
@@ -223,6 +226,39 @@ test('a connection on which nothing is sent is closed without a word', async (t)
     })
   assert.equal(await answerTo(''), '')
   assert.equal(await answerTo('GET / HTTP/1.1\r\nHost:'), '')
+})
+
+const CONNECTIONS = process.env.MILLRACE_LONG ? 5000 : 500
+
+test('many connections on which nothing is sent are closed without holding the event loop', async (t) => {
+  const app = createHttpServer({
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1000,
+    headersTimeoutMs: 3000,
+    maintenance: undefined,
+    corsOrigins: [],
+    publicUrl: undefined,
+    domain: undefined,
+    authenticate: () => undefined,
+    findBranch: () => undefined,
+  })
+  const url = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
+  t.after(() => app.close())
+  // In a thread of their own: the work of the clients is not that of the server.
+  const clients = new Worker(
+    `const { connect } = require('node:net')
+    const { workerData: { port, count }, parentPort } = require('node:worker_threads')
+    let closed = 0
+    for (let i = 0; i < count; i++)
+      connect(port, '127.0.0.1').on('error', () => {}).on('close', () => ++closed === count && parentPort.postMessage('closed'))`,
+    { eval: true, workerData: { port: Number(url.port), count: CONNECTIONS } },
+  )
+  t.after(() => clients.terminate())
+  const { heldMs, boundMs } = await longestHold(async () => {
+    await once(clients, 'message')
+  })
+  t.diagnostic(`${CONNECTIONS} connections: ${Math.round(heldMs)} ms of ${Math.round(boundMs)} ms`)
+  assert.ok(heldMs < boundMs, `${heldMs} ms, the bound is ${boundMs} ms`)
 })
 
 test('the log line of an address without a route has its path, without secrets in it', async (t) => {

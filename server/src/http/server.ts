@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Http2SecureServer } from 'node:http2'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { gzip } from 'node:zlib'
 import Fastify, {
@@ -23,6 +24,7 @@ import type { TObject } from 'typebox'
 import type { ErrorCode } from '../../../contract/error-codes.ts'
 import { isForeignKeyViolation } from '../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../kit/errors.ts'
+import { inTurns } from '../kit/in-turns.ts'
 import type { FinishedRequest } from '../kit/log.ts'
 import type { Actor } from '../model/actor.ts'
 import type { NewEvent, Origin } from '../model/event.ts'
@@ -573,10 +575,14 @@ const wantsGzip = (request: FastifyRequest): boolean => {
 }
 
 /** Bytes that are not HTTP at all never reach a route; they still get the envelope. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   // A connection on which nothing came in time is closed without a word: a client that uses it at this moment would take an answer
   // for that to its first request.
-  if (error.code === 'ECONNRESET' || error.code === 'ERR_HTTP_REQUEST_TIMEOUT' || !socket.writable) {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    closeLater(socket)
+    return
+  }
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
@@ -587,6 +593,17 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: import('node:
     `HTTP/1.1 ${tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
+}
+
+const expired: Socket[] = []
+
+/** Thousands of silent connections may expire in one moment. */
+function closeLater(socket: Socket): void {
+  if (expired.push(socket) > 1) return
+  void inTurns(() => {
+    expired.pop()?.destroy()
+    return expired.length === 0
+  })
 }
 
 const pathOf = (request: FastifyRequest): string => (request.url.split('?')[0] ?? '/').slice(0, 200)

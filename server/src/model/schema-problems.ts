@@ -77,7 +77,7 @@ function likeliest(choice: Complaint, alternatives: readonly (readonly Complaint
 
 /** How far the value was understood: the further in it goes wrong, the more of it was right. */
 const depthOf = (complaints: readonly Complaint[]): number =>
-  Math.max(...complaints.map(({ instancePath }) => instancePath.split('/').length))
+  complaints.reduce((max, { instancePath }) => Math.max(max, instancePath.split('/').length), 0)
 
 /** Several values or kinds would do. */
 function oneOfThese(complaints: readonly Complaint[], fallback?: Complaint): Complaint {

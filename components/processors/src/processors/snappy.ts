@@ -9,11 +9,16 @@ const CHECKSUM_BYTES = 4
 /** Unpacks framed snappy; a file that starts without the frame mark is taken as one raw block. */
 export async function* snappyFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let held = Buffer.alloc(0)
+  const raw: Buffer[] = []
   let framed: boolean | undefined
   for await (const chunk of chunks) {
+    framed ??= (held[0] ?? chunk[0]) === 0xff
+    if (!framed) {
+      raw.push(chunk) // joined once: a raw block is as long as its file
+      continue
+    }
     held = Buffer.concat([held, chunk])
-    framed ??= held[0] === 0xff
-    while (framed && held.length >= 4 && held.length >= 4 + held.readUIntLE(1, 3)) {
+    while (held.length >= 4 && held.length >= 4 + held.readUIntLE(1, 3)) {
       const body = held.subarray(4, 4 + held.readUIntLE(1, 3))
       if (held[0] === COMPRESSED) yield unpackBlock(body.subarray(CHECKSUM_BYTES))
       else if (held[0] === PLAIN) yield body.subarray(CHECKSUM_BYTES)
@@ -21,9 +26,8 @@ export async function* snappyFrames(chunks: AsyncIterable<Buffer>): AsyncGenerat
       held = held.subarray(4 + body.length)
     }
   }
-  if (held.length === 0) return
-  if (framed) throw new UserError('it ends too early')
-  yield unpackBlock(held)
+  if (held.length > 0) throw new UserError('it ends too early')
+  if (raw.length > 0) yield unpackBlock(Buffer.concat(raw))
 }
 
 function unpackBlock(block: Buffer): Buffer {

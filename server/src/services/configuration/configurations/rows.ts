@@ -99,7 +99,7 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
   /** Later than the creation of every other row, also within one millisecond, so that the order of creation is certain. */
   async function creationTime(trx: Trx, { projectId, ownerId }: ConfigurationRecord, now: number): Promise<number> {
     const others = await listRowCreations(trx, projectId, ownerId)
-    return Math.max(now, ...[...others.values()].map((at) => at + 1))
+    return others.values().reduce((latest, at) => Math.max(latest, at + 1), now)
   }
 
   /** Digits, as clients expect of a generated id (corrections-2 A7): the time of creation, or the next number that no row has. */

@@ -61,8 +61,9 @@ export interface RowChoice {
 export function chooseRows(stored: StoredConfiguration, wanted: readonly string[] | null): RowChoice {
   if (stored.rows.length === 0 && wanted === null) return { rows: [undefined], skipped: [] }
   if (wanted !== null) {
-    const rows = stored.rows.filter(({ id }) => wanted.includes(id))
-    const missing = wanted.filter((id) => !stored.rows.some((row) => row.id === id))
+    const [chosen, known] = [new Set(wanted), new Set(stored.rows.map(({ id }) => id))]
+    const rows = stored.rows.filter(({ id }) => chosen.has(id))
+    const missing = wanted.filter((id) => !known.has(id))
     if (rows.length === 0) throw gone(`none of its rows ${wanted.join(', ')} exists`)
     return { rows, skipped: missing.map((id) => `The row ${id} does not exist and is left out.`) }
   }

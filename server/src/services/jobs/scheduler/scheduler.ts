@@ -159,7 +159,8 @@ export function createScheduler(deps: SchedulerDeps) {
         'target.configurationId',
         `There is no configuration "${target.configurationId}" of component "${target.componentId}".`,
       )
-    const missing = target.configurationRowIds.filter((id) => !found.rowIds.includes(id))
+    const rowIds = new Set(found.rowIds)
+    const missing = target.configurationRowIds.filter((id) => !rowIds.has(id))
     if (missing.length > 0)
       throw invalid(
         'target.configurationRowIds',

@@ -194,7 +194,8 @@ async function made(namespace: string, name: string, making: Promise<void>): Pro
 /** Files are read by these ids; 1 is the hidden load time. */
 function checkedIds(columns: readonly Column[]): readonly Column[] {
   const ids = new Set(columns.map(({ fieldId }) => fieldId))
-  if (ids.size !== columns.length || Math.min(...ids) <= LOAD_TIME_FIELD_ID || Math.max(...ids) > MAX_FIELD_ID)
+  const isKnown = ({ fieldId }: Column) => fieldId > LOAD_TIME_FIELD_ID && fieldId <= MAX_FIELD_ID
+  if (ids.size !== columns.length || !columns.every(isKnown))
     throw refused('the field ids of its schema are not those that the catalogue gave')
   return columns
 }

@@ -1,6 +1,7 @@
 // What a request to load a workspace asks for, in both spellings that clients use: `whereColumn` and `where_column`.
 
 import { PlatformError } from '../../../kit/errors.ts'
+import { firstRepeated } from '../../../kit/first-repeated.ts'
 import type { Scope } from '../../../model/scope.ts'
 import { type SqlColumnMapping, sqlTypeOf } from '../../../model/sql-columns.ts'
 import type { LoadItem, LoadType } from './workspace-load.ts'
@@ -33,8 +34,7 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
     if (!list || list.length === 0) throw new PlatformError('workspace.loadRequestInputRequired')
     const items: LoadItem[] = []
     for (const [index, raw] of list.entries()) items.push(await readItem(scope, camelCased(raw, index), index, kind))
-    const names = items.map(({ destination }) => destination.toLowerCase())
-    const twice = items.find(({ destination }, i) => names.indexOf(destination.toLowerCase()) !== i)
+    const twice = firstRepeated(items, ({ destination }) => destination.toLowerCase())
     if (twice) throw new PlatformError('workspace.duplicateDestination', { destination: twice.destination })
     return items
   }
@@ -125,10 +125,11 @@ function withDatatypes(
   if (said.length === 0) return columns
   if (!isUnset(columnTypes) || (Array.isArray(given) ? given : []).some((one) => typeof one !== 'string'))
     throw logical(index, 'Types of columns stand either in "columns" or in "datatypes", not in both.')
-  const unknown = said.filter((one) => !known.includes(one.source)).map((one) => one.source)
+  const [names, bySource] = [new Set(known), new Map(said.map((one) => [one.source, one]))]
+  const unknown = said.filter((one) => !names.has(one.source)).map((one) => one.source)
   if (unknown.length > 0)
     throw new PlatformError('storage.tables.nonExistingColumns', { columns: unknown.join(', ').slice(0, 500), table: source })
-  return known.map((name) => said.find((one) => one.source === name) ?? untyped(name))
+  return known.map((name) => bySource.get(name) ?? untyped(name))
 }
 
 function datatypeFrom(name: string, one: unknown, index: number): SqlColumnMapping {

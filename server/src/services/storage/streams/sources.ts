@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import { firstRepeated } from '../../../kit/first-repeated.ts'
 import { type Actor, mayChangeEverything } from '../../../model/actor.ts'
 import { type Column, checkColumn, invalidStream } from './columns.ts'
 import { type BatchLimits, createStreamsStore, type Sink, type Source, type SourceType } from './streams.store.ts'
@@ -189,8 +190,7 @@ function checkSink({ tableId, columns }: Pick<SinkRequest, 'tableId' | 'columns'
   if (columns.length === 0 || columns.length > MAX_COLUMNS)
     throw invalidStream('table.mapping.columns', `A table has 1 to ${MAX_COLUMNS} columns.`)
   columns.forEach(checkColumn)
-  const names = columns.map(({ name }) => name.toLowerCase())
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  const twice = firstRepeated(columns.map(({ name }) => name.toLowerCase()))
   if (twice !== undefined) throw invalidStream('table.mapping.columns', `The column "${twice}" is there twice.`)
 }
 

@@ -3,6 +3,7 @@
 import { columnNamed, retypeColumn } from '../../../../engines/table-engine/snapshot.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
+import { firstRepeated } from '../../../../kit/first-repeated.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { NewStorageJob } from '../../../../model/storage-job.ts'
 import { checkPrimaryKey, MAX_COLUMNS } from '../rows/table-load.ts'
@@ -164,7 +165,6 @@ function columnChangesFrom(value: unknown): readonly ColumnChange[] {
 }
 
 function checkDistinct(names: readonly string[]): void {
-  const lower = names.map((name) => name.toLowerCase())
-  const twice = names.find((_, i) => lower.indexOf(lower[i] ?? '') !== i)
+  const twice = firstRepeated(names, (name) => name.toLowerCase())
   if (twice !== undefined) throw new PlatformError('storage.tables.columnAlreadyExists', { column: twice })
 }

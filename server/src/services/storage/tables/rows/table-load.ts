@@ -409,10 +409,11 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     const fileColumns = input.source.type === 'file' ? found : found.map((name) => spelledIn(snapshot, name))
     // Who names the columns one by one means exactly these; a header says what the file has, and a file that lacks columns is wrong.
     const isNamed = columns !== undefined && input.source.type === 'file'
-    const missing = names.filter((name) => !fileColumns.includes(name) && !(isNamed && mayStayEmpty(snapshot, name)))
+    const [ofFile, ofTable] = [new Set(fileColumns), new Set(names)]
+    const missing = names.filter((name) => !ofFile.has(name) && !(isNamed && mayStayEmpty(snapshot, name)))
     if (keep && !fileColumns.includes(keep)) missing.push(keep)
     if (missing.length > 0) throw columnsNotMatch(missing, names, source.name, input.csv)
-    const added = fileColumns.filter((name) => !names.includes(name) && name !== LOAD_TIME_COLUMN)
+    const added = fileColumns.filter((name) => !ofTable.has(name) && name !== LOAD_TIME_COLUMN)
     if (isNamed && !withoutHeaders && added.length > 0)
       throw new PlatformError('storage.invalidColumns', { columns: quoted(added), known: quoted(names) })
     if (names.length + added.length > MAX_COLUMNS)
@@ -491,7 +492,8 @@ export function dialectOf({ delimiter, enclosure, escapedBy }: CsvOptions): CsvD
 }
 
 export function checkPrimaryKey(primaryKey: readonly string[], columns: readonly string[]): void {
-  const missing = primaryKey.filter((name) => !columns.includes(name))
+  const known = new Set(columns)
+  const missing = primaryKey.filter((name) => !known.has(name))
   if (missing.length > 0)
     throw new PlatformError('storage.tables.validation.invalidPrimaryKeyColumns', {
       columns: quoted(missing),

@@ -5,6 +5,7 @@ import type { TableFormat } from '../../../../engines/table-engine/table-engine.
 import { toBoolean } from '../../../../http/scalars.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
+import { firstRepeated } from '../../../../kit/first-repeated.ts'
 import { parseMoment } from '../../../../kit/relative-time.ts'
 import { columnNameFrom } from '../../../../model/column-name.ts'
 import type { CsvOptions, ImportInput } from './table-load.ts'
@@ -168,7 +169,7 @@ function nullValuesFrom(value: unknown): readonly string[] | undefined {
 /** `id,name`, `["id","name"]`, `primaryKey[]=id`; names as they will be in the table. */
 export function primaryKeyFrom(value: unknown): readonly string[] {
   const names = namesFrom('primaryKey', value).map(columnNameFrom)
-  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  const twice = firstRepeated(names)
   if (twice !== undefined)
     throw new PlatformError('storage.validation.primaryKey', { reason: `The column "${twice}" is in the primary key twice.` })
   return names

@@ -1,0 +1,10 @@
+/** The first value of a list that comes a second time; undefined when all differ. `key` says what counts as the same. */
+export function firstRepeated<T>(values: readonly T[], key: (value: T) => unknown = (value) => value): T | undefined {
+  const seen = new Set<unknown>()
+  return values.find((value) => {
+    const id = key(value)
+    if (seen.has(id)) return true
+    seen.add(id)
+    return false
+  })
+}

@@ -5,6 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join, posix } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { functionsOf } from './support/syntax.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PLACES = ['contract', 'client', 'server', 'components', 'cli', 'console', 'tests', 'bench', 'tools']
@@ -297,6 +298,48 @@ test('hooks and error handlers that are for the routes of one module are kept to
   const kept = entrances.flatMap(({ text }) => [...text.matchAll(/encapsulated\(\s*(\w+Routes)\b/g)].map(([, name]) => name!))
   assert.deepEqual(some(registered).toSorted(), kept.toSorted(), 'these routes, and no others, need encapsulated()')
 })
+
+test('decisions and lines of functions are counted by the syntax tree', () => {
+  const text = 'const f = (a: string) => {\n  if (a && b) return 1\n  const g = () =>\n    a ? 1 : 2\n  return g()\n}'
+  assert.deepEqual(functionsOf(text), [
+    { name: 'g', complexity: 2, lines: 2 },
+    { name: 'f', complexity: 3, lines: 5 },
+  ])
+})
+
+/** Each with the reason why it is not split. */
+const COMPLEX: Readonly<Record<string, string>> = {
+  'server/src/engines/table-engine/csv/csv-scanner.ts: scan': 'it looks at every byte of every load; a call for each would cost',
+}
+
+test('no function of the server has 25 decisions, or 150 lines of its own unless it lists routes', () => {
+  const measured = server.flatMap(({ path, text }) => functionsOf(text).map((one) => ({ ...one, id: `${path}: ${one.name}` })))
+  assert.ok(measured.length > 5000, `only ${measured.length} functions found: the search is broken`)
+  const wrong = measured.filter(
+    ({ id, complexity, lines }) => (complexity > 25 || (lines >= 150 && !id.includes('.routes.ts: '))) && !(id in COMPLEX),
+  )
+  assert.deepEqual(
+    wrong.map(({ id, complexity, lines }) => `${id}: ${complexity - 1} decisions, ${lines} lines`),
+    [],
+  )
+})
+
+test('the wiring uses few functions of modules that are created later', () => {
+  const wiring = some(server.filter(({ path }) => path.startsWith('server/src/wiring/')))
+  const early = wiring.flatMap(({ path, text }) => usedEarly(text).map((use) => `${path}: ${use}`))
+  assert.ok(early.length <= 10, early.join('\n'))
+})
+
+/** Constants that functions use above the line that declares them. */
+function usedEarly(text: string): string[] {
+  const lines = text.split('\n')
+  return lines.flatMap((line, at) => {
+    const name = /^ {2}const (\w+) = (?:await )?create\w+\(/.exec(line)?.[1]
+    if (name === undefined) return []
+    const begin = lines.findLastIndex((above, index) => index < at && /^(export )?(async )?function/.test(above))
+    return lines.slice(begin, at).filter((above) => new RegExp(`(?<![\\w.])${name}\\.`).test(above))
+  })
+}
 
 test('no folder has more than 40 files, except migrations and decision records', () => {
   const sizes = Map.groupBy(

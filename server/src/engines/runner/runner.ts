@@ -181,6 +181,24 @@ export function createRunner(settings: RunnerSettings): Runner {
     return { isolation, relays, proxy, inbound }
   }
 
+  /** The command of a run with its environment; an app gets a port, and is told when it can be dialled. */
+  async function prepareLaunch(spec: RunSpec, gelf: GelfPlace | undefined, way: WayOut | undefined) {
+    const { folder, limits, program, serving } = spec
+    const port = serving && (way?.inbound?.port ?? (await freePort()))
+    const environment = {
+      ...spec.environment,
+      ...gelfAddress(gelf),
+      ...proxyAddress(way),
+      ...(port !== undefined && serving?.environment(port)),
+    }
+    const network = way ? (way.proxy ? 'forwarder' : 'none') : 'engine'
+    const plain = launchOf(program, folder, environment, limits.memoryBytes, { ...settings, network })
+    const launch = way && program.kind === 'command' ? isolated(plain, folder, way) : plain
+    if (port !== undefined) serving?.onOpen(dialOf(way, port))
+    for (const path of plain.writable ?? []) await mkdir(path, { recursive: true })
+    return launch
+  }
+
   async function runLaunched(
     spec: RunSpec,
     output: Output,
@@ -189,19 +207,8 @@ export function createRunner(settings: RunnerSettings): Runner {
     onStopper: (stop: (reason: EndReason) => void) => void,
   ): Promise<RunOutcome> {
     const { folder, limits, program } = spec
-    const port = spec.serving && (way?.inbound?.port ?? (await freePort()))
-    const environment = {
-      ...spec.environment,
-      ...gelfAddress(gelf),
-      ...proxyAddress(way),
-      ...(port !== undefined && spec.serving?.environment(port)),
-    }
-    const network = way ? (way.proxy ? 'forwarder' : 'none') : 'engine'
-    const plain = launchOf(program, folder, environment, limits.memoryBytes, { ...settings, network })
-    const launch = way && program.kind === 'command' ? isolated(plain, folder, way) : plain
-    if (port !== undefined) spec.serving?.onOpen(dialOf(way, port))
+    const launch = await prepareLaunch(spec, gelf, way)
     if (!launch.isAlone) entered.add(folder)
-    for (const path of plain.writable ?? []) await mkdir(path, { recursive: true })
     const diskBytes = await diskQuota(folder, limits.diskBytes)
     const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
     const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512), mark.cpuSeconds)

@@ -60,43 +60,53 @@ export function readCondition(given: unknown, path: string, known: KnownIds, rep
     case 'const':
     case 'constant':
       return 'value' in node ? { type: 'const', value: node.value } : fail('A constant needs a "value".')
-    case 'variable': {
-      const name = node.value ?? node.name
-      return typeof name === 'string' && name !== ''
-        ? { type: 'variable', name }
-        : fail('A variable is named by "value".', `${path}.value`)
-    }
-    case 'phase': {
-      const phase = phaseOf()
-      const value = node.value ?? 'status'
-      if (value !== 'phaseId' && value !== 'status')
-        return fail('Of a phase, "phaseId" or "status" can be asked.', `${path}.value`)
-      return phase === undefined ? undefined : { type: 'phase', phase, value }
-    }
-    case 'task': {
-      const task = idText(node.task)
-      const value = node.value ?? 'status'
-      if (task === undefined || (task !== EVERY_TASK && !known.tasks.has(task)))
-        return fail(`The task ${shown(node.task)} does not exist.`, `${path}.task`)
-      if (typeof value !== 'string') return fail('The value of a task is named by a path in a text.', `${path}.value`)
-      const problem = pathProblem(value)
-      return problem === undefined ? { type: 'task', task, value } : fail(problem, `${path}.value`)
-    }
+    case 'variable':
+      return readVariable()
+    case 'phase':
+      return readPhase()
+    case 'task':
+      return readTask()
     case 'array': {
       const list = operands(0, Number.POSITIVE_INFINITY)
       return list && { type: 'array', operands: list }
     }
-    case 'function': {
-      const name = node.function ?? node.name
-      if (name !== 'COUNT' && name !== 'DATE')
-        return fail(`The function ${shown(name)} does not exist: use COUNT or DATE.`, `${path}.function`)
-      const operand = operands(1, 1)?.[0]
-      return operand && { type: 'function', name, operand }
-    }
+    case 'function':
+      return readFunction()
     case 'operator':
       return readOperator()
     default:
       return fail(`The type ${shown(node.type)} does not exist: use one of ${KINDS.join(', ')}.`, `${path}.type`)
+  }
+
+  function readVariable(): Condition | undefined {
+    const name = node.value ?? node.name
+    if (typeof name !== 'string' || name === '') return fail('A variable is named by "value".', `${path}.value`)
+    return { type: 'variable', name }
+  }
+
+  function readPhase(): Condition | undefined {
+    const phase = phaseOf()
+    const value = node.value ?? 'status'
+    if (value !== 'phaseId' && value !== 'status') return fail('Of a phase, "phaseId" or "status" can be asked.', `${path}.value`)
+    return phase === undefined ? undefined : { type: 'phase', phase, value }
+  }
+
+  function readTask(): Condition | undefined {
+    const task = idText(node.task)
+    const value = node.value ?? 'status'
+    if (task === undefined || (task !== EVERY_TASK && !known.tasks.has(task)))
+      return fail(`The task ${shown(node.task)} does not exist.`, `${path}.task`)
+    if (typeof value !== 'string') return fail('The value of a task is named by a path in a text.', `${path}.value`)
+    const problem = pathProblem(value)
+    return problem === undefined ? { type: 'task', task, value } : fail(problem, `${path}.value`)
+  }
+
+  function readFunction(): Condition | undefined {
+    const name = node.function ?? node.name
+    if (name !== 'COUNT' && name !== 'DATE')
+      return fail(`The function ${shown(name)} does not exist: use COUNT or DATE.`, `${path}.function`)
+    const operand = operands(1, 1)?.[0]
+    return operand && { type: 'function', name, operand }
   }
 
   function readOperator(): Condition | undefined {

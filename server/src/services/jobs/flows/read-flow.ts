@@ -1,6 +1,7 @@
 // The configuration of a flow or an orchestration becomes a plan (spec platform 2.7, 2.11). Everything that is wrong is reported at once;
 // what the public formats allow is never refused. Pure: which components and configurations exist is checked by validation.ts.
 
+import { defined, filled } from '../../../kit/defined.ts'
 import type { VariableValue } from '../../../model/flow-ports.ts'
 import type { NotificationRecipient } from '../../../model/notification-port.ts'
 import { type Condition, idText, type KnownIds, readCondition, shown } from './conditions.ts'
@@ -12,6 +13,7 @@ type Members = Readonly<Record<string, unknown>>
 export const MAX_TASKS = 1_000
 const MAX_PHASES = 1_000
 const DEFAULT_RETRIES = 3
+const RUN_MODES = ['run', 'forceRun', 'debug'] as const
 const DEFAULT_RETRY_SECONDS = 10
 const LONGEST_SECONDS = 366 * 86_400
 
@@ -186,7 +188,7 @@ function readJob(node: Members, task: Members, path: string, report: Report): Wo
   const component = textOf(given.componentId ?? given.component)
   if (component === undefined) return report('error', `${path}.componentId`, 'The component of a task is a text, its id.')
   const config = idText(given.configId ?? given.config)
-  const configData = given.configData === undefined || given.configData === null ? undefined : given.configData
+  const configData = given.configData ?? undefined
   if (config === undefined && configData === undefined)
     return report(
       'error',
@@ -195,29 +197,24 @@ function readJob(node: Members, task: Members, path: string, report: Report): Wo
     )
   if (configData !== undefined && typeof configData !== 'object')
     return report('error', `${path}.configData`, 'This should be an object.')
-  const mode = given.mode === undefined || given.mode === null ? undefined : given.mode
-  if (mode !== undefined && mode !== 'run' && mode !== 'forceRun' && mode !== 'debug')
+  const mode = RUN_MODES.find((known) => known === given.mode)
+  if (mode === undefined && (given.mode ?? undefined) !== undefined)
     return report('error', `${path}.mode`, 'This value should be run, forceRun or debug.')
   const rowIds = Array.isArray(given.configRowIds) ? given.configRowIds.flatMap((id) => idText(id) ?? []) : []
   const overrides = Array.isArray(given.variableOverrides) ? given.variableOverrides.flatMap(overrideName) : undefined
-  const [tag, valuesId, previousJobId, parallelism] = [
-    textOf(given.tag),
-    idText(given.variableValuesId),
-    idText(given.previousJobId),
-    idText(given.parallelism),
-  ]
   return {
     type: 'job',
     component,
-    ...(config !== undefined && { config }),
-    ...(configData !== undefined && { configData: JSON.stringify(Array.isArray(configData) ? {} : configData) }),
-    ...(rowIds.length > 0 && { configRowIds: rowIds }),
-    ...(mode !== undefined && { mode }),
-    ...(tag !== undefined && tag !== '' && { tag }),
-    ...(valuesId !== undefined && { variableValuesId: valuesId }),
-    ...(previousJobId !== undefined && { previousJobId }),
-    ...(parallelism !== undefined && { parallelism }),
-    ...(overrides && { variableOverrides: overrides }),
+    ...defined({
+      config,
+      configData: configData && JSON.stringify(Array.isArray(configData) ? {} : configData),
+      mode,
+      variableValuesId: idText(given.variableValuesId),
+      previousJobId: idText(given.previousJobId),
+      parallelism: idText(given.parallelism),
+      variableOverrides: overrides,
+    }),
+    ...filled({ configRowIds: rowIds, tag: textOf(given.tag) }),
     variableValues: readValues(given.variableValuesData, `${path}.variableValuesData.values`, report),
     delayMs: secondsOf(given.delay, `${path}.delay`, report) ?? 0,
   }

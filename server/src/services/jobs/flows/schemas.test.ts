@@ -8,7 +8,7 @@ import type { FlowFormat } from './flow-plan.ts'
 import { readFlow } from './read-flow.ts'
 
 const schemaOf = (format: FlowFormat) => {
-  const file = new URL(`../components/builtin/${format}.json`, import.meta.url)
+  const file = new URL(`../../configuration/components/builtin/${format}.json`, import.meta.url)
   return Compile((JSON.parse(readFileSync(file, 'utf8')) as { configurationSchema: object }).configurationSchema)
 }
 const SCHEMAS = { flow: schemaOf('flow'), orchestrator: schemaOf('orchestrator') }

@@ -1,7 +1,7 @@
 // The body of a new job (spec platform 2.2), read once, and the row it becomes.
 
 import { type Static, Type } from 'typebox'
-import { defined } from '../../../kit/defined.ts'
+import { defined, filled } from '../../../kit/defined.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { parseMoment } from '../../../kit/relative-time.ts'
 import { readStored } from '../../../kit/stored-json.ts'
@@ -152,25 +152,24 @@ export function readJobRequest(body: Static<typeof JobBody>, context: JobContext
   const backend =
     typeof body.backend === 'string' ? { type: body.backend } : Array.isArray(body.backend) ? undefined : body.backend
   const startAfter = startOf(body, context.now)
-  const parentRunId = body.parentRunId ?? context.parentRunId
-  const tag = context.tag ?? body.tag
-  const mode = context.mode ?? body.mode
   const behavior = Array.isArray(body.behavior) ? undefined : body.behavior
   return {
     component,
-    ...(body.config ? { config: body.config } : {}),
+    ...filled({
+      config: body.config,
+      configRowIds: rowIds,
+      mode: context.mode ?? body.mode,
+      inputOnly: context.inputOnly,
+      tag: context.tag ?? body.tag,
+      branchId: body.branchId,
+      variableValuesId: body.variableValuesId,
+      variableValues: values,
+      backend,
+      parentRunId: body.parentRunId ?? context.parentRunId,
+      onError: behavior?.onError && onErrorOf(behavior.onError),
+    }),
     ...defined({ configData }),
-    ...(rowIds && rowIds.length > 0 ? { configRowIds: rowIds } : {}),
-    ...(mode ? { mode } : {}),
-    ...(context.inputOnly ? { inputOnly: true } : {}),
-    ...(tag ? { tag } : {}),
-    ...(body.branchId ? { branchId: body.branchId } : {}),
-    ...(body.variableValuesId ? { variableValuesId: body.variableValuesId } : {}),
-    ...(values.length > 0 ? { variableValues: values } : {}),
     ...(body.parallelism === undefined || body.parallelism === null ? {} : { parallelism: parallelismOf(body.parallelism) }),
-    ...(backend ? { backend } : {}),
-    ...(parentRunId ? { parentRunId } : {}),
-    ...(behavior?.onError ? { onError: onErrorOf(behavior.onError) } : {}),
     ...present(body, ['orchestrationJobId', 'orchestrationTaskId', 'orchestrationPhaseId', 'onlyOrchestrationTaskIds']),
     ...present(body, ['onlyFlowTaskIds', 'previousJobId', 'deduplicationId', 'executor']),
     ...defined({ startAfter }),
@@ -279,9 +278,9 @@ export interface StoredRequest {
   readonly baseUrl: string
 }
 
-export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
-  const { actor, branch, componentId, now } = context
-  const stored: StoredRequest = {
+/** What is kept of a request besides the columns of its job. */
+function storedRequest(request: JobRequest, context: RowContext): StoredRequest {
+  return {
     component: request.component,
     tag: request.tag ?? null,
     ...(request.inputOnly ? { inputOnly: true } : {}),
@@ -300,6 +299,10 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     isDelayed: request.startAfter !== undefined,
     baseUrl: context.baseUrl,
   }
+}
+
+export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
+  const { actor, branch, componentId, now } = context
   return {
     project_id: actor.projectId,
     branch_id: branch.id,
@@ -319,7 +322,7 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     token_id: actor.tokenId,
     token_description: actor.tokenDescription,
     actor: JSON.stringify(actor),
-    request: JSON.stringify(stored),
+    request: JSON.stringify(storedRequest(request, context)),
     config_data: context.configData,
     // One configuration of a component in a branch runs once at a time; a job without one is not limited.
     lock_key: request.config === undefined ? null : `${actor.projectId}/${branch.id}/${componentId}/${request.config}`,

@@ -132,6 +132,18 @@ export function createQueue(deps: QueueDeps) {
   }
 
   /** Everything that may be refused, before a transaction begins. */
+  /** The saved configuration that a request names; undefined when it brings its own. */
+  async function configurationToRun(
+    place: { readonly projectId: number; readonly branchId: number; readonly componentId: string },
+    { config, configData, mode }: JobRequest,
+  ) {
+    if (config === undefined || configData !== undefined) return undefined
+    const configuration = await configurations.get({ ...place, configurationId: config })
+    if (configuration.isDisabled && mode !== 'forceRun')
+      throw new PlatformError('queue.configurationDisabled', { configuration: config, component: place.componentId })
+    return configuration
+  }
+
   async function prepare(actor: Actor, request: JobRequest, options: CreateOptions): Promise<PreparedJob> {
     const component = components.find(request.component)
     if (!component) throw unknownComponent(components, request.component)
@@ -139,18 +151,10 @@ export function createQueue(deps: QueueDeps) {
     if (component.problem && !request.inputOnly)
       throw new PlatformError('queue.notRunnable', { component: request.component, reason: component.problem })
     const branch = request.branchId === undefined ? options.branch : await branchOf(actor, request.branchId)
-    const configuration =
-      request.config === undefined || request.configData !== undefined
-        ? undefined
-        : await configurations.get({
-            projectId: actor.projectId,
-            branchId: branch.id,
-            componentId: component.id,
-            configurationId: request.config,
-          })
-    if (configuration?.isDisabled && request.mode !== 'forceRun')
-      throw new PlatformError('queue.configurationDisabled', { configuration: request.config!, component: component.id })
-    const runtime = runtimeOf(request.configData ?? configuration?.configuration ?? '{}')
+    const place = { projectId: actor.projectId, branchId: branch.id, componentId: component.id }
+    const configuration = await configurationToRun(place, request)
+    const content = request.configData ?? configuration?.configuration ?? '{}'
+    const runtime = runtimeOf(content)
     if (!branch.isDefault) refuseInBranch(component, runtime)
     const rows = configuration && rowsToRun(request, configuration.rows)
     const parallelism = request.parallelism ?? runtime.parallelism
@@ -158,11 +162,9 @@ export function createQueue(deps: QueueDeps) {
       throw new PlatformError('queue.notRunnable', { component: request.component, reason: 'a flow has no data folder.' })
     if (component.isFlow)
       await deps.flows.check({
-        projectId: actor.projectId,
-        branchId: branch.id,
-        componentId: component.id,
+        ...place,
         configurationId: request.config,
-        configuration: request.configData ?? configuration?.configuration ?? '{}',
+        configuration: content,
         onlyTaskIds: request.onlyOrchestrationTaskIds ?? request.onlyFlowTaskIds,
       })
     const configData =

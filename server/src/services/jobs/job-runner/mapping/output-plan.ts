@@ -94,6 +94,20 @@ export const bySource = <T extends { readonly source: string }>(entries: readonl
 /** Whether the columns have to be read from the file itself, as nothing else names them. */
 export const needsHeader = ({ columns, schema }: TableManifestContent): boolean => !columns?.length && !schema?.length
 
+/** The columns of a result: those of its schema, of its manifest or of its header. */
+function columnsOf(
+  { name, slices }: Result<TableManifestContent>,
+  { columns, has_header }: ReturnType<typeof mergeResult>,
+  schema: readonly { readonly name: string }[] | undefined,
+  header: readonly string[] | undefined,
+): readonly string[] {
+  const given = schema?.map((column) => column.name) ?? (columns?.length ? columns : header)
+  if (given && given.length > 0) return given
+  if (slices) throw failure(`the table ${name} is a folder of slices, so its manifest or mapping must name its columns`)
+  const reason = has_header === false ? 'has no header' : 'is empty'
+  throw failure(`the table ${name} ${reason} and has no columns; write a header line, or name them in the manifest`)
+}
+
 function planTable(
   result: Result<TableManifestContent>,
   entry: TableOutputMapping | undefined,
@@ -110,14 +124,7 @@ function planTable(
   const schema = merged.schema?.length ? merged.schema : undefined
   checkTypes(result.name, schema, context.dataTypesSupport)
   const header = merged.has_header === false ? undefined : result.header
-  const given = schema?.map(({ name }) => name) ?? (merged.columns?.length ? merged.columns : undefined) ?? header
-  if (!given || given.length === 0) {
-    throw failure(
-      result.slices
-        ? `the table ${result.name} is a folder of slices, so its manifest or mapping must name its columns`
-        : `the table ${result.name} ${merged.has_header === false ? 'has no header' : 'is empty'} and has no columns; write a header line, or name them in the manifest`,
-    )
-  }
+  const given = columnsOf(result, merged, schema, header)
   refuseReserved(result.name, [...given, ...Object.keys(merged.column_metadata ?? {})])
   const names = cleanColumns(result.name, given, warnings)
   const nameOf = (column: string): string => names.get(column) ?? column

@@ -11,8 +11,8 @@ const ROUNDS = 3
 const items = Number(process.env.EXTRACTOR_ITEMS ?? 300_000)
 const longItems = Number(process.env.EXTRACTOR_LONG_ITEMS ?? 1_000_000)
 const program = fileURLToPath(new URL('../components/http-extractor/src/main.ts', import.meta.url))
-const bare = fileURLToPath(new URL('extractor-bare.ts', import.meta.url))
-const script = fileURLToPath(new URL('extractor-script.ts', import.meta.url))
+const bare = fileURLToPath(new URL('support/extractor-bare.ts', import.meta.url))
+const script = fileURLToPath(new URL('support/extractor-script.ts', import.meta.url))
 const column = (destination: string) => ({ mapping: { destination } })
 const scalars = ['name', 'email', 'active', 'score', 'created_at', 'country', 'note', 'deleted_at', 'kind']
 const mappings = {

@@ -21,7 +21,7 @@ const env = { MILLRACE_RATE_PER_TOKEN: '0', MILLRACE_RATE_PER_ADDRESS: '0' }
 const stack = await startStack({ after: (work) => cleanups.push(work as () => unknown) }, { env }) // it passes one function without parameters
 const headers = { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' }
 
-const definition = { type: 'builtin', uri: '../bench/empty-component.ts', tag: '1' }
+const definition = { type: 'builtin', uri: '../bench/support/empty-component.ts', tag: '1' }
 mkdirSync(`${stack.dataDir}/components`, { recursive: true })
 writeFileSync(
   `${stack.dataDir}/components/empty.json`,

@@ -36,7 +36,7 @@ async function startNodes(...roles: readonly string[]): Promise<Stack> {
 }
 
 function describe(dataDir: string): void {
-  const definition = { type: 'builtin', uri: '../bench/empty-component.ts', tag: '1' }
+  const definition = { type: 'builtin', uri: '../bench/support/empty-component.ts', tag: '1' }
   const description = { id: COMPONENT, type: 'application', name: 'Empty', hasRun: true, data: { definition } }
   mkdirSync(`${dataDir}/components`, { recursive: true })
   writeFileSync(`${dataDir}/components/empty.json`, JSON.stringify(description))

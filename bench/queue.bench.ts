@@ -14,14 +14,14 @@ const QUEUED = 10_000
 const POLLS = 2_000
 const TARGET_PER_CORE = 20
 const BARE_STARTS = 40
-const EMPTY = fileURLToPath(new URL('empty-component.ts', import.meta.url))
+const EMPTY = fileURLToPath(new URL('support/empty-component.ts', import.meta.url))
 const TARGET_IDLE_MS = 150
 
 const cleanups: Array<() => unknown> = []
 const stack = await startStackProcess({ after: (work) => cleanups.push(work as () => unknown) }) // it passes one function without parameters
 const headers = { 'x-storageapi-token': stack.masterToken, 'content-type': 'application/json' }
 
-const definition = { type: 'builtin', uri: '../bench/empty-component.ts', tag: '1' }
+const definition = { type: 'builtin', uri: '../bench/support/empty-component.ts', tag: '1' }
 mkdirSync(`${stack.dataDir}/components`, { recursive: true })
 writeFileSync(
   `${stack.dataDir}/components/empty.json`,

@@ -1,5 +1,5 @@
 // A way to a server that can be frozen: from then on nothing passes, nothing is closed and nothing is refused, as when a machine stands still or a
-// network swallows packets.
+// network swallows packets. Or cut: every connection is closed and none is accepted until it is joined again, as when the server restarts.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +9,8 @@ export interface FrozenProxy {
   /** The address of the server, with this way to it in place of its own. */
   readonly url: string
   freeze(): void
+  cut(): void
+  join(): void
   close(): Promise<void>
 }
 
@@ -17,9 +19,11 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
   const [host, port] = [url.hostname, Number(url.port)]
   const sockets = new Set<Socket>()
   let isFrozen = false
+  let isCut = false
   const server = createServer((near) => {
     sockets.add(near.on('error', () => {}))
-    if (isFrozen) return
+    if (isCut) near.destroy()
+    if (isFrozen || isCut) return
     const far = connect(port, host)
     sockets.add(far.on('error', () => near.destroy()))
     near.on('data', (bytes) => isFrozen || far.write(bytes)).on('end', () => isFrozen || far.end())
@@ -33,6 +37,14 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
     url: url.href,
     freeze: () => {
       isFrozen = true
+    },
+    cut: () => {
+      isCut = true
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+    },
+    join: () => {
+      isCut = false
     },
     async close() {
       for (const socket of sockets) socket.destroy()

@@ -6,12 +6,12 @@ import { Kysely, sql } from 'kysely'
 import { type Clock, systemClock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { createDatabaseClock, type DatabaseClock, ownClock } from './database-clock.ts'
-import type { Db, DialectName, NoTables, Trx } from './dialects.ts'
+import { type Db, type DialectName, isDatabaseAway, type NoTables, type Trx } from './dialects.ts'
 import { createPostgresHints, type Hints, NO_HINTS } from './hints.ts'
 import { migrate } from './migrate.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'
 import { type CopiedTable, copyRows, listTables, restoreRows, type TableRows } from './postgres-copy.ts'
-import { createPostgresDialect, createPostgresPool, cutConnections } from './postgres-dialect.ts'
+import { AWAY_MS, createPostgresDialect, createPostgresPool, cutConnections } from './postgres-dialect.ts'
 import { stopWithin } from './postgres-stop.ts'
 import { type ReachOptions, reachPostgres } from './reach-postgres.ts'
 import { openSqlite, openSqliteReader } from './sqlite-dialect.ts'
@@ -202,13 +202,22 @@ const BYTE_ORDER = new Set(['C', 'POSIX', 'C.UTF-8', 'C.utf8', 'b C', 'b C.UTF-8
 const RETRYABLE = new Set(['40001', '40P01']) // serialization_failure, deadlock_detected
 const ATTEMPTS = 5
 
+/** Begins again after a conflict, and when the server went away before the work was done: with the commit nobody would know whether it is there. */
 async function inPostgresTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
+  const end = performance.now() + AWAY_MS
   for (let attempt = 1; ; attempt++) {
+    let isWhole = false
     try {
-      return await db.transaction().execute(work)
+      return await db.transaction().execute(async (trx) => {
+        const done = await work(trx)
+        isWhole = true
+        return done
+      })
     } catch (error) {
-      if (attempt === ATTEMPTS || !RETRYABLE.has((error as { code?: string }).code ?? '')) throw error
-      await sleep(10 * 2 ** attempt * Math.random())
+      const isConflict = attempt < ATTEMPTS && RETRYABLE.has((error as { code?: string }).code ?? '')
+      const isAway = !isWhole && isDatabaseAway(error) && performance.now() < end
+      if (!isConflict && !isAway) throw error
+      await sleep(10 * 2 ** Math.min(attempt, ATTEMPTS) * Math.random())
     }
   }
 }

@@ -145,6 +145,19 @@ export function createQueueLoop(deps: QueueLoopDeps) {
    */
   const untilWritten = <T>(work: () => Promise<T>): Promise<T> => retry(work, { ...AWAY_PAUSES, signal: givenUp.signal })
 
+  /** The same for results, which must not come twice: when the connection was lost with the commit, nobody knows whether they are there. */
+  function untilCommitted<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
+    let isWhole = false
+    const once = () =>
+      inTransaction(async (trx) => {
+        const done = await work(trx)
+        isWhole = true
+        return done
+      })
+    const isWorthRetrying = (error: unknown) => !isWhole && isDatabaseAway(error)
+    return retry(once, { ...AWAY_PAUSES, isWorthRetrying, signal: givenUp.signal })
+  }
+
   /** Looks once: recovers what was lost, starts what can start, explains what waits. */
   async function tick(): Promise<void> {
     const now = clock.now().getTime()
@@ -279,7 +292,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
         markPublished: (trx, { result, metrics }) =>
           store.markPublished(trx, job.id, { result: JSON.stringify(result), metrics: JSON.stringify(metrics) }),
         publish: (work) =>
-          inTransaction(async (trx) => {
+          untilCommitted(async (trx) => {
             await hold(trx)
             return work(trx)
           }),

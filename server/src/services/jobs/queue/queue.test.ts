@@ -199,6 +199,28 @@ await onBothDatabases('queue', (metadata) => {
     assert.deepEqual([(await get(job.id)).status, (await get(job.id)).error], ['success', null])
   })
 
+  onPostgres(
+    'results whose publishing is cut off by a restart of PostgreSQL are published once, and the job succeeds',
+    async () => {
+      const { create, tick, finish, runs, get } = await rig(metadata)
+      const job = await create()
+      await tick()
+      let tries = 0
+      const published = await runs[0]!.handle.publish(async (trx) => {
+        if (++tries < 3) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx)
+        await trx
+          .updateTable('queue_job' as never)
+          .set({ error: 'published' } as never)
+          .where('id' as never, '=', job.id as never)
+          .execute()
+        return 'published'
+      })
+      assert.deepEqual([published, tries, (await get(job.id)).error], ['published', 3, 'published'])
+      await finish(0)
+      assert.equal((await get(job.id)).status, 'success')
+    },
+  )
+
   test('jobs of one configuration never overlap, and the one that waits says for whom', async () => {
     const { create, tick, finish, runs, get } = await rig(metadata)
     const first = await create()

@@ -930,7 +930,7 @@ export const ERRORS = {
   },
   'storage.tables.stateNotFound': {
     kind: 'not-found',
-    text: 'The state {state} of the table "{table}" does not exist any more. Omit "state" to read the current one.',
+    text: 'The state {state} of the table "{table}" no longer exists. Omit "state" to read the current one.',
   },
   'storage.tables.tooSlow': {
     kind: 'unprocessable',

@@ -16,12 +16,12 @@ export const CAUSES = {
   },
   'http.forbidden': {
     by: 'extractor',
-    text: 'The API knows the credentials and does not permit the request (403).',
+    text: 'The API accepts the credentials but denies the request (403).',
     advice: 'Ask the owner of the API for the missing permission, or remove the request.',
   },
   'http.notFound': {
     by: 'extractor',
-    text: 'There is nothing at the address (404, 410).',
+    text: 'Nothing exists at the URL (404, 410).',
     advice: 'Check api.baseUrl and the endpoint of the job.',
   },
   'http.tooManyRequests': {
@@ -66,7 +66,7 @@ export const CAUSES = {
   },
   'network.interrupted': {
     by: 'extractor',
-    text: 'The connection ended in the middle of an answer.',
+    text: 'The connection was closed in the middle of a response.',
     advice: 'Run the job again; config.resume keeps what was received.',
   },
   'network.refusedHere': {
@@ -76,7 +76,7 @@ export const CAUSES = {
   },
   'response.unreadable': {
     by: 'extractor',
-    text: 'The answer is not JSON, or not what responseType says.',
+    text: 'The response is not JSON, or does not match responseType.',
     advice: 'Look at the answer with the action previewPage, and set responseType where the API sends something else.',
   },
   'response.noItems': {
@@ -86,7 +86,7 @@ export const CAUSES = {
   },
   'pagination.endless': {
     by: 'extractor',
-    text: 'The pagination asks for the same page again.',
+    text: 'The pagination requests the same page again.',
     advice: 'Check api.pagination: the value that leads to the next page does not change.',
   },
   'configuration.invalid': {
@@ -101,7 +101,7 @@ export const CAUSES = {
   },
   'configuration.notFound': {
     by: 'runner',
-    text: 'The configuration, a row, its shared code or its variables do not exist any more.',
+    text: 'The configuration, a row, its shared code or its variables no longer exist.',
     advice: 'Restore what was deleted, or choose another one.',
   },
   'input.missing': {
@@ -131,7 +131,7 @@ export const CAUSES = {
   },
   'run.componentFailed': {
     by: 'runner',
-    text: 'The component ended with an error of its own words.',
+    text: 'The component failed with its own message.',
     advice: 'Read the message and the log of the job.',
   },
   'run.componentBroken': {
@@ -166,7 +166,7 @@ export const CAUSES = {
   },
   'load.invalidValue': {
     by: 'loader',
-    text: 'A value does not fit the type of its column, or is missing where one is needed.',
+    text: 'A value does not fit the type of its column, or is missing where one is required.',
     advice: 'Correct the value, or change the type of the column.',
   },
   'load.refused': {
@@ -191,7 +191,7 @@ export const CAUSES = {
   },
   'sql.invalidValue': {
     by: 'sql',
-    text: 'A value cannot be converted to the type that a statement asks for.',
+    text: 'A value cannot be converted to the type that a statement requires.',
     advice: 'Use try_cast, or correct the value.',
   },
   'sql.tooMuch': {

@@ -62,7 +62,7 @@ async function install() {
   console.error(`Installed in ${Math.round((performance.now() - started) / 1000)} s.`)
 }
 
-/** npm says nothing until it is done, so the packages that are there already are counted: twice a second on a terminal, elsewhere a line now and then. */
+/** npm prints nothing until it is done, so the installed packages are counted: twice a second on a terminal, elsewhere a line now and then. */
 function showProgress() {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const places = Object.entries(packages).flatMap(([place, { link, os, cpu }]) =>
@@ -120,7 +120,7 @@ function isConsoleBuilt() {
 function buildConsole() {
   console.error('Building the console ...')
   const result = runNode([join(MODULES, 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'error'], join(ROOT, 'console'))
-  if (result.status !== 0) stop('Building the console failed; the reason stands above.')
+  if (result.status !== 0) stop('Building the console failed; see the reason above.')
   writeFileSync(CONSOLE_STAMP, consoleFingerprint())
 }
 
@@ -139,7 +139,7 @@ function isBundled() {
 /** A stack starts without the bundle as well, only slower. */
 function bundlePrograms() {
   const result = runNode([join(ROOT, 'tools', 'bundle.ts')], ROOT)
-  if (result.status !== 0) console.error('Bundling the programs failed; the reason stands above. Starting takes a second longer.')
+  if (result.status !== 0) console.error('Bundling the programs failed; see the reason above. Starting takes a second longer.')
 }
 
 function runNode(args, cwd) {

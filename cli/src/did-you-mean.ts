@@ -19,7 +19,7 @@ export async function suggestion(get: Get, path: string, body: unknown): Promise
     if (ids === undefined || ids.includes(id)) continue
     const near = nearest(id, ids)
     if (near !== undefined) return ` Did you mean ${near}?`
-    if (ids.length === 0) return ` There is no ${what} yet.`
+    if (ids.length === 0) return ` No ${what} exists yet.`
     return ids.length <= SHOWN ? ` There ${ids.length === 1 ? 'is' : 'are'}: ${ids.join(', ')}.` : ''
   }
   return ''

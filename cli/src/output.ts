@@ -1,6 +1,6 @@
 // What the command line prints: data on stdout (text, or JSON with --json), everything else on stderr.
 
-/** A mistake the user can mend: printed as one line, exit code 1. */
+/** A mistake the user can fix: printed as one line, exit code 1. */
 export class UserError extends Error {}
 
 /** A time as people read it, in one spelling for all services: `2026-01-31T12:00:00Z`. What is not a time stays as it is. */

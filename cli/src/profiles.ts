@@ -54,7 +54,7 @@ export function profileNamed(name: string, { profiles } = readProfiles()): Profi
   const found = Object.hasOwn(profiles, name) ? profiles[name] : undefined
   if (found) return found
   const names = Object.keys(profiles)
-  const others = names.length === 0 ? 'There are no profiles yet.' : `Profiles: ${names.join(', ')}.`
+  const others = names.length === 0 ? 'No profiles exist yet.' : `Profiles: ${names.join(', ')}.`
   throw new UserError(`Profile "${name}" does not exist. ${others} Create one with: millrace login ${name} --url <address>`)
 }
 

@@ -266,7 +266,7 @@ test('add-metadata adds to the manifests of named tables', async (t) => {
       ],
     },
   })
-  await fails(t, 'add-metadata', { tables: [{ table: 'b', metadata: [] }] }, input, /no table b/)
+  await fails(t, 'add-metadata', { tables: [{ table: 'b', metadata: [] }] }, input, /Table b does not exist/)
 })
 
 test('filter-files keeps what matches, with its manifest', async (t) => {
@@ -466,7 +466,7 @@ test('the program says how it ended by its exit code, and what the user can mend
   assert.match(wrong.stderr, /^The parameter "lines" is missing/)
   const unknown = await run(t, 'nothing', {}, {}, asProgram)
   assert.equal(unknown.status, 1)
-  assert.match(unknown.stderr, /no processor "nothing"/)
+  assert.match(unknown.stderr, /Processor "nothing" does not exist/)
 })
 
 test('a wrong parameter is named', async (t) => {

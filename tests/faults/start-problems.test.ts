@@ -161,7 +161,7 @@ test('a broken description of a component is named, and the stack serves without
   const stack = await startStack(t, { existing: { dataDir, masterToken: `1-1-${'a'.repeat(40)}` } })
   assert.match(
     stack.output(),
-    /Components +mine\.json: name: .*\. Until it is mended in the folder components, its component is not known\./,
+    /Components +mine\.json: name: .*\. Its component is unavailable until the file in the folder components is fixed\./,
   )
   assert.match(
     (await problemsOf({ MILLRACE_DATA_DIR: dataDir })).get('components') ?? '',

@@ -30,7 +30,7 @@ def main():
     parameters = read_json("config.json", {}).get("parameters", {})
     greeting = parameters.get("greeting")
     if not greeting:
-        # Exit code 1: the user can mend it; what is on stderr is the message of the job.
+        # Exit code 1: the user can fix it; what is on stderr is the message of the job.
         print('The parameter "greeting" is missing.', file=sys.stderr)
         sys.exit(1)
 
@@ -72,7 +72,7 @@ function readJson(path, otherwise) {
 
 const { greeting } = readJson('config.json', {}).parameters ?? {}
 if (!greeting) {
-  // Exit code 1: the user can mend it; what is on stderr is the message of the job.
+  // Exit code 1: the user can fix it; what is on stderr is the message of the job.
   console.error('The parameter "greeting" is missing.')
   process.exit(1)
 }

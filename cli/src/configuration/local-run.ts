@@ -75,6 +75,6 @@ async function run([command = '', ...args]: readonly string[], cwd: string, env:
   if (code === 1) throw new UserError('The component ended with 1: a stack would show what it printed on stderr as the reason.')
   if (code !== 0)
     throw new UserError(
-      `The component ended with ${code ?? 'a signal'}: a stack would call that an error of the component itself.`,
+      `The component ended with ${code ?? 'a signal'}: a stack would report an internal error of the component.`,
     )
 }

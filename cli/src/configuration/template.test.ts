@@ -39,7 +39,7 @@ test('templates are listed, shown, used and made from the command line', async (
   const { outputs } = used.json<{ outputs: { configurations: { componentId: string; configurationId: string }[] } }>()
   assert.equal(outputs.configurations.length, 4)
   assert.match((await millrace(['use', 'shop-pipeline', '--set', 'nothing=1'])).err, /no input "nothing". It has: baseUrl/)
-  assert.match((await millrace(['use', 'shop-pipeline'])).err, /source\.password: A value is needed/)
+  assert.match((await millrace(['use', 'shop-pipeline'])).err, /source\.password: A value is required/)
   const limited = await millrace(['use', 'paged-api', '--set', 'password=x', '--set', 'limit=7'])
   assert.match(limited.out, /Instance \w+ created/, limited.err)
 

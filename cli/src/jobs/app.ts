@@ -106,7 +106,7 @@ export function addAppCommands(program: Command): void {
     })
 
   stackOptions(app.command('log <id>'))
-    .description('the last lines that it said')
+    .description('the last lines of its log')
     .option('--lines <number>', 'how many', '100')
     .action(async (id: string, { lines }: { lines: string }, command: Command) => {
       const answer = await createClient(command).send('GET', `${APPS}/${encodeURIComponent(id)}/logs/tail`, { query: { lines } })

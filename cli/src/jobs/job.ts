@@ -103,7 +103,7 @@ export function addJobCommands(program: Command): void {
     })
 
   stackOptions(job.command('logs <id>'))
-    .description('what a job said')
+    .description('show the log of a job')
     .option('--follow', 'continue until the job finishes')
     .action(async (id: string, { follow: following }: RunOptions, command: Command) => {
       const client = createClient(command)
@@ -113,7 +113,7 @@ export function addJobCommands(program: Command): void {
         return
       }
       const events = await saidBy(client, id)
-      print(command, events, (rows) => rows.map(lineOf).join('\n') || 'it has said nothing')
+      print(command, events, (rows) => rows.map(lineOf).join('\n') || 'the log is empty')
     })
 
   stackOptions(job.command('kill <id>'))

@@ -1,4 +1,4 @@
-// millrace doctor: is this installation well? Each line is one question with its answer; exit code 1 when something must be mended.
+// millrace doctor: checks this installation. Each line is one check with its result; exit code 1 if something must be fixed.
 
 import { existsSync } from 'node:fs'
 import { access, constants, stat, statfs } from 'node:fs/promises'
@@ -70,7 +70,7 @@ function versions(): Finding {
   const text = `Millrace ${BUILD}, Node ${node}, SQLite ${sqlite}, time zones ${tz}`
   return Number(node.split('.')[0]) >= MIN_NODE
     ? { check: 'versions', status: 'ok', text }
-    : { check: 'versions', status: 'problem', text: `${text}. Node ${MIN_NODE} or newer is needed; npm start brings its own.` }
+    : { check: 'versions', status: 'problem', text: `${text}. Node ${MIN_NODE} or newer is required; npm start brings its own.` }
 }
 
 async function dataFolder({ dataDir }: Config): Promise<Finding> {

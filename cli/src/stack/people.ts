@@ -60,7 +60,7 @@ export function addPeopleCommands(program: Command): void {
         all.setStackAdmin((await all.getNamed(named)).id, !off, NO_ORIGIN),
       )
       const answer = { id: person.id, name: person.name, isStackAdmin: person.isStackAdmin }
-      print(command, answer, () => `${person.name} is ${off ? 'not a stack admin any more' : 'a stack admin'}.`)
+      print(command, answer, () => `${person.name} is ${off ? 'no longer a stack admin' : 'a stack admin'}.`)
     })
 
   people

@@ -62,7 +62,7 @@ test('the commands about a project do what they say', async (t) => {
     assert.match(await refused('job run keboola.ex-generic shop'), /Did you mean keboola\.ex-generic-v2\?$/m)
     assert.match(await refused('config list keboola.ex-generic'), /Did you mean keboola\.ex-generic-v2\?$/m)
     assert.match(await refused(`row show ${C} shop order`), /Did you mean orders\?$/m)
-    assert.match(await refused('table show in.c-main.orders'), /There is no bucket yet\.|There is no table yet\./)
+    assert.match(await refused('table show in.c-main.orders'), /No bucket exists yet\.|No table exists yet\./)
     assert.match(await refused(`config show ${C} completely-different`), /There is: shop\.$/m)
     assert.match(await refused('confg list'), /^error: unknown command 'confg'\n\(Did you mean config\?\)\n+Add --help/)
   })

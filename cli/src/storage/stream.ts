@@ -128,7 +128,7 @@ export function addStreamCommands(program: Command): void {
 
   for (const [word, method, said] of [
     ['enable', 'PUT', 'takes records'],
-    ['disable', 'PUT', 'takes no records any more'],
+    ['disable', 'PUT', 'no longer accepts records'],
     ['rotate-secret', 'POST', 'has a new address; the old one stops working within a second'],
   ] as const)
     stackOptions(stream.command(`${word} <source>`))

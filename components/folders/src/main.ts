@@ -12,7 +12,7 @@ const PROGRAMS = { 'millrace.ex-folder': readFolder, 'millrace.wr-folder': write
 try {
   const id = process.env.KBC_COMPONENTID ?? ''
   const program = Object.hasOwn(PROGRAMS, id) ? PROGRAMS[id as keyof typeof PROGRAMS] : undefined // just looked up
-  if (!program) throw new UserError(`There is no program for the component "${id}". Known: ${Object.keys(PROGRAMS).join(', ')}.`)
+  if (!program) throw new UserError(`No program exists for the component "${id}". Known: ${Object.keys(PROGRAMS).join(', ')}.`)
   const dataDir = process.env.KBC_DATADIR ?? '/data'
   const config = JSON.parse(await readFile(join(dataDir, 'config.json'), 'utf8')) as { parameters?: unknown }
   await program(dataDir, config.parameters ?? {})

@@ -21,7 +21,7 @@ export async function writeFolder(dataDir: string, given: unknown): Promise<void
   const root = folderNamed(parameters.folder, 'MILLRACE_WRITE_FOLDERS')
   const folder = await makeWithin(root, plainPath(parameters.path, 'path'))
   const inputs = [...(await filesOf(join(dataDir, 'in', 'tables'))), ...(await filesOf(join(dataDir, 'in', 'files')))]
-  if (inputs.length === 0) throw new UserError('There is nothing to write: name tables or files in the input mapping.')
+  if (inputs.length === 0) throw new UserError('Nothing to write: add tables or files to the input mapping.')
   for (const { path, name } of inputs) {
     const target = join(folder, parameters.gzip === true ? `${name}.gz` : name)
     const part = `${target}.${process.env.KBC_RUNID ?? 'run'}.part`

@@ -69,7 +69,7 @@ export async function passOnAll(folder: Folder, kind: Kind): Promise<void> {
   for (const item of await listItems(folder, kind)) await passOn(folder, item)
 }
 
-/** Moves without copying; in and out are on one disk. What is already there is never overwritten. */
+/** Moves without copying; in and out are on one disk. Existing files are never overwritten. */
 export async function moveTo(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true })
   if (await exists(to)) throw new UserError(`Two results would have the name ${to.split('/out/').at(-1)}.`)

@@ -10,7 +10,7 @@ const name = (process.argv[2] ?? process.env.KBC_COMPONENTID ?? '').replace(/^.*
 
 try {
   const processor = PROCESSORS[name]
-  if (!processor) throw new UserError(`There is no processor "${name}". Known: ${Object.keys(PROCESSORS).join(', ')}.`)
+  if (!processor) throw new UserError(`Processor "${name}" does not exist. Known: ${Object.keys(PROCESSORS).join(', ')}.`)
   await processor(await openFolder(join(process.env.KBC_DATADIR ?? '/data')))
 } catch (error) {
   process.stderr.write(`${error instanceof UserError ? error.message : error instanceof Error ? error.stack : error}\n`)

@@ -120,7 +120,7 @@ function readBytes(payload: IncomingMessage, limit: number, announced: string | 
     })
     payload.on('error', reject)
     // An error costs more than the rest of this function, and every request closes.
-    payload.on('close', () => ended || reject(malformed('the connection ended before the body did.')))
+    payload.on('close', () => ended || reject(malformed('the connection was closed before the end of the body.')))
   })
 }
 

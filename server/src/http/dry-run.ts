@@ -38,7 +38,7 @@ export const DryRunView = Type.Unsafe<DryRunAnswer>(
 
 export const isDryRun = (request: FastifyRequest): boolean => wantsDryRun(request.query)
 
-/** A route that knows no dry run would do what was meant to be tried. */
+/** A route that does not support dry runs would make the change that was meant to be tested. */
 export function refuseUnknownDryRun(request: FastifyRequest): void {
   if (request.method === 'GET' || request.method === 'HEAD' || !wantsDryRun(request.query)) return
   const known = (request.routeOptions.schema?.querystring as { properties?: object } | undefined)?.properties // a TypeBox object

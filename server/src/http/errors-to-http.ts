@@ -71,7 +71,7 @@ export function platformErrorOf(error: unknown, validationCode: ErrorCode, clien
     return new PlatformError('malformedRequest', { reason: 'it holds a NUL character, which cannot be stored as text.' })
   if (isDatabaseAway(error)) return new PlatformError('unavailable', { what: 'The metadata database' }, { cause: error })
   if (clientLeft && isAborted(error))
-    return new PlatformError('malformedRequest', { reason: 'the connection ended before the body did.' })
+    return new PlatformError('malformedRequest', { reason: 'the connection was closed before the end of the body.' })
   return new PlatformError('internalError', {}, { cause: error })
 }
 

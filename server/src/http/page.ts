@@ -18,7 +18,7 @@ export const PAGE_PARAMETERS = {
     Type.Integer({
       minimum: 1,
       maximum: MAX_PAGE,
-      description: 'At most this many; all by default. The header X-Millrace-Total then says how many there are.',
+      description: 'At most this many; all by default. The header X-Millrace-Total then has the total number.',
     }),
   ),
   offset: Offset,

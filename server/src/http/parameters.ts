@@ -26,7 +26,7 @@ export const Offset = Type.Optional(Type.Integer({ minimum: 0, description: 'How
 
 export const MetadataList = Type.Optional(
   Type.Unknown({
-    description: 'List of objects with `key` and `value`. Keys that are there already get the new value; others stay.',
+    description: 'List of objects with `key` and `value`. Existing keys get the new value; others are kept.',
     examples: [[{ key: 'owner', value: 'finance' }]],
   }),
 )

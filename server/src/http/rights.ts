@@ -24,7 +24,7 @@ const hasComponent = (actor: Actor): boolean => seesWholeProject(actor) || actor
 const any = (): boolean => true
 
 export const RIGHTS = {
-  nothing: { sentence: 'No token is needed.', admits: any },
+  nothing: { sentence: 'No token is required.', admits: any },
   session: { sentence: 'A signed-in person, about their own account.', admits: any },
   person: { sentence: 'A signed-in person or a manage token; the lowest role is named beside it.', admits: any },
   token: { sentence: 'Any token of the project. Lists contain only what the token may read.', admits: any },

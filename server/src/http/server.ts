@@ -485,7 +485,7 @@ function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName
     return new PlatformError(route.refusal ?? 'accessDenied')
   if (changes && actor.pausedReason !== undefined) return new PlatformError('projectPaused', { reason: actor.pausedReason })
   if (branchName !== undefined && branch === 'refused')
-    return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Leave out the branch prefix.' })
+    return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Remove the branch prefix.' })
   if (branchName === undefined && branch === 'required')
     return new PlatformError('notImplemented', {
       what: 'This resource exists in a branch only. Use /v2/storage/branch/default/.',

@@ -50,7 +50,7 @@ export interface EventSource {
   readonly tokenDescription: string
 }
 
-/** Modules receive this from platform.ts; the transaction knows no tables, each module sees only its own. */
+/** Modules receive this from the wiring; the transaction is typed without tables, each module sees only its own. */
 export type RecordEvent = (transaction: Trx, source: EventSource, event: NewEvent, origin?: Origin) => Promise<void>
 
 export interface EventDetails {

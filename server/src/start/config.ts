@@ -122,7 +122,7 @@ export const VARIABLES = {
   }),
   MILLRACE_S3_ENDPOINT: variable({
     unset: 'the embedded object store',
-    sentence: 'Address of an external S3. With it, bucket and both keys are needed too.',
+    sentence: 'Address of an external S3. It requires the bucket and both keys.',
     parse: read.httpUrl,
   }),
   MILLRACE_S3_REGION: variable({
@@ -275,7 +275,7 @@ export const VARIABLES = {
   }),
   MILLRACE_RUN_DISK_BYTES: variable({
     default: 10e9,
-    sentence: 'Most disk one run of a component may fill. Half a gigabyte of the disk is left free whatever this says.',
+    sentence: 'Maximum disk space of one run of a component. Half a gigabyte of the disk is always left free.',
     live: true,
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
@@ -388,7 +388,7 @@ export const VARIABLES = {
   }),
   MILLRACE_WORKSPACES_PER_PROJECT: variable({
     default: 200,
-    sentence: 'Most SQL workspaces of a project at once, unless its limit `storage.maxWorkspaces` says another number.',
+    sentence: 'Maximum number of SQL workspaces of a project, unless its limit `storage.maxWorkspaces` is set.',
     parse: read.wholeNumber(1, 1_000_000),
   }),
   MILLRACE_WORKSPACES_PER_TOKEN: variable({
@@ -405,7 +405,7 @@ export const VARIABLES = {
   MILLRACE_UNKNOWN_COMPONENTS: variable({
     default: 'refuse',
     sentence:
-      'Configurations of components that the stack does not know: `refuse` answers 404, `store` keeps them with their versions, marked with the flag `unknownComponent`; they cannot run.',
+      'Configurations of unknown components: `refuse` returns 404, `store` keeps them with their versions, marked with the flag `unknownComponent`; they cannot run.',
     parse: read.oneOf('refuse', 'store'),
   }),
   MILLRACE_APPS: variable({
@@ -415,7 +415,7 @@ export const VARIABLES = {
   }),
   MILLRACE_APP_START_SECONDS: variable({
     default: 60,
-    sentence: 'How long a data app may take until it answers. After that it is ended and counts as failed.',
+    sentence: 'How long a data app may take to respond after its start. After that it is stopped and counts as failed.',
     parse: read.wholeNumber(1, 3600),
   }),
   MILLRACE_ISOLATION: variable({
@@ -503,12 +503,12 @@ export const VARIABLES = {
   MILLRACE_OIDC_ISSUER: variable({
     unset: 'none',
     sentence:
-      'Address of an OpenID Connect provider that people sign in with; with it the client id and its secret are needed too. Its way back is `/sign-in/oidc/callback` of the stack.',
+      'Address of an OpenID Connect provider that people sign in with; it requires the client id and its secret. The redirect URL is `/sign-in/oidc/callback` of the stack.',
     parse: read.httpUrl,
   }),
   MILLRACE_OIDC_CLIENT_ID: variable({
     unset: 'none',
-    sentence: 'What the provider knows this stack by.',
+    sentence: 'The client id of this stack at the provider.',
     parse: (text) => text,
   }),
   MILLRACE_OIDC_CLIENT_SECRET: variable({
@@ -561,7 +561,7 @@ export const VARIABLES = {
   MILLRACE_TEMPLATE_CREDENTIALS: variable({
     unset: 'none',
     sentence:
-      'Credentials for them, as git stores them: `https://user:password@host`, separated by commas. They are sent to that host only, when it asks.',
+      'Credentials for them, as git stores them: `https://user:password@host`, separated by commas. They are sent to that host only, on request.',
     secret: true,
     parse: read.gitCredentials,
   }),
@@ -591,7 +591,7 @@ export const VARIABLES = {
   MILLRACE_WRONG_TOKENS: variable({
     default: 30,
     sentence:
-      'Wrong tokens a minute after which an address is locked out for a minute; tokens that were right there before go on working. 0 turns it off.',
+      'Wrong tokens a minute after which an address is locked out for a minute; tokens that were valid there before keep working. 0 turns it off.',
     live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
@@ -603,7 +603,7 @@ export const VARIABLES = {
   MILLRACE_TRUSTED_PROXIES: variable({
     default: [],
     sentence:
-      'Addresses and networks of your proxies, separated by commas. What they say in `X-Forwarded-For` counts as the address of the client.',
+      'Addresses and networks of your proxies, separated by commas. Their `X-Forwarded-For` is trusted as the address of the client.',
     parse: read.listOf(read.addressOrNetwork),
   }),
   MILLRACE_DISK_RESERVE_BYTES: variable({
@@ -626,7 +626,7 @@ export const VARIABLES = {
   MILLRACE_DRAIN_JOBS_SECONDS: variable({
     unset: '3600 with PostgreSQL, 0 without',
     sentence:
-      'How long a node that got SIGTERM waits for the component jobs it runs, taking no new ones, before it stops; other nodes go on. Its service manager must wait as long. A second SIGTERM stops it at once.',
+      'How long a node that got SIGTERM waits for the component jobs it runs, accepting no new ones, before it stops; other nodes continue. Its service manager must wait as long. A second SIGTERM stops it at once.',
     parse: read.wholeNumber(0, 604_800),
   }),
   MILLRACE_MAINTENANCE: variable({

@@ -78,10 +78,7 @@ async function serve(): Promise<void> {
 
   const isolation = config.roles.includes('worker') ? await platform.programs.isolation() : undefined
   if (isolation?.problem !== undefined)
-    log.warn(
-      { reason: isolation.problem },
-      'components that are commands are not isolated; docs/operations.md says what that means',
-    )
+    log.warn({ reason: isolation.problem }, 'components that are commands are not isolated; see docs/operations.md')
 
   const quit = onceOnly(async () => {
     const giveUp = setTimeout(() => {
@@ -101,7 +98,7 @@ async function serve(): Promise<void> {
       const drainMs = isApi ? config.listen.drainMs : 0
       if (drainMs > 0 || drainJobsMs > 0) {
         const seconds = { requests: drainMs / 1000, jobs: drainJobsMs / 1000 }
-        log.info({ seconds }, 'draining: not ready, no new jobs; requests are served meanwhile, and jobs that run may finish')
+        log.info({ seconds }, 'draining: not ready, no new jobs; requests are still served, and running jobs may finish')
         const [left] = await Promise.all([platform.drain(drainJobsMs), sleep(drainMs)])
         if (left > 0) log.warn({ jobs: left }, 'jobs still run and are interrupted')
       }
@@ -146,7 +143,10 @@ const pausedLine = (isPausedCopy: boolean): string =>
 /** A description that cannot be read makes its component unknown, and nothing else: the stack serves. */
 const componentsLine = (problems: readonly string[]): string =>
   problems
-    .map((problem) => `\n    Components     ${problem}. Until it is mended in the folder components, its component is not known.`)
+    .map(
+      (problem) =>
+        `\n    Components     ${problem}. Its component is unavailable until the file in the folder components is fixed.`,
+    )
     .join('')
 
 const isolationLine = (isolation: Isolation | undefined): string => {

@@ -78,7 +78,7 @@ export async function openJob(deps: ActionDeps): Promise<OpenJob> {
   try {
     const index = integerAt(at(configuration.parameters, 'job'), 'job') ?? 0
     const job = plan.jobs[index]
-    if (!job) throw new UserError(`There is no job ${index}; the configuration has ${plan.jobs.length}.`)
+    if (!job) throw new UserError(`Job ${index} does not exist; the configuration has ${plan.jobs.length}.`)
     const client = open.clientWith(send)
     const settings = requestOf(job, TOP.bound, { client, scope: plan.scope })
     return { ...open, client, job, index, settings }

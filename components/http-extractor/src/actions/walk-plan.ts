@@ -59,7 +59,7 @@ function runLimited(
   const { plan, exchanges } = open
   const client = open.clientWith(async (request) => {
     if (exchanges.length >= limits.requests)
-      throw new UserError(`Stopped after ${limits.requests} requests, the limit of this walk. A run goes on.`)
+      throw new UserError(`Stopped after ${limits.requests} requests, the limit of this walk. A run continues.`)
     return open.send(request)
   })
   return runJobs(
@@ -96,7 +96,7 @@ function withFewPages(scrollers: ScrollerFactory, pages: number): ScrollerFactor
     return {
       ...scroller,
       first: (job) => scroller.first(job),
-      next: (job, page) => (++fetched < pages ? scroller.next(job, page) : { stop: `${pages} pages were asked for.` }),
+      next: (job, page) => (++fetched < pages ? scroller.next(job, page) : { stop: `${pages} pages were requested.` }),
     }
   }
 }

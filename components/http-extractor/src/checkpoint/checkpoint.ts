@@ -92,7 +92,7 @@ export function openCheckpoint({ folder, run, now, log, hashCost = {} }: Checkpo
   if (isContinued)
     log.info(
       `Continuing the run that began at ${new Date(began).toISOString()}: ` +
-        `${positions.size} answers are kept, and are not asked for again.`,
+        `${positions.size} responses are stored, and are not requested again.`,
     )
   let hasAdvanced = false
   let isFull = false
@@ -115,7 +115,7 @@ export function openCheckpoint({ folder, run, now, log, hashCost = {} }: Checkpo
       const { request: answered, status, statusText, headers } = JSON.parse(head) as Head // written by keep
       if (answered !== requestKey(request))
         throw new ApplicationError(
-          'What an earlier run has kept answers other requests than this run makes. It is not used any more.',
+          'The responses stored by an earlier run belong to other requests than those of this run. They are discarded.',
         )
       return { status, statusText, headers, body }
     },

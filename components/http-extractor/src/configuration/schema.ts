@@ -284,7 +284,7 @@ const CONFIG = {
     resume: {
       ...flag,
       description:
-        'A run that was ended early, or failed, is continued by the next one: what it had received is not asked for again.',
+        'A run that was ended early, or failed, is continued by the next one: what it had received is not requested again.',
     },
     maxRequestsPerSecond: { type: ['number', 'string'], description: 'Most requests per second to one host.' },
     strict: { ...flag, description: 'Keys without a meaning end the run instead of giving a warning.' },

@@ -78,7 +78,7 @@ export function replacePairs(pairs: readonly Pair[], values: readonly Pair[]): P
 }
 
 /**
- * The login rule (spec extractor 5.5): a new name is appended; a name that is already there is
+ * The login rule (spec extractor 5.5): a new name is appended; an existing name is
  * taken out and put at the end as an indexed list, the existing value first. Equal values are listed once.
  */
 export function mergeAsLists(pairs: readonly Pair[], values: readonly Pair[]): Pair[] {

@@ -12,13 +12,14 @@ const tableMetadata: Reader<{ table: string; metadata: readonly { key: string; v
   return { table: text()(table, `${name}.table`), metadata: list(entry)(metadata, `${name}.metadata`) }
 }
 
-/** Adds metadata to the manifests of named tables; a key that is there already gets the new value. */
+/** Adds metadata to the manifests of named tables; an existing key gets the new value. */
 export async function addMetadata(folder: Folder): Promise<void> {
   const { tables } = readParameters(folder.parameters, { tables: list(tableMetadata) })
   await passOnAll(folder, 'files')
   const items = await listItems(folder, 'tables')
   const missing = tables.filter(({ table }) => !items.some(({ name }) => name === table))
-  if (missing.length > 0) throw new UserError(`There is no table ${missing.map(({ table }) => table).join(', ')} in in/tables.`)
+  if (missing.length > 0)
+    throw new UserError(`Table ${missing.map(({ table }) => table).join(', ')} does not exist in in/tables.`)
   for (const item of items) {
     await passOn(folder, item)
     const added = tables.filter(({ table }) => table === item.name).flatMap(({ metadata }) => metadata)

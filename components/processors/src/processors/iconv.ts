@@ -21,7 +21,9 @@ export async function iconv(folder: Folder): Promise<void> {
         const decoded = chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode()
         return on_error === 'ignore' ? decoded.replaceAll('\uFFFD', '') : decoded
       } catch {
-        throw new UserError(`The file ${path} is not valid ${source_encoding}. Set on_error to ignore or transliterate to go on.`)
+        throw new UserError(
+          `The file ${path} is not valid ${source_encoding}. Set on_error to ignore or transliterate to continue.`,
+        )
       }
     }
     for await (const chunk of chunks) yield encode(decode(chunk), path)

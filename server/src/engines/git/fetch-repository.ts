@@ -94,7 +94,7 @@ function sentence({ url, credentials, credentialsIn }: FetchOrder, error: unknow
     if (statusCode === 401 || statusCode === 403)
       return credentials
         ? `${host} refuses the credentials of ${credentialsIn} (HTTP ${statusCode}).`
-        : `${host} asks for credentials (HTTP ${statusCode}). Name them in ${credentialsIn}.`
+        : `${host} requires credentials (HTTP ${statusCode}). Set them in ${credentialsIn}.`
     return statusCode === 404 ? `There is no git repository at this address (HTTP 404).` : `${host} answers HTTP ${statusCode}.`
   }
   if (error instanceof Errors.SmartHttpError || error instanceof Errors.ParseError)

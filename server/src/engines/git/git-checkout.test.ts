@@ -107,7 +107,7 @@ test('credentials go to a server that asks for them, and into no sentence', asyn
   await server.commit({ 'a.json': '1' })
   server.credentials = { username: 'ada', password }
   await checkout.refresh()
-  assert.match(checkout.current().problem!, /asks for credentials \(HTTP 401\)\. Name them in THE_VARIABLE\./)
+  assert.match(checkout.current().problem!, /requires credentials \(HTTP 401\)\. Set them in THE_VARIABLE\./)
   const wrong = await open({ credentials: { username: 'ada', password: 'not it' } })
   await wrong.refresh()
   assert.match(wrong.current().problem!, /refuses the credentials of THE_VARIABLE/)

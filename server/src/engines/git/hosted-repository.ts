@@ -9,7 +9,7 @@ import type { FileRules } from './file-rules.ts'
 import type { FetchRequest } from './requests.ts'
 import { type Git, writeCommit } from './write-commit.ts'
 
-/** Paths are those of files on this machine; folders for `into` and `out` are there already. */
+/** Paths are those of files on this machine; folders for `into` and `out` already exist. */
 export type HostOrder =
   | {
       readonly kind: 'receive'

@@ -5,7 +5,7 @@ import { MillraceSqliteAdapter } from './sqlite-dialect.ts'
 
 export type DialectName = 'sqlite' | 'postgres'
 
-/** What is handed around knows no tables; each module types its own with withTables. */
+/** Transactions are passed around without table types; each module types its own with withTables. */
 export type NoTables = Record<never, never>
 export type Db = Kysely<NoTables>
 export type Trx = Transaction<NoTables>

@@ -295,13 +295,13 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
 
   function statementNamed(name: string): WireStatement {
     const statement = statements.get(name)
-    if (!statement) throw new WireError('26000', `There is no prepared statement "${name}".`)
+    if (!statement) throw new WireError('26000', `Prepared statement "${name}" does not exist.`)
     return statement
   }
 
   function portalNamed(name: string): OpenPortal {
     const portal = portals.get(name)
-    if (!portal) throw new WireError('34000', `There is no portal "${name}".`)
+    if (!portal) throw new WireError('34000', `Portal "${name}" does not exist.`)
     return portal
   }
 
@@ -313,7 +313,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
 
   function forgetStatements(forget: NonNullable<WireResult['forget']>): void {
     if (forget === 'all') statements.clear()
-    else if (!statements.delete(forget.name)) throw new WireError('26000', `There is no prepared statement "${forget.name}".`)
+    else if (!statements.delete(forget.name)) throw new WireError('26000', `Prepared statement "${forget.name}" does not exist.`)
   }
 
   // ------------------------------------------------------------------------------------------------------------------- the loop
@@ -389,7 +389,7 @@ const charactersOf = (text: string): number => text.replaceAll(/[\ud800-\udbff][
 
 const protocolError = (message: string) => new WireError('08P01', message)
 
-const gaveUp = (why: string) => new WireError('57014', `COPY was ended by the client: ${why.slice(0, 200)}`)
+const gaveUp = (why: string) => new WireError('57014', `COPY was aborted by the client: ${why.slice(0, 200)}`)
 
 const formatFrom = (code: number): Format => {
   if (code === 0 || code === 1) return code

@@ -93,7 +93,7 @@ export function errorResponse(error: WireError, severity: 'ERROR' | 'FATAL' = 'E
 export function reader(content: Buffer) {
   let at = 0
   const step = (size: number): number => {
-    if (size < 0 || at + size > content.length) throw new RangeError('The message is shorter than it says.')
+    if (size < 0 || at + size > content.length) throw new RangeError('The message is shorter than its length field.')
     at += size
     return at - size
   }

@@ -6,7 +6,7 @@
 //
 // A relay stands for a port of the server's own loopback (the component's log): what comes to it goes there, by a CONNECT of its own.
 // `in` leads the other way: what the server sends to a socket of the file system goes to a port in here.
-// `stdin`: ends when its standard input does, for whoever cannot end it otherwise.
+// `stdin`: ends when its standard input does, for callers that cannot end it otherwise.
 
 import { createSocket } from 'node:dgram'
 import { connect, createServer } from 'node:net'

@@ -1,4 +1,4 @@
-// Runs one program over one data folder and tells how it ended. Knows nothing of jobs, rows or storage.
+// Runs one program over one data folder and reports how it ended. Independent of jobs, rows and storage.
 //  (1) The program sees an environment made here: nothing of the server's own.
 //  (2) When run() has resolved, no process of the program is left, whatever it started and wherever that moved.
 //  (3) Everything it said is masked and bounded before it leaves this file.

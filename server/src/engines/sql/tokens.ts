@@ -181,7 +181,7 @@ function endOfComment(sql: string, start: number): number {
   for (let at = start + 2; at < sql.length; at++) {
     const code = sql.charCodeAt(at)
     if (code === STAR && sql.charCodeAt(at + 1) === SLASH) return at + 2
-    if (code === SLASH && sql.charCodeAt(at + 1) === STAR) throw syntax('a comment stands inside a comment', at)
+    if (code === SLASH && sql.charCodeAt(at + 1) === STAR) throw syntax('a comment is nested inside a comment', at)
   }
   throw syntax('a comment is opened and not closed', start)
 }

@@ -159,7 +159,7 @@ test('many files are looked into a few at a time: each is a download where the s
   const { rowsInFile, snapshot: after } = await loadStored(snapshot, files, 'full')
   await tables.engine.checkFiles({ snapshot, files })
   assert.deepEqual([rowsInFile, after.segments.length, tables.objects.max(), tables.objects.open()], [20, 20, 8, 0])
-  await assert.rejects(loadStored(snapshot, [...files.slice(0, 19), { ...files[19]!, bytes: 7 }], 'full'), /its manifest says 7/)
+  await assert.rejects(loadStored(snapshot, [...files.slice(0, 19), { ...files[19]!, bytes: 7 }], 'full'), /its manifest has 7/)
   await assert.rejects(tables.engine.checkFiles({ snapshot, files: [...files, { key: 'none', rows: 1, name: 'none' }] }))
   assert.equal(tables.objects.open(), 0)
 })
@@ -198,8 +198,8 @@ test('stored files that are not what they are said to be are refused, and nothin
   const right = await storedFile(await written(`SELECT '2' AS id, 'b' AS v`, 'id: 2, v: 3'), 1)
   const others = await storedFile(await written(`SELECT '2' AS id, 'b' AS v`, 'id: 2, v: 9'), 1)
   for (const [file, reason] of [
-    [{ ...right, rows: 2 }, /has 1 rows, and its manifest says 2/],
-    [{ ...right, bytes: 7 }, /bytes, and its manifest says 7/],
+    [{ ...right, rows: 2 }, /has 1 rows, but its manifest has 2/],
+    [{ ...right, bytes: 7 }, /bytes, but its manifest has 7/],
     [others, /has the field id 9/],
   ] as const)
     await assert.rejects(loadStored(snapshot, [right, file], 'full'), reason)

@@ -52,7 +52,7 @@ async function checkValues(db: Database, { columns, typed }: TableSnapshot, file
     const figures = some.map((c) => `count(${fieldName(c.fieldId)}), ${longest(c)}`)
     const query = `SELECT count(*), ${figures.join(', ')} FROM read_parquet(${literal(path)}, schema = MAP {${fields.join(', ')}})`
     const [[rows, ...counts] = []] = await readable(file, db.rows(query))
-    if (rows !== file.rows) throw refused(file, `has ${rows} rows, and its manifest says ${file.rows}`)
+    if (rows !== file.rows) throw refused(file, `has ${rows} rows, but its manifest has ${file.rows}`)
     for (const [at, column] of some.entries()) {
       const nulls = Number(rows) - Number(counts[2 * at])
       if (nulls > 0 && !(typed && column.nullable)) throw refused(file, nullsIn(column, nulls, typed))

@@ -84,7 +84,7 @@ async function takeStored(
       if (bytes !== said)
         throw new PlatformError('iceberg.fileRefused', {
           file: name,
-          reason: `has ${bytes} bytes, and its manifest says ${said}`,
+          reason: `has ${bytes} bytes, but its manifest has ${said}`,
         })
       const loaded = { minLoadedAt: loadedAt, maxLoadedAt: loadedAt }
       written.push({ key, path, rows, bytes, csvBytes: bytes, ...loaded, isStored: true })

@@ -221,7 +221,7 @@ function columnsOf(width: number, header: CsvRecord | undefined, data: readonly 
 
 // ------------------------------------------------------------------------------------------------------------------- bad lines
 
-/** The lines that a load would stop at, each as if those before it were mended: the scanner starts again on the next line. */
+/** The lines that a load would stop at, each as if those before it were fixed: the scanner starts again on the next line. */
 function badLines(bytes: Buffer, dialect: Dialect, columns: number, isWhole: boolean): readonly SniffedProblem[] {
   if (columns === 0) return []
   const problems: SniffedProblem[] = []

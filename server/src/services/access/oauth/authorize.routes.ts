@@ -48,7 +48,7 @@ const LinkQuery = Type.Object({
   id: optionalText('Id of the credentials.'),
   authorizedFor: optionalText('Name of the authorisation.'),
   provider: optionalText('Id of the provider.'),
-  scope: optionalText('What is asked for instead of what the provider says.'),
+  scope: optionalText('The requested scope, instead of that of the provider.'),
 })
 const validationCode = 'validation.failed'
 

@@ -64,10 +64,10 @@ const ofCredentials = Type.Object({ componentId: ComponentId, id: CredentialsId 
 const LinkBody = Type.Object({
   componentId: ComponentId,
   configurationId: optionalText('The configuration that gets the credentials.'),
-  id: optionalText('Id of the credentials; those of this id are authorised anew.'),
-  authorizedFor: optionalText('Name of the authorisation; the person is asked for one when it is missing.'),
+  id: optionalText('Id of the credentials; existing ones are authorised again.'),
+  authorizedFor: optionalText('Name of the authorisation; the user is prompted for one if it is missing.'),
   provider: optionalText('Id of the provider; the person chooses when it is missing.'),
-  scope: optionalText('What is asked for instead of what the provider says.'),
+  scope: optionalText('The requested scope, instead of that of the provider.'),
 })
 const validationCode = 'validation.failed'
 

@@ -17,7 +17,7 @@ export const ProviderFields = {
   revoke_url: Address('Where tokens are revoked (RFC 7009).'),
   test_url: Address('An address that answers 200 to a valid token, for the test of credentials.'),
   issuer: Text('Issuer of id tokens; they are checked only when it is known.'),
-  scope: Text('What is asked for, as the provider writes it.'),
+  scope: Text('The requested scope, in the syntax of the provider.'),
   pkce: Type.Boolean({ description: 'Whether the code is bound to this stack by PKCE; true by default.' }),
   client_authentication: Type.Union([Type.Literal('post'), Type.Literal('basic')], {
     description: 'How the client names itself to the provider: in the body (`post`, the default) or by Basic authentication.',
@@ -26,7 +26,7 @@ export const ProviderFields = {
     maxProperties: 20,
     description: 'Added to the address that a person is sent to.',
   }),
-  provider: Text('Id of another provider whose members hold where this one says nothing.'),
+  provider: Text('Id of another provider whose members are the defaults of this one.'),
   app_key: Text('Client id that the provider gave.'),
 }
 

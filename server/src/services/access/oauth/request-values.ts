@@ -42,7 +42,7 @@ export const AuthoriseParameters = Type.Object({
   ),
   userData: UserDataField,
   provider: optionalText('Id of the provider; by default the one that is managed under the id of the component.'),
-  scope: Type.Optional(Type.String({ maxLength: 2000, description: 'What is asked for instead of what the provider says.' })),
+  scope: Type.Optional(Type.String({ maxLength: 2000, description: 'The requested scope, instead of that of the provider.' })),
   appKey: Type.Optional(Type.String({ maxLength: 1000, description: 'Client id for these credentials alone.' })),
   appSecret: Type.Optional(Type.String({ maxLength: 5000, description: 'Client secret that belongs to `appKey`.' })),
   configurationId: optionalText('The configuration that gets the credentials.'),

@@ -11,7 +11,7 @@ import { AccountView, accountView, ManageTokenView, manageTokenView, SessionView
 
 const Nothing = Type.Null()
 const Password = Type.Optional(
-  Type.String({ maxLength: 1000, description: 'The password there is now; left out by people who have none.' }),
+  Type.String({ maxLength: 1000, description: 'The current password; omitted by users who have none.' }),
 )
 
 export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsyncTypebox {

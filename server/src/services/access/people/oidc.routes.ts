@@ -42,7 +42,7 @@ export function oidcRoutes({ client, signIn }: OidcRoutesDeps): FastifyPluginAsy
       {
         config: {
           operation: 'signIn.oidcCallback',
-          summary: 'Where the provider sends people back to; begins a session',
+          summary: 'The redirect URL of the provider; starts a session',
           needs: 'nothing',
         },
         schema: {

@@ -62,7 +62,7 @@ export const SessionView = Type.Object(
     created: Timestamp,
     lastSeen: Timestamp,
     expires: Timestamp,
-    isCurrent: Type.Boolean({ description: 'The session that asks.' }),
+    isCurrent: Type.Boolean({ description: 'The session of this request.' }),
   },
   { title: 'Session' },
 )
@@ -88,7 +88,7 @@ export const MemberView = Type.Object(
     status: Type.String({ description: '`active`.' }),
     created: Timestamp,
     tokenId: Type.Integer({
-      description: 'The token that stands for the person: versions, events and jobs show its id and their name.',
+      description: 'The token that represents the user: versions, events and jobs show its id and their name.',
     }),
     isAutomatic: Type.Boolean({ description: 'A stack admin who came by.' }),
   },
@@ -117,7 +117,7 @@ export const InvitationView = Type.Object(
     created: Timestamp,
     expires: Timestamp,
     creator: Type.Object({ name: Type.String() }),
-    link: Type.Optional(Type.String({ description: 'Hand it to the person; only in the answer that makes it.' })),
+    link: Type.Optional(Type.String({ description: 'Pass it to the user; only in the response that creates it.' })),
     isMailed: Type.Optional(Type.Boolean({ description: 'Whether a mail with the link was sent; in the same answer.' })),
   },
   { title: 'Invitation' },

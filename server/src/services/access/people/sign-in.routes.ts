@@ -10,7 +10,7 @@ import type { People } from './people.ts'
 import { PersonView, personView } from './person-views.ts'
 import type { SignedIn } from './sign-in.ts'
 
-const Link = Type.String({ minLength: 1, maxLength: 200, description: 'What stands behind `#link=` in the address of the link.' })
+const Link = Type.String({ minLength: 1, maxLength: 200, description: 'The value of `#link=` in the URL of the link.' })
 const Secret = (description: string) => Type.String({ maxLength: 1000, description })
 
 export interface SignInRoutesDeps {
@@ -51,7 +51,7 @@ export function signInRoutes({ people: { signIn, finder }, projectName, issuer }
     app.post(
       '/sign-in/password',
       {
-        config: config('password', 'Sign in with e-mail and password; begins a session'),
+        config: config('password', 'Sign in with e-mail and password; starts a session'),
         preHandler: fromOwnPage,
         schema: {
           body: Type.Object({
@@ -70,7 +70,7 @@ export function signInRoutes({ people: { signIn, finder }, projectName, issuer }
     app.post(
       '/sign-in/link',
       {
-        config: config('link', 'Use a link that works once; begins a session'),
+        config: config('link', 'Use a one-time link; starts a session'),
         preHandler: fromOwnPage,
         schema: {
           body: Type.Object({

@@ -47,7 +47,7 @@ export function usersRoutes(people: People): FastifyPluginAsyncTypebox {
     app.patch(
       '/manage/users/:user',
       {
-        config: config('update', 'Make a person a stack admin, or not any more', 'stack admin'),
+        config: config('update', 'Grant or revoke the stack admin role', 'stack admin'),
         schema: {
           params: ById,
           body: Type.Object({ isStackAdmin: Type.Boolean({ description: 'Manages projects and people of the whole stack.' }) }),

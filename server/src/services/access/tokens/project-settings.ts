@@ -16,7 +16,7 @@ export const SETTING_NAMES = Object.keys(CHOICES)
 export function settingsFrom(current: ProjectSettings, given: Readonly<Record<string, string>>): ProjectSettings {
   const settings: Record<string, string> = { ...current }
   for (const [name, value] of Object.entries(given)) {
-    if (!isSetting(name)) throw refuse(`There is no setting "${name}". Settings: ${SETTING_NAMES.join(', ')}.`)
+    if (!isSetting(name)) throw refuse(`Setting "${name}" does not exist. Settings: ${SETTING_NAMES.join(', ')}.`)
     const choices: readonly string[] = CHOICES[name]
     if (value === '') delete settings[name]
     else if (choices.includes(value)) settings[name] = value

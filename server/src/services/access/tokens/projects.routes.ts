@@ -84,7 +84,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.get(
       '/manage/organizations/:organizationId/projects',
       {
-        config: config('list', 'The projects of the person who asks; all of them for a stack admin'),
+        config: config('list', 'The projects of the caller; all of them for a stack admin'),
         schema: { params: OrganizationId, response: { 200: Type.Array(ProjectView) } },
       },
       async ({ person, params }) => {
@@ -149,7 +149,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/projects/:projectId/enable',
       {
-        config: config('resume', 'Let a paused project go on', 'stack admin'),
+        config: config('resume', 'Resume a paused project', 'stack admin'),
         schema: { params: ProjectId, response: { 200: ProjectView } },
       },
       async ({ person, params, origin }) => {

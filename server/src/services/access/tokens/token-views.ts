@@ -16,8 +16,8 @@ export const TokenBody = Type.Object(
     canManageTokens: optionalFlag('May make, change and delete tokens.'),
     canReadAllFileUploads: optionalFlag('May read files that other tokens uploaded.'),
     canPurgeTrash: optionalFlag('May delete configurations for good.'),
-    canManageProtectedDefaultBranch: optionalFlag('Kept and shown; nothing on this stack asks for it.'),
-    canCreateJobs: optionalFlag('Kept and shown; nothing on this stack asks for it.'),
+    canManageProtectedDefaultBranch: optionalFlag('Stored and returned; not used on this stack.'),
+    canCreateJobs: optionalFlag('Stored and returned; not used on this stack.'),
     canReadAllProjectEvents: optionalFlag('May read events that other tokens caused.'),
     canManageDevBranches: optionalFlag('May make and delete branches.'),
     // An empty PHP map arrives as [].
@@ -37,7 +37,7 @@ export const TokenBody = Type.Object(
 export const TokenView = Type.Object(
   {
     id: Type.String(),
-    token: Type.Optional(Type.String({ description: 'The clear value; only when it is made, refreshed or verified.' })),
+    token: Type.Optional(Type.String({ description: 'The clear value; only when it is created, refreshed or verified.' })),
     description: Type.String(),
     created: Timestamp,
     refreshed: Timestamp,

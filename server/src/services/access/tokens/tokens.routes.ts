@@ -161,7 +161,7 @@ export function tokensRoutes({
         if (token.isMasterToken) throw new PlatformError('storage.token.cannotShareMasterToken')
         if (!req.actor.isMasterToken && token.creatorToken?.id !== req.actor.tokenId) throw new PlatformError('accessDenied')
         throw new PlatformError('notImplemented', {
-          what: 'This stack has no mail service to share a token with. Create a token and hand its value over yourself.',
+          what: 'This stack has no mail service to share a token with. Create a token and pass its value on yourself.',
         })
       },
     )

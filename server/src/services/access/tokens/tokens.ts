@@ -1,4 +1,4 @@
-// Rules for projects and tokens. Knows nothing of HTTP.
+// Rules for projects and tokens. Independent of HTTP.
 //  1. A clear value leaves this module once, when it is made; only its hash is stored.
 //  2. A token cannot grant permissions that it does not have (token-permissions.ts).
 //  3. A token cannot take over a token with more permissions: neither refresh nor change nor delete it.
@@ -356,7 +356,7 @@ export function createTokens(deps: TokensDeps) {
     if (expiresIn === undefined || expiresIn === null) return undefined
     if (expiresIn < 1) throw invalid('Minimal expiration must be greater or equal to 1 second(s)')
     if (expiresIn > MAX_EXPIRES_IN_SECONDS)
-      throw invalid(`expiresIn must be at most ${MAX_EXPIRES_IN_SECONDS} seconds. Leave it out for a token that does not expire.`)
+      throw invalid(`expiresIn must be at most ${MAX_EXPIRES_IN_SECONDS} seconds. Omit it for a token that does not expire.`)
     return new Date(clock.now().getTime() + expiresIn * 1000)
   }
 

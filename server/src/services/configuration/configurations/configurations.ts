@@ -1,4 +1,4 @@
-// Rules for configurations: create, update, state, trash. Knows nothing of HTTP and SQL.
+// Rules for configurations: create, update, state, trash. Independent of HTTP and SQL.
 //  (1) an update makes exactly one version when something differs, and none when nothing does;
 //  (2) `configuration` and `state` are replaced whole, never merged (spec storage 2.8.3);
 //  (3) secrets are encrypted inside the transaction, against the text that is really being replaced.

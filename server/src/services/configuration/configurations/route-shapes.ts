@@ -32,7 +32,7 @@ export const OfRowVersion = Type.Object({
   versionId: VersionId,
 })
 
-export const ChangeDescription = optionalText('Why this change is made; shown in the list of versions.')
+export const ChangeDescription = optionalText('Reason of this change; shown in the list of versions.')
 const Description = optionalText('Free text for people.')
 const Name = Type.String({ minLength: 1, description: 'Name for people.' })
 const Json = Type.Optional(

@@ -11,13 +11,13 @@ const Content = Type.Optional(Type.Unknown({ description: 'The configuration: an
 const Answer = Type.Unsafe<ValidationAnswer>(
   Type.Object(
     {
-      isValid: Type.Boolean({ description: 'There are no errors; warnings there may be.' }),
+      isValid: Type.Boolean({ description: 'True without errors; warnings are possible.' }),
       problems: Type.Array(
         Type.Object({
           level: Type.String({ description: 'error or warning.' }),
           pointer: Type.String({ description: 'JSON pointer to the value, from the root of the configuration or the row.' }),
           message: Type.String(),
-          rule: Type.String({ description: 'Who says so: json, schema, mapping, flow or schedule.' }),
+          rule: Type.String({ description: 'The check that reports it: json, schema, mapping, flow or schedule.' }),
           rowId: Nullable(Type.String({ description: 'Row that it is about; null for the configuration itself.' })),
         }),
       ),

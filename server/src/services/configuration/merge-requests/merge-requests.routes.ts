@@ -40,7 +40,7 @@ const fields = {
     }),
   ),
   reviewerIds: Type.Optional(
-    Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100, description: 'Ids of the tokens that are asked for a review.' }),
+    Type.Array(Type.Integer({ minimum: 1 }), { maxItems: 100, description: 'Ids of the tokens that are requested to review.' }),
   ),
 }
 const View = Type.Object(
@@ -162,7 +162,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.get(
       SETTINGS,
       {
-        config: config('settings', 'What the project asks of merge requests', 'branchRead'),
+        config: config('settings', 'The merge request settings of the project', 'branchRead'),
         schema: { response: { 200: Settings } },
       },
       async (req) => mergeRequests.settings(req.actor.projectId),
@@ -171,7 +171,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.put(
       SETTINGS,
       {
-        config: { ...config('changeSettings', 'Change what the project asks of merge requests', 'master'), role: 'admin' },
+        config: { ...config('changeSettings', 'Change the merge request settings of the project', 'master'), role: 'admin' },
         schema: { body: Settings, response: { 200: Settings } },
       },
       async (req) => mergeRequests.changeSettings(req.actor, req.body.requiredApprovals),

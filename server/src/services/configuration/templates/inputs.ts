@@ -90,7 +90,7 @@ const TYPES: Readonly<Record<TemplateInput['type'], { readonly is: (value: unkno
 
 function inputError(input: TemplateInput, value: unknown): string | null {
   const isEmpty = value === null || value === undefined || value === ''
-  if (isEmpty) return input.required === false ? null : 'A value is needed.'
+  if (isEmpty) return input.required === false ? null : 'A value is required.'
   const { is, name } = TYPES[input.type]
   if (!is(value)) return `The value should be ${name}.`
   if (typeof value === 'string' && value.length > 10_000) return 'The value is longer than 10,000 characters.'

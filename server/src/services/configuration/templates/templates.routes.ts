@@ -126,7 +126,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
       {
         config: {
           operation: 'templates.refreshRepository',
-          summary: 'Fetch what is new in a git repository of templates; `problem` says why that did not work',
+          summary: 'Fetch what is new in a git repository of templates; `problem` has the reason of a failure',
           needs: 'master',
         },
         schema: { params: ofRepository, response: { 200: Loose } },
@@ -176,7 +176,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${VERSION}/inputs`,
       {
-        config: { operation: 'templates.inputs', summary: 'What a template asks for, in groups of steps', needs: 'token' },
+        config: { operation: 'templates.inputs', summary: 'The inputs of a template, in groups of steps', needs: 'token' },
         schema: { params: ofVersion, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },
       },
       async (req) => ({ stepGroups: (await find(req.params)).manifest.stepGroups }),
@@ -294,7 +294,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
       {
         config: {
           operation: 'templates.upgradeInputs',
-          summary: 'What an upgrade asks for, and what was filled in before',
+          summary: 'The inputs of an upgrade, with the values of the last time',
           needs: 'component',
         },
         schema: { params: ofUpgrade, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },

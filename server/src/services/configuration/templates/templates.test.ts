@@ -127,7 +127,7 @@ test('inputs are checked step by step, and nothing is made of wrong ones', async
   const limit = (value: unknown) => [{ id: 'source', inputs: [...SOURCE.inputs, { id: 'limit', value }] }]
   for (const [steps, sentence] of [
     [[], /All steps must be filled in/],
-    [[{ id: 'source', inputs: [] }], /"id":"password","visible":true,"error":"A value is needed/],
+    [[{ id: 'source', inputs: [] }], /"id":"password","visible":true,"error":"A value is required/],
     [limit('many'), /should be a whole number/],
     [limit(0), /should be from 1 to 1000/],
     [limit(1.5), /should be a whole number/],
@@ -190,7 +190,7 @@ test('what was chosen decides which steps are needed, which inputs are asked for
     [[{ id: 'daily' }], /Exactly one step must be filled in/],
     [[api(), { id: 'file' }, { id: 'daily' }], /Exactly one step must be filled in/],
     [[{ id: 'file' }], /At least one step must be filled in/],
-    [[api({ id: 'kind', value: 'login' }), { id: 'daily' }], /"id":"key","visible":true,"error":"A value is needed/],
+    [[api({ id: 'kind', value: 'login' }), { id: 'daily' }], /"id":"key","visible":true,"error":"A value is required/],
   ] as const) {
     const answer = await send('validate', steps)
     assert.equal(answer.json().valid, false, answer.text)

@@ -168,7 +168,7 @@ export function createTemplates(deps: TemplatesDeps) {
       updated: now,
     }
     return deps.change(caller, async (project, trx) => {
-      const description = `Made by template ${record.templateId} ${record.version}`
+      const description = `Created by template ${record.templateId} ${record.version}`
       for (const one of rendered) await create(project, one, description)
       for (const one of rendered) await activate(project, caller, one)
       await store.save(trx, record)

@@ -85,7 +85,7 @@ test('a repository that cannot be used is refused with a sentence, which has no 
   for (const [given, pattern] of [
     [
       { repository: server.url },
-      /asks for credentials \(HTTP 401\)\. Name them in parameters\.dataApp\.git \(username, #password\)/,
+      /requires credentials \(HTTP 401\)\. Set them in parameters\.dataApp\.git \(username, #password\)/,
     ],
     [{ ...own, '#password': 'canary of mine' }, /refuses the credentials of parameters\.dataApp\.git/],
     [{ ...own, branch: 'none' }, /has no branch or tag "none"/],

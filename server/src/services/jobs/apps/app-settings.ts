@@ -60,7 +60,7 @@ const OURS = /^(PATH|HOME|TMPDIR|LANG|PORT|HOST|NODE_.*|LD_.*|PYTHON(PATH|HOME|S
 
 const HOSTED = { kind: 'hosted', ref: '', entryPoint: undefined } as const
 const NO_REPOSITORY =
-  'parameters.dataApp.git is missing: the code of an app of the type python-js is in a git repository, elsewhere or hosted by the stack (useManagedGitRepo when the app is made)'
+  'parameters.dataApp.git is missing: the code of an app of the type python-js is in a git repository, elsewhere or hosted by the stack (useManagedGitRepo when the app is created)'
 const NO_ADDRESS = 'parameters.dataApp.git.repository is missing: the address of the repository'
 const NO_SCRIPT =
   'parameters.script is missing: the code of the app, as a text or a list of lines, unless it is in a git repository (dataApp.git)'

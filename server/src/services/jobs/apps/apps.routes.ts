@@ -33,8 +33,8 @@ const CreateBody = Type.Object({
       examples: ['node'],
     }),
   ),
-  name: Type.Optional(Type.String({ maxLength: 255, description: 'Name of the configuration that is made.' })),
-  description: optionalText('Description of the configuration that is made.'),
+  name: Type.Optional(Type.String({ maxLength: 255, description: 'Name of the created configuration.' })),
+  description: optionalText('Description of the created configuration.'),
   branchId: BranchName,
   useManagedGitRepo: optionalFlag(
     'Whether the stack hosts a git repository for the code: then the app runs the newest commit that was pushed to it.',
@@ -42,13 +42,11 @@ const CreateBody = Type.Object({
   componentId: Type.Optional(
     Type.String({ maxLength: 255, description: 'A component of the type data-app; keboola.data-apps when left out.' }),
   ),
-  configId: Type.Optional(
-    Type.String({ maxLength: 255, description: 'A configuration that is there already; else one is made.' }),
-  ),
+  configId: Type.Optional(Type.String({ maxLength: 255, description: 'An existing configuration; by default one is created.' })),
   config: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'The configuration that is made: `parameters` with `script` or `dataApp.git`, `size`, `autoSuspendAfterSeconds`, `dataApp.secrets`.',
+        'The created configuration: `parameters` with `script` or `dataApp.git`, `size`, `autoSuspendAfterSeconds`, `dataApp.secrets`.',
       examples: [{ parameters: { script: "import { createServer } from 'node:http'\n..." } }],
     }),
   ),
@@ -63,7 +61,7 @@ const ChangeBody = Type.Object({
   configVersion: Type.Optional(
     Type.Union([Type.String(), Type.Integer()], { description: 'Version to deploy; the newest when left out.' }),
   ),
-  restartIfRunning: optionalFlag('Whether an app that runs this version already is started anew.'),
+  restartIfRunning: optionalFlag('Whether an app that already runs this version is restarted.'),
   updateDependencies: optionalFlag('Taken and without effect: nothing is installed for an app.'),
 })
 const LinkBody = Type.Object({
@@ -320,7 +318,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
         {
           config: {
             operation: `${name}.deleteAppGitCredential`,
-            summary: 'Delete a credential: it opens the repository no more',
+            summary: 'Revoke a credential of the repository',
             needs: 'component',
           },
           schema: { params: CredentialParams, response: { 204: Type.Null() } },
@@ -335,7 +333,7 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
         {
           config: {
             operation: `${name}.tailAppLog`,
-            summary: 'The last lines that a data app said',
+            summary: 'The last log lines of a data app',
             needs: 'component',
             produces: ['text/plain'],
           },

@@ -393,7 +393,7 @@ const failedError = (app: AppRow, reason: string, waitMs: number): PlatformError
   new PlatformError('apps.failed', { id: String(app.id), reason, seconds: Math.max(1, Math.ceil(waitMs / 1000)) })
 
 function endSentence(reason: RunOutcome['reason'], exitCode: number): string {
-  if (reason === 'timeout') return 'it has run for a day and is started anew when it is next asked for'
+  if (reason === 'timeout') return 'it has run for a day and is restarted on the next request'
   if (reason === 'memory') return 'it took more memory than its size allows'
   if (reason === 'disk') return 'it filled more of the disk than it may'
   if (reason === 'processes') return 'it started too many processes'
@@ -403,7 +403,7 @@ function endSentence(reason: RunOutcome['reason'], exitCode: number): string {
 function sentenceOf(error: unknown, onError: (error: unknown) => void): string {
   if (error instanceof PlatformError) return error.message
   onError(error)
-  return 'it could not be started by our fault; the log of the stack says why'
+  return 'it could not be started due to an internal error; see the log of the stack'
 }
 
 const expire = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref())

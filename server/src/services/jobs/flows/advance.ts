@@ -89,7 +89,7 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
     const following = problem === undefined && !state.isOverTime ? phasesToStart() : []
     for (const phase of following) {
       if (state.visits.length >= MAX_VISITS) {
-        problem = `The flow started ${MAX_VISITS} phases, which is the most: its conditions go in a circle.`
+        problem = `The flow started ${MAX_VISITS} phases, the maximum: its conditions form a cycle.`
         break
       }
       startPhase(phase)
@@ -223,7 +223,7 @@ export function advance(plan: FlowPlan, given: FlowState, jobs: StepJobs, now: n
     if (work.type === 'job') return startJob(phase, task, visit, index, now + work.delayMs)
     if (work.type === 'notification') {
       notifications.push(work)
-      return done('success', 'The notification was handed over.')
+      return done('success', 'The notification was queued.')
     }
     try {
       const value = work.source ? evaluate(work.source, factsOf(plan, state, jobs, now)) : (work.value ?? null)

@@ -87,7 +87,8 @@ export function readCondition(given: unknown, path: string, known: KnownIds, rep
   function readPhase(): Condition | undefined {
     const phase = phaseOf()
     const value = node.value ?? 'status'
-    if (value !== 'phaseId' && value !== 'status') return fail('Of a phase, "phaseId" or "status" can be asked.', `${path}.value`)
+    if (value !== 'phaseId' && value !== 'status')
+      return fail('A condition on a phase uses "phaseId" or "status".', `${path}.value`)
     return phase === undefined ? undefined : { type: 'phase', phase, value }
   }
 
@@ -118,7 +119,7 @@ export function readCondition(given: unknown, path: string, known: KnownIds, rep
     if (operator === 'CONTINUE_ON_FAILURE') {
       const phase = phaseOf()
       const tasks = Array.isArray(node.tasks) ? node.tasks.map(idText) : undefined
-      if (!tasks?.every((id) => id !== undefined)) return fail('This needs "tasks", a list of ids.', `${path}.tasks`)
+      if (!tasks?.every((id) => id !== undefined)) return fail('"tasks" is required: a list of ids.', `${path}.tasks`)
       return phase === undefined ? undefined : { type: 'continueOnFailure', phase, tasks }
     }
     if (typeof operator === 'string' && OVER_TASKS.includes(operator)) {

@@ -49,7 +49,7 @@ export function createFlowsModule(deps: FlowsModuleDeps) {
     recordEvent,
     decrypt: async (flow, text) =>
       (await encryption.decryptForRun({ ...flow, configurationId: flow.configurationId ?? undefined }, text)).text,
-    onError: (error, jobId) => log.error({ err: error, jobId }, 'a flow could not go on; it is tried again'),
+    onError: (error, jobId) => log.error({ err: error, jobId }, 'a flow could not be advanced; retrying'),
     validation,
     configurations: {
       find: findIn(runAccess),

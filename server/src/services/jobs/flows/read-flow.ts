@@ -266,7 +266,7 @@ function readRecipient(node: Members, path: string, report: Report): Notificatio
     return report(
       'error',
       `${path}.address`,
-      channel === 'email' ? 'An e-mail address is needed.' : 'The address of the webhook is needed.',
+      channel === 'email' ? 'An e-mail address is required.' : 'The URL of the webhook is required.',
     )
   return { channel, ...(address && { address }), ...(url && { url }) }
 }

@@ -18,9 +18,9 @@ export function createRunRule({ tableExists, componentExists }: RunRuleDeps) {
     const missing: ContentProblem[] = []
     for (const { id, pointer } of tables.slice(0, MAX_TABLES))
       if (!(await tableExists(scope, id)))
-        missing.push(warning(pointer, `There is no table "${id.slice(0, 200)}" that this token can read.`))
+        missing.push(warning(pointer, `Table "${id.slice(0, 200)}" does not exist, or this token cannot read it.`))
     for (const { id, pointer } of components)
-      if (!componentExists(id)) missing.push(warning(pointer, `There is no component "${id.slice(0, 200)}" on this stack.`))
+      if (!componentExists(id)) missing.push(warning(pointer, `Component "${id.slice(0, 200)}" does not exist on this stack.`))
     return [...mappingProblems(content), ...missing]
   }
 }

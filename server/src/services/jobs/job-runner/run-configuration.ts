@@ -261,7 +261,7 @@ export const ownConfiguration = (configData: string): StoredConfiguration => ({
 })
 
 export const notFound = (componentId: string, configurationId: string): PlatformError =>
-  gone(`the configuration "${configurationId}" of ${componentId} does not exist any more`)
+  gone(`the configuration "${configurationId}" of ${componentId} no longer exists`)
 
 /** The cost context that runs are accounted under, from the job or from the configuration. */
 export const contextOf = ({ backendContext }: QueuedJob, { runtime: { backend } }: RowPlan): string | undefined =>

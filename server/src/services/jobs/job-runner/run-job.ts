@@ -131,7 +131,7 @@ async function runRows(
   const component = deps.components.find(job.componentId)
   if (!component) throw new PlatformError('queue.unknownComponent', { component: job.componentId })
   if (!job.isDefaultBranch && !(await deps.findBranch(job.projectId, String(job.branchId))))
-    throw gone(`its branch ${job.branchId} does not exist any more`)
+    throw gone(`its branch ${job.branchId} no longer exists`)
   const stored = await configurationOf(deps, job)
   gathered.stored = stored
   gathered.version = stored.version === 0 ? '' : String(stored.version)
@@ -370,7 +370,7 @@ function failed(
   const message = mask(
     stopped ??
       known?.message ??
-      'An internal error of the platform ended the job. The exception id finds the details in the log.',
+      'The job failed due to an internal error of the platform. Search the log for the exception id to find the details.',
   )
   if (known === undefined && !signal.aborted)
     deps.log.error({ err: error, jobId: job.id, exceptionId }, 'a job failed by our fault')

@@ -50,7 +50,7 @@ export function checkFilters(event: string, filters: readonly Filter[]): void {
   if (event === 'table-not-updated' && minHours(filters) === undefined)
     throw invalid(
       'filters',
-      'Say after how many hours: {"field": "hoursSinceUpdate", "operator": ">=", "value": 24}. Add {"field": "table.id", "value": "in.c-shop.orders"} for one table.',
+      'Set the number of hours: {"field": "hoursSinceUpdate", "operator": ">=", "value": 24}. Add {"field": "table.id", "value": "in.c-shop.orders"} for one table.',
     )
 }
 

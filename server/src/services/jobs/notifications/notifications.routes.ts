@@ -46,7 +46,7 @@ const SubscriptionBody = Type.Object({
       url: Type.Optional(Type.String({ maxLength: 2000, description: 'The address of a webhook; `address` does as well.' })),
       template: Type.Optional(Template),
       signingSecret: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Of a webhook: `whsec_` and a key in base64. Without it one is made.' }),
+        Type.String({ maxLength: 200, description: 'Of a webhook: `whsec_` and a key in base64. Without it one is generated.' }),
       ),
     },
     { description: 'Who gets the message.' },

@@ -143,7 +143,7 @@ const maySee = (actor: Actor, { creator }: Subscription): boolean => seesWholePr
 function signingSecretOf({ signingSecret }: RecipientRequest): string {
   if (signingSecret === undefined) return newSigningSecret()
   if (!isSigningSecret(signingSecret))
-    throw invalid('recipient.signingSecret', 'A secret is "whsec_" and 24 to 64 bytes in base64. Leave it out to get one.')
+    throw invalid('recipient.signingSecret', 'A secret is "whsec_" and 24 to 64 bytes in base64. Omit it to have one generated.')
   return signingSecret
 }
 

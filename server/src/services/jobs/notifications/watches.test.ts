@@ -143,7 +143,7 @@ test('a table that is not updated for the hours asked for is told about once, an
     json: { event: 'table-not-updated', recipient: { channel: 'webhook', url: receiver.url } },
   })
   assert.equal(refused.status, 400)
-  assert.match(refused.text, /Say after how many hours/)
+  assert.match(refused.text, /Set the number of hours/)
   const told = await subscribe('table', 'table-not-updated', [
     { field: 'hoursSinceUpdate', operator: '>=', value: 24 },
     { field: 'table.id', value: 'in.c-watch.old' },

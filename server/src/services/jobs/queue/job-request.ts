@@ -24,7 +24,9 @@ const Backend = Type.Object({
 export const JobBody = Type.Object(
   {
     component: Type.Optional(id({ description: 'Component to run.', examples: ['keboola.ex-generic-v2'] })),
-    config: Type.Optional(id({ description: 'Configuration to run; without one, configData is needed.', examples: ['my-shop'] })),
+    config: Type.Optional(
+      id({ description: 'Configuration to run; without one, configData is required.', examples: ['my-shop'] }),
+    ),
     configData: Type.Optional(
       Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()], {
         description: 'Configuration to run with, in place of the stored one. An object, or its JSON as a string.',

@@ -30,7 +30,7 @@ export function parseDailyRange(query: Query, now: Date): DailyRange {
   const to = dayOf('toDate', query.toDate) ?? Math.floor((now.getTime() + offsetMs) / DAY_MS)
   const from = dayOf('fromDate', query.fromDate) ?? to - DEFAULT_DAYS + 1
   if (from > to) throw refusal('fromDate', 'This value should not be after toDate.')
-  if (to - from >= MAX_DAYS) throw refusal('fromDate', `At most ${MAX_DAYS} days can be asked for at once.`)
+  if (to - from >= MAX_DAYS) throw refusal('fromDate', `At most ${MAX_DAYS} days can be requested at once.`)
   return { from, to, offsetMs }
 }
 

@@ -24,7 +24,7 @@ export function legacySearch({ q, include: _, ...rest }: Query): Record<string, 
     Object.entries(rest).map(([name, value]) => [NAMES[name] ?? name, value]),
   )
   for (const [name, values] of termsOf(String(q ?? ''))) {
-    if (name in search) throw refusal('q', `"${name}" is asked for twice, here and as a parameter of its own.`)
+    if (name in search) throw refusal('q', `"${name}" is duplicated, here and as a separate parameter.`)
     search[name] = values
   }
   return search

@@ -131,7 +131,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'syrup.sandbox',
-          summary: 'Keep the data folder a configuration would fill as an archive; no component is needed',
+          summary: 'Keep the data folder a configuration would fill as an archive; no component is required',
           needs: 'component',
           validationCode: 'validation.failed',
           headers: IDEMPOTENCY_HEADER,

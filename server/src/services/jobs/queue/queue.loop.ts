@@ -259,7 +259,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     const hold: Hold = { jobId: job.id, worker, attempt: job.attempt }
     const done = OPENERS[job.type](job, hold, abort.signal)
       .catch((error: unknown) =>
-        deps.log.error({ err: error, jobId: job.id }, 'a job could not be ended; its lease will run out'),
+        deps.log.error({ err: error, jobId: job.id }, 'a job could not be finished; its lease will expire'),
       )
       .finally(() => {
         running.delete(job.id)

@@ -344,8 +344,8 @@ test('a branch that was deleted gets nothing more from jobs that ran or waited i
   await sql`update queue_job set start_after = 0 where id = ${Number(delayed.id)}`.execute(platform.metadata.db) // its time has come
   writeFileSync(`${dataDir}/go`, '')
   assert.match((await wait(runs)).error?.message ?? '', /Branch id:"\d+" was not found/)
-  assert.match((await wait(waits)).error?.message ?? '', /does not exist any more/)
-  assert.match((await wait(delayed)).error?.message ?? '', /its branch \d+ does not exist any more/)
+  assert.match((await wait(waits)).error?.message ?? '', /no longer exists/)
+  assert.match((await wait(delayed)).error?.message ?? '', /its branch \d+ no longer exists/)
   const again = await request('POST', `/queue/jobs/${delayed.id}/rerun`)
   assert.equal(again.status, 404)
   assert.match(again.text, /Branch \\"\d+\\" was not found/)

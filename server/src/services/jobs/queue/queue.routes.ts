@@ -246,7 +246,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'queue.events',
-          summary: 'What a job said; as a stream with Accept: text/event-stream',
+          summary: 'The log of a job; as a stream with Accept: text/event-stream',
           needs: 'ownJob',
           produces: ['application/json', 'text/event-stream'],
           headers: {
@@ -280,7 +280,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
           since,
         })
           .catch((error: unknown) => {
-            req.log.error({ err: error, jobId: job.id }, 'the stream of a job broke; its client goes on where it stopped')
+            req.log.error({ err: error, jobId: job.id }, 'the event stream of a job broke; its client resumes where it stopped')
             reply.raw.destroy()
           })
           .finally(follower.leave)

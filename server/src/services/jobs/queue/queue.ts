@@ -1,4 +1,4 @@
-// Rules of the job queue: what may be queued, what a kill does, how a container of rows ends. Knows nothing of HTTP and of processes.
+// Rules of the job queue: what may be queued, what a kill does, how a container of rows ends. Independent of HTTP and processes.
 //  (1) A job's status is written here and in the loop only, by the moves of job-states.ts, in one transaction with its lock.
 //  (2) A job that has ended holds no lock.
 //  (3) A container of rows ends in the transaction in which its last child ends. A flow is woken in it and ends when its plan is done.
@@ -97,7 +97,7 @@ export interface CreateOptions {
   readonly baseUrl: string
   /** The status that clients of the run call know (spec platform 2.9): one polls while a job is waiting or processing. */
   readonly asWaiting?: boolean
-  /** The same key again answers the job that is already there instead of an error. */
+  /** The same key again returns the existing job instead of an error. */
   readonly idempotencyKey?: string | undefined
   /** The flow the job is made for. */
   readonly parent?: ParentJob

@@ -46,7 +46,7 @@ const SparkView = Type.Object(
   { title: 'SparkCluster' },
 )
 const MlflowView = Type.Object(Server, { title: 'MlflowServer' })
-const AnyPath = Type.Object({ '*': Type.String({ description: 'The rest of the address, as the server knows it.' }) })
+const AnyPath = Type.Object({ '*': Type.String({ description: 'The rest of the path on the server.' }) })
 const proxied = { params: AnyPath, response: { 200: Type.Unknown() } }
 
 const pageConfig = (operation: string, summary: string) =>

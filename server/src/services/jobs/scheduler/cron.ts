@@ -46,7 +46,7 @@ export function parseCron(text: string): Cron {
   const fields = (SHORTHANDS.get(trimmed.toLowerCase()) ?? trimmed).split(/\s+/)
   if (fields.length !== 5)
     throw new CronSyntaxError(
-      `it has ${trimmed === '' ? 0 : fields.length} fields; five are needed: minute, hour, day of month, month, weekday.`,
+      `it has ${trimmed === '' ? 0 : fields.length} fields; five are required: minute, hour, day of month, month, weekday.`,
     )
   const [minute, hour, day, month, weekday] = fields as [string, string, string, string, string]
   const dayParts = day.split(',')

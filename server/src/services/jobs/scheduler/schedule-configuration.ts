@@ -105,13 +105,13 @@ function zoneNamed(name: string, zoneOf: (name: string) => Zone): Zone {
 }
 
 function objectOf(value: unknown, field: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(field, 'An object is needed here.')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(field, 'An object is required here.')
   return value as Readonly<Record<string, unknown>> // an object, by the check above
 }
 
 function textOf(value: unknown, field: string): string {
   if (typeof value !== 'string' || value.trim() === '' || value.length > 255)
-    throw invalid(field, 'A text of 1 to 255 characters is needed here.')
+    throw invalid(field, 'A text of 1 to 255 characters is required here.')
   return value
 }
 
@@ -127,14 +127,14 @@ function choiceOf<T extends string>(value: unknown, allowed: readonly T[], field
 function rowIdsOf(value: unknown): readonly string[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value) || value.length > MAX_ROWS)
-    throw invalid('target.configurationRowIds', 'A list of row ids is needed here.')
+    throw invalid('target.configurationRowIds', 'A list of row ids is required here.')
   return value.map((id, i) => textOf(numberAsText(id), `target.configurationRowIds[${i}]`))
 }
 
 function graceOf(value: unknown): number {
   if (value === undefined || value === null) return DEFAULT_POLICY.graceMinutes
   if (!Number.isInteger(value) || (value as number) < 0 || (value as number) > MAX_GRACE_MINUTES)
-    throw invalid('policy.graceMinutes', `A whole number of minutes from 0 to ${MAX_GRACE_MINUTES} is needed here.`)
+    throw invalid('policy.graceMinutes', `A whole number of minutes from 0 to ${MAX_GRACE_MINUTES} is required here.`)
   return value as number // an integer, by the check above
 }
 

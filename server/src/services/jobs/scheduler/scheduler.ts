@@ -157,7 +157,7 @@ export function createScheduler(deps: SchedulerDeps) {
     if (!found)
       throw invalid(
         'target.configurationId',
-        `There is no configuration "${target.configurationId}" of component "${target.componentId}".`,
+        `Configuration "${target.configurationId}" of component "${target.componentId}" does not exist.`,
       )
     const rowIds = new Set(found.rowIds)
     const missing = target.configurationRowIds.filter((id) => !rowIds.has(id))

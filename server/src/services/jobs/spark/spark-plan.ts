@@ -30,7 +30,7 @@ const catalogueOfBranch = (branchId: number): string => `${CATALOGUE}_${branchId
 export function planInput({ scope, inputs }: SparkRun, input: SqlInput, part: string | undefined): PlannedInput {
   const { query, tableId, columns, name, isCopied } = input
   if (inputs.filter((one) => one.name.toLowerCase() === name.toLowerCase()).length > 1)
-    throw refused(`Input table "${name}"`, 'another input has the same name; Spark does not tell upper from lower case', {
+    throw refused(`Input table "${name}"`, 'another input has the same name; names are not case-sensitive in Spark', {
       place: { table: name },
     })
   const mapped = columns?.map(sparkColumn)

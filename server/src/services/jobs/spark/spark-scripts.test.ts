@@ -175,7 +175,7 @@ test('what cannot be taken over changes no table, and is said in one sentence', 
     assert.match(job.result.message ?? '', words)
   }
   await Promise.all([
-    fails({ write: { kept: { ...good, rows: 9 } } }, output(kept), /has 1 rows, and its manifest says 9/),
+    fails({ write: { kept: { ...good, rows: 9 } } }, output(kept), /has 1 rows, but its manifest has 9/),
     fails({ write: { kept: { ...good, ids: { a: 9 } } } }, output(kept), /has the field id 9/),
     fails({ exit: 3 }, output(kept), /exited before its work was done: it ended with exit code 3: no more memory/),
     fails({}, output(kept), /Output table "kept": the run did not store it/),

@@ -227,7 +227,7 @@ async function readEnd(folder: DataFolder): Promise<DriverEnd | undefined> {
 function failureOfOutcome({ reason, exitCode, words }: RunOutcome, python: string): PlatformError {
   if (reason === 'ended' && (exitCode === NOT_FOUND || exitCode === NOT_EXECUTABLE))
     return new PlatformError('spark.notReady', {
-      reason: `There is no Python at ${python}. The operator names one that has pyspark with MILLRACE_SPARK_PYTHON.`,
+      reason: `Python does not exist at ${python}. The operator sets one that has pyspark with MILLRACE_SPARK_PYTHON.`,
     })
   const why = reason === 'ended' ? `it ended with exit code ${exitCode}` : `it was stopped (${reason})`
   const said = words.split('\n').slice(-5).join(' ').slice(0, 1000)

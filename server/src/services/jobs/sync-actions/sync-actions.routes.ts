@@ -100,7 +100,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
       {
         config: {
           operation: 'syncActions.run',
-          summary: 'Run an action of a component and answer what it says',
+          summary: 'Run an action of a component and return its result',
           needs: 'component',
           validationCode: 'validation.failed',
         },

@@ -64,10 +64,9 @@ export function createCommitFiles({ readObject, uriPrefix }: CommitFilesDeps) {
     if (before.deletes.has(own) && entry.content === 'deletes') return { key: own }
     if (entry.content === 'deletes')
       throw refused(
-        `${entry.path} is a delete file. Rows are deleted by writing files anew: set write.delete.mode, write.update.mode and write.merge.mode to copy-on-write`,
+        `${entry.path} is a delete file. Delete rows by rewriting files: set write.delete.mode, write.update.mode and write.merge.mode to copy-on-write`,
       )
-    if (entry.status === 'existing')
-      throw refused(`${entry.path} is said to be a file of the table, and is not one of its current state`)
+    if (entry.status === 'existing') throw refused(`${entry.path} is not a file of the current state of the table`)
     if (entry.isPartitioned) throw refused(`${entry.path} has a partition, and tables have none`)
     if (entry.isEncrypted) throw refused(`${entry.path} is encrypted`)
     if (entry.format.toUpperCase() !== 'PARQUET')

@@ -106,7 +106,7 @@ function checkUpdate(update: Fields, creates: boolean): void {
     case 'set-location':
     case 'set-properties':
       if (creates) return
-      throw refused(`"${action}" is possible only while a table is made`)
+      throw refused(`"${action}" is only allowed when a table is created`)
     default:
       throw refused(`"${action}" is not part of this catalogue`)
   }

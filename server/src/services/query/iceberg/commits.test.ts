@@ -176,14 +176,14 @@ test('forged manifests are refused with the reason, and nothing is published', a
   const text = await writer.dataFile(`SELECT '3' AS id, 'c' AS v`)
   await writer.put(text.path, Buffer.from('this is not a Parquet file'))
   const cases: readonly [reason: RegExp, file: DataFile, options?: SnapshotOptions][] = [
-    [/has 1 rows, and its manifest says 2/, { ...good, rows: 2 }],
-    [/bytes, and its manifest says 7/, { ...good, bytes: 7 }],
+    [/has 1 rows, but its manifest has 2/, { ...good, rows: 2 }],
+    [/bytes, but its manifest has 7/, { ...good, bytes: 7 }],
     [/is not there/, { ...good, path: `${writer.dataPath}/none.parquet` }],
     [/is not below/, { ...good, path: elsewhere }],
     [/is not below/, { ...good, path: foreign }],
     [/is not below/, { ...good, path: 's3://elsewhere/file.parquet' }],
     [/is not below/, { ...good, path: '/etc/passwd' }],
-    [/is said to be a file of the table/, { ...good, status: 0 }],
+    [/is not a file of the current state/, { ...good, status: 0 }],
     [/is a delete file/, { ...good, content: 1 }],
     [/is encrypted/, { ...good, keyMetadata: Buffer.from('key') }],
     [/made of Parquet files/, { ...good, format: 'ORC' }],
@@ -214,7 +214,7 @@ test('forged manifests are refused with the reason, and nothing is published', a
     [/is not there/, writer.commitOf({ id, list: `${writer.metadataPath}/none.avro` })],
     [/cannot be read/, writer.commitOf({ id, list: good.path })],
     [/"remove-snapshots" is not part/, writer.commitOf({ id, list }, [{ action: 'remove-snapshots', 'snapshot-ids': [1] }])],
-    [/only while a table is made/, writer.commitOf({ id, list }, [{ action: 'set-properties', updates: { a: 'b' } }])],
+    [/only allowed when a table is created/, writer.commitOf({ id, list }, [{ action: 'set-properties', updates: { a: 'b' } }])],
     [/no partitions/, writer.commitOf({ id, list }, [{ action: 'add-spec', spec: { fields: [{ name: 'v' }] } }])],
     [/at most 63 bits/, writer.commitOf({ id: 2n ** 63n, list })],
     [/does not set main/, writer.commitOf({ id, list }).replace(/,\{"action":"set-snapshot-ref"[^}]*\}/, '')],

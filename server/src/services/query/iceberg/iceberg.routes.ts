@@ -41,13 +41,13 @@ const CommitBody = Type.Object({
 })
 const NewTable = Type.Object({
   name: Type.String({ description: 'The name of the table within its bucket.' }),
-  schema: Type.Unknown({ description: 'Columns in the shape of Iceberg; field ids are given anew.' }),
+  schema: Type.Unknown({ description: 'Columns in the format of Iceberg; new field ids are assigned.' }),
   location: Type.Optional(Type.Unknown({ description: 'Refused: tables lie where the catalogue puts them.' })),
   'partition-spec': Type.Optional(Type.Unknown({ description: 'Without fields: tables have no partitions.' })),
   'write-order': Type.Optional(Type.Unknown({ description: 'Without fields: tables have no sort order.' })),
   'stage-create': Type.Optional(
     Type.Boolean({
-      description: 'Nothing is made yet: a commit with `assert-create` makes the table.',
+      description: 'Only staged: a commit with `assert-create` creates the table.',
     }),
   ),
   properties: Type.Optional(Type.Unknown({ description: 'Accepted and not kept; the answer shows those that hold.' })),
@@ -80,7 +80,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
       {
         config: {
           operation: 'iceberg.config',
-          summary: 'Where the catalogue of this token begins, and what it can do',
+          summary: 'The prefix and the supported endpoints of the catalogue',
           needs: 'token',
         },
         schema: {
@@ -298,7 +298,7 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
       {
         config: {
           operation: 'iceberg.loadTable',
-          summary: 'The metadata of a table, and keys to its files when the client asks for them',
+          summary: 'The metadata of a table, and keys to its files on request',
           needs: 'catalogueRead',
           headers: { 'X-Iceberg-Access-Delegation': '`vended-credentials`: the answer has keys to the files of the table.' },
         },

@@ -32,7 +32,7 @@ const CreateFields = {
 const CreateBody = Type.Object({
   type: Type.String({ maxLength: 60, description: 'Kind of sandbox: `sql`, or the name of an SQL backend that clients send.' }),
   shared: optionalFlag('Whether every token of the project sees it with its credentials.'),
-  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration it is made for.' })),
+  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration it is created for.' })),
   ...CreateFields,
 })
 const ChangeBody = Type.Object({

@@ -158,8 +158,7 @@ export function readDeclare(statement: Statement): DeclareCommand {
   const name = nameAt(statement, 1)
   if (cursor === -1 || start < cursor || start === tokens.length - 1)
     throw syntax('DECLARE has the form DECLARE name CURSOR FOR query.')
-  if (words.slice(2, cursor).includes('binary'))
-    throw new WireError('0A000', 'Binary cursors are not supported. Leave out BINARY.')
+  if (words.slice(2, cursor).includes('binary')) throw new WireError('0A000', 'Binary cursors are not supported. Remove BINARY.')
   return {
     name,
     query: between(statement, start + 1, tokens.length),

@@ -71,7 +71,7 @@ export function wireErrorOf(error: unknown, onBug: (error: unknown) => void): Wi
   if (error instanceof WireError) return error
   if (!(error instanceof PlatformError) || error.kind === 'bug') {
     onBug(error)
-    return new WireError('XX000', 'The stack failed; its log says why.')
+    return new WireError('XX000', 'An internal error occurred; see the log of the stack.')
   }
   const position = error.params?.position
   if (typeof position !== 'number') return new WireError(codeOf(error), error.message)

@@ -84,7 +84,7 @@ export function createPortLogin<W extends PortWorkspace>(deps: PortLoginDeps<W>)
     const isBranch = /^\d{1,15}$/.test(database) && Number(database) !== projectId
     const branch = await deps.findBranch(projectId, isBranch ? database : undefined)
     if (branch && (isBranch || [user, 'default', 'millrace', String(projectId)].includes(database))) return branch
-    throw new WireError('3D000', `There is no database "${database.slice(0, 60)}". Name "default", or the id of a branch.`)
+    throw new WireError('3D000', `Database "${database.slice(0, 60)}" does not exist. Use "default", or the id of a branch.`)
   }
 }
 

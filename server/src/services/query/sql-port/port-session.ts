@@ -402,7 +402,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   function cursorNamed(name: string): Cursor {
     const cursor = cursors.get(name)
-    if (!cursor) throw new WireError('34000', `There is no cursor "${name}".`)
+    if (!cursor) throw new WireError('34000', `Cursor "${name}" does not exist.`)
     return cursor
   }
 

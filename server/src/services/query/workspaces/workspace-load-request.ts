@@ -95,7 +95,7 @@ function loadTypeFrom({ loadType, useView }: Fields, index: number, canBeView: b
   if (said === 'VIEW' && !canBeView)
     throw logical(
       index,
-      'A view shows all rows of a table of the same branch. Leave out filters, limits and "incremental", or load a copy.',
+      'A view shows all rows of a table of the same branch. Remove filters, limits and "incremental", or load a copy.',
     )
   return (said === 'VIEW' || said === 'AUTO') && canBeView ? 'VIEW' : 'COPY'
 }
@@ -106,7 +106,7 @@ function changedInTheLast({ seconds, changedSince, days }: Fields, index: number
   if (!/^\d{1,10}$/.test(String(seconds)))
     throw bad(index, `"seconds" should be a whole number, not "${String(seconds).slice(0, 40)}".`)
   if (!isUnset(changedSince) || !isUnset(days))
-    throw logical(index, '"seconds", "days" and "changedSince" say the same in different ways. Send one of them.')
+    throw logical(index, '"seconds", "days" and "changedSince" are alternatives. Send one of them.')
   return { changedSince: `-${String(seconds)} seconds` }
 }
 
@@ -124,7 +124,7 @@ function withDatatypes(
   const said = Object.entries(datatypes as object).map(([name, one]: [string, unknown]) => datatypeFrom(name, one, index))
   if (said.length === 0) return columns
   if (!isUnset(columnTypes) || (Array.isArray(given) ? given : []).some((one) => typeof one !== 'string'))
-    throw logical(index, 'Types of columns stand either in "columns" or in "datatypes", not in both.')
+    throw logical(index, 'Set column types in "columns" or in "datatypes", not in both.')
   const [names, bySource] = [new Set(known), new Map(said.map((one) => [one.source, one]))]
   const unknown = said.filter((one) => !names.has(one.source)).map((one) => one.source)
   if (unknown.length > 0)
@@ -171,7 +171,7 @@ function typeFrom({ type, length }: Fields, index: number): string | undefined {
 
 function camelCased(raw: unknown, index: number): Fields {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
-    throw bad(index, 'An object with "source" and "destination" is needed.')
+    throw bad(index, 'An object with "source" and "destination" is required.')
   const entries = Object.entries(raw).filter(([, value]) => value !== null && value !== undefined)
   return Object.fromEntries(
     entries.map(([name, value]) => [name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), value]),
@@ -181,7 +181,7 @@ function camelCased(raw: unknown, index: number): Fields {
 function nameFrom(fields: Fields, member: 'source' | 'destination', index: number): string {
   const value = fields[member]
   if (typeof value !== 'string' || value === '' || value.length > 200 || value.includes('\0'))
-    throw bad(index, `"${member}" is needed: a text of 1 to 200 characters.`)
+    throw bad(index, `"${member}" is required: a text of 1 to 200 characters.`)
   return value
 }
 

@@ -46,7 +46,9 @@ const NewWorkspaceBody = Type.Object({
   statementTimeoutSeconds: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Longest time of a statement; what the operator allows when left out or 0.' }),
   ),
-  configurationVersion: Type.Optional(Type.Integer({ minimum: 0, description: 'Version of the configuration it is made for.' })),
+  configurationVersion: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Version of the configuration it is created for.' }),
+  ),
   networkPolicy: optionalText('Accepted for clients that send it; has no effect.'),
   useCase: optionalText('Accepted for clients that send it; has no effect.'),
   publicKey: optionalText('Of login types by a key: RSA, EC or Ed25519, as PEM or base64.'),
@@ -287,7 +289,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       {
         config: {
           operation: 'workspaces.unload',
-          summary: 'Jobs that take back tables a workspace may write directly',
+          summary: 'Jobs that revoke direct writes of a workspace to tables',
           needs: 'workspace',
         },
         schema: {
@@ -320,7 +322,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       {
         config: {
           operation: 'workspaces.resetPassword',
-          summary: 'A new password for a workspace; the old one opens nothing any more',
+          summary: 'Reset the password of a workspace; the old one stops working',
           needs: 'workspace',
         },
         schema: { params: ById, response: { 201: Type.Object({ password: Type.String() }) } },

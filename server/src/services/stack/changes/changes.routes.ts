@@ -13,8 +13,8 @@ const MAX_BUFFERED_BYTES = 1024 * 1024
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 const ChangesView = Type.Object({
-  lastEventId: Type.String({ description: 'Where to go on.' }),
-  isReset: Type.Boolean({ description: 'The position is too old or of another database: read anew what you show.' }),
+  lastEventId: Type.String({ description: 'The position to continue from.' }),
+  isReset: Type.Boolean({ description: 'The position is too old or of another database: reload the data you show.' }),
   hasMore: Type.Boolean({ description: 'Ask again at once.' }),
   changes: Type.Array(
     Type.Object({
@@ -41,7 +41,7 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
           produces: ['application/json', 'text/event-stream'],
           headers: {
             Accept: '`text/event-stream`: changes as they happen.',
-            'Last-Event-ID': 'Go on after this event; what changed in between is sent first, up to a day of it.',
+            'Last-Event-ID': 'Continue after this event; what changed in between is sent first, up to a day of it.',
           },
         },
         schema: {
@@ -50,7 +50,9 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
               Type.String({ description: `Only these, separated by commas: ${CHANGE_KINDS.join(', ')}. All by default.` }),
             ),
             since: Type.Optional(
-              Type.String({ description: 'The same as Last-Event-ID. Without either a list is empty and says where to begin.' }),
+              Type.String({
+                description: 'The same as Last-Event-ID. Without either the list is empty and returns the current position.',
+              }),
             ),
           }),
           response: { 200: ChangesView },

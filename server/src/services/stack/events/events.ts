@@ -277,7 +277,7 @@ function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
       continue
     }
     const column = Object.hasOwn(SEARCHABLE, field) ? SEARCHABLE[field] : undefined
-    if (!column) throw refuse(`there is no field ${field}. Fields: ${Object.keys(SEARCHABLE).join(', ')}.`)
+    if (!column) throw refuse(`field ${field} does not exist. Fields: ${Object.keys(SEARCHABLE).join(', ')}.`)
     if (isNumeric(column) && !/^\d{1,15}$/.test(value)) throw refuse(`${field} is a number.`)
     terms.push({ column, value })
   }
@@ -289,7 +289,7 @@ function checkWord(word: string, refuse: (reason: string) => PlatformError): voi
   if (word.startsWith(':')) throw refuse('a field is missing before the colon.')
   if (word.endsWith(':')) throw refuse('a value is missing after the colon.')
   if (word.startsWith('/')) throw refuse('a word begins with a slash. Put it in quotes.')
-  if (word.startsWith('*')) throw refuse('a word begins with *. Put it in quotes, or begin with letters.')
+  if (word.startsWith('*')) throw refuse('a word begins with *. Put it in quotes, or start it with letters.')
 }
 
 /** An event seldom has more than params: no need to write the same empty text each time. */

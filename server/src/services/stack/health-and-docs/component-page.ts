@@ -23,7 +23,7 @@ export function componentPage(component: ComponentDescription, baseUrl: string):
 <p>${escapeHtml(description)}</p>
 ${longDescription === '' ? '' : `<p>${escapeHtml(longDescription)}</p>`}
 <table>${rows.join('')}</table>
-<p>Configurations are made with <code>POST ${escapeHtml(baseUrl)}/v2/storage/components/${escapeHtml(id)}/configs</code>; see <a href="/docs">the API</a>.</p>
+<p>Configurations are created with <code>POST ${escapeHtml(baseUrl)}/v2/storage/components/${escapeHtml(id)}/configs</code>; see <a href="/docs">the API</a>.</p>
 ${schemaOf('Configuration', configurationSchema)}${schemaOf('Row', configurationRowSchema)}
 </main>`,
   )

@@ -139,7 +139,7 @@ export function createMetrics(sources: MetricSources) {
   ])
   gauge(
     'millrace_backup_last_success_timestamp_seconds',
-    'When the newest good backup ended; 0 when none ever did.',
+    'When the newest successful backup finished; 0 without any.',
     [],
     async () => [[{}, ((await sources.lastBackupAt()) ?? 0) / 1000]],
   )

@@ -26,7 +26,7 @@ export function createNodesModule({ core, id, nodeName, version, roles, labels, 
     clock: core.clock,
     node: { id, name: nodeName ?? hostname(), version, roles, labels },
     load,
-    onError: (err) => core.log.warn({ err }, 'this node could not say that it is there; it tries again'),
+    onError: (err) => core.log.warn({ err }, 'this node could not send its heartbeat; retrying'),
   })
   return defineModule({
     name: 'nodes',

@@ -18,7 +18,7 @@ const IndexView = Type.Object({
   services: Type.Array(Type.Object({ id: Type.String(), url: Type.String() })),
   features: Type.Array(Type.String()),
   urlTemplates: Type.Record(Type.String(), Type.String()),
-  sqlPort: Nullable(Type.Integer({ description: 'Where the stack speaks the protocol of PostgreSQL; null: it does not.' })),
+  sqlPort: Nullable(Type.Integer({ description: 'The PostgreSQL port of the stack; null if disabled.' })),
 })
 
 /** What is left of a component with `exclude=componentDetails`. */

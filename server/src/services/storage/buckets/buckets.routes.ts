@@ -38,10 +38,10 @@ const ById = Type.Object({ bucketId: BucketId })
 const LIST_INCLUDES = ['metadata', 'linkedBuckets', 'attributes']
 const DETAIL_INCLUDES = ['columns', 'columnMetadata', ...LIST_INCLUDES]
 const CreateBody = Type.Object({
-  name: Type.Optional(Type.String({ description: 'Name, from which the id `{stage}.c-{name}` is made.', examples: ['main'] })),
+  name: Type.Optional(Type.String({ description: 'Name, from which the id `{stage}.c-{name}` is built.', examples: ['main'] })),
   stage: Type.Optional(Type.String({ description: '`in` or `out`.', examples: ['in'] })),
   description: optionalText('Free text for people.'),
-  backend: optionalText('Leave it out; every bucket has the one backend of this stack.'),
+  backend: optionalText('Omit it; every bucket has the one backend of this stack.'),
   displayName: DisplayName,
   color: Color,
   sourceProjectId: Type.Optional(

@@ -1,4 +1,4 @@
-// Rules for buckets. Knows nothing of HTTP.
+// Rules for buckets. Independent of HTTP.
 //  1. In a development branch reading finds the branch's buckets first, then those of the default branch; writing finds only its own.
 //  2. Names are checked here and by unique indexes, so two requests at once cannot both win.
 //  3. A bucket that others link to cannot be unshared or deleted: what they built on it would be gone.
@@ -142,10 +142,7 @@ export function createBuckets(deps: BucketsDeps) {
     const stage = stageFrom(request.stage ?? 'in')
     checkName('name', request.name)
     if (request.backend && request.backend !== BACKEND && request.backend !== (await deps.backendName(actor.projectId)))
-      throw invalid(
-        'backend',
-        `'${request.backend.slice(0, 60)}' is not available here. Leave it out; the backend is ${BACKEND}.`,
-      )
+      throw invalid('backend', `'${request.backend.slice(0, 60)}' is not available here. Omit it; the backend is ${BACKEND}.`)
     const name = request.name.startsWith('c-') ? request.name : `c-${request.name}`
     const displayName = request.displayName || name.slice(2)
     checkName('displayName', displayName)

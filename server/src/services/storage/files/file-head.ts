@@ -70,7 +70,7 @@ export function createFileHeads({ getFile, slices, objects }: FileHeadDeps) {
     if (compression && offset > MAX_PACKED_OFFSET)
       throw new PlatformError('storage.files.noHead', {
         id,
-        reason: `it is packed as ${compression} and can be read up to byte ${MAX_PACKED_OFFSET} only; byte ${offset} was asked for`,
+        reason: `it is packed as ${compression} and can be read up to byte ${MAX_PACKED_OFFSET} only; byte ${offset} was requested`,
       })
     const found = await collect(compression ? unpackedFrom(id, parts, compression, offset) : storedFrom(parts, offset), limit)
     return { ...found, compression }
@@ -138,7 +138,7 @@ function chosen(id: number, parts: readonly FileSlice[], slice: number | undefin
   if (!found)
     throw new PlatformError('storage.files.noHead', {
       id,
-      reason: `there is no slice ${slice}; it has ${parts.length}, from 0 on`,
+      reason: `slice ${slice} does not exist; it has ${parts.length}, from 0 on`,
     })
   return [found]
 }

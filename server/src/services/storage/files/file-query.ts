@@ -63,7 +63,9 @@ export function parseFileQuery(text: string): FileQuery | undefined {
       return inner
     }
     if (token?.kind === 'term') return token
-    throw refuse(token ? `"${token.kind.toUpperCase()}" stands where a word should` : 'it ends where a word should follow')
+    throw refuse(
+      token ? `"${token.kind.toUpperCase()}" is not allowed where a word is expected` : 'it ends where a word should follow',
+    )
   }
 
   const query = either()
@@ -93,7 +95,7 @@ function termOf(
   refuse: (reason: string) => PlatformError,
 ): Token {
   const known = FIELDS.find((name) => name === (field === 'tag' ? 'tags' : field))
-  if (field !== undefined && !known) throw refuse(`there is no field "${field.slice(0, 40)}"; there are ${FIELDS.join(', ')}`)
+  if (field !== undefined && !known) throw refuse(`field "${field.slice(0, 40)}" does not exist; fields: ${FIELDS.join(', ')}`)
   if (quoted !== undefined) return { kind: 'term', field: known, value: quoted.replace(/\\(.)/gs, '$1'), hasWildcard: false }
   if (/^[\w.]*\[/.test(plain) && plain.includes(':')) throw refuse(`"${plain.slice(0, 40)}" is not a field with a value`)
   if (plain.endsWith(':')) throw refuse(`"${plain.slice(0, 40)}" names a field and no value`)

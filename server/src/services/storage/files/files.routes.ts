@@ -23,7 +23,7 @@ const PrepareBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: MAX_NAME, description: 'Name of the file.', examples: ['orders.csv'] }),
   sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES, description: 'Size, when it is known.' })),
   federationToken: Type.Optional(
-    Type.Boolean({ description: 'Asks for temporary credentials; the answer has them in any case.' }),
+    Type.Boolean({ description: 'Requests temporary credentials; the response has them in any case.' }),
   ),
   contentType: Type.Optional(
     Type.String({ maxLength: 255, pattern: CONTENT_TYPE, description: 'Content type that downloads answer with.' }),
@@ -116,7 +116,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.get(
       '/v2/storage/files/:id',
       {
-        config: { operation: 'files.get', summary: 'File detail, with credentials to download it when asked', needs: 'ownFile' },
+        config: { operation: 'files.get', summary: 'File detail, with credentials to download it on request', needs: 'ownFile' },
         schema: { params: ById, querystring: DetailQuery, response: { 200: FileView } },
       },
       async (req) => {
@@ -154,7 +154,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.put(
       '/v2/storage/files/:id/refresh',
       {
-        config: { operation: 'files.refresh', summary: 'Fresh credentials to go on with an upload', needs: 'ownFile' },
+        config: { operation: 'files.refresh', summary: 'New credentials to continue an upload', needs: 'ownFile' },
         schema: { params: ById, response: { 200: FileView } },
       },
       async (req) => {

@@ -1,4 +1,4 @@
-// Rules for files. Knows nothing of HTTP.
+// Rules for files. Independent of HTTP.
 //  1. A token sees files of its project only; without canReadAllFileUploads, those it made itself. It changes and deletes only those.
 //  2. Bytes first, record last, where we write them (upload); record first, bytes last, where we remove them.
 //  3. Whatever a file's credentials could still write after its record is gone is swept until they have expired.

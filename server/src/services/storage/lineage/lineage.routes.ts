@@ -14,7 +14,7 @@ const User = Type.Object({
   configurationId: Type.String(),
   name: Nullable(Type.String()),
   rowId: Nullable(Type.String()),
-  lastJobId: Nullable(Type.String({ description: 'The last job that did; null: only the mapping says so.' })),
+  lastJobId: Nullable(Type.String({ description: 'The last job that did; null: only declared by the mapping.' })),
   lastTime: Nullable(Time),
 })
 const UsedByView = Type.Object(
@@ -46,7 +46,7 @@ const GraphView = Type.Object(
         to: Type.String(),
         kind: Type.String({ description: '`read`, `write`, `run`: a task of a flow, or `alias`: a table that shows another.' }),
         rowId: Nullable(Type.String()),
-        jobId: Nullable(Type.String({ description: 'The last job that did; null: only the configuration says so.' })),
+        jobId: Nullable(Type.String({ description: 'The last job that did; null: only declared by the configuration.' })),
         time: Nullable(Time),
         columns: Type.Optional(
           Nullable(
@@ -57,7 +57,7 @@ const GraphView = Type.Object(
               }),
               {
                 description:
-                  'Of a table that a SQL transformation wrote: the columns that each of its columns is made of; null where the statements do not tell.',
+                  'Of a table that a SQL transformation wrote: the columns that each of its columns is computed from; null if the statements do not reveal it.',
               },
             ),
           ),

@@ -44,7 +44,7 @@ interface Edge {
   readonly to: string
   readonly kind: 'read' | 'write' | 'run' | 'alias'
   readonly rowId: string | null
-  /** A job that did it, or null: only the configuration says so. */
+  /** A job that did it, or null: only declared by the configuration. */
   readonly jobId: string | null
   readonly time: string | null
 }

@@ -34,7 +34,7 @@ export async function* decodeAwsChunked(body: Bytes, { seed, signedTrailer, onTr
     yield* counted(reader.take(size), hash)
     if (seed) previous = checkChunk(seed, previous, hash!, signature)
     if (size === 0) break
-    if ((await reader.line()) !== '') throw malformed('a chunk is longer than it says')
+    if ((await reader.line()) !== '') throw malformed('a chunk is longer than its declared size')
   }
   onTrailers(await readTrailers(reader, signedTrailer ? seed : undefined, previous))
 }

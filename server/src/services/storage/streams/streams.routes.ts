@@ -53,7 +53,7 @@ const ColumnBody = Type.Object({
 const TableBody = Type.Object(
   {
     type: Type.Optional(Type.Literal('keboola', { description: 'A table of the project.' })),
-    tableId: Type.String({ maxLength: 200, description: 'The table; it is made when it is not there.' }),
+    tableId: Type.String({ maxLength: 200, description: 'The table; created if it does not exist.' }),
     mapping: Type.Object(
       { columns: Type.Array(ColumnBody, { description: 'The columns, in order.' }) },
       { description: 'Its columns.' },

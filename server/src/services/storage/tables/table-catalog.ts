@@ -1,4 +1,4 @@
-// Rules of the catalogue of tables: finding them, who may read and write them, aliases, linked buckets. Knows nothing of HTTP.
+// Rules of the catalogue of tables: finding them, who may read and write them, aliases, linked buckets. Independent of HTTP.
 //  1. A table is read through `reading`: its snapshot, the columns and the filters that apply. Aliases and linked tables end there too.
 //  2. Data changes only in a storage job that holds the lock of the table (`lockOf`), and only by `publish` in that job's transaction.
 //  3. What is not of the asker's project is reachable only through a bucket that links it.

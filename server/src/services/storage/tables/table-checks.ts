@@ -58,7 +58,7 @@ export async function checkFilters(
   for (const filter of filters) checkFilter(snapshot, filter)
 }
 
-/** Rows that are there already would have no value in the new column. */
+/** Existing rows would have no value in the new column. */
 export function checkFits(table: Table, { name, nullable = true, default: fallback }: NewColumn): void {
   if (table.data.isTyped && !nullable && fallback === undefined && table.data.rowsCount > 0)
     throw new PlatformError('storage.tables.columnNeedsValues', { column: name, rows: table.data.rowsCount })

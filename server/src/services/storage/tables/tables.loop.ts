@@ -121,7 +121,7 @@ export function createTablesLoop(deps: TablesLoopDeps) {
       const tables = counts.get(projectId) ?? ''
       if (isDue(looks.get(projectId), tables, now.getTime())) swept += await sweepProject(projectId, tables, now.getTime())
     }
-    if (swept > 0) log.info({ objects: swept }, 'swept files that no table needs any more')
+    if (swept > 0) log.info({ objects: swept }, 'removed files that no table refers to any more')
     return swept
   }
 

@@ -40,7 +40,7 @@ const Line = Type.Object({
   storageByteHours: Type.Integer({ description: 'Bytes of tables and files, times the hours they were stored.' }),
 })
 const Credits = Type.Object({
-  remaining: Type.Number({ description: 'Credits that are left. There is nothing to buy: there are always enough.' }),
+  remaining: Type.Number({ description: 'Remaining credits. There is no billing: there are always enough.' }),
   consumed: Type.Number({ description: 'Hours of jobs in the present month.' }),
   purchased: Type.Number(),
   stats: Type.Object({ workspaceJobs: Type.Array(Type.Unknown()), month: Type.Union([Line, Type.Null()]) }),
@@ -57,7 +57,7 @@ export function usageRoutes({ usage, now }: UsageRoutesDeps): FastifyPluginAsync
         url: '/billing/credits',
         config: {
           operation: `billing.credits${method === 'POST' ? 'TopUp' : ''}`,
-          summary: method === 'POST' ? 'The same as GET: there is nothing to pay' : 'Credits of the project',
+          summary: method === 'POST' ? 'The same as GET: there is no billing' : 'Credits of the project',
           needs: 'token',
         },
         schema: { response: { 200: Credits } },

@@ -283,7 +283,7 @@ export function checkFileInput(file: FileInputMapping, place: string): void {
   const bySource = (file.source?.tags.length ?? 0) > 0
   const byIds = (file.file_ids?.length ?? 0) > 0
   if (!byTags && !bySource && !byIds && !file.query)
-    throw invalid(`${place}: one of tags, source.tags, query and file_ids is needed`)
+    throw invalid(`${place}: one of tags, source.tags, query and file_ids is required`)
   if (byTags && bySource) throw invalid(`${place}: tags and source.tags exclude each other`)
   if (file.query && file.changed_since) throw invalid(`${place}: query and changed_since exclude each other`)
   if (byIds && (byTags || bySource || file.query || file.changed_since || file.limit))

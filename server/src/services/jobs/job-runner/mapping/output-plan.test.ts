@@ -60,7 +60,7 @@ test('a file name with two dots is a place only when it begins with a stage', ()
 test('a table without a place is refused with what to do', () => {
   refused(
     () => plan([result('a.csv')], readMapping({}), { ...CONTEXT, defaultBucket: false }),
-    /no default bucket. Name a destination/,
+    /no default bucket. Set a destination/,
   )
   refused(() => plan([result('a.csv')], readMapping({}), { ...CONTEXT, configurationId: null }), /named after the configuration/)
   refused(() => plan([result('a.csv', { manifest: { destination: 'half.id' } })]), /neither a table id/)
@@ -272,7 +272,7 @@ const WRONG_MAPPINGS: readonly [object, RegExp][] = [
   [{ input: { tables: [{ source: 'a', days: 2, changed_since: '-1 day' }] } }, /days and changed_since exclude each other/],
   [{ input: { tables: [{ source: 'a', columns: ['a'], column_types: [{ source: 'b' }] }] } }, /different columns: b, a/],
   [{ input: { tables: 'x' } }, /storage\.input/],
-  [{ input: { files: [{}] } }, /one of tags, source\.tags, query and file_ids is needed/],
+  [{ input: { files: [{}] } }, /one of tags, source\.tags, query and file_ids is required/],
   [{ input: { files: [{ tags: ['a'], source: { tags: [{ name: 'b' }] } }] } }, /exclude each other/],
   [{ output: { tables: [{ source: 'a', destination: 'nowhere' }] } }, /must be a whole table id/],
   [{ output: { tables: [{ destination: 'in.c-m.x' }] } }, /storage\.output\.tables\[0\]\.source is missing/],

@@ -207,15 +207,17 @@ function refuseExclusive(name: string, merged: TableManifestContent): void {
   const twice = (description: unknown, metadata: TableManifestContent['table_metadata']): boolean =>
     Boolean(description) && DESCRIPTION in objectOf(metadata)
   if (twice(merged.description, merged.table_metadata))
-    throw failure(`the manifest of ${name} has both "description" and "${DESCRIPTION}" in table_metadata; say it once`)
+    throw failure(`the manifest of ${name} has both "description" and "${DESCRIPTION}" in table_metadata; use one of them`)
   const column = merged.schema?.find(({ description, metadata }) => twice(description, metadata))
   if (column)
-    throw failure(`the column "${column.name}" of ${name} has both "description" and "${DESCRIPTION}" in metadata; say it once`)
+    throw failure(
+      `the column "${column.name}" of ${name} has both "description" and "${DESCRIPTION}" in metadata; use one of them`,
+    )
   if (!merged.schema?.length) return
   const clash = (['columns', 'metadata', 'primary_key', 'distribution_key'] as const).find((key) => merged[key]?.length)
   const columnMetadata = merged.column_metadata && Object.keys(merged.column_metadata).length > 0 ? 'column_metadata' : undefined
   const other = clash ?? columnMetadata
-  if (other) throw failure(`the manifest of ${name} has both "schema" and "${other}"; say it in the schema`)
+  if (other) throw failure(`the manifest of ${name} has both "schema" and "${other}"; use the schema only`)
 }
 
 function destinationOf(
@@ -253,7 +255,7 @@ function bucketOf(result: string, mapping: Mapping, context: OutputContext): str
   if (mapping.defaultBucket) return mapping.defaultBucket
   if (!context.defaultBucket)
     throw failure(
-      `nothing says where the table ${result} goes: the component has no default bucket. Name a destination in the mapping or the manifest`,
+      `the table ${result} has no destination: the component has no default bucket. Set a destination in the mapping or the manifest`,
     )
   if (context.configurationId === null)
     throw failure(

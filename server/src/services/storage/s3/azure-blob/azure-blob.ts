@@ -60,7 +60,7 @@ function principalOf({ sessions, clock }: BlobRequest, { query }: S3Call): Princ
     new BlobError(403, 'AuthenticationFailed', `Server failed to authenticate the request. ${reason}`)
   if (!query.has('sig')) throw failed('It has no shared access signature; take the connection string of the file as it is.')
   const session = openSharedAccess(sessions, query)
-  if (!session) throw failed('The shared access signature was not made by this stack, or was changed.')
+  if (!session) throw failed('The shared access signature was not created by this stack, or was modified.')
   if (session.expiresMs <= clock.now().getTime()) throw failed('Signature not valid in the specified time frame: it has expired.')
   return { kind: 'session', scope: session.scope }
 }

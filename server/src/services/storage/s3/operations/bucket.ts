@@ -19,7 +19,7 @@ export const createBucket: Operation = {
   name: 'CreateBucket',
   need: seen,
   async run({ bucket }) {
-    throw new S3Error('BucketAlreadyOwnedByYou', 'The bucket is there already and is yours to use.', { BucketName: bucket })
+    throw new S3Error('BucketAlreadyOwnedByYou', 'The bucket already exists and is owned by you.', { BucketName: bucket })
   },
 }
 

@@ -131,7 +131,7 @@ function layoutFrom(fields: Fields): TableLayout | undefined {
     )
   // Without its load time a row could not be found by changedSince.
   if (isSet(fields.timestampType) && fields.timestampType !== 'MANAGED')
-    throw refuse('timestampType', 'Every row carries its load time here. Use MANAGED, or leave it out.')
+    throw refuse('timestampType', 'Every row carries its load time here. Use MANAGED, or omit it.')
   const given = LAYOUTS.flatMap((name) => {
     const value = fields[name]
     if (!isSet(value) || (Array.isArray(value) && value.length === 0)) return []

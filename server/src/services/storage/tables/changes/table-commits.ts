@@ -126,7 +126,7 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
     const copied = await objects.copy(key, to)
     const refuse = (reason: string) => new PlatformError('iceberg.fileRefused', { file: `${uriPrefix}${key}`, reason })
     if (!copied) throw refuse('is not there')
-    if (copied.sizeBytes !== bytes) throw refuse(`has ${copied.sizeBytes} bytes, and its manifest says ${bytes}`)
+    if (copied.sizeBytes !== bytes) throw refuse(`has ${copied.sizeBytes} bytes, but its manifest has ${bytes}`)
   }
 
   async function publish(

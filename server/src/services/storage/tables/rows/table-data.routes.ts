@@ -236,7 +236,7 @@ export function tableDataRoutes({
       {
         config: {
           operation: 'tables.download',
-          summary: 'A whole table, or the rows that were asked for, as one CSV, Parquet or JSON lines file',
+          summary: 'A whole table, or the selected rows, as one CSV, Parquet or JSON lines file',
           needs: 'bucketRead',
           produces: Object.values(CONTENT_TYPES).map((type) => type.split(';')[0]!),
           validationCode: 'storage.tables.validation',

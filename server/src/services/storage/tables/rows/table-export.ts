@@ -199,7 +199,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     const rows = asked === 0 ? PREVIEW_ROWS : asked // the Go client sends 0 when nothing was asked
     if (rows < 0 || rows > MAX_PREVIEW_ROWS)
       throw new PlatformError('storage.tables.validation', {
-        reason: `The maximum number of rows in preview is ${MAX_PREVIEW_ROWS}; ${rows} were asked for. Export the table to get more.`,
+        reason: `The maximum number of rows in preview is ${MAX_PREVIEW_ROWS}; ${rows} were requested. Export the table to get more.`,
       })
     const { snapshot } = await catalog.reading(table)
     const found = await engine.preview({

@@ -89,7 +89,7 @@ export function readCreateRequest(fields: Fields, now: Date, fileId = fileIdFrom
   if (workspaceTable) return { ...rest, source: workspaceTable }
   throw noSource(
     fields,
-    'One of dataFileId, dataWorkspaceId with dataObject, snapshotId and sourceTableId with timestamp is needed: where the rows come from.',
+    'One of dataFileId, dataWorkspaceId with dataObject, snapshotId and sourceTableId with timestamp is required: the source of the rows.',
   )
 }
 
@@ -125,11 +125,11 @@ export function readImportRequest(fields: Fields, fileId = fileIdFrom(fields)): 
       fields,
       isSet(fields.snapshotId) || isSet(fields.sourceTableId)
         ? 'A snapshot or an earlier state becomes a table of its own: create one from it with tables-async. An import takes dataFileId.'
-        : 'The parameter dataFileId is needed: the file whose rows shall be loaded. A table of a workspace is dataWorkspaceId with dataObject.',
+        : 'The parameter dataFileId is required: the file to load. A table of a workspace is dataWorkspaceId with dataObject.',
     )
   const nullValues = nullValuesFrom(fields.treatValuesAsNull)
   if (isSet(fields.deduplicationStrategy) && fields.deduplicationStrategy !== 'upsert')
-    throw invalid('deduplicationStrategy', 'Files are loaded with "upsert": the last row of a key wins. Leave it out.')
+    throw invalid('deduplicationStrategy', 'Files are loaded with "upsert": the last row of a key wins. Omit the parameter.')
   return {
     source: workspaceTable ?? { type: 'file', fileId: fileId ?? 0 }, // one of the two, by the check above
     incremental: flag(fields, 'incremental'),
@@ -215,7 +215,10 @@ function checkExportFormat({ format, timezone }: Fields): void {
       known: 'rfc, or fileType=parquet or jsonl (data-preview has format=json)',
     })
   if (isSet(timezone) && !['UTC', 'ETC/UTC', 'GMT'].includes(String(timezone).toUpperCase()))
-    throw invalid('timezone', `Times are exported in UTC, "${String(timezone).slice(0, 60)}" is not available. Leave it out.`)
+    throw invalid(
+      'timezone',
+      `Times are exported in UTC, "${String(timezone).slice(0, 60)}" is not supported. Omit the parameter.`,
+    )
 }
 
 /** A branch named by a field, as `default` or by its number; undefined: the one of the address. */

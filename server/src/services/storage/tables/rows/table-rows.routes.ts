@@ -39,7 +39,7 @@ const PageView = Type.Object({
   state: Type.Integer({ description: 'State of the table that was read; send it with the next page to stay on it.' }),
   columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
   offset: Type.Integer(),
-  limit: Type.Integer({ description: 'Rows that a page has; fewer than asked for on tables with many columns.' }),
+  limit: Type.Integer({ description: 'Rows that a page has; fewer than requested on tables with many columns.' }),
   nextOffset: Nullable(Type.Integer()),
   total: Nullable(Type.Integer()),
   rows: Type.Array(Type.Array(Nullable(Type.String()))),

@@ -26,7 +26,7 @@ const NEW_TABLE = {
 const LOAD = {
   incremental: 'True: add the rows, and replace those with the same primary key. False: replace the whole table.',
   treatValuesAsNull: 'The value that counts as absent: NULL in typed columns, the empty text in others.',
-  useTimestampFromDataFile: 'True: the column _timestamp of the data says when a row was loaded.',
+  useTimestampFromDataFile: 'True: the column _timestamp of the data has the load time of a row.',
   deduplicationStrategy: 'Only `upsert`: the last row of a key wins.',
 }
 const DATA = { dataString: 'The data as text, in place of a file.' }
@@ -114,7 +114,7 @@ export const RowsQuery = readByRule({
 export const ProfileQuery = readByRule({
   ...ROWS,
   columns: 'Columns to compute figures for, at most 100: a list, or names joined by commas; all by default.',
-  exact: 'True: read every row. Otherwise a sample of a large table stands for all of it.',
+  exact: 'True: read every row. Otherwise a sample of a large table is used.',
   sampleRows: 'About how many rows a sample has, up to 5000000; 100000 by default.',
   bins: 'Bars of each histogram, up to 200; 20 by default.',
   ...OF_STATE,

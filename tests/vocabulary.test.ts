@@ -1,0 +1,96 @@
+// Plain API English: words that a newcomer would not search for, with the usual ones. CONTRIBUTING.md gives the reasons and examples.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { ERRORS } from '../contract/error-codes.ts'
+import { CAUSES } from '../contract/failure-causes.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+interface Word {
+  readonly pattern: RegExp
+  readonly instead: string
+}
+
+/** Refused everywhere: in comments, texts and names. */
+const WORDS: readonly Word[] = [
+  { pattern: /\b(whoever|whosoever)\b/i, instead: 'the caller, the user, the operator' },
+  { pattern: /\b(nobody|somebody|everybody|anybody)\b/i, instead: 'unknown, another user, all users, any user' },
+  { pattern: /\bmend(s|ed|ing)?\b/i, instead: 'fix, fixed' },
+  { pattern: /\b(is|are) there already\b|\bis already there\b/i, instead: 'already exists' },
+  { pattern: /\bknows no\b/i, instead: 'does not support' },
+  { pattern: /\bstands twice\b/i, instead: 'is duplicated' },
+  { pattern: /\bMOST_|\bmost(Bytes|Ms|Rows|Files|Objects|Waiting|PerProject)\b/, instead: 'MAX_, max...' },
+]
+
+/** Refused in texts that a user or a client reads: programs do not know, say, tell or ask. */
+const TEXT_WORDS: readonly Word[] = [
+  ...WORDS,
+  { pattern: /\baddress knows\b/i, instead: 'is supported here, allowed methods: ...' },
+  { pattern: /\bopens? .{1,40} no more\b/i, instead: 'is revoked, has expired' },
+  { pattern: /\b(is|are|was|were) asked for\b/i, instead: 'is requested' },
+  { pattern: /\banew\b/i, instead: 'again' },
+  { pattern: /\bgo(es)? on\b/i, instead: 'continue, resume' },
+  { pattern: /\bwhich is the most\b/i, instead: 'the maximum' },
+  { pattern: /\bmade by\b/i, instead: 'created by' },
+]
+
+/** Fixed word by word by clients. */
+const FIXED: readonly string[] = [ERRORS['devBranch.duplicateName'].text]
+
+const wrongIn = (text: string, words: readonly Word[]): string[] =>
+  words.flatMap(({ pattern, instead }) => {
+    const [found] = text.match(pattern) ?? []
+    return found === undefined ? [] : [`"${found}": write ${instead}`]
+  })
+
+const sourcesOf = (...places: string[]): string[] => {
+  const found = globSync(
+    places.map((place) => `${place}/**/*.{ts,mjs}`),
+    { cwd: ROOT, exclude: (path) => ['node_modules', 'dist', 'migrations', 'tests'].includes(basename(path)) },
+  ).filter((path) => !/\.(test|fixture|contract)\.ts$/.test(path))
+  assert.ok(found.length > 5, `no sources found in ${places.join(', ')}`)
+  return found
+}
+
+const COMMENT_OR_TEXT = /\/\/[^\n]*|\/\*[^]*?\*\/|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g
+
+/** Literals with a blank in them are sentences, or parts of one; others are names and keys. */
+const textsOf = (source: string): string[] =>
+  Array.from(source.matchAll(COMMENT_OR_TEXT), ([found]) => found).filter(
+    (found) =>
+      !found.startsWith('/') && found.includes(' ') && !/^.(select|update|insert|delete|with|create|begin)\b/i.test(found),
+  )
+
+test('error texts and causes use the usual words', () => {
+  const texts = [...Object.values(ERRORS), ...Object.values(CAUSES)].map(({ text }) => text)
+  assert.ok(texts.length > 300)
+  const wrong = texts
+    .filter((text) => !FIXED.includes(text))
+    .flatMap((text) => wrongIn(text, TEXT_WORDS).map((why) => `${text}: ${why}`))
+  assert.deepEqual(wrong, [])
+})
+
+// The texts of the console join here: its folder is added to this list when they are rewritten.
+test('texts of the command line, of log lines and of the API use the usual words', () => {
+  const wrong = sourcesOf('cli', 'server/src').flatMap((path) =>
+    textsOf(readFileSync(join(ROOT, path), 'utf8')).flatMap((text) =>
+      wrongIn(text, TEXT_WORDS).map((why) => `${path}: ${text.slice(0, 120)}: ${why}`),
+    ),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+test('comments and names in sources use the usual words', () => {
+  const wrong = sourcesOf('cli', 'server/src', 'contract', 'components', 'tools', 'bench').flatMap((path) =>
+    readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        FIXED.some((text) => line.includes(text)) ? [] : wrongIn(line, WORDS).map((why) => `${path}:${index + 1}: ${why}`),
+      ),
+  )
+  assert.deepEqual(wrong, [])
+})

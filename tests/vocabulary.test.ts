@@ -56,7 +56,7 @@ const sourcesOf = (...places: string[]): string[] => {
   return found
 }
 
-const COMMENT_OR_TEXT = /\/\/[^\n]*|\/\*[^]*?\*\/|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g
+const COMMENT_OR_TEXT = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g
 
 /** Literals with a blank in them are sentences, or parts of one; others are names and keys. */
 const textsOf = (source: string): string[] =>

@@ -202,7 +202,7 @@ const BYTE_ORDER = new Set(['C', 'POSIX', 'C.UTF-8', 'C.utf8', 'b C', 'b C.UTF-8
 const RETRYABLE = new Set(['40001', '40P01']) // serialization_failure, deadlock_detected
 const ATTEMPTS = 5
 
-/** Begins again after a conflict, and when the server went away before the work was done: with the commit nobody would know whether it is there. */
+/** Begins again after a conflict, and when the server went away before the work was done: with the commit no process would know whether it is there. */
 async function inPostgresTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   const end = performance.now() + AWAY_MS
   for (let attempt = 1; ; attempt++) {

@@ -145,7 +145,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
    */
   const untilWritten = <T>(work: () => Promise<T>): Promise<T> => retry(work, { ...AWAY_PAUSES, signal: givenUp.signal })
 
-  /** The same for results, which must not come twice: when the connection was lost with the commit, nobody knows whether they are there. */
+  /** The same for results, which must not come twice: when the connection was lost with the commit, no worker knows whether they are there. */
   function untilCommitted<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
     let isWhole = false
     const once = () =>

@@ -30,6 +30,8 @@ test('the command runs from any folder, through links, without PATH, on the Node
   for (const node of installedNodes()) {
     const version = spawnSync(node, [link, '--version'], { cwd, env: {}, encoding: 'utf8' })
     assert.match(version.stdout, /^\d+\.\d+\.\d+(\+[0-9a-f]{12})?\n$/, `${node}: ${version.stderr}`)
+    const byCommand = spawnSync(node, [link, 'version'], { cwd, env: {}, encoding: 'utf8' })
+    assert.equal(byCommand.stdout, version.stdout, byCommand.stderr)
     const wrong = spawnSync(node, [link, 'no-such-command'], { cwd, env: {}, encoding: 'utf8' })
     assert.equal(wrong.status, 1, wrong.stderr)
     assert.match(wrong.stderr, /unknown command/)

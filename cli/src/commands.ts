@@ -22,7 +22,7 @@ import { addJobCommands } from './jobs/job.ts'
 import { addNotifyCommands } from './jobs/notify.ts'
 import { addScheduleCommands } from './jobs/schedule.ts'
 import { addTriggerCommands } from './jobs/trigger.ts'
-import { addJsonOptions, JsonCommand } from './json-output.ts'
+import { addJsonOptions, JsonCommand, print } from './json-output.ts'
 import { addMigrateCommands } from './migrate/migrate.ts'
 import { addAdminCommands } from './stack/admin.ts'
 import { addBackupCommands } from './stack/backup.ts'
@@ -62,6 +62,11 @@ Examples:
   millrace help job run`,
     )
     .exitOverride()
+
+  program
+    .command('version')
+    .description('print the version and the commit, as --version')
+    .action((_options: unknown, command: Command) => print(command, { version: BUILD }, ({ version }) => version))
 
   // Each noun has a file of its own that adds its commands here.
   addStartCommand(program)

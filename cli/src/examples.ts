@@ -34,6 +34,7 @@ export function commandOf(program: Command, line: string): Command {
 
 export const EXAMPLES: readonly string[] = `
 millrace start
+millrace version
 millrace login --url https://millrace.example.com
 millrace login production --url https://millrace.example.com < token.txt
 millrace login production --url https://millrace.example.com --email ann@example.com --project 1

@@ -1,6 +1,7 @@
 // Who connects: a token, which reads the tables of a branch or works in a workspace, or a workspace with its own password.
 
 import { type Startup, WireError } from '../../../engines/pg-wire/wire-session.ts'
+import { mayUse } from '../../../http/rights.ts'
 import type { Actor } from '../../../model/actor.ts'
 import type { Scope } from '../../../model/scope.ts'
 
@@ -51,6 +52,8 @@ export function createPortLogin<W extends PortWorkspace>(deps: PortLoginDeps<W>)
     if (byPassword) return ofWorkspace(byPassword, password, at)
     if (!actor) throw wrongPassword()
     const isValid = async () => (await deps.authenticate(password)) !== undefined
+    if (id === undefined && !mayUse(actor, 'bucketRead'))
+      throw new WireError('42501', 'The token has no access to any bucket. Use a token that may read the tables.')
     if (id === undefined)
       return { scope: { actor, branch: await branchOf(actor, user, database) }, workspace: undefined, isValid }
     if (!workspace || workspace.projectId !== actor.projectId || !deps.mayUse(actor, workspace))

@@ -518,6 +518,14 @@ test('a database is a branch', async (t) => {
   for (const database of ['nothing', '987654321']) assert.equal((await failure(clientOf({ database }).connect())).code, '3D000')
 })
 
+test('a token without any bucket is refused, as by SQL over HTTP', async () => {
+  const made = await stack.request('POST', '/v2/storage/tokens', { json: { description: 'bare' } })
+  const { token } = made.json<{ token: string }>()
+  const error = await failure(clientOf({ password: token }).connect())
+  assert.deepEqual([error.code, /no access to any bucket/.test(error.message)], ['42501', true])
+  assert.equal((await stack.request('POST', '/v2/storage/query', { token, json: { sql: 'select 1' } })).status, 403)
+})
+
 test('a deleted token ends its connections', async (t) => {
   const made = await stack.request('POST', '/v2/storage/tokens', { json: { description: 'short', canManageBuckets: true } })
   const { token, id } = made.json<{ token: string; id: string }>()

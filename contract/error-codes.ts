@@ -810,16 +810,17 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'Workspace {id} has no password: its login type is {type}. Use it through the API, or with a token as the password.',
   },
-  'storage.backendNotAllowed': {
-    kind: 'invalid',
-    text: 'The backend "{backend}" is not supported here. Omit it, or send {known}.',
-  },
   'workspace.loadRequestInputRequired': {
     kind: 'invalid',
     text: 'The parameter "input" is required: a list of objects with "source" and "destination".',
   },
   'workspace.loadRequestBadInput': { kind: 'invalid', text: 'Invalid input {index}: {reason}' },
   'workspace.loadRequestLogicalException': { kind: 'invalid', text: 'Invalid input {index}: {reason}' },
+  'workspace.inputMapping': { kind: 'invalid', text: 'Invalid input {index}: {reason}' },
+  'workspace.backendNotSupported': {
+    kind: 'invalid',
+    text: 'The backend "{backend}" is not supported for workspaces here. Omit it, or send {known}.',
+  },
   'workspace.duplicateDestination': {
     kind: 'invalid',
     text: 'The destination "{destination}" is duplicated (names are not case-sensitive). Each table needs a unique name.',
@@ -844,7 +845,7 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'Workspace {id} would exceed its limit of {limit} MB. Drop some of its tables, or load fewer rows.',
   },
-  'storage.tableNotFound': { kind: 'not-found', text: 'The table "{table}" does not exist in the workspace {workspace}.' },
+  'storage.tableNotFound': { kind: 'not-found', text: 'Table "{table}" not found in schema "main"' },
   'query.notFound': { kind: 'not-found', text: 'Query job "{id}" was not found.' },
   'query.resultsGone': {
     kind: 'not-found',

@@ -11,6 +11,8 @@ import { type Format, type WireColumn, WireError } from './wire-session.ts'
 
 const WORKER_FILE = fileURLToPath(new URL('./catalog-worker.ts', import.meta.url))
 const ANSWER_MS = 60_000
+/** Of a workspace; there before its first table is. */
+const OWN_SCHEMA = 'main'
 
 export interface CatalogTable {
   readonly schema: string
@@ -163,12 +165,12 @@ function startCatalog(idleMs: number): CatalogProcess {
   }
 
   /** What has to change for the catalogue to show these tables; from then on it counts as done, since messages keep their order. */
-  function changesFor(tables: readonly CatalogTable[], database: string): string {
+  function changesFor(tables: readonly CatalogTable[], database: string, searchPath: readonly string[]): string {
     const wanted = new Map(tables.map((table) => [qualified(table), table]))
     const gone = [...known].filter(([name, { version }]) => wanted.get(name)?.version !== version)
     const added = [...wanted].filter(([name, { version }]) => known.get(name)?.version !== version)
-    const schemas = new Set(tables.map(({ schema }) => schema))
-    const emptied = new Set(gone.map(([, { schema }]) => schema).filter((schema) => !schemas.has(schema)))
+    const schemas = new Set([...tables.map(({ schema }) => schema), ...searchPath.filter((schema) => schema === OWN_SCHEMA)])
+    const emptied = new Set([...gone.map(([, { schema }]) => schema), OWN_SCHEMA].filter((schema) => !schemas.has(schema)))
     for (const [name] of gone) known.delete(name)
     for (const [name, table] of added) known.set(name, table)
     const isRenamed = named !== database
@@ -177,7 +179,7 @@ function startCatalog(idleMs: number): CatalogProcess {
       ...(isRenamed ? [RENAME_DATABASE(cut(database))] : []),
       ...gone.map(([name, { isView }]) => `DROP ${isView ? 'VIEW' : 'TABLE'} IF EXISTS ${name};`),
       ...[...emptied].map((schema) => `DROP SCHEMA IF EXISTS ${doubleQuoted(schema)};`),
-      ...[...new Set(added.map(([, { schema }]) => schema))].map(
+      ...[...new Set([...added.map(([, { schema }]) => schema), ...[...schemas].filter((schema) => schema === OWN_SCHEMA)])].map(
         (schema) => `CREATE SCHEMA IF NOT EXISTS ${doubleQuoted(schema)};`,
       ),
       ...added.map(([name, table]) =>
@@ -201,14 +203,14 @@ function startCatalog(idleMs: number): CatalogProcess {
     ask: async (tables, { sql, database, searchPath, types, values, formats }) =>
       answerFrom(
         await send({
-          define: changesFor(tables, database),
+          define: changesFor(tables, database, searchPath),
           ask: questionOf(searchPath, parse(sql, types), bind(values, formats), DESCRIBE_PORTAL, frame('E', text(''), int32(0))),
         }),
       ),
     describe: async (tables, { sql, database, searchPath, types }) =>
       answerFrom(
         await send({
-          define: changesFor(tables, database),
+          define: changesFor(tables, database, searchPath),
           ask: questionOf(searchPath, parse(sql, types), DESCRIBE_STATEMENT),
         }),
       ),

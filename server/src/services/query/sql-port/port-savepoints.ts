@@ -90,7 +90,7 @@ async function undo(
   if (changes.length === 0) return
   const unsteady = await unsteadyNames(session)
   for (const sql of changes)
-    if (await namesOneOf(await singleStatement(sql), unsteady))
+    if (await isUnsteady(await singleStatement(sql), unsteady))
       throw cannotRepeat('a statement before it uses a view, a macro or a column whose default may give another value')
   for (const sql of changes) await session.execute(sql)
 }
@@ -107,14 +107,43 @@ const VOLATILE = new Set(
 
 const isVolatile = async (sql: string): Promise<boolean> => namesOneOf(await singleStatement(sql), VOLATILE)
 
-/** Views, macros, and tables with a default that is no constant: what they give may differ the next time. */
-async function unsteadyNames(session: SqlSession): Promise<ReadonlySet<string>> {
-  const { batches } =
-    await session.query(`SELECT lower(table_name) FROM duckdb_columns() c WHERE NOT internal AND database_name IN ('workspace', 'temp')
-      AND (column_default LIKE '%(%' OR table_oid NOT IN (SELECT table_oid FROM duckdb_tables() t WHERE t.database_name = c.database_name))
-    UNION SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal AND database_name IN ('workspace', 'temp')`)
-  return new Set((await Array.fromAsync(batches)).flat().map(([name]) => String(name)))
+interface Unsteady {
+  /** Views and macros: what they give may differ the next time. */
+  readonly names: ReadonlySet<string>
+  /** Columns with a default that is no constant, by their table. */
+  readonly defaults: ReadonlyMap<string, readonly string[]>
 }
+
+async function unsteadyNames(session: SqlSession): Promise<Unsteady> {
+  const { batches } =
+    await session.query(`SELECT lower(table_name), CASE WHEN column_default LIKE '%(%' THEN lower(column_name) END AS fallback
+      FROM duckdb_columns() c WHERE NOT internal AND database_name IN ('workspace', 'temp')
+      AND (fallback IS NOT NULL OR table_oid NOT IN (SELECT table_oid FROM duckdb_tables() t WHERE t.database_name = c.database_name))
+    UNION SELECT lower(function_name), NULL FROM duckdb_functions() WHERE NOT internal AND database_name IN ('workspace', 'temp')`)
+  const rows = (await Array.fromAsync(batches)).flat()
+  const defaults = Map.groupBy(
+    rows.filter(([, column]) => column !== null),
+    ([table]) => String(table),
+  )
+  return {
+    names: new Set(rows.filter(([, column]) => column === null).map(([name]) => String(name))),
+    defaults: new Map([...defaults].map(([table, columns]) => [table, columns.map(([, column]) => String(column))])),
+  }
+}
+
+/** An INSERT that gives each such column a value does not use its default. */
+async function isUnsteady(statement: Statement, { names, defaults }: Unsteady): Promise<boolean> {
+  if (await namesOneOf(statement, names)) return true
+  if (!(await namesOneOf(statement, INSERTING))) return false
+  for (const [table, columns] of defaults) {
+    if (!(await namesOneOf(statement, new Set([table])))) continue
+    for (const column of columns) if (!(await namesOneOf(statement, new Set([column])))) return true
+  }
+  return namesOneOf(statement, USING_DEFAULTS)
+}
+
+const INSERTING = new Set(['insert', 'merge', 'update'])
+const USING_DEFAULTS = new Set(['default'])
 
 /** Whether a statement may have changed something. */
 export const mayChange = async (statement: Statement): Promise<boolean> =>

@@ -263,6 +263,7 @@ test('15: functions and types of PostgreSQL', async (t) => {
 
 test('15: in a workspace its own schema comes first', async (t) => {
   const db = await inWorkspace(t)
+  assert.deepEqual(await rowsOf(db, 'SELECT current_schema()'), [['main']]) // before its first table
   await db.query('CREATE TABLE orders AS SELECT 7 AS mine')
   assert.deepEqual(await rowsOf(db, 'SELECT current_schema()'), [['main']])
   assert.deepEqual(await rowsOf(db, 'SELECT * FROM orders'), [[7]])
@@ -318,6 +319,22 @@ test('4: a savepoint in a workspace undoes what came after it, and nothing else'
   await db.query('ROLLBACK')
   assert.deepEqual(await numbers(), [[1], [2]])
   await db.query('DROP TABLE saved; DROP TABLE also')
+  // SQLAlchemy: a table that numbers its rows, with and without numbers of the client's own.
+  await db.query('CREATE TABLE numbered (id SERIAL, name VARCHAR)')
+  for (const [sql, code] of [
+    [`INSERT INTO numbered (id, name) VALUES (10, 'a')`, ''],
+    [`INSERT INTO numbered (name) VALUES ('b')`, '0A000'],
+  ] as const) {
+    await db.query('BEGIN')
+    await db.query(sql)
+    await db.query('SAVEPOINT sa_savepoint_1')
+    await failure(db.query(`SELECT 'x'::int`))
+    const undone = db.query('ROLLBACK TO SAVEPOINT sa_savepoint_1')
+    assert.equal(code === '' ? (await undone) && '' : (await failure(undone)).code, code)
+    await db.query('COMMIT')
+  }
+  assert.deepEqual(await rowsOf(db, 'SELECT id, name FROM numbered'), [[10, 'a']])
+  await db.query('DROP TABLE numbered')
 })
 
 /** COPY ... FROM STDIN in pieces of some size; the tag of the command. */

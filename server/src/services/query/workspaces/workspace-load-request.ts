@@ -1,7 +1,6 @@
 // What a request to load a workspace asks for, in both spellings that clients use: `whereColumn` and `where_column`.
 
 import { PlatformError } from '../../../kit/errors.ts'
-import { firstRepeated } from '../../../kit/first-repeated.ts'
 import type { Scope } from '../../../model/scope.ts'
 import { type SqlColumnMapping, sqlTypeOf } from '../../../model/sql-columns.ts'
 import type { LoadItem, LoadType } from './workspace-load.ts'
@@ -14,11 +13,16 @@ export interface LoadRequest {
 export interface LoadRequestDeps {
   readonly findBranch: (projectId: number, name: string) => Promise<Scope['branch'] | undefined>
   /** Refuses what cannot be read: no such table, no such column, a filter that is none. */
-  readonly checkPart: (
-    scope: Scope,
-    tableId: string,
-    query: Readonly<Record<string, unknown>>,
-  ) => Promise<{ readonly isWhole: boolean; readonly columns: readonly string[] }>
+  readonly checkPart: (scope: Scope, tableId: string, query: Readonly<Record<string, unknown>>) => Promise<CheckedPart>
+}
+
+interface CheckedPart {
+  readonly isWhole: boolean
+  readonly columns: readonly string[]
+  readonly isAlias: boolean
+  /** An alias that shows some of the rows or columns only. */
+  readonly isChosen: boolean
+  readonly isTyped: boolean
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -29,13 +33,21 @@ const QUERY_FIELDS = ['changedSince', 'changedUntil', 'days', 'whereColumn', 'wh
 export type ReadLoadRequest = ReturnType<typeof createLoadRequestReader>
 
 export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDeps) {
-  return async (scope: Scope, { input }: LoadRequest, kind: 'load' | 'clone'): Promise<LoadItem[]> => {
-    const list = Array.isArray(input) ? input : typeof input === 'object' && input !== null ? Object.values(input) : undefined
-    if (!list || list.length === 0) throw new PlatformError('workspace.loadRequestInputRequired')
+  return async (scope: Scope, { input, preserve = false }: LoadRequest, kind: 'load' | 'clone'): Promise<LoadItem[]> => {
+    if (input !== undefined && input !== null && typeof input !== 'object') throw bad(0, 'This value should be of type array.')
+    const list = Array.isArray(input) ? input : Object.values(input ?? {})
+    if (list.length === 0) throw new PlatformError('workspace.loadRequestInputRequired')
+    const fields = list.map(camelCased)
+    refuseDuplicates(fields)
     const items: LoadItem[] = []
-    for (const [index, raw] of list.entries()) items.push(await readItem(scope, camelCased(raw, index), index, kind))
-    const twice = firstRepeated(items, ({ destination }) => destination.toLowerCase())
-    if (twice) throw new PlatformError('workspace.duplicateDestination', { destination: twice.destination })
+    for (const [index, one] of fields.entries()) {
+      if (flag(one.overwrite) && !preserve)
+        throw logical(
+          index,
+          '"overwrite" replaces one table of those that stay, and without "preserve" none does. Send "preserve" as well.',
+        )
+      items.push(await readItem(scope, one, index, kind))
+    }
     return items
   }
 
@@ -48,7 +60,7 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
     const named = readColumns(fields, index)
     const limit = fields.rows ?? fields.limit
     const query = {
-      ...Object.fromEntries(QUERY_FIELDS.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
+      ...Object.fromEntries(filterFields(fields).flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
       ...(limit !== undefined && limit !== 0 && limit !== '0' && limit !== '' && { limit }),
       ...changedInTheLast(fields, index),
     }
@@ -59,9 +71,16 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
       },
     )
     const { isWhole } = part
-    const columns = withDatatypes(fields, named, part.columns, source, index)
+    if (kind === 'clone' && (part.isChosen || !isWhole || named))
+      throw logical(
+        index,
+        `A clone is a whole table. "${source}" is an alias of some rows or columns, or the request has filters: load a copy.`,
+      )
+    const mapping = withDatatypes(fields, named, part.columns, source, index)
+    // A typed table keeps its types (corrections-2, W14).
+    const columns = part.isTyped ? mapping?.map(({ type: _, ...column }) => column) : mapping
     const incremental = flag(fields.incremental)
-    const canBeView = isWhole && !incremental && sourceBranch === undefined
+    const canBeView = isWhole && !incremental && sourceBranch === undefined && !part.isAlias
     const loadType = kind === 'clone' ? 'COPY' : loadTypeFrom(fields, index, canBeView)
     const overwrite = flag(fields.overwrite)
     if (incremental && overwrite)
@@ -73,6 +92,7 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
       incremental,
       overwrite,
       loadType,
+      withLoadTime: kind === 'clone' && !flag(fields.dropTimestampColumn),
       possibleLoadTypes: canBeView && kind === 'load' ? ['COPY', 'VIEW'] : ['COPY'],
       ...(sourceBranch && { sourceBranch }),
       ...(columns && { columns }),
@@ -88,6 +108,23 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
   }
 }
 
+/** An empty whereColumn is no filter. */
+const filterFields = ({ whereColumn }: Fields): readonly string[] =>
+  isUnset(whereColumn)
+    ? QUERY_FIELDS.filter((name) => !['whereColumn', 'whereValues', 'whereOperator'].includes(name))
+    : QUERY_FIELDS
+
+/** Before anything is looked up. */
+function refuseDuplicates(fields: readonly Fields[]): void {
+  const seen = new Set<string>()
+  for (const { destination } of fields) {
+    const name = String(destination ?? '').toLowerCase()
+    if (name !== '' && seen.has(name))
+      throw new PlatformError('workspace.duplicateDestination', { destination: name.slice(0, 200) })
+    seen.add(name)
+  }
+}
+
 /** A view shows a whole table of the same branch; everything else is a copy. */
 function loadTypeFrom({ loadType, useView }: Fields, index: number, canBeView: boolean): LoadType {
   const said = loadType === undefined || loadType === '' ? (flag(useView) ? 'VIEW' : 'COPY') : String(loadType).toUpperCase()
@@ -95,7 +132,7 @@ function loadTypeFrom({ loadType, useView }: Fields, index: number, canBeView: b
   if (said === 'VIEW' && !canBeView)
     throw logical(
       index,
-      'A view shows all rows of a table of the same branch. Remove filters, limits and "incremental", or load a copy.',
+      'A view shows all rows of a table of the same branch that is not an alias. Omit filters, limits and "incremental", or load a copy.',
     )
   return (said === 'VIEW' || said === 'AUTO') && canBeView ? 'VIEW' : 'COPY'
 }
@@ -165,7 +202,7 @@ function columnFrom(column: Fields, index: number): SqlColumnMapping {
 function typeFrom({ type, length }: Fields, index: number): string | undefined {
   if (type === undefined || type === '') return undefined
   const read = sqlTypeOf(String(type), length === undefined ? '' : String(length))
-  if ('problem' in read) throw bad(index, read.problem)
+  if ('problem' in read) throw new PlatformError('workspace.inputMapping', { index, reason: read.problem })
   return read.type
 }
 
@@ -189,6 +226,8 @@ function sourceError(error: unknown, source: string, isOfDefault: boolean): unkn
   if (!(error instanceof PlatformError)) return error
   const where = isOfDefault ? ' in the default branch. Send "sourceBranchId" for a table of another branch' : ''
   if (error.kind === 'not-found') return new PlatformError('workspace.sourceNotFound', { source, where })
+  if (error.code === 'storage.tables.validation.columnNotExists')
+    return new PlatformError('storage.tables.nonExistingColumns', {}, { text: error.message })
   return error.kind === 'forbidden' ? new PlatformError('workspace.tableAccessDenied', { source }) : error
 }
 

@@ -156,7 +156,7 @@ test('W16: datatypes give columns their types, by name or as a list', async () =
   ])
   for (const [item, code] of [
     [{ datatypes: { nope: 'INTEGER' } }, 'storage.tables.nonExistingColumns'],
-    [{ datatypes: { id: 'no type!' } }, 'workspace.loadRequestBadInput'],
+    [{ datatypes: { id: 'no type!' } }, 'workspace.inputMapping'],
     [{ datatypes: 'INTEGER' }, 'workspace.loadRequestBadInput'],
     [{ datatypes: { id: 'INTEGER' }, columns: [{ source: 'id', type: 'BIGINT' }] }, 'workspace.loadRequestLogicalException'],
   ] as const) {

@@ -1,5 +1,6 @@
 // Loading tables of the project into a workspace: copies, or views that always show the newest state. All of a request or nothing.
 
+import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { singleQuoted } from '../../../kit/text/single-quoted.ts'
 import type { Actor } from '../../../model/actor.ts'
@@ -26,6 +27,8 @@ export interface LoadItem {
   readonly query: Readonly<Record<string, unknown>>
   readonly incremental: boolean
   readonly overwrite: boolean
+  /** A clone has the column `_timestamp` behind the others (corrections-2, W9). */
+  readonly withLoadTime: boolean
   readonly loadType: LoadType
   /** What else the load could be; for dry runs. */
   readonly possibleLoadTypes: readonly LoadType[]
@@ -43,7 +46,8 @@ export interface LoadInput {
 interface TablePart {
   readonly columns: readonly string[]
   readonly primaryKey: readonly string[]
-  open(): ReturnType<FindTable>
+  sizeBytes(): Promise<number>
+  open(withLoadTime?: boolean): ReturnType<FindTable>
 }
 
 export interface WorkspaceLoadDeps {
@@ -51,13 +55,22 @@ export interface WorkspaceLoadDeps {
   readonly sessions: Pick<WorkspaceSessions, 'use'>
   readonly findTable: FindTable
   readonly recordEvent: RecordEvent
+  /** Counts bytes that leave the tables. */
+  readonly exported: (trx: Trx, projectId: number, runId: string | null, bytes: number) => Promise<void>
   readonly partOf: (scope: Scope, tableId: string, query: Readonly<Record<string, unknown>>) => Promise<TablePart>
 }
 
 /** The schema under which a load sees its parts; no bucket has this name. */
 const PARTS = 'sys.load'
 
-export function createWorkspaceLoad({ workspaces, sessions, findTable, recordEvent, partOf }: WorkspaceLoadDeps): JobHandler {
+export function createWorkspaceLoad({
+  workspaces,
+  sessions,
+  findTable,
+  recordEvent,
+  exported,
+  partOf,
+}: WorkspaceLoadDeps): JobHandler {
   return async ({ job, signal, publish }) => {
     const { workspaceId, items, preserve, actor, branch } = job.input as LoadInput // written by the routes of this module
     const workspace = await workspaces.find(job.projectId, workspaceId)
@@ -70,16 +83,18 @@ export function createWorkspaceLoad({ workspaces, sessions, findTable, recordEve
       ),
     )
     const find: FindTable = async (scope, schema, name) =>
-      schema === PARTS ? parts[Number(name)]?.open() : findTable(scope, schema, name)
+      schema === PARTS ? parts[Number(name)]?.open(items[Number(name)]?.withLoadTime) : findTable(scope, schema, name)
     await sessions.use({ actor, branch }, workspace, (open) => loadAll(open, items, parts, preserve), {
       signal,
       findTable: find,
     })
+    const outBytes = (await Promise.all(parts.map((part) => part.sizeBytes()))).reduce((sum, bytes) => sum + bytes, 0)
     const tables = items.map(({ source, destination, loadType }) => ({ source, destination, loadType }))
     await publish(async (trx) => {
       for (const event of eventsOf(job.operationName, workspace, tables, preserve))
         await recordEvent(trx, job.source, event, job.origin)
-      return { results: { tables } }
+      await exported(trx, job.projectId, job.origin.runId, outBytes)
+      return { results: { tables }, metrics: { outBytes } }
     })
   }
 }
@@ -139,7 +154,8 @@ async function loadOne({ session, signal }: WorkspaceSession, item: LoadItem, pl
   const existing = (await objectsIn(session)).find(({ name }) => name.toLowerCase() === destination.toLowerCase())
   const columns =
     item.columns ?? part.columns.map((name) => ({ source: name, destination: name, isNullable: true, emptyIsNull: false }))
-  const select = `SELECT ${columns.map(sqlColumn).join(', ')} FROM ${place}`
+  const loadTime = item.withLoadTime ? `, strftime(CAST("_timestamp" AS TIMESTAMP), '%Y-%m-%d %H:%M:%S') AS "_timestamp"` : ''
+  const select = `SELECT ${columns.map(sqlColumn).join(', ')}${loadTime} FROM ${place}`
   if (existing?.type === 'table' && incremental && loadType === 'COPY') {
     await compareColumns(session, item, existing.name, columns, select)
     const renamed = (name: string) => columns.find(({ source }) => source === name)?.destination

@@ -33,7 +33,12 @@ export function createWorkspaceUnload(
       workspace,
       async ({ session, signal: either }) => {
         await checkTable(session, workspaceId, table)
-        const { bytes } = await session.copy(`FROM ${identifier(table)}`, 'csv', { signal: either })
+        const { columns, bytes, cancel } = await session.copy(`FROM ${identifier(table)}`, 'csv', { signal: either })
+        const reserved = columns.map(({ name }) => name).filter((name) => name.startsWith('_'))
+        if (reserved.length > 0) {
+          await cancel()
+          throw reservedColumns(table, reserved)
+        }
         const { sizeBytes } = await saveText(path, bytes)
         return { path, sizeBytes, name: `${table} of workspace ${workspaceId}`, remove: () => removeFile(path) }
       },
@@ -41,6 +46,15 @@ export function createWorkspaceUnload(
     )
   }
 }
+
+const reservedColumns = (table: string, names: readonly string[]) =>
+  new PlatformError(
+    'storage.invalidColumns',
+    {},
+    {
+      text: `The table "${table.slice(0, 100)}" of the workspace has columns that begin with an underscore: ${names.join(', ').slice(0, 500)}. Rename them before the load.`,
+    },
+  )
 
 async function checkTable(session: SqlSession, workspaceId: number, table: string): Promise<void> {
   if (!(await objectsIn(session)).some(({ name }) => name === table))

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { defined } from '../../../kit/defined.ts'
+import { BACKEND } from '../../../model/backend.ts'
 import type { Workspace } from './workspaces.store.ts'
 
 export const WorkspaceView = Type.Object(
@@ -20,6 +21,8 @@ export const WorkspaceView = Type.Object(
       port: Type.Optional(Type.Integer({ description: 'Of PostgreSQL clients, when the stack listens for them.' })),
       database: Type.String(),
       schema: Type.String(),
+      region: Type.Optional(Type.String({ description: 'Of a project that reports another backend.' })),
+      warehouse: Type.Optional(Type.String({ description: 'Of a project that reports snowflake.' })),
       user: Type.String(),
       loginType: Type.String(),
       ssoLoginAvailable: Type.Boolean(),
@@ -34,6 +37,8 @@ export const WorkspaceView = Type.Object(
   },
   { title: 'Workspace' },
 )
+
+const SNOWFLAKE = 'snowflake'
 
 const userOf = (workspaceId: number): string => `workspace_${workspaceId}`
 
@@ -64,15 +69,17 @@ export const workspaceView = (
     database: 'workspace',
     schema: 'main',
     user: userOf(workspace.id),
-    loginType: workspace.loginType,
+    ...(backend !== BACKEND && { region: 'local' }),
+    ...(backend === SNOWFLAKE && { warehouse: 'MILLRACE' }),
+    loginType: backend === SNOWFLAKE && workspace.loginType === 'default' ? 'snowflake-legacy-service' : workspace.loginType,
     ssoLoginAvailable: false,
     ...defined({ password, credentials }),
   },
-  backendSize: workspace.backendSize,
+  backendSize: workspace.backendSize ?? (backend === SNOWFLAKE ? 'small' : null),
   statementTimeoutSeconds: workspace.statementTimeoutSeconds,
   creatorToken: { id: workspace.creator.tokenId, description: workspace.creator.description },
   readOnlyStorageAccess: workspace.readOnlyStorageAccess,
-  platformUsageType: 'user',
+  platformUsageType: workspace.configurationId === null ? 'user' : 'service',
 })
 
 /** With what the stack reports of itself. */

@@ -88,7 +88,7 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
     onSession: sql.onSession,
   })
   const queryJobs = createQueryJobs({ workspaces, sessions, results, jobs: storageJobs })
-  const load = createWorkspaceLoad({ workspaces, sessions, findTable, recordEvent, partOf: part })
+  const load = createWorkspaceLoad({ workspaces, sessions, findTable, recordEvent, exported: usage.port.exported, partOf: part })
   const jobs = createWorkspaceJobs(workspaces, backendName, sqlPort)
   const view = createWorkspaceViewer(backendName, sqlPort)
   const loop = createWorkspacesLoop({
@@ -130,7 +130,7 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
     sessions,
     isPassword: credentials.isPassword,
     check: async (scope: Scope, workspaceId: number): Promise<void> => {
-      await workspaces.get(scope, String(workspaceId))
+      await workspaces.getForUnload(scope, workspaceId)
     },
     openTable: createWorkspaceUnload(workspaces, sessions, sql.scratchDir),
     readColumn: createColumnValues(workspaces, sessions),

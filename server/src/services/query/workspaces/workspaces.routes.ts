@@ -135,7 +135,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     const input: LoadInput = { workspaceId: workspace.id, preserve, items, ...scope }
     const job = await createJob(req, {
       operationName,
-      operationParams: { workspaceId: workspace.id, preserve, input: items },
+      operationParams: { workspaceId: workspace.id, preserve, input: req.body?.input }, // as it was sent (corrections-2, W14)
       input,
       branchId: req.branch.id,
       lockKeys: [lockOf(workspace)],

@@ -89,7 +89,7 @@ test('a workspace with a login of another backend has no password and is used th
 
 test('workspaces that cannot be are refused, and those of others are not found', async () => {
   for (const [json, code] of [
-    [{ backend: 'redshift' }, 'storage.backendNotAllowed'],
+    [{ backend: 'redshift' }, 'workspace.backendNotSupported'],
     [{ backendSize: 'huge' }, 'workspace.unsupportedBackendSize'],
     [{ loginType: 'kerberos' }, 'workspace.loginTypeNotSupported'],
     [{ loginType: 'snowflake-service-keypair', publicKey: 'MIIB' }, 'workspace.publicKeyInvalid'],
@@ -200,11 +200,11 @@ test('loads that cannot work are refused before a job is made', async () => {
   const source = 'in.c-main.orders'
   for (const [json, code, status = 400] of [
     [{}, 'workspace.loadRequestInputRequired'],
-    [{ input: 'x' }, 'workspace.loadRequestInputRequired'],
+    [{ input: 'x' }, 'workspace.loadRequestBadInput'],
     [{ input: ['x'] }, 'workspace.loadRequestBadInput'],
     [{ input: [{ source }] }, 'workspace.loadRequestBadInput'],
     [{ input: [{ source, destination: 'a', loadType: 'MOVE' }] }, 'workspace.loadRequestBadInput'],
-    [{ input: [{ source, destination: 'a', columns: [{ source: 'id', type: 'INT); DROP' }] }] }, 'workspace.loadRequestBadInput'],
+    [{ input: [{ source, destination: 'a', columns: [{ source: 'id', type: 'INT); DROP' }] }] }, 'workspace.inputMapping'],
     [{ input: [{ source, destination: 'a', loadType: 'VIEW', rows: 1 }] }, 'workspace.loadRequestLogicalException'],
     [{ input: [{ source, destination: 'a', incremental: true, overwrite: true }] }, 'workspace.loadRequestLogicalException'],
     [
@@ -217,7 +217,7 @@ test('loads that cannot work are refused before a job is made', async () => {
       'workspace.duplicateDestination',
     ],
     [{ input: [{ source: 'in.c-main.nothing', destination: 'a' }] }, 'workspace.sourceNotFound', 404],
-    [{ input: [{ source, destination: 'a', columns: ['nothing'] }] }, 'storage.tables.validation.columnNotExists'],
+    [{ input: [{ source, destination: 'a', columns: ['nothing'] }] }, 'storage.tables.nonExistingColumns'],
   ] as const) {
     const answer = await stack.request('POST', `${PATH}/${id}/load`, { json })
     assert.deepEqual([answer.status, answer.json<{ code: string }>().code], [status, code], JSON.stringify(json))

@@ -67,7 +67,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     const { backend, backendSize, loginType = 'default', publicKey } = wanted
     const known = [BACKEND, await backendName(actor.projectId)]
     if (backend !== undefined && !known.includes(backend))
-      throw new PlatformError('storage.backendNotAllowed', { backend: backend.slice(0, 40), known: BACKEND })
+      throw new PlatformError('workspace.backendNotSupported', { backend: backend.slice(0, 40), known: BACKEND })
     if (backendSize !== undefined && !Object.hasOwn(SIZES, backendSize.toLowerCase()))
       throw new PlatformError('workspace.unsupportedBackendSize', {
         size: backendSize.slice(0, 40),
@@ -135,6 +135,13 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     return found
   }
 
+  /** Tables of a branch's workspace are also loaded into tables of the default branch (corrections-2, W1). */
+  async function getForUnload({ actor, branch }: Scope, id: number): Promise<Workspace> {
+    const found = await store.find(actor.projectId, id)
+    if (!found || (found.branchId !== branch.id && !branch.isDefault) || !mayUse(actor, found)) throw notFound(String(id))
+    return found
+  }
+
   /** The record first: from then on the workspace is not found. */
   async function remove({ projectId, id }: Pick<Workspace, 'projectId' | 'id'>, by?: By): Promise<void> {
     const workspace = await store.find(projectId, id)
@@ -165,6 +172,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     create,
     list,
     get,
+    getForUnload,
     remove,
     resetPassword,
     /** For logins with the name and password of a workspace, which carry no project. */

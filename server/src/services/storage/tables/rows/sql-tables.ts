@@ -2,8 +2,8 @@
 // tables come out as they do everywhere else.
 
 import type { SqlTable } from '../../../../engines/sql/sql-engine.ts'
-import { outAs, pathOf, query } from '../../../../engines/table-engine/relation.ts'
-import { columnNamed, referencedKeys } from '../../../../engines/table-engine/snapshot.ts'
+import { LOAD_TIME, outAs, pathOf, query } from '../../../../engines/table-engine/relation.ts'
+import { columnNamed, countBytes, referencedKeys } from '../../../../engines/table-engine/snapshot.ts'
 import { identifier, paths, sqlType } from '../../../../engines/table-engine/sql.ts'
 import type { QueryRequest } from '../../../../engines/table-engine/table-engine.ts'
 import { defined } from '../../../../kit/defined.ts'
@@ -11,6 +11,7 @@ import { PlatformError } from '../../../../kit/errors.ts'
 import type { SqlInput } from '../../../../model/run-ports.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { Table, TableParts } from '../table-catalog.ts'
+import { isWhole as isWholeTable } from './open-tables.ts'
 import { queryOf } from './table-export.ts'
 import { hasNoFilter, type QueryInput, readTableQuery, type TableQuery } from './table-query.ts'
 import { whole } from './table-requests.ts'
@@ -54,7 +55,11 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
       columns: wanted.columns ?? table.columns,
       primaryKey: table.primaryKey,
       isWhole: rows === undefined && hasNoFilter(wanted),
-      open: () => sqlTableOf(table, queryOf(table, wanted, rows)),
+      isAlias: table.source !== undefined,
+      isChosen: !isWholeTable(table),
+      isTyped: table.data.isTyped,
+      sizeBytes: async () => countBytes((await catalog.reading(table)).snapshot),
+      open: (withLoadTime = false) => sqlTableOf(table, queryOf(table, wanted, rows), withLoadTime),
     }
   }
 
@@ -66,16 +71,21 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
     return sqlTableOf(table, queryOf(table, wanted, asked.limit))
   }
 
-  async function sqlTableOf(table: Table, asked: Omit<QueryRequest, 'snapshot'> = queryOf(table, EVERYTHING)): Promise<SqlTable> {
+  async function sqlTableOf(
+    table: Table,
+    asked: Omit<QueryRequest, 'snapshot'> = queryOf(table, EVERYTHING),
+    withLoadTime = false,
+  ): Promise<SqlTable> {
     const { snapshot, snapshotId } = await catalog.reading(table)
+    const also = withLoadTime ? [LOAD_TIME] : []
     return {
-      version: JSON.stringify([snapshotId, asked]),
+      version: JSON.stringify([snapshotId, asked, withLoadTime]),
       keys: referencedKeys(snapshot),
       select: (local) => {
-        const plain = byName({ snapshot, ...asked }, local)
+        const plain = withLoadTime ? undefined : byName({ snapshot, ...asked }, local)
         if (plain) return plain
-        const { from, columns } = query({ snapshot, ...asked }, local)
-        return `SELECT ${columns.map(outAs).join(', ')} ${from}`
+        const { from, columns } = query({ snapshot, ...asked }, local, also)
+        return `SELECT ${[...columns, ...also].map(outAs).join(', ')} ${from}`
       },
     }
   }
@@ -122,5 +132,12 @@ export interface TablePart {
   readonly primaryKey: readonly string[]
   /** All rows of the table. */
   readonly isWhole: boolean
-  open(): Promise<SqlTable>
+  readonly isAlias: boolean
+  /** An alias that shows some of the rows or columns only. */
+  readonly isChosen: boolean
+  readonly isTyped: boolean
+  /** On disk, of the whole table. */
+  sizeBytes(): Promise<number>
+  /** `withLoadTime`: with the column `_timestamp` behind the others. */
+  open(withLoadTime?: boolean): Promise<SqlTable>
 }

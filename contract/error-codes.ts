@@ -323,10 +323,6 @@ export const ERRORS = {
     text: 'You are a member of several projects. Send the id of one in the header X-KBC-ProjectId: {projects}.',
   },
   'people.notMember': { kind: 'forbidden', text: 'You are not a member of {project}, or it does not exist.' },
-  'people.viewer': {
-    kind: 'forbidden',
-    text: 'Your role in this project is viewer, which is read-only. An admin of the project can make you an editor.',
-  },
   'people.adminNeeded': { kind: 'forbidden', text: 'Only {who} can do this.' },
   'people.signInFailed': { kind: 'unauthenticated', text: 'Wrong e-mail or password.' },
   'people.codeNeeded': {
@@ -915,7 +911,7 @@ export const ERRORS = {
   'storage.tables.notAnAlias': { kind: 'invalid', text: 'The table "{table}" is not an alias.' },
   'storage.tables.aliasHasAliases': {
     kind: 'invalid',
-    text: 'Cannot change {what} - table has dependent aliases: {aliases}.',
+    text: 'Cannot change {what} - table has dependent aliases',
   },
   'storage.tables.sameTableSwap': {
     kind: 'unprocessable',
@@ -970,7 +966,7 @@ export const ERRORS = {
   },
   'csvImport.columnsNotMatch': {
     kind: 'invalid',
-    text: 'Some columns are missing in the csv file. Missing columns: {missing}. Expected columns: {expected}. Please check if the expected delimiter "{delimiter}" is used in the csv file {file}.',
+    text: 'Some columns are missing in the csv file. Missing columns: {missing}. Expected columns: {expected}. Please check if the expected delimiter "{delimiter}" is used in the csv file.',
   },
   'storage.invalidColumns': {
     kind: 'invalid',
@@ -1075,6 +1071,7 @@ export const ERRORS = {
 
   // Metadata of configurations, branches, buckets, tables and columns
   'storage.metadata.invalidStructure': { kind: 'invalid', text: 'The metadata cannot be stored: {reason}' },
+  'storage.metadata.invalidParameter': { kind: 'invalid', text: 'The metadata parameter must be an array.' },
   'storage.metadata.invalidKey': { kind: 'invalid', text: 'Invalid Metadata Key ({place})' },
   'storage.metadata.invalidProvider': { kind: 'invalid', text: 'Provider is required.' },
   'storage.metadata.notFound': { kind: 'not-found', text: 'Metadata with id "{id}" not found' },

@@ -22,7 +22,7 @@ export interface MetadataWrite {
 /** `value` is the member `metadata` of a body: a list, a map of a form, or a string holding the JSON of one. */
 export function readMetadataItems(value: unknown): readonly MetadataPair[] {
   const list = typeof value === 'string' ? parse(value) : value
-  if (!Array.isArray(list)) throw notAList()
+  if (!Array.isArray(list)) throw notAList(list)
   if (list.length === 0 || list.length > MAX_ITEMS) {
     throw new PlatformError('storage.metadata.invalidStructure', {
       reason: `it must be a list of 1 to ${MAX_ITEMS} objects with key and value.`,
@@ -31,8 +31,23 @@ export function readMetadataItems(value: unknown): readonly MetadataPair[] {
   return list.map(readItem)
 }
 
-export const notAList = () =>
-  new PlatformError('storage.metadata.invalidStructure', {}, { text: 'The metadata parameter must be an array.' })
+const STRUCTURE = "Invalid structure. Metadata must be provided as an array of objects with 'key' and 'value' members"
+
+/** One object, as clients send by mistake, has a text of its own (corrections-2, A11). */
+export const notAList = (value: unknown): PlatformError =>
+  typeof value === 'object' && value !== null
+    ? new PlatformError('storage.metadata.invalidStructure', {}, { text: STRUCTURE })
+    : new PlatformError('storage.metadata.invalidParameter')
+
+const PROVIDER = /^[\w.:/ -]{1,255}$/
+
+/** Who the metadata is from, as the request names it. */
+export function readProvider(provider: string | undefined): string {
+  if (!provider) throw new PlatformError('storage.metadata.invalidProvider')
+  if (!PROVIDER.test(provider))
+    throw new PlatformError('storage.metadata.invalidProvider', {}, { text: 'Invalid metadata provider.' })
+  return provider
+}
 
 function readItem(item: unknown, i: number): MetadataPair {
   const { key, value } = (typeof item === 'object' && item !== null ? item : {}) as { key?: unknown; value?: unknown } // checked below

@@ -1,5 +1,6 @@
 // Which role of a person a route asks for: the check and the API document both read it here.
 
+import { PlatformError } from '../kit/errors.ts'
 import type { Role } from '../model/actor.ts'
 import type { Needs } from './rights.ts'
 
@@ -15,6 +16,16 @@ export interface RouteRights {
 
 export const mayChange = (method: string, { onlyReads }: RouteRights): boolean =>
   method !== 'GET' && method !== 'HEAD' && !onlyReads
+
+/** Clients know the first sentence and its code (corrections-2, A8). */
+export const viewerRefused = (): PlatformError =>
+  new PlatformError(
+    'accessDenied',
+    {},
+    {
+      text: "You don't have access to the resource. Your role in this project is viewer, which is read-only; an admin of the project can make you an editor.",
+    },
+  )
 
 /** Undefined: public, or about the caller's own account. */
 export function minimumRole(method: string, route: RouteRights): MinimumRole | undefined {

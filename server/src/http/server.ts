@@ -37,7 +37,7 @@ import { parseForm } from './forms/form.ts'
 import type { RequestLimits, TooMany } from './request-limits.ts'
 import { createResponseCache, type Place } from './response-cache.ts'
 import { mayUse, type Needs } from './rights.ts'
-import { isBelow, type MinimumRole, mayChange, minimumRole } from './roles.ts'
+import { isBelow, type MinimumRole, mayChange, minimumRole, viewerRefused } from './roles.ts'
 import { assertFromOwnPage, readCookie } from './session-cookie.ts'
 import type { TlsPair } from './tls.ts'
 import { validatorCompiler } from './validation.ts'
@@ -480,7 +480,7 @@ function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName
   const { needs, branch = 'allowed' } = route
   if (!actor) return new PlatformError(request.tokenValue === '' ? 'storage.tokenMissing' : 'storage.tokenInvalid')
   const changes = mayChange(request.method, route)
-  if (changes && actor.role === 'viewer') return new PlatformError('people.viewer')
+  if (changes && actor.role === 'viewer') return viewerRefused()
   if ((actor.role && isBelow(actor.role, minimumRole(request.method, route))) || !mayUse(actor, needs))
     return new PlatformError(route.refusal ?? 'accessDenied')
   if (changes && actor.pausedReason !== undefined) return new PlatformError('projectPaused', { reason: actor.pausedReason })

@@ -28,7 +28,7 @@ export const mergeRequestView = (request: MergeRequest) => ({
 /** With what it changes: from the request for a review on, also when the branch is gone. */
 export const mergeRequestDetail = (request: MergeRequest) => ({
   ...mergeRequestView(request),
-  changeLog: { configurations: request.changeLog },
+  changeLog: request.changeLog.length === 0 ? [] : { configurations: request.changeLog },
 })
 
 const reviewerView = (id: number, { approvals }: MergeRequest) => {

@@ -101,7 +101,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
       const open = (await listMergeRequests(trx, actor.projectId)).find(
         ({ branchFromId, state }) => branchFromId === from.id && !isEnded(state),
       )
-      if (open) throw new PlatformError('mergeRequest.exists', { id: open.id, branch: from.name })
+      if (open) throw new PlatformError('mergeRequest.exists', { id: open.id, branch: from.id })
       const request = await insertMergeRequest(trx, {
         projectId: actor.projectId,
         branchFromId: from.id,
@@ -119,7 +119,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
         creator: by,
         merged: undefined,
       })
-      const params = { creatorId: actor.tokenId, mergeRequestId: request.id }
+      const params = { creatorId: actor.adminId ?? actor.tokenId, mergeRequestId: request.id }
       await recordEvent(trx, actor, eventOf('storage.mergeRequestCreated', params, objectOf(request)), origin)
       return request
     })
@@ -218,7 +218,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
     if (before.approvals.some(({ by }) => isSame(by, approver)))
       throw new PlatformError('mergeRequest.refused', { reason: 'This reviewer has already approved this request.' })
     if (isSame(creator, approver) && others.length > 0)
-      throw new PlatformError('mergeRequest.refused', { reason: 'The creator of a merge request cannot approve it.' })
+      throw new PlatformError('mergeRequest.refused', { reason: 'Request creator cannot approve their own request.' })
     const approved = await step(trx, { source: actor, origin }, id, 'approve', { reason })
     const required = (await findRequiredApprovals(trx, actor.projectId)) ?? (others.length >= 2 ? 2 : 1)
     return approved.approvals.length < required ? approved : await step(trx, { source: actor, origin }, id, 'finish-review')

@@ -7,6 +7,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TObject, Type } from 'typebox'
 import { passwordOf } from '../../../http/basic-password.ts'
+import { viewerRefused } from '../../../http/roles.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { OpenRepository, Repositories } from './repositories.ts'
 
@@ -104,7 +105,7 @@ export function gitRoutes({ repositories }: { repositories: Repositories }): Fas
 
 function checkPush({ actor, permissions }: OpenRepository): void {
   if (permissions === 'readOnly') throw new PlatformError('apps.gitReadOnly')
-  if (actor.role === 'viewer') throw new PlatformError('people.viewer')
+  if (actor.role === 'viewer') throw viewerRefused()
   if (actor.pausedReason !== undefined) throw new PlatformError('projectPaused', { reason: actor.pausedReason })
 }
 

@@ -7,7 +7,7 @@ import { DryRun, DryRunView, isDryRun, untilGone } from '../../../http/dry-run.t
 import { idFrom } from '../../../http/ids.ts'
 import { includeFrom } from '../../../http/include.ts'
 import { JobView, jobStarter } from '../../../http/job-view.ts'
-import { readMetadataItems } from '../../../http/metadata-items.ts'
+import { readMetadataItems, readProvider } from '../../../http/metadata-items.ts'
 import {
   Async,
   BucketId,
@@ -250,8 +250,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       },
       async (req, reply) => {
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
-        const { provider } = req.body
-        if (!provider) throw new PlatformError('storage.metadata.invalidProvider')
+        const provider = readProvider(req.body.provider)
         await buckets.setMetadata(req.actor, bucket, provider, readMetadataItems(req.body.metadata), req.origin)
         return reply.code(201).send((await metadataViews(req.actor.projectId, [bucket.key])).get(bucket.key) ?? [])
       },

@@ -110,8 +110,8 @@ export function createTableAliases(parts: TableParts) {
   }
 
   async function refuseDependants(table: Table, what: string): Promise<void> {
-    const aliases = (await catalog.aliasesOf(table.row.key)).map(({ name }) => name)
-    if (aliases.length > 0) throw new PlatformError('storage.tables.aliasHasAliases', { what, aliases: aliases.join(', ') })
+    const aliases = await catalog.aliasesOf(table.row.key)
+    if (aliases.length > 0) throw new PlatformError('storage.tables.aliasHasAliases', { what })
   }
 
   return { create, setFilter, removeFilter, setSync }

@@ -8,6 +8,7 @@ import {
   metadataView,
   notAList,
   readMetadataItems,
+  readProvider,
 } from '../../../../http/metadata-items.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import type { Origin } from '../../../../model/event.ts'
@@ -55,7 +56,7 @@ export function createTableMetadata(parts: TableParts) {
     const provider = providerFrom(request.provider, table)
     const pairs = isAbsent(request.metadata) ? [] : readMetadataItems(request.metadata)
     const byColumn = readColumnsMetadata(request.columnsMetadata, table.columns)
-    if (pairs.length === 0 && byColumn.size === 0) throw notAList()
+    if (pairs.length === 0 && byColumn.size === 0) throw notAList(undefined)
     await inTransaction(async (trx) => {
       const { projectId, key } = table.row
       if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, { provider, pairs, at: clock.now() })
@@ -115,9 +116,9 @@ async function columnOf(get: TableParts['catalog']['get'], scope: Scope, columnI
 
 /** On typed tables only the platform writes its own entries. */
 function providerFrom(provider: string | undefined, table: Table): string {
-  if (!provider) throw new PlatformError('storage.metadata.invalidProvider')
-  if (provider === STORAGE_PROVIDER && table.data.isTyped) throw isOfStorage('edited')
-  return provider
+  const known = readProvider(provider)
+  if (known === STORAGE_PROVIDER && table.data.isTyped) throw isOfStorage('edited')
+  return known
 }
 
 /** What the platform says of typed tables is not for others to change. */
@@ -150,7 +151,7 @@ function readColumnsMetadata(value: unknown, columns: readonly string[]): Readon
 
 function itemsOf(value: unknown): { column: string; item: unknown }[] {
   if (value === undefined || value === null || value === '') return []
-  if (typeof value !== 'object') throw notAList()
+  if (typeof value !== 'object') throw notAList(undefined)
   const groups: [string, unknown][] = Array.isArray(value) ? value.map((group: unknown) => ['', group]) : Object.entries(value)
   return groups.flatMap(([key, group]) => {
     const items: unknown[] = Array.isArray(group) ? group : [group]
@@ -169,6 +170,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    throw notAList()
+    throw notAList(undefined)
   }
 }

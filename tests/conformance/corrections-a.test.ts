@@ -289,7 +289,7 @@ test('corrections A', async (t) => {
     const notDefault = 'Cannot create merge request. Target branch is not default.'
     await refused('POST', 'merge-request', { json: { ...body, branchIntoId: dev } }, 400, notDefault)
     const { id } = (await ok('POST', 'merge-request', { json: body })).json<{ id: number }>()
-    const another = `There is already a merge request (${id}) created from branch "dev"`
+    const another = `There is already a merge request (${id}) created from branch "${dev}"`
     await refused('POST', 'merge-request', { json: body }, 400, another)
 
     const move = async (step: string, by = masterToken) =>

@@ -28,11 +28,11 @@ export const Cards = ({ label, query, count, teach, children }: ListingProps) =>
       {null}
     </Listing>
   ) : (
-    <div className="stack4">{children}</div>
+    <div className="stack-4">{children}</div>
   )
 
 export const Teach = ({ children }: { children: ReactNode }) => (
   <div className="empty">
-    <p className="md soft">{children}</p>
+    <p className="body-text soft">{children}</p>
   </div>
 )

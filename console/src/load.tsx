@@ -54,9 +54,9 @@ export function Loaded<T>({
 const WIDTHS = ['72%', '58%', '80%', '44%', '66%', '52%', '76%', '60%']
 
 export const Lines = ({ count = 4 }: { count?: number }) => (
-  <div className="in stack3" role="status" aria-label="Loading">
+  <div className="inset stack-3" role="status" aria-label="Loading">
     {WIDTHS.slice(0, count).map((width) => (
-      <span key={width} className="skel" style={{ width }} />
+      <span key={width} className="skeleton" style={{ width }} />
     ))}
   </div>
 )

@@ -310,7 +310,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await go('/builder/broken?step=login')
     const sent = async (header: RegExp) => {
       await live.getByRole('button', { name: '1 page' }).click()
-      await live.locator('.req').filter({ hasText: header }).waitFor() // as sent, the secret masked
+      await live.locator('.request-line').filter({ hasText: header }).waitFor() // as sent, the secret masked
     }
     await page.getByRole('radio', { name: /^User and password/ }).click()
     await page.getByLabel('User', { exact: true }).fill('ada')

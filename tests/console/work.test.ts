@@ -450,7 +450,7 @@ async function scrollSteps(page: Page): Promise<number> {
   await session.send('Profiler.enable')
   await session.send('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   await page.evaluate(`(async () => {
-    const frame = document.querySelector('.log')
+    const frame = document.querySelector('.job-log')
     const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
     for (let place = 0; place < 10; place++) {
       frame.scrollTo(0, (frame.scrollHeight * place) / 10)

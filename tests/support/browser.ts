@@ -118,8 +118,8 @@ export async function checkScreensOn(opened: OpenPage, screens: readonly Screen[
 }
 
 async function settled(page: Page): Promise<void> {
-  await page.locator('h1:not(:has(.skel))').waitFor()
-  await page.locator('.skel').first().waitFor({ state: 'detached' })
+  await page.locator('h1:not(:has(.skeleton))').waitFor()
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
 }
 
 /** What is shown, in both themes without serious findings of axe, and at three widths and at 200 % without scrolling sideways. */

@@ -18,7 +18,13 @@ export interface Side {
 
 export type Origin = 'root' | 'row' | 'vault' | 'variable' | 'default'
 
-const MARKS: Readonly<Record<Origin, string>> = { root: 'g1', row: 'g2', vault: 'g3', variable: 'g3', default: 'g4' }
+const MARKS: Readonly<Record<Origin, string>> = {
+  root: 'from-root',
+  row: 'from-row',
+  vault: 'from-variable',
+  variable: 'from-variable',
+  default: 'from-default',
+}
 /** Each default is one more reading of the text; a document of this size says what it wants. */
 const MOST_CHARACTERS = 100_000
 
@@ -42,9 +48,9 @@ export function EffectiveView({ draft, saved, rowName, schema, onOpen }: Effecti
   return (
     <>
       <div className="pane-h">
-        <h2 className="h clip">{rowName === undefined ? 'What will run' : `Effective for row ${rowName}`}</h2>
+        <h2 className="heading clip">{rowName === undefined ? 'What will run' : `Effective for row ${rowName}`}</h2>
         <span className="push" />
-        <fieldset className="seg sm" aria-label="Which state">
+        <fieldset className="segments small" aria-label="Which state">
           <button type="button" aria-pressed={!isSaved} onClick={() => setSaved(false)}>
             With changes
           </button>
@@ -53,39 +59,39 @@ export function EffectiveView({ draft, saved, rowName, schema, onOpen }: Effecti
           </button>
         </fieldset>
       </div>
-      <div className="leg">
+      <div className="origin-legend">
         <span>
-          <i className="g1" />
+          <i className="from-root" />
           root
         </span>
         {rowName === undefined ? null : (
           <span>
-            <i className="g2" />
+            <i className="from-row" />
             row {rowName}
           </span>
         )}
         <span>
-          <i className="g3" />
+          <i className="from-variable" />
           vault or variable
         </span>
         <span>
-          <i className="g4" />
+          <i className="from-default" />
           default of the component
         </span>
       </div>
-      {isReadable ? null : <p className="in mute">As saved: the JSON cannot be read yet.</p>}
+      {isReadable ? null : <p className="inset mute">As saved: the JSON cannot be read yet.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <section className="eff" aria-label="Effective configuration" tabIndex={0}>
+      <section className="effective" aria-label="Effective configuration" tabIndex={0}>
         {lines.map(({ key, text, pointer }) => {
           const side = pointer === undefined ? undefined : originOf(pointer, now.origins)
           const origin = side && /\{\{/.test(text) ? (/\{\{\s*vault\./.test(text) ? 'vault' : 'variable') : side
           const isNew = pointer !== undefined && savedLines.get(pointer)?.replace(/,$/, '') !== text.replace(/,$/, '')
           return (
-            <div key={key} className={isNew && !isSaved ? 'new' : undefined}>
+            <div key={key} className={isNew && !isSaved ? 'unsaved' : undefined}>
               <span>
                 <Coloured text={text} />
               </span>
-              <span className="o">
+              <span className="origin">
                 {origin === 'default' ? (
                   <>
                     <i className={MARKS.default} />
@@ -172,12 +178,12 @@ export function Coloured({ text }: { text: string }) {
   return (
     <>
       {indent}
-      {name ? <span className={isSecret ? 'x' : 'k'}>{name}</span> : null}
+      {name ? <span className={isSecret ? 'code-secret' : 'code-key'}>{name}</span> : null}
       {colon}
       {isSecret ? (
         <span className="secret">••••••</span>
       ) : (
-        <span className={value.startsWith('"') ? 's' : /^[-\dtfn]/.test(value) ? 'n' : ''}>{value}</span>
+        <span className={value.startsWith('"') ? 'code-string' : /^[-\dtfn]/.test(value) ? 'code-number' : ''}>{value}</span>
       )}
       {comma}
     </>

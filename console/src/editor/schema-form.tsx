@@ -136,7 +136,7 @@ function Members({ schema, path }: { schema: Schema; path: Path }) {
   const shown = short.length <= FEW ? short : short.filter(({ name }) => isSet(name) || schema.required?.includes(name))
   const further = isRecord(schema.additionalProperties) || schema.additionalProperties === true
   const fields = (list: typeof short) => (
-    <div className="f2">
+    <div className="two-fields">
       {list.map(({ name, member }) => (
         <Field key={name} name={name} schema={member} path={[...path, name]} isRequired={schema.required?.includes(name)} />
       ))}
@@ -185,10 +185,10 @@ function Unknown({ schema, path }: { schema: Schema; path: Path }) {
   const names = unknownNames(valueIn(document, path), schema, set)
   if (names.length === 0 || !onOpenJson) return null
   return (
-    <p className="xs mute">
+    <p className="fine mute">
       Kept as JSON, not shown here:{' '}
       {names.map((name) => (
-        <button key={name} type="button" className="link id" onClick={onOpenJson}>
+        <button key={name} type="button" className="link identifier" onClick={onOpenJson}>
           {pathText([...path, name])}
         </button>
       ))}
@@ -207,13 +207,13 @@ function Group({ name, schema, path }: { name: string; schema: Schema; path: Pat
   const choices = choicesOf(schema, set)
   if (value === undefined && isBelow)
     return (
-      <div className="unset row">
-        <span className="med">{label}</span>
-        <span className="xs mute clip">{above === undefined ? schema.description : 'from root'}</span>
-        <button type="button" className="btn sm push" onClick={() => put(path, emptyOf(schema, set))}>
-          <Icon name="plus" size="sm" />
+      <div className="unset flex-row">
+        <span className="medium">{label}</span>
+        <span className="fine mute clip">{above === undefined ? schema.description : 'from root'}</span>
+        <button type="button" className="button small push" onClick={() => put(path, emptyOf(schema, set))}>
+          <Icon name="plus" size="small" />
           <span>
-            {above === undefined ? 'Set' : 'Change'} <span className="vh">{label}</span>
+            {above === undefined ? 'Set' : 'Change'} <span className="visually-hidden">{label}</span>
           </span>
         </button>
       </div>
@@ -227,16 +227,16 @@ function Group({ name, schema, path }: { name: string; schema: Schema; path: Pat
         {value !== undefined && isBelow ? (
           <button
             type="button"
-            className="btn icon ghost sm"
+            className="button icon ghost small"
             aria-label={`Remove ${label}`}
             title={`Remove ${label}`}
             onClick={() => put(path, undefined)}
           >
-            <Icon name="x" size="sm" />
+            <Icon name="x" size="small" />
           </button>
         ) : null}
       </legend>
-      {schema.description ? <p className="xs mute legend-note">{schema.description}</p> : null}
+      {schema.description ? <p className="fine mute legend-note">{schema.description}</p> : null}
       {choices.length > 0 ? (
         <Choice label={label} choices={choices} path={path} />
       ) : typesOf(schema).includes('array') ? (
@@ -273,7 +273,7 @@ function Choice({ label, choices, path }: { label: string; choices: readonly Sch
   }
   return (
     <>
-      <div className="f2">
+      <div className="two-fields">
         <div className="field">
           <Label htmlFor={id} help={helpFor(path)} note={chosen?.description}>
             Kind
@@ -305,13 +305,13 @@ function List({ schema, path, label }: { schema: Schema; path: Path; label: stri
   const items = Array.isArray(value) ? (value as readonly unknown[]) : []
   const each = resolve(schema.items ?? {}, set)
   return (
-    <div className="stack3">
+    <div className="stack-3">
       {items.map((item, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an element of a JSON list has no other name
         <div key={index} className="item">
           <details open={items.length < 4}>
             <summary>
-              <span className="med clip">{summaryOf(item) ?? `${each.title ?? label} ${index + 1}`}</span>
+              <span className="medium clip">{summaryOf(item) ?? `${each.title ?? label} ${index + 1}`}</span>
             </summary>
             <div className="item-body">
               {isRecord(item) && each.properties ? (
@@ -321,32 +321,32 @@ function List({ schema, path, label }: { schema: Schema; path: Path; label: stri
               )}
             </div>
           </details>
-          <span className="row item-actions">
+          <span className="flex-row item-actions">
             {index > 0 ? (
               <button
                 type="button"
-                className="btn icon ghost sm"
+                className="button icon ghost small"
                 aria-label={`Move ${each.title ?? label} ${index + 1} up`}
                 title="Move up"
                 onClick={() => swap([...path, index - 1], [...path, index])}
               >
-                <Icon name="updown" size="sm" />
+                <Icon name="updown" size="small" />
               </button>
             ) : null}
             <button
               type="button"
-              className="btn icon ghost sm"
+              className="button icon ghost small"
               aria-label={`Remove ${each.title ?? label} ${index + 1}`}
               title="Remove"
               onClick={() => put([...path, index], undefined)}
             >
-              <Icon name="x" size="sm" />
+              <Icon name="x" size="small" />
             </button>
           </span>
         </div>
       ))}
-      <button type="button" className="btn sm" onClick={() => put([...path, items.length], emptyOf(each, set))}>
-        <Icon name="plus" size="sm" />
+      <button type="button" className="button small" onClick={() => put([...path, items.length], emptyOf(each, set))}>
+        <Icon name="plus" size="small" />
         <span>Add {(each.title ?? label).toLowerCase()}</span>
       </button>
     </div>
@@ -381,11 +381,11 @@ export function Entries({ schema, path, known }: { schema: Schema; path: Path; k
           <EntryValue name={name} schema={each} path={[...path, name]} />
           <button
             type="button"
-            className="btn icon ghost sm"
+            className="button icon ghost small"
             aria-label={`Remove ${name}`}
             onClick={() => put([...path, name], undefined)}
           >
-            <Icon name="x" size="sm" />
+            <Icon name="x" size="small" />
           </button>
         </div>
       ))}
@@ -401,8 +401,8 @@ export function Entries({ schema, path, known }: { schema: Schema; path: Path; k
           />
         </div>
       ) : (
-        <button type="button" className="btn sm ghost" onClick={() => setAdding(true)}>
-          <Icon name="plus" size="sm" />
+        <button type="button" className="button small ghost" onClick={() => setAdding(true)}>
+          <Icon name="plus" size="small" />
           <span>{path.length > 1 ? 'Add a value' : 'Add'}</span>
         </button>
       )}
@@ -473,7 +473,7 @@ function Field({
   const hint = value === undefined && above !== undefined ? `from root: ${briefly(above)}` : hintOf(schema)
   const control = controlOf({ name, schema, path, id, label, value, above })
   return (
-    <div className={`field ${isChanged ? 'chg' : ''} ${isWide ? 'span2' : ''}`}>
+    <div className={`field ${isChanged ? 'changed' : ''} ${isWide ? 'span-2' : ''}`}>
       <Label
         htmlFor={id}
         name={name}
@@ -653,10 +653,10 @@ function LongTexts({ id, path, label, values }: { id: string; path: Path; label:
   const { put } = useForm()
   const shown = values.length === 0 ? [''] : values.map(String)
   return (
-    <div className="stack2">
+    <div className="stack-2">
       {shown.map((text, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an element of a JSON list has no other name
-        <div key={index} className="row top">
+        <div key={index} className="flex-row align-top">
           <textarea
             className="input mono json-field"
             {...(index === 0 ? { id } : { 'aria-label': `${label} ${index + 1}` })}
@@ -668,18 +668,18 @@ function LongTexts({ id, path, label, values }: { id: string; path: Path; label:
           {values.length > 1 ? (
             <button
               type="button"
-              className="btn icon ghost sm"
+              className="button icon ghost small"
               aria-label={`Remove ${label} ${index + 1}`}
               title="Remove"
               onClick={() => put([...path, index], undefined)}
             >
-              <Icon name="x" size="sm" />
+              <Icon name="x" size="small" />
             </button>
           ) : null}
         </div>
       ))}
-      <button type="button" className="btn sm start" onClick={() => put([...path, values.length], '')}>
-        <Icon name="plus" size="sm" />
+      <button type="button" className="button small start" onClick={() => put([...path, values.length], '')}>
+        <Icon name="plus" size="small" />
         <span>Add another</span>
       </button>
     </div>
@@ -709,10 +709,10 @@ export function SecretInput({
   if (isEncrypted(name, value))
     return (
       <span className="input" id={id}>
-        <Icon name="lock" size="sm" />
+        <Icon name="lock" size="small" />
         <span className="mute">encrypted</span>
-        <button type="button" className="link push xs" onClick={() => onChange('')}>
-          Replace <span className="vh">{label}</span>
+        <button type="button" className="link push fine" onClick={() => onChange('')}>
+          Replace <span className="visually-hidden">{label}</span>
         </button>
       </span>
     )

@@ -74,5 +74,5 @@ export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorPro
     typed.current.clear()
     view.current?.dispatch({ changes: { from: 0, to: current.length, insert: text } })
   }, [text])
-  return <div ref={host} className="code-host sql" />
+  return <div ref={host} className="code-host sql-text" />
 }

@@ -25,7 +25,7 @@ export default function TextDifference({ before, after }: { before: string; afte
           <Run key={`${run.kind} ${run.from}`} run={run} lines={run.lines.slice(0, SHOWN)} />
         ),
       )}
-      {changed > SHOWN ? <p className="in mute">{count(changed)} lines differ. By value, every place is shown.</p> : null}
+      {changed > SHOWN ? <p className="inset mute">{count(changed)} lines differ. By value, every place is shown.</p> : null}
     </Scroll>
   )
 }
@@ -44,11 +44,11 @@ function upTo(runs: readonly LineRun[], limit: number): readonly LineRun[] {
 const SIGNS = { same: ' ', removed: '−', added: '+' } as const
 
 const Run = ({ run, lines, from = run.from }: { run: LineRun; lines: readonly string[]; from?: number }) => (
-  <pre className={`code ${run.kind === 'added' ? 'add' : run.kind === 'removed' ? 'del' : ''}`}>
+  <pre className={`code ${run.kind === 'added' ? 'line-added' : run.kind === 'removed' ? 'line-removed' : ''}`}>
     {lines.map((line, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its number
       <span key={from + index} className="diff-line">
-        <span className="no">{from + index}</span>
+        <span className="line-number">{from + index}</span>
         {SIGNS[run.kind]} {line}
       </span>
     ))}

@@ -9,7 +9,7 @@ export const ViewSwitch = ({
   canShowForm: boolean
   onChange: (view: string) => void
 }) => (
-  <fieldset className="seg" aria-label="View">
+  <fieldset className="segments" aria-label="View">
     <button type="button" aria-pressed={view === 'form'} disabled={!canShowForm} onClick={() => onChange('form')}>
       Form
     </button>

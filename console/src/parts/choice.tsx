@@ -8,9 +8,9 @@ interface ChoiceProps {
 
 /** One filter of a list. */
 export const Choice = ({ label, value = '', options, onChange }: ChoiceProps) => (
-  <label className="row">
+  <label className="flex-row">
     <span className="mute choice-name">{label}</span>
-    <select className="input sm" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
+    <select className="input small" aria-label={label} value={value} onChange={(event) => onChange(event.target.value)}>
       <option value="">any</option>
       {options.map(([one, name]) => (
         <option key={one} value={one}>

@@ -2,10 +2,10 @@ import { CopyButton } from './copy.tsx'
 
 /** What an action does, as commands to copy; folded until somebody asks. */
 export const Commands = ({ title, commands }: { title: string; commands: readonly string[] }) => (
-  <details className="xs commands">
+  <details className="fine commands">
     <summary>{title}</summary>
     {commands.map((command) => (
-      <div key={command} className="stack2">
+      <div key={command} className="stack-2">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
         <pre className="code sunken" tabIndex={0}>
           {command}

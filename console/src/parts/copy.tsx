@@ -9,8 +9,8 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
     setTimeout(() => setDone(false), 2000)
   }
   return (
-    <button type="button" className="btn sm ghost" onClick={() => void copy()}>
-      <Icon name={isDone ? 'check' : 'copy'} size="sm" />
+    <button type="button" className="button small ghost" onClick={() => void copy()}>
+      <Icon name={isDone ? 'check' : 'copy'} size="small" />
       <span aria-live="polite">{isDone ? 'Copied' : label}</span>
     </button>
   )

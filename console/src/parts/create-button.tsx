@@ -8,7 +8,7 @@ export function CreateButton({ label, children }: { label: string; children: (cl
   useKey('n', label, () => setOpen(true))
   return (
     <>
-      <button type="button" className="btn pri" onClick={() => setOpen(true)}>
+      <button type="button" className="button primary" onClick={() => setOpen(true)}>
         <Icon name="plus" />
         <span>{label}</span>
         <kbd>N</kbd>

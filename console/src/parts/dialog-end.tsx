@@ -12,11 +12,11 @@ interface DialogEndProps {
 export const DialogEnd = ({ error, isPending, onClose, children }: DialogEndProps) => (
   <>
     {error ? <Problem error={error} /> : null}
-    <div className="row">
-      <button type="button" className="btn push" onClick={onClose}>
+    <div className="flex-row">
+      <button type="button" className="button push" onClick={onClose}>
         Close
       </button>
-      <button type="submit" className="btn pri" disabled={isPending}>
+      <button type="submit" className="button primary" disabled={isPending}>
         {children}
       </button>
     </div>

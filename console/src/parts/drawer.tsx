@@ -34,9 +34,9 @@ function Layer({ className, title, onClose, children }: LayerProps & { readonly 
   const modal = useModal(onClose)
   return (
     <dialog {...modal} className={className} aria-label={title}>
-      <div className="hd row">
-        <h2 className="h grow">{title}</h2>
-        <button type="button" className="btn icon ghost sm" aria-label="Close" onClick={onClose}>
+      <div className="layer-head flex-row">
+        <h2 className="heading grow">{title}</h2>
+        <button type="button" className="button icon ghost small" aria-label="Close" onClick={onClose}>
           <Icon name="x" />
         </button>
       </div>
@@ -47,7 +47,7 @@ function Layer({ className, title, onClose, children }: LayerProps & { readonly 
 
 export const Drawer = ({ children, ...layer }: LayerProps) => (
   <Layer {...layer} className="drawer">
-    <div className="in stack4">{children}</div>
+    <div className="inset stack-4">{children}</div>
   </Layer>
 )
 

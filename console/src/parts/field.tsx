@@ -22,7 +22,7 @@ export function Field({ label, name, hint, bad, children }: FieldProps & { reado
         {label}
       </Label>
       {children(id)}
-      {bad ? <span className="bad">{bad}</span> : hint ? <span className="hint">{hint}</span> : null}
+      {bad ? <span className="field-problem">{bad}</span> : hint ? <span className="hint">{hint}</span> : null}
     </div>
   )
 }

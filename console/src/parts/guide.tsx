@@ -43,7 +43,7 @@ export function Label({
   const around = useContext(AboutContext)
   const about = help ?? around
   return (
-    <span className="lab">
+    <span className="label-line">
       <label htmlFor={htmlFor}>
         {children}
         {marked}
@@ -70,13 +70,13 @@ export function HelpButton({
 }: About & { readonly label: string; readonly name?: string | undefined; readonly note?: string | undefined }) {
   return (
     <Opener
-      className="btn icon ghost sm help"
+      className="button icon ghost small help"
       title={`Help about ${label}`}
       at={{ address: `/help/${page}`, section, name }}
       note={note}
     >
-      <Icon name="help" size="sm" />
-      <span className="vh">Help about {label}</span>
+      <Icon name="help" size="small" />
+      <span className="visually-hidden">Help about {label}</span>
     </Opener>
   )
 }
@@ -93,12 +93,12 @@ export function PageLink({ url, children }: { url: string; children: ReactNode }
   const { origin, pathname } = new URL(url, location.href)
   if (origin === location.origin)
     return (
-      <Opener className="link xs" at={{ address: pathname, section: '' }}>
+      <Opener className="link fine" at={{ address: pathname, section: '' }}>
         {children}
       </Opener>
     )
   return (
-    <a className="xs" href={url} target="_blank" rel="noreferrer">
+    <a className="fine" href={url} target="_blank" rel="noreferrer">
       {children}
     </a>
   )
@@ -163,7 +163,7 @@ function GuideDrawer({ at, note, onClose }: { at: Place; note?: string | undefin
   const [, guide] = /^\/help\/?(.*)$/.exec(place.address) ?? []
   return (
     <Drawer title="Help" onClose={onClose}>
-      {note && place === at ? <p className="md">{note}</p> : null}
+      {note && place === at ? <p className="body-text">{note}</p> : null}
       {query.data ? (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside take the keys
         // biome-ignore lint/a11y/noStaticElementInteractions: as above
@@ -172,7 +172,7 @@ function GuideDrawer({ at, note, onClose }: { at: Place; note?: string | undefin
         </div>
       ) : null}
       {query.error ? <p role="alert">{query.error.message}</p> : null}
-      <p className="row wrap">
+      <p className="flex-row wrap">
         {place === at ? null : (
           <button type="button" className="link" onClick={() => setPlace(at)}>
             Back
@@ -213,10 +213,10 @@ const isHeadingAbove = (one: Element, start: Element): boolean => /^H[1-6]$/.tes
 function RowMeaning({ row }: { row: Element }) {
   const names = [...(row.closest('table')?.querySelectorAll('th') ?? [])].map((cell) => cell.textContent ?? '')
   return (
-    <dl className="stack3">
+    <dl className="stack-3">
       {[...row.querySelectorAll('td')].map((cell, index) => (
         <div key={names[index]}>
-          <dt className="xs mute">{names[index]}</dt>
+          <dt className="fine mute">{names[index]}</dt>
           <dd>{children(cell)}</dd>
         </div>
       ))}

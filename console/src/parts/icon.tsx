@@ -178,7 +178,7 @@ const SHAPES = {
   'st-run': (
     <>
       <circle cx="8" cy="8" r="6" opacity=".28" />
-      <path className="arc" d="M8 2a6 6 0 0 1 6 6" />
+      <path className="turning" d="M8 2a6 6 0 0 1 6 6" />
     </>
   ),
   'st-skip': <path d="m3.4 4 4 4-4 4M8.8 4l4 4-4 4" />,
@@ -223,8 +223,8 @@ const SHAPES = {
 export type IconName = keyof typeof SHAPES
 
 /** Decoration beside a word: screen readers pass over it. */
-export const Icon = ({ name, size = '' }: { name: IconName; size?: 'sm' | 'lg' | '' }) => (
-  <svg className={`i ${size}`} viewBox="0 0 16 16" aria-hidden="true">
+export const Icon = ({ name, size = '' }: { name: IconName; size?: 'small' | 'large' | '' }) => (
+  <svg className={`glyph ${size}`} viewBox="0 0 16 16" aria-hidden="true">
     {SHAPES[name]}
   </svg>
 )

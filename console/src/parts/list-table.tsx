@@ -6,10 +6,10 @@ export type Column = string | { readonly num: string } | { readonly hidden: stri
 
 const Header = ({ column }: { column: Column }) => {
   if (typeof column === 'string') return <th>{column}</th>
-  if ('num' in column) return <th className="num">{column.num}</th>
+  if ('num' in column) return <th className="numeric">{column.num}</th>
   return (
     <th>
-      <span className="vh">{column.hidden}</span>
+      <span className="visually-hidden">{column.hidden}</span>
     </th>
   )
 }
@@ -19,7 +19,7 @@ const nameOf = (column: Column): string => (typeof column === 'string' ? column 
 /** Rows below named columns, in a frame of its own that scrolls when they are wide. */
 export const ListTable = ({ label, columns, children }: { label: string; columns: readonly Column[]; children: ReactNode }) => (
   <Scroll label={label}>
-    <table className="t">
+    <table className="data-table">
       <thead>
         <tr>
           {columns.map((column) => (

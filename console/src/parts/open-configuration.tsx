@@ -11,7 +11,7 @@ interface OpenConfigurationProps {
 /** Beside something that a configuration has done, or is to do. */
 export const OpenConfiguration = ({ componentId, configurationId, row, isSmall = false }: OpenConfigurationProps) => (
   <Link
-    className={isSmall ? 'btn sm' : 'btn'}
+    className={isSmall ? 'button small' : 'button'}
     to="/components/$componentId/$configurationId"
     params={{ componentId, configurationId }}
     search={row ? { row } : {}}

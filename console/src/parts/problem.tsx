@@ -7,25 +7,25 @@ import { Icon } from './icon.tsx'
 export function Problem({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const isOffline = error instanceof TypeError
   return (
-    <div className="in" role="alert">
-      <div className="note err">
+    <div className="inset" role="alert">
+      <div className="note failed">
         <Icon name="st-err" />
-        <div className="grow stack2">
-          <p className="md">{isOffline ? 'The stack does not answer. It may be restarting.' : error.message}</p>
+        <div className="grow stack-2">
+          <p className="body-text">{isOffline ? 'The stack does not answer. It may be restarting.' : error.message}</p>
           {error instanceof ApiError ? (
-            <p className="xs">
+            <p className="fine">
               <CodeHelp code={error.code} />
               {error.exceptionId ? (
                 <>
-                  , exception <span className="id">{error.exceptionId}</span>
+                  , exception <span className="identifier">{error.exceptionId}</span>
                 </>
               ) : null}
             </p>
           ) : null}
         </div>
         {onRetry ? (
-          <button type="button" className="btn sm" onClick={onRetry}>
-            <Icon name="refresh" size="sm" />
+          <button type="button" className="button small" onClick={onRetry}>
+            <Icon name="refresh" size="small" />
             <span>Load again</span>
           </button>
         ) : null}

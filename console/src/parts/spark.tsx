@@ -5,7 +5,12 @@ interface Run {
   readonly status: string
 }
 
-const MARKS: Readonly<Record<string, string>> = { error: 'e', warning: 'w', processing: 'r', success: '' }
+const MARKS: Readonly<Record<string, string>> = {
+  error: 'spark-failed',
+  warning: 'spark-warned',
+  processing: 'spark-running',
+  success: '',
+}
 
 /** How the last runs ended, oldest first: a bar each, a failed one higher and notched. */
 export const LastRuns = ({ jobs }: { jobs: readonly Run[] }) =>
@@ -18,7 +23,7 @@ export const LastRuns = ({ jobs }: { jobs: readonly Run[] }) =>
       aria-label={`Last runs, oldest first: ${jobs.map(({ status }) => wordOf(status)).join(', ')}`}
     >
       {jobs.map(({ id, status }) => (
-        <i key={id} className={MARKS[status] ?? 's'} style={{ height: status === 'error' ? '18px' : '12px' }} />
+        <i key={id} className={MARKS[status] ?? 'spark-other'} style={{ height: status === 'error' ? '18px' : '12px' }} />
       ))}
     </span>
   )

@@ -5,15 +5,15 @@ import { Icon, type IconName } from './icon.tsx'
 interface Look {
   readonly word: string
   readonly icon: IconName
-  readonly tone: 'ok' | 'warn' | 'err' | 'run' | 'stop' | 'idle'
+  readonly tone: 'good' | 'warn' | 'failed' | 'running' | 'stop' | 'idle'
 }
 
 const LOOKS: Readonly<Record<string, Look>> = {
-  success: { word: 'Success', icon: 'st-ok', tone: 'ok' },
+  success: { word: 'Success', icon: 'st-ok', tone: 'good' },
   warning: { word: 'Warning', icon: 'st-warn', tone: 'warn' },
-  error: { word: 'Failed', icon: 'st-err', tone: 'err' },
-  failed: { word: 'Failed', icon: 'st-err', tone: 'err' },
-  processing: { word: 'Running', icon: 'st-run', tone: 'run' },
+  error: { word: 'Failed', icon: 'st-err', tone: 'failed' },
+  failed: { word: 'Failed', icon: 'st-err', tone: 'failed' },
+  processing: { word: 'Running', icon: 'st-run', tone: 'running' },
   terminating: { word: 'Ending', icon: 'stop', tone: 'stop' },
   terminated: { word: 'Terminated', icon: 'st-stop', tone: 'stop' },
   stopped: { word: 'Stopped', icon: 'st-stop', tone: 'stop' },
@@ -22,11 +22,11 @@ const LOOKS: Readonly<Record<string, Look>> = {
   cancelled: { word: 'Cancelled', icon: 'st-cancel', tone: 'idle' },
   skipped: { word: 'Skipped', icon: 'st-skip', tone: 'idle' },
   late: { word: 'Late', icon: 'st-late', tone: 'warn' },
-  fresh: { word: 'Fresh', icon: 'st-ok', tone: 'ok' },
+  fresh: { word: 'Fresh', icon: 'st-ok', tone: 'good' },
   never: { word: 'Never loaded', icon: 'st-created', tone: 'idle' },
   paused: { word: 'Paused', icon: 'st-pause', tone: 'idle' },
   disabled: { word: 'Disabled', icon: 'st-pause', tone: 'idle' },
-  enabled: { word: 'Enabled', icon: 'st-ok', tone: 'ok' },
+  enabled: { word: 'Enabled', icon: 'st-ok', tone: 'good' },
 }
 
 const lookOf = (status: string): Look => LOOKS[status] ?? { word: status, icon: 'st-created', tone: 'idle' }
@@ -36,8 +36,8 @@ export const wordOf = (status: string): string => lookOf(status).word
 export function Status({ status, badge = false, text }: { status: string; badge?: boolean; text?: string }) {
   const { word, icon, tone } = lookOf(status)
   return (
-    <span className={`st ${tone} ${badge ? 'badge' : ''}`}>
-      <Icon name={icon} size={badge ? 'sm' : ''} />
+    <span className={`status ${tone} ${badge ? 'badge' : ''}`}>
+      <Icon name={icon} size={badge ? 'small' : ''} />
       {text ?? word}
     </span>
   )
@@ -49,7 +49,7 @@ export function StatusIcon({ status }: { status: string }) {
   return (
     <span className={tone} title={word}>
       <Icon name={icon} />
-      <span className="vh">{word}</span>
+      <span className="visually-hidden">{word}</span>
     </span>
   )
 }

@@ -17,7 +17,7 @@ export const Tabs = ({ tabs, current, label }: { tabs: readonly Tab[]; current: 
         aria-current={id === current ? 'page' : undefined}
       >
         {name}
-        {count === undefined ? null : <span className="n tn">{count}</span>}
+        {count === undefined ? null : <span className="tab-count tabular">{count}</span>}
       </Link>
     ))}
   </nav>

@@ -27,9 +27,13 @@ export function TextList({
       {values.map((value) => (
         <span key={value} className="chip">
           {value}
-          <button type="button" className="btn icon ghost sm" onClick={() => onChange(values.filter((one) => one !== value))}>
-            <Icon name="x" size="sm" />
-            <span className="vh">Take out {value}</span>
+          <button
+            type="button"
+            className="button icon ghost small"
+            onClick={() => onChange(values.filter((one) => one !== value))}
+          >
+            <Icon name="x" size="small" />
+            <span className="visually-hidden">Take out {value}</span>
           </button>
         </span>
       ))}

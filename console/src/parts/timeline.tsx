@@ -9,7 +9,7 @@ export interface Bar {
   readonly from: number
   readonly to: number
   /** Which kind of work, for its colour. */
-  readonly tone: 'input' | 'program' | 'load' | 'ok' | 'err' | 'run'
+  readonly tone: 'input' | 'program' | 'load' | 'good' | 'failed' | 'running'
 }
 
 export interface TimelineRow {
@@ -22,26 +22,35 @@ export interface TimelineRow {
   readonly note?: string
 }
 
+export const TONE_CLASSES: Readonly<Record<Bar['tone'], string>> = {
+  input: 'tone-input',
+  program: 'tone-program',
+  load: '',
+  good: '',
+  failed: 'tone-failed',
+  running: 'tone-running',
+}
+
 const TICKS = [0, 0.25, 0.5, 0.75]
 
 export function Timeline({ rows, label }: { rows: readonly TimelineRow[]; label: string }) {
   const bars = rows.flatMap((row) => row.bars)
-  if (bars.length === 0) return <p className="in mute">Nothing has started yet.</p>
+  if (bars.length === 0) return <p className="inset mute">Nothing has started yet.</p>
   const start = Math.min(...bars.map(({ from }) => from))
   const span = Math.max(1, Math.max(...bars.map(({ to }) => to)) - start)
   const percent = (time: number) => `${(100 * (time - start)) / span}%`
   return (
     <Scroll label={label}>
-      <div className="gt">
-        <span className="ax" />
-        <span className="ax">
+      <div className="timeline-grid">
+        <span className="time-axis" />
+        <span className="time-axis">
           {TICKS.map((tick) => (
             <span key={tick} style={{ left: `${100 * tick}%` }}>
               {tickOf(start + tick * span, span)}
             </span>
           ))}
         </span>
-        <span className="ax" />
+        <span className="time-axis" />
         {rows.map((row, index) => (
           <TimelineLine
             key={row.key}
@@ -75,26 +84,26 @@ function TimelineLine({
     <>
       {isFirstOfGroup ? (
         <>
-          <span className="ph2">{row.group}</span>
-          <span className="ph2" />
-          <span className="ph2" />
+          <span className="time-phase">{row.group}</span>
+          <span className="time-phase" />
+          <span className="time-phase" />
         </>
       ) : null}
-      <span className="nm">
+      <span className="time-name">
         <StatusIcon status={row.status} />
         <span className="clip">{row.name}</span>
       </span>
-      <span className="trk">
+      <span className="time-track">
         {row.bars.map((bar) => (
           <i
             key={`${bar.name} ${bar.from}`}
-            className={`b1 t-${bar.tone}`}
+            className={`time-bar ${TONE_CLASSES[bar.tone]}`}
             style={{ left: percent(bar.from), width: `max(3px, calc(${percent(bar.to)} - ${percent(bar.from)}))` }}
             title={`${bar.name}: ${Math.round(bar.to - bar.from)} ms`}
           />
         ))}
       </span>
-      <span className="du">
+      <span className="time-taken">
         {row.note ?? (row.bars.length === 0 ? 'left out' : ms < 1000 ? `${Math.round(ms)} ms` : duration(ms / 1000))}
       </span>
     </>

@@ -22,18 +22,18 @@ export function BranchSwitch() {
   const navigate = useNavigate()
   if (development.length === 0 && branch === undefined)
     return (
-      <Link className="row gap1" to="/branches">
-        <Icon name="branch" size="sm" />
+      <Link className="flex-row gap-1" to="/branches">
+        <Icon name="branch" size="small" />
         Main
       </Link>
     )
   return (
     <>
       <Link to="/branches" aria-label="Branches" title="Branches">
-        <Icon name="branch" size="sm" />
+        <Icon name="branch" size="small" />
       </Link>
       <select
-        className="input sm grow"
+        className="input small grow"
         aria-label="Branch"
         value={branch ?? ''}
         onChange={({ target }) =>
@@ -58,16 +58,16 @@ export function BranchMark() {
   if (branch === undefined) return null
   return (
     <section className="branch-mark" aria-label="Branch">
-      <Icon name="branch" size="sm" />
+      <Icon name="branch" size="small" />
       <span className="grow">
-        In branch <b className="med">{name}</b>
-        <span className="hide-s">: what you change and run here leaves the default branch alone.</span>
+        In branch <b className="medium">{name}</b>
+        <span className="hide-small">: what you change and run here leaves the default branch alone.</span>
       </span>
       <Link to="/branches/$branchId" params={{ branchId: String(branch) }}>
         Compare and merge
       </Link>
       <Link to="." search={inBranch(undefined)}>
-        Leave<span className="hide-s"> the branch</span>
+        Leave<span className="hide-small"> the branch</span>
       </Link>
     </section>
   )

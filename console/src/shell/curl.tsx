@@ -59,7 +59,7 @@ export function CurlButton() {
     <>
       <button
         type="button"
-        className="btn icon ghost"
+        className="button icon ghost"
         aria-label="This page as curl"
         title="This page as curl (C)"
         onClick={() => setOpen(true)}
@@ -69,10 +69,10 @@ export function CurlButton() {
       {isOpen ? (
         <Drawer title="This page as curl" onClose={() => setOpen(false)}>
           <p className="soft">
-            Nothing here is hidden from scripts. Put a token into <span className="id">MILLRACE_TOKEN</span> and these commands
-            answer what this page shows.
+            Nothing here is hidden from scripts. Put a token into <span className="identifier">MILLRACE_TOKEN</span> and these
+            commands answer what this page shows.
           </p>
-          <fieldset className="seg sm" aria-label="As">
+          <fieldset className="segments small" aria-label="As">
             <button type="button" aria-pressed={!isCli} onClick={() => setCli(false)}>
               curl
             </button>
@@ -83,7 +83,7 @@ export function CurlButton() {
           {commands.map((one) => (
             <CommandText key={one.command} operation={one.operation} text={isCli ? one.cli : one.command} />
           ))}
-          {done.length > 0 ? <h3 className="h">What you did in this tab, the newest first</h3> : null}
+          {done.length > 0 ? <h3 className="heading">What you did in this tab, the newest first</h3> : null}
           {done.map(({ key, operation, input, branch, file }) => (
             <CommandText key={key} operation={operation} text={(isCli ? cliOf : curlOf)(operation, input, branch, file)} />
           ))}
@@ -94,9 +94,9 @@ export function CurlButton() {
 }
 
 const CommandText = ({ operation, text }: { operation: string; text: string }) => (
-  <section className="stack2" aria-label={operation}>
-    <div className="row">
-      <span className="id">{operation}</span>
+  <section className="stack-2" aria-label={operation}>
+    <div className="flex-row">
+      <span className="identifier">{operation}</span>
       <span className="push">
         <CopyButton text={text} />
       </span>

@@ -56,9 +56,9 @@ function KeysSheet({ onClose }: { onClose: () => void }) {
 }
 
 const KeyList = ({ title, rows }: { title: string; rows: readonly (readonly [string, string])[] }) => (
-  <section className="stack2">
-    <h3 className="h">{title}</h3>
-    <dl className="kv">
+  <section className="stack-2">
+    <h3 className="heading">{title}</h3>
+    <dl className="pairs">
       {rows.map(([keys, does]) => (
         <div key={keys} className="contents">
           <dt>

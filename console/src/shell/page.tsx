@@ -46,7 +46,7 @@ export function Page({
   }, [title])
   return (
     <>
-      <header className="bar">
+      <header className="top-bar">
         <nav aria-label="Breadcrumb" className="grow">
           <ol className="crumbs">
             {crumbs.map(({ name, to, search = {} }) => (
@@ -67,7 +67,7 @@ export function Page({
         <ProjectButton />
         <button
           type="button"
-          className="btn icon ghost only-s"
+          className="button icon ghost only-small"
           aria-label="Search or run"
           title="Search or run"
           onClick={() => findBinding('Ctrl k')?.run()}
@@ -75,21 +75,21 @@ export function Page({
           <Icon name="search" />
         </button>
         <CurlButton />
-        <Link className="btn icon ghost" to="/help" aria-label="Guides" title="Guides">
+        <Link className="button icon ghost" to="/help" aria-label="Guides" title="Guides">
           <Icon name="help" />
         </Link>
       </header>
       <BranchMark />
       <main id="main" className={isWide ? 'content flush' : 'content'} tabIndex={-1}>
-        <div className={isWide ? 'ctop' : 'contents'}>
+        <div className={isWide ? 'wide-top' : 'contents'}>
           <div className="head">
             <div className="grow">
-              {above ? <div className="row above">{above}</div> : null}
-              <h1 className="say">{say}</h1>
-              {sub ? <p className="sub">{sub}</p> : null}
+              {above ? <div className="flex-row above">{above}</div> : null}
+              <h1 className="page-sentence">{say}</h1>
+              {sub ? <p className="subtitle">{sub}</p> : null}
             </div>
             {actions ? (
-              <div className="row wrap actions">
+              <div className="flex-row wrap actions">
                 <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{actions}</HelpAbout>
               </div>
             ) : null}

@@ -68,7 +68,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   }
   return (
     <dialog {...modal} className="palette" aria-label="Search or run">
-      <div className="row palette-input">
+      <div className="flex-row palette-input">
         <Icon name="search" />
         <input
           className="grow"
@@ -96,16 +96,16 @@ export function Palette({ onClose }: { onClose: () => void }) {
             role="option"
             tabIndex={-1}
             aria-selected={index === selected}
-            className="row palette-row"
+            className="flex-row palette-row"
             onClick={entry.run}
           >
             <Icon name={entry.icon} />
-            <span className="med clip">{entry.name}</span>
-            <span className="mute xs clip push">{entry.note}</span>
+            <span className="medium clip">{entry.name}</span>
+            <span className="mute fine clip push">{entry.note}</span>
           </div>
         ))}
-        {isSearching ? <p className="in mute">Searching ...</p> : null}
-        {entries.length === 0 && !isSearching ? <p className="in mute">Nothing is called “{query}”.</p> : null}
+        {isSearching ? <p className="inset mute">Searching ...</p> : null}
+        {entries.length === 0 && !isSearching ? <p className="inset mute">Nothing is called “{query}”.</p> : null}
       </div>
     </dialog>
   )

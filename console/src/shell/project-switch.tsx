@@ -32,7 +32,7 @@ export function ProjectButton() {
     <>
       <button
         type="button"
-        className="btn icon ghost only-s"
+        className="button icon ghost only-small"
         aria-label="Project and branch"
         title="Project and branch"
         onClick={() => setOpen(true)}
@@ -41,7 +41,7 @@ export function ProjectButton() {
       </button>
       {isOpen ? (
         <Dialog title="Project and branch" onClose={() => setOpen(false)}>
-          <div className="in stack4">
+          <div className="inset stack-4">
             <Choices />
             <Link to="/branches" onClick={() => setOpen(false)}>
               All branches
@@ -65,10 +65,10 @@ function Choices() {
     chooseProject(projectId)
   }
   return (
-    <span className="grow col">
+    <span className="grow column">
       {projects.length > 1 ? (
         <select
-          className="input sm"
+          className="input small"
           aria-label="Project"
           value={person?.projectId}
           onChange={(event) => void choose(Number(event.target.value))}
@@ -80,9 +80,9 @@ function Choices() {
           ))}
         </select>
       ) : (
-        <span className="med clip">{project?.name ?? 'Project'}</span>
+        <span className="medium clip">{project?.name ?? 'Project'}</span>
       )}
-      <span className="xs mute row gap1 branch-switch">
+      <span className="fine mute flex-row gap-1 branch-switch">
         <BranchSwitch />
       </span>
     </span>

@@ -27,7 +27,7 @@ function Frame() {
   const palette = usePalette()
   useLiveChanges()
   return (
-    <div className="app">
+    <div className="app-frame">
       <a className="skip" href="#main">
         Skip to content
       </a>
@@ -64,18 +64,20 @@ function Rail({ onSearch }: { onSearch: () => void }) {
         <span>Search or run</span>
         <kbd className="push">Ctrl K</kbd>
       </button>
-      <Places places={DATA} counts={{ '/': { value: failing.length + late.length, what: 'need you', tone: 'err' } }} />
-      <p className="nav-h">Build and run</p>
-      <Places places={WORK} counts={{ '/jobs': { value: running, what: 'running', tone: 'run' } }} />
-      <p className="nav-h">Stack</p>
+      <Places places={DATA} counts={{ '/': { value: failing.length + late.length, what: 'need you', tone: 'failed' } }} />
+      <p className="places-heading">Build and run</p>
+      <Places places={WORK} counts={{ '/jobs': { value: running, what: 'running', tone: 'running' } }} />
+      <p className="places-heading">Stack</p>
       <Places places={person?.account.isStackAdmin ? [...STACK, ...OPERATED] : STACK} />
-      <div className="me">
+      <div className="signed-in">
         <span className="avatar" aria-hidden="true">
           {(me?.description ?? '?').slice(0, 1).toUpperCase()}
         </span>
-        <span className="grow col">
-          <span className="med clip">{person ? <Link to="/account">{person.account.name}</Link> : (me?.description ?? '')}</span>
-          <button type="button" className="link xs" onClick={signOut}>
+        <span className="grow column">
+          <span className="medium clip">
+            {person ? <Link to="/account">{person.account.name}</Link> : (me?.description ?? '')}
+          </span>
+          <button type="button" className="link fine" onClick={signOut}>
             Sign out
           </button>
         </span>
@@ -96,21 +98,21 @@ const useIsOf = () => {
 interface Count {
   readonly value: number
   readonly what: string
-  readonly tone: 'err' | 'run'
+  readonly tone: 'failed' | 'running'
 }
 
 const CountMark = ({ value, what, tone }: Count) =>
   value === 0 ? null : (
     <span className={`count ${tone}`} title={`${value} ${what}`}>
       {value}
-      <span className="vh"> {what}</span>
+      <span className="visually-hidden"> {what}</span>
     </span>
   )
 
 function Places({ places, counts = {} }: { places: readonly Place[]; counts?: Readonly<Record<string, Count>> }) {
   const isOf = useIsOf()
   return (
-    <div className="nav">
+    <div className="places">
       {places.map(({ to, name, icon }) => (
         <Link
           key={to}
@@ -145,15 +147,15 @@ function StatusLine() {
   const isLost = !useIsConnected()
   return (
     <footer className="strip">
-      <span className="row">
+      <span className="flex-row">
         <span className={isLost ? 'live lost' : 'live'} />
         {isLost ? 'Connecting again' : 'Live'}
       </span>
-      <span className="tn">
+      <span className="tabular">
         {active} running, {jobs.length - active} waiting
       </span>
       <Disk />
-      <span className="push tn">
+      <span className="push tabular">
         {now.toLocaleString(undefined, {
           weekday: 'short',
           day: 'numeric',
@@ -172,8 +174,8 @@ function StatusLine() {
 }
 
 const KeyButton = ({ keys, icon, text }: { keys: string; icon?: IconName; text: string }) => (
-  <button type="button" className="row" onClick={() => findBinding(keys)?.run()}>
-    {icon ? <Icon name={icon} size="sm" /> : null}
+  <button type="button" className="flex-row" onClick={() => findBinding(keys)?.run()}>
+    {icon ? <Icon name={icon} size="small" /> : null}
     {text} <kbd>{keys.toUpperCase()}</kbd>
   </button>
 )
@@ -186,8 +188,8 @@ function Disk() {
   if (!facts) return null
   const { freeBytes, totalBytes } = facts as { readonly freeBytes: number; readonly totalBytes: number } // described loosely
   return (
-    <Link className="row tn" to="/operations">
-      <Icon name="disk" size="sm" />
+    <Link className="flex-row tabular" to="/operations">
+      <Icon name="disk" size="small" />
       Disk {Math.round(100 * (1 - freeBytes / totalBytes))} %
     </Link>
   )
@@ -197,10 +199,10 @@ function Disk() {
 function Tabbar() {
   const isOf = useIsOf()
   return (
-    <nav className="tabbar only-s" aria-label="Places">
+    <nav className="tabbar only-small" aria-label="Places">
       {[...DATA.slice(0, 3), WORK[0]!, WORK.at(-1)!].map(({ to, name, icon }) => (
         <Link key={to} to={to} {...isOf(to)} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
-          <Icon name={icon} size="lg" />
+          <Icon name={icon} size="large" />
           {name}
         </Link>
       ))}

@@ -4,7 +4,7 @@ import { toggleTheme } from '../theme.ts'
 export const ThemeButton = () => (
   <button
     type="button"
-    className="btn icon ghost sm"
+    className="button icon ghost small"
     aria-label="Switch light and dark"
     title="Switch light and dark"
     onClick={toggleTheme}

@@ -28,7 +28,7 @@ interface Look {
   readonly status: string | undefined
   readonly icon: IconName
   readonly note: string
-  readonly tone: '' | 'okb' | 'lateb' | 'errb' | 'runb' | 'nb'
+  readonly tone: '' | 'box-fresh' | 'box-late' | 'box-failed' | 'box-running' | 'box-plain'
 }
 
 type JobOf = (componentId: string, configurationId: string) => Job | undefined
@@ -69,9 +69,9 @@ export function AssetGraph({ tableId }: { tableId?: string }) {
     <section className="card" aria-labelledby="assets">
       <header>
         <h2 id="assets">Where data comes from and goes to</h2>
-        {query.data && !query.data.isComplete ? <span className="xs mute">A part of it: there is more.</span> : null}
-        {tableId === undefined ? null : <span className="xs mute">{plural(DEPTH, 'step')} each way</span>}
-        <fieldset className="seg sm push" aria-label="View">
+        {query.data && !query.data.isComplete ? <span className="fine mute">A part of it: there is more.</span> : null}
+        {tableId === undefined ? null : <span className="fine mute">{plural(DEPTH, 'step')} each way</span>}
+        <fieldset className="segments small push" aria-label="View">
           <button type="button" aria-pressed={!isList} onClick={() => setList(false)}>
             Graph
           </button>
@@ -82,7 +82,7 @@ export function AssetGraph({ tableId }: { tableId?: string }) {
       </header>
       <Loaded query={query} skeleton={<Lines count={6} />}>
         {() => {
-          if (isAlone) return <p className="in mute">Nothing that runs here writes or reads this table.</p>
+          if (isAlone) return <p className="inset mute">Nothing that runs here writes or reads this table.</p>
           if (isList) return <AssetList assets={assets!} lookOf={lookOf} />
           return <Picture assets={assets!} lookOf={lookOf} jobOf={jobOf} tableId={tableId} />
         }}
@@ -95,17 +95,23 @@ function lookOfTable({ tableId = '', freshness }: AssetNode): Look {
   const name = tableNameOf(tableId)
   const at = freshness?.lastLoadTime
   if (freshness?.state === 'late')
-    return { name, status: 'late', icon: 'st-late', note: `Late by ${duration(freshness.lateByMs / 1000)}`, tone: 'lateb' }
-  if (!at) return { name, status: 'never', icon: 'table', note: 'Never loaded', tone: 'nb' }
+    return { name, status: 'late', icon: 'st-late', note: `Late by ${duration(freshness.lateByMs / 1000)}`, tone: 'box-late' }
+  if (!at) return { name, status: 'never', icon: 'table', note: 'Never loaded', tone: 'box-plain' }
   if (freshness.state === 'fresh')
-    return { name, status: 'fresh', icon: 'st-ok', note: `Fresh, ${hourAndMinute(at)}`, tone: 'okb' }
-  return { name, status: undefined, icon: 'table', note: `Loaded ${hourAndMinute(at)}`, tone: 'nb' }
+    return { name, status: 'fresh', icon: 'st-ok', note: `Fresh, ${hourAndMinute(at)}`, tone: 'box-fresh' }
+  return { name, status: undefined, icon: 'table', note: `Loaded ${hourAndMinute(at)}`, tone: 'box-plain' }
 }
 
 function lookOfBucket({ name, tables = [] }: AssetNode): Look {
   const late = tables.filter(({ freshness }) => freshness?.state === 'late').length
   const note = late === 0 ? plural(tables.length, 'table') : `${late} of ${plural(tables.length, 'table')} late`
-  return { name: name ?? '', status: late > 0 ? 'late' : undefined, icon: 'disk', note, tone: late > 0 ? 'lateb' : 'okb' }
+  return {
+    name: name ?? '',
+    status: late > 0 ? 'late' : undefined,
+    icon: 'disk',
+    note,
+    tone: late > 0 ? 'box-late' : 'box-fresh',
+  }
 }
 
 function lookOfConfiguration(
@@ -115,8 +121,9 @@ function lookOfConfiguration(
 ): Look {
   const seen = { name, icon: 'plug' as const, tone: '' as const }
   if (job?.status === 'processing')
-    return { ...seen, status: job.status, note: `Running${progressText(job, ', ')}`, tone: 'runb' }
-  if (job?.status === 'error') return { ...seen, status: 'error', note: `Failed ${hourAndMinute(job.endTime!)}`, tone: 'errb' }
+    return { ...seen, status: job.status, note: `Running${progressText(job, ', ')}`, tone: 'box-running' }
+  if (job?.status === 'error')
+    return { ...seen, status: 'error', note: `Failed ${hourAndMinute(job.endTime!)}`, tone: 'box-failed' }
   if (schedule?.stoppedReason) return { ...seen, status: 'stopped', note: 'Schedule stopped' }
   if (schedule?.nextExecutionTime)
     return { ...seen, status: job?.status, note: `Next ${hourAndMinute(schedule.nextExecutionTime)}` }
@@ -160,8 +167,8 @@ function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
         label={`Asset graph: ${plural(assets.nodes.length - tables, 'configuration')}, ${plural(tables, 'table')}`}
         className="assets"
       >
-        <div className="g" style={{ width, height }}>
-          <svg className="e" aria-hidden="true">
+        <div className="asset-canvas" style={{ width, height }}>
+          <svg className="edges" aria-hidden="true">
             {assets.edges.map((edge) => {
               const [from, to] = [byId.get(edge.from), byId.get(edge.to)]
               if (!from || !to) return null
@@ -193,21 +200,21 @@ function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
           ))}
         </div>
       </Scroll>
-      <div className="legend row wrap gap4 xs mute">
-        <span className="row gap1">
-          <i className="cf" />
+      <div className="legend flex-row wrap gap-4 fine mute">
+        <span className="flex-row gap-1">
+          <i className="of-configuration" />
           Configuration
         </span>
-        <span className="row gap1">
-          <i className="tb" />
+        <span className="flex-row gap-1">
+          <i className="of-table" />
           Table
         </span>
-        <span className="row gap1">
-          <i className="bad" />
+        <span className="flex-row gap-1">
+          <i className="failing" />
           Blocked
         </span>
-        <span className="row gap1">
-          <i className="go" />
+        <span className="flex-row gap-1">
+          <i className="moving" />
           Moving now
         </span>
       </div>
@@ -219,10 +226,10 @@ function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
 function toneOf({ rowId }: AssetEdge, from: AssetNode, to: AssetNode, jobOf: JobOf): string {
   const configuration = from.kind === 'configuration' ? from : to
   const job = jobOf(configuration.componentId ?? '', configuration.configurationId ?? '')
-  if (job?.status === 'processing') return 'go'
-  if (from.freshness?.state === 'late') return 'bad'
+  if (job?.status === 'processing') return 'moving'
+  if (from.freshness?.state === 'late') return 'failing'
   if (from !== configuration || job?.status !== 'error') return ''
-  return rowsOf(job).some((row) => row.status === 'error' && row.rowId === rowId) ? 'bad' : ''
+  return rowsOf(job).some((row) => row.status === 'error' && row.rowId === rowId) ? 'failing' : ''
 }
 
 interface BoxProps extends Pick<TargetProps, 'node' | 'style'> {
@@ -231,14 +238,14 @@ interface BoxProps extends Pick<TargetProps, 'node' | 'style'> {
 }
 
 function AssetBox({ node, look, isCurrent, style }: BoxProps) {
-  const className = `nd ${node.kind === 'configuration' ? 'cf' : 'tb'} ${look.tone} ${isCurrent ? 'here' : ''}`
+  const className = `asset-box ${node.kind === 'configuration' ? 'of-configuration' : 'of-table'} ${look.tone} ${isCurrent ? 'here' : ''}`
   return (
     <Target node={node} className={className} style={style}>
-      <span className="a">
+      <span className="box-name">
         {look.status ? <StatusIcon status={look.status} /> : <Icon name={look.icon} />}
         <span className="clip">{look.name}</span>
       </span>
-      <span className="b">{look.note}</span>
+      <span className="box-note">{look.note}</span>
     </Target>
   )
 }
@@ -262,7 +269,7 @@ function AssetList({ assets, lookOf }: ViewProps) {
   const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id)).join(', ')
   return (
     <Scroll label="Configurations and tables" className="assets">
-      <table className="t">
+      <table className="data-table">
         <thead>
           <tr>
             <th>Name</th>
@@ -277,13 +284,13 @@ function AssetList({ assets, lookOf }: ViewProps) {
             return (
               <tr key={node.id}>
                 <td>
-                  <Target node={node} className="row med">
+                  <Target node={node} className="flex-row medium">
                     <Icon name={node.kind === 'configuration' ? 'plug' : 'table'} />
                     {node.tableId ?? look.name}
                   </Target>
                 </td>
                 <td className="nowrap">
-                  <span className="row gap1">
+                  <span className="flex-row gap-1">
                     {look.status ? <StatusIcon status={look.status} /> : null}
                     {look.note}
                   </span>

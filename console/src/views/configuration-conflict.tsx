@@ -55,7 +55,7 @@ export function useConflict({ loaded, documents, save, why, onSaved }: Editing):
       <span className="grow">
         {currentVersion.creatorToken.description} saved version {version} while you were editing.
       </span>
-      <button type="button" className="btn sm" onClick={() => setDeciding(true)}>
+      <button type="button" className="button small" onClick={() => setDeciding(true)}>
         Put both together
       </button>
     </div>
@@ -105,36 +105,36 @@ function Conflict({
     return draft.isChanged && !isSameDocument(text, base.text)
   })
   return (
-    <div className="conflict stack4">
-      <div className="row wrap top">
+    <div className="conflict stack-4">
+      <div className="flex-row wrap align-top">
         <div className="grow">
-          <h2 className="say">
+          <h2 className="page-sentence">
             {who} saved version {loaded.configuration.version} while you were editing.{' '}
             {conflicts.length === 0
               ? 'Everything fits together.'
               : `${plural(conflicts.length, 'value')} ${conflicts.length === 1 ? 'needs' : 'need'} your decision.`}
           </h2>
-          <p className="sub">
+          <p className="subtitle">
             {plural(rows.length - conflicts.length, 'change')} {rows.length - conflicts.length === 1 ? 'fits' : 'fit'} together
             and {rows.length - conflicts.length === 1 ? 'is' : 'are'} merged already. Nothing is saved until you say so.
           </p>
         </div>
-        <button type="button" className="btn ghost" onClick={onBack}>
+        <button type="button" className="button ghost" onClick={onBack}>
           Back to editing
         </button>
-        <button type="button" className="btn pri" disabled={save.isPending} onClick={() => onSave(texts)}>
+        <button type="button" className="button primary" disabled={save.isPending} onClick={() => onSave(texts)}>
           {saves.length === 0
             ? `Keep version ${loaded.configuration.version}`
             : `Save as version ${loaded.configuration.version + saves.length}`}
         </button>
       </div>
       {save.error && !isVersionConflict(save.error) ? <Problem error={save.error} /> : null}
-      <div className="m3">
-        <div className="hd">Before, version {behind[0]?.draft.base.version}</div>
-        <div className="hd">
+      <div className="three-versions">
+        <div className="layer-head">Before, version {behind[0]?.draft.base.version}</div>
+        <div className="layer-head">
           {who}, version {loaded.configuration.version}, {moment(loaded.configuration.currentVersion.created)}
         </div>
-        <div className="hd">Yours, not saved</div>
+        <div className="layer-head">Yours, not saved</div>
         {rows.map(({ id, document, step }) => (
           <Decision
             key={id}
@@ -148,7 +148,7 @@ function Conflict({
         ))}
       </div>
       {isVersionConflict(save.error) ? (
-        <p className="xs mute">
+        <p className="fine mute">
           The server answered <CodeHelp code="storage.components.configurations.versionConflict" />: {save.error?.message}
         </p>
       ) : null}
@@ -176,8 +176,8 @@ function Decision({
     <>
       <div className="path">
         {step.isConflict ? <Status status="error" badge text="Decide" /> : <Status status="success" badge text="Merged" />}
-        <span className="id">{pathText(step.path)}</span>
-        <span className="xs mute push">{place}</span>
+        <span className="identifier">{pathText(step.path)}</span>
+        <span className="fine mute push">{place}</span>
       </div>
       <Side label="Before" value={step.before} />
       <Side
@@ -215,22 +215,22 @@ const Side = ({
   onTake?: (() => void) | undefined
 }) => (
   <div data-l={label} className={isPicked ? 'pick' : value === undefined ? 'mute' : ''}>
-    <div className="row">
+    <div className="flex-row">
       {value === undefined ? <span>not set</span> : <code>{JSON.stringify(value)}</code>}
       <span className="push">
         {isPicked ? (
-          <span className="st run xs">
-            <Icon name="check" size="sm" />
+          <span className="status running fine">
+            <Icon name="check" size="small" />
             taken
           </span>
         ) : null}
         {onTake ? (
-          <button type="button" className="btn sm" onClick={onTake}>
+          <button type="button" className="button small" onClick={onTake}>
             {take}
           </button>
         ) : null}
       </span>
     </div>
-    {note ? <p className="xs mute">“{note}”</p> : null}
+    {note ? <p className="fine mute">“{note}”</p> : null}
   </div>
 )

@@ -22,11 +22,11 @@ export function FileLink({ file }: { file: StoredFile }) {
     },
   })
   return (
-    <section className="stack2" aria-label="Link">
-      <div className="row wrap">
-        <label className="row">
+    <section className="stack-2" aria-label="Link">
+      <div className="flex-row wrap">
+        <label className="flex-row">
           <span className="mute">A link that works for</span>
-          <select className="input sm" value={seconds} onChange={(event) => setSeconds(Number(event.target.value))}>
+          <select className="input small" value={seconds} onChange={(event) => setSeconds(Number(event.target.value))}>
             {LIVES.map(([value, name]) => (
               <option key={value} value={value}>
                 {name}
@@ -34,14 +34,14 @@ export function FileLink({ file }: { file: StoredFile }) {
             ))}
           </select>
         </label>
-        <button type="button" className="btn sm" disabled={make.isPending} onClick={() => make.mutate()}>
+        <button type="button" className="button small" disabled={make.isPending} onClick={() => make.mutate()}>
           Make a link
         </button>
       </div>
       {make.error ? <Problem error={make.error} /> : null}
       {make.data ? (
-        <div className="note ok" role="status">
-          <div className="grow stack2">
+        <div className="note good" role="status">
+          <div className="grow stack-2">
             <p>
               Whoever has this link can download {file.isSliced ? 'the manifest' : 'the file'} until {moment(make.data.until)}{' '}
               {zone}, without signing in.

@@ -70,8 +70,8 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
   const waysOf = (phase: FlowPhase) => flow.lines.filter(({ from, condition }) => from === phase.id && condition !== '')
   return (
     <Scroll label="Graph of phases and tasks">
-      <div className="fl" ref={canvas}>
-        <svg className="e" aria-hidden="true">
+      <div className="flow-canvas" ref={canvas}>
+        <svg className="edges" aria-hidden="true">
           {edges.map(({ key, d, tone }) => (
             <path key={key} d={d} className={tone} />
           ))}
@@ -83,14 +83,14 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
               .map((phase) => (
                 <li
                   key={phase.id}
-                  className={`phs ${selected === `phase ${phase.index}` ? 'sel' : ''} ${dragged ? 'target' : ''}`}
+                  className={`phase-box ${selected === `phase ${phase.index}` ? 'selected' : ''} ${dragged ? 'target' : ''}`}
                   data-phase={phase.id}
                   onDragOver={(event) => event.preventDefault()}
                   onDrop={() => drop(phase)}
                 >
                   <button
                     type="button"
-                    className="phs-h row"
+                    className="phs-h flex-row"
                     draggable={onMovePhase !== undefined}
                     aria-keyshortcuts={onMovePhase ? 'Alt+ArrowLeft Alt+ArrowRight' : undefined}
                     onDragStart={() => setDragged({ phase })}
@@ -104,7 +104,7 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
                     }}
                   >
                     <b className="clip">{phase.name}</b>
-                    <span className="push xs mute tn">{markOfPhase(phase)}</span>
+                    <span className="push fine mute tabular">{markOfPhase(phase)}</span>
                   </button>
                   {phase.tasks.map((task) => {
                     const { status, note } = markOfTask(task)
@@ -112,7 +112,7 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
                       <button
                         key={task.id}
                         type="button"
-                        className={`tk ${status === 'error' ? 'bad' : ''} ${status === 'skipped' || !task.isEnabled ? 'dim' : ''} ${selected === `task ${task.index}` ? 'sel' : ''}`}
+                        className={`task-box ${status === 'error' ? 'failing' : ''} ${status === 'skipped' || !task.isEnabled ? 'dimmed' : ''} ${selected === `task ${task.index}` ? 'selected' : ''}`}
                         draggable={onMove !== undefined}
                         aria-keyshortcuts={onMove ? 'Alt+ArrowLeft Alt+ArrowRight Alt+ArrowUp Alt+ArrowDown' : undefined}
                         onDragStart={() => setDragged({ task })}
@@ -135,24 +135,24 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
                           moveBy(task, phase, step)
                         }}
                       >
-                        <span className="a">
+                        <span className="box-name">
                           <StatusIcon status={task.isEnabled ? status : 'disabled'} />
                           <span className="clip">{task.name}</span>
                         </span>
-                        <span className="b clip">{note}</span>
+                        <span className="box-note clip">{note}</span>
                       </button>
                     )
                   })}
                   {waysOf(phase).map(({ to, condition }) => (
-                    <p key={`${to} ${condition}`} className="xs mute way">
+                    <p key={`${to} ${condition}`} className="fine mute way-line">
                       then {names.get(to) ?? to}, only when {condition}
                     </p>
                   ))}
                   {onAddTask ? (
-                    <button type="button" className="btn sm ghost" onClick={() => onAddTask(phase)}>
-                      <Icon name="plus" size="sm" />
+                    <button type="button" className="button small ghost" onClick={() => onAddTask(phase)}>
+                      <Icon name="plus" size="small" />
                       <span>
-                        Add a task<span className="vh"> to {phase.name}</span>
+                        Add a task<span className="visually-hidden"> to {phase.name}</span>
                       </span>
                     </button>
                   ) : null}
@@ -167,9 +167,9 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
 
 function phaseStatus(phase: FlowPhase, markOfTask: (task: FlowTask) => Mark): string {
   const statuses = phase.tasks.map((task) => markOfTask(task).status)
-  if (statuses.includes('error')) return 'bad'
-  if (statuses.includes('processing')) return 'go'
-  return statuses.length > 0 && statuses.every((status) => status === 'success' || status === 'warning') ? 'ok2' : ''
+  if (statuses.includes('error')) return 'failing'
+  if (statuses.includes('processing')) return 'moving'
+  return statuses.length > 0 && statuses.every((status) => status === 'success' || status === 'warning') ? 'passed' : ''
 }
 
 /** From the right side of a phase to the left side of the one that follows. */

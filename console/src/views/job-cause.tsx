@@ -23,26 +23,26 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
   const row = cause?.where?.rowId ?? undefined
   return (
     <section className="card cause" aria-labelledby="cause">
-      <div className="in stack3">
-        <p className="err st">
+      <div className="inset stack-3">
+        <p className="failed status">
           <Icon name="st-err" />
           <span id="cause">Cause</span>
         </p>
-        <p className="lg strong">{cause?.text ?? result.message}</p>
-        {cause ? <p className="md soft">{result.message}</p> : null}
+        <p className="large strong">{cause?.text ?? result.message}</p>
+        {cause ? <p className="body-text soft">{result.message}</p> : null}
         {cause?.request?.url ? (
-          <p className="req">
-            <span className="mth">{cause.request.method}</span>
+          <p className="request-line">
+            <span className="request-method">{cause.request.method}</span>
             {cause.request.url}
-            {cause.request.status ? <span className="h">answered {cause.request.status}</span> : null}
+            {cause.request.status ? <span className="heading">answered {cause.request.status}</span> : null}
           </p>
         ) : null}
         {cause ? (
-          <dl className="kv">
+          <dl className="pairs">
             {cause.where ? (
               <>
                 <dt>Where</dt>
-                <dd className="id wrap">{cause.where.pointer.replace(/^\//, '').replaceAll('/', '.')}</dd>
+                <dd className="identifier wrap">{cause.where.pointer.replace(/^\//, '').replaceAll('/', '.')}</dd>
               </>
             ) : null}
             <dt>What to do</dt>
@@ -62,7 +62,7 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
             ) : null}
           </dl>
         ) : null}
-        <p className="xs mute">
+        <p className="fine mute">
           {result.error?.type === 'user'
             ? 'Running it again unchanged will fail again.'
             : 'The platform or the component failed; running it again may help.'}{' '}
@@ -70,7 +70,7 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
           {result.error?.exceptionId ? (
             <>
               {' '}
-              Exception <span className="id">{result.error.exceptionId}</span>
+              Exception <span className="identifier">{result.error.exceptionId}</span>
             </>
           ) : null}
         </p>
@@ -79,11 +79,11 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
         ) : null}
         {job.config && cause?.where ? <Repair job={job} cause={cause} /> : null}
         {job.config ? (
-          <div className="row wrap">
+          <div className="flex-row wrap">
             <OpenConfiguration componentId={job.component} configurationId={job.config} row={row} />
             {job.component === 'keboola.ex-generic-v2' ? (
               <Link
-                className="btn"
+                className="button"
                 to="/builder/$configurationId"
                 params={{ configurationId: job.config }}
                 search={row ? { row, step: 'request' } : {}}
@@ -94,7 +94,7 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
             ) : null}
             {cause?.since?.isConfigurationChanged ? (
               <Link
-                className="btn ghost"
+                className="button ghost"
                 to="/components/$componentId/$configurationId"
                 params={place}
                 search={{ tab: 'versions', version: cause.since.configVersion }}

@@ -66,7 +66,7 @@ function RepairForm({ job, cause, where, loaded }: { job: Job; cause: Cause; whe
   if (!saved) return null
   return (
     <form
-      className="stack3 repair"
+      className="stack-3 repair"
       aria-label="Repair"
       onSubmit={(event) => {
         event.preventDefault()
@@ -74,21 +74,21 @@ function RepairForm({ job, cause, where, loaded }: { job: Job; cause: Cause; whe
       }}
     >
       {before.length > 0 ? (
-        <div className="note run">
+        <div className="note running">
           <Icon name="history" />
-          <div className="grow stack2">
+          <div className="grow stack-2">
             <p>
               The last good run had {before.length === 1 ? 'another value' : `${before.length} other values`} here, in version{' '}
               {cause.since!.configVersion}:{' '}
               {before.map(({ path: at, value }) => `${pathText(at)} was ${brief(at, value)}`).join('; ')}.
             </p>
           </div>
-          <button type="button" className="btn sm" onClick={() => before.map(({ path: at, value }) => edit(at, value))}>
+          <button type="button" className="button small" onClick={() => before.map(({ path: at, value }) => edit(at, value))}>
             Take {before.length === 1 ? 'it' : 'them'} back
           </button>
         </div>
       ) : null}
-      <div className="f2">
+      <div className="two-fields">
         {repairPlaces(document, path).map((at) => (
           <RepairField
             key={pathText(at)}
@@ -100,12 +100,12 @@ function RepairForm({ job, cause, where, loaded }: { job: Job; cause: Cause; whe
         ))}
       </div>
       {apply.error ? <Problem error={apply.error} /> : null}
-      <div className="row wrap">
-        <button type="submit" className="btn pri" disabled={edits.size === 0 || apply.isPending}>
+      <div className="flex-row wrap">
+        <button type="submit" className="button primary" disabled={edits.size === 0 || apply.isPending}>
           <Icon name="rerun" />
           <span>Apply and rerun</span>
         </button>
-        <span className="xs mute">
+        <span className="fine mute">
           {edits.size === 0
             ? 'Change a value here, and it is saved and run at once.'
             : `Saves ${plural(edits.size, 'value')} as a new version${where.in === 'row' ? ' of the row' : ''} and runs it.`}
@@ -163,8 +163,8 @@ function RepairField({
   }
   const isLong = text.length > LONG || text.includes('\n')
   return (
-    <div className={`field ${isChanged ? 'chg' : ''} ${isLong ? 'span2' : ''}`}>
-      <label htmlFor={id} className="id">
+    <div className={`field ${isChanged ? 'changed' : ''} ${isLong ? 'span-2' : ''}`}>
+      <label htmlFor={id} className="identifier">
         {label}
       </label>
       {name.startsWith('#') ? (

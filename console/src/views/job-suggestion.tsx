@@ -114,27 +114,27 @@ function RepairCard({ job, repair, before, onStarted }: RepairProps) {
   const apply = useApply(job, before, onStarted)
   return (
     <section className="suggestion" aria-labelledby="suggestion">
-      <div className="stack2">
-        <h3 className="lbl" id="suggestion">
+      <div className="stack-2">
+        <h3 className="label" id="suggestion">
           Suggested repair
         </h3>
         <pre className="code sunken wrap">
           {repair.changes.map(({ path, before: was, after: is }) => (
             <span key={path.join('.')}>
               <span className="mute diff-line">{path.join('.')}</span>
-              {was === undefined ? null : <span className="del diff-line">− {shown(path, was)}</span>}
-              {is === undefined ? null : <span className="add diff-line">+ {shown(path, is)}</span>}
+              {was === undefined ? null : <span className="line-removed diff-line">− {shown(path, was)}</span>}
+              {is === undefined ? null : <span className="line-added diff-line">+ {shown(path, is)}</span>}
             </span>
           ))}
         </pre>
       </div>
-      <div className="stack3">
-        <h3 className="lbl">What it will do</h3>
-        <p className="md soft">
+      <div className="stack-3">
+        <h3 className="label">What it will do</h3>
+        <p className="body-text soft">
           {repair.concludedFrom} Saves {repair.saves} and runs it.
         </p>
         {apply.error ? <Problem error={apply.error} /> : null}
-        <button type="button" className="btn pri" disabled={apply.isPending} onClick={() => apply.mutate(repair)}>
+        <button type="button" className="button primary" disabled={apply.isPending} onClick={() => apply.mutate(repair)}>
           <Icon name="rerun" />
           <span>{repair.does}</span>
         </button>

@@ -40,15 +40,15 @@ export function JobTable({ jobs, selection }: { jobs: readonly Job[]; selection?
               <Status status={job.status} />
             </td>
             <td className="what">
-              <Link className="med" to="/jobs/$jobId" params={{ jobId: job.id }}>
+              <Link className="medium" to="/jobs/$jobId" params={{ jobId: job.id }}>
                 {nameOf(job.component, job.config)}
               </Link>
-              {reasonOf(job) ? <div className="xs mute clip">{reasonOf(job)}</div> : null}
+              {reasonOf(job) ? <div className="fine mute clip">{reasonOf(job)}</div> : null}
             </td>
             <td className="nowrap">{moment(job.startTime ?? job.createdTime)}</td>
-            <td className="num">{seconds === undefined ? <i className="null">not started</i> : runTime(seconds)}</td>
+            <td className="numeric">{seconds === undefined ? <i className="null">not started</i> : runTime(seconds)}</td>
             <td className="mute nowrap">{job.token.description}</td>
-            <td className="id">{job.id}</td>
+            <td className="identifier">{job.id}</td>
           </tr>
         )
       })}

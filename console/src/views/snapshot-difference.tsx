@@ -38,7 +38,7 @@ const documentOf = (version: Snapshot | null): Readonly<Record<string, unknown>>
 export function useDifferenceView() {
   const [isText, setText] = useState(false)
   const choice = (
-    <fieldset className="seg sm push" aria-label="How to show the difference">
+    <fieldset className="segments small push" aria-label="How to show the difference">
       <button type="button" aria-pressed={!isText} onClick={() => setText(false)}>
         By value
       </button>
@@ -64,7 +64,7 @@ export function SnapshotDifference({
 }) {
   const [one, other] = useMemo(() => [documentOf(before), documentOf(after)], [before, after])
   const changes = useMemo(() => differencesBetween(one, other), [one, other])
-  if (changes.length === 0) return <p className="in mute">Both say the same.</p>
+  if (changes.length === 0) return <p className="inset mute">Both say the same.</p>
   if (!isText) return <Changes changes={changes} note={note} />
   return (
     <Suspense fallback={<Lines count={8} />}>
@@ -76,16 +76,16 @@ export function SnapshotDifference({
 const SHOWN = 200
 
 const Changes = ({ changes, note }: { changes: readonly Change[]; note: string }) => (
-  <div className="in stack3">
+  <div className="inset stack-3">
     <p className="mute">
       {plural(changes.length, 'value')} differ{changes.length === 1 ? 's' : ''}. {note}
     </p>
     {changes.slice(0, SHOWN).map(({ path, before, after }) => (
       <div key={`${pathText(path)} ${before === undefined}`}>
-        <p className="id">{pathText(path)}</p>
+        <p className="identifier">{pathText(path)}</p>
         <pre className="code sunken wrap">
-          {before === undefined ? null : <span className="del diff-line">− {shown(path, before)}</span>}
-          {after === undefined ? null : <span className="add diff-line">+ {shown(path, after)}</span>}
+          {before === undefined ? null : <span className="line-removed diff-line">− {shown(path, before)}</span>}
+          {after === undefined ? null : <span className="line-added diff-line">+ {shown(path, after)}</span>}
         </pre>
       </div>
     ))}

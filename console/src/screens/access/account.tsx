@@ -22,15 +22,15 @@ export function AccountScreen() {
   return (
     <Page title="Account" crumbs={[{ name: 'Account' }]} say={person ? person.account.name : 'You are signed in with a token.'}>
       {person ? (
-        <div className="stack4">
+        <div className="stack-4">
           <Name account={person.account} />
           <Password account={person.account} />
           <Authenticator account={person.account} />
           <Sessions />
         </div>
       ) : (
-        <section className="card in">
-          <p className="md">Tokens have no account. The list of tokens shows what this one may do.</p>
+        <section className="card inset">
+          <p className="body-text">Tokens have no account. The list of tokens shows what this one may do.</p>
         </section>
       )}
     </Page>
@@ -64,7 +64,7 @@ function Name({ account }: { account: Account }) {
         </p>
         <Field id="name" label="Name" autoComplete="name" value={name} onChange={setName} />
         {save.error ? <Problem error={save.error} /> : null}
-        <button type="submit" className="btn" disabled={name === account.name || save.isPending}>
+        <button type="submit" className="button" disabled={name === account.name || save.isPending}>
           Save the name
         </button>
       </Form>
@@ -107,7 +107,7 @@ function Password({ account }: { account: Account }) {
           onChange={setPassword}
         />
         {save.error ? <Problem error={save.error} /> : null}
-        <button type="submit" className="btn" disabled={save.isPending}>
+        <button type="submit" className="button" disabled={save.isPending}>
           Change the password
         </button>
       </Form>
@@ -146,9 +146,9 @@ function Authenticator({ account }: { account: Account }) {
   if (turnOn.data)
     return (
       <Card title="Authenticator">
-        <div className="in stack4">
-          <p className="md">It is on. Keep these recovery codes: each works once, and they are shown only now.</p>
-          <div className="note ok">
+        <div className="inset stack-4">
+          <p className="body-text">It is on. Keep these recovery codes: each works once, and they are shown only now.</p>
+          <div className="note good">
             <code className="mono grow wrap">{turnOn.data.recoveryCodes.join(' ')}</code>
             <CopyButton text={turnOn.data.recoveryCodes.join('\n')} />
           </div>
@@ -159,10 +159,10 @@ function Authenticator({ account }: { account: Account }) {
     return (
       <Card title="Authenticator">
         <Form onSubmit={() => turnOff.mutate()}>
-          <p className="md">Signing in asks for a code. {account.recoveryCodesLeft} recovery codes are left.</p>
+          <p className="body-text">Signing in asks for a code. {account.recoveryCodesLeft} recovery codes are left.</p>
           {passwordField}
           {turnOff.error ? <Problem error={turnOff.error} /> : null}
-          <button type="submit" className="btn danger">
+          <button type="submit" className="button danger">
             Turn it off
           </button>
         </Form>
@@ -172,10 +172,10 @@ function Authenticator({ account }: { account: Account }) {
   if (!proposed)
     return (
       <Card title="Authenticator">
-        <div className="in stack4">
-          <p className="md">A code from your phone, besides the password, keeps others out who know it.</p>
+        <div className="inset stack-4">
+          <p className="body-text">A code from your phone, besides the password, keeps others out who know it.</p>
           {propose.error ? <Problem error={propose.error} /> : null}
-          <button type="button" className="btn" onClick={() => propose.mutate()}>
+          <button type="button" className="button" onClick={() => propose.mutate()}>
             Set up an authenticator
           </button>
         </div>
@@ -184,7 +184,9 @@ function Authenticator({ account }: { account: Account }) {
   return (
     <Card title="Authenticator">
       <Form onSubmit={() => turnOn.mutate(proposed.secret)}>
-        <p className="md">Scan this picture with your authenticator, or type the key into it, then type the code it shows.</p>
+        <p className="body-text">
+          Scan this picture with your authenticator, or type the key into it, then type the code it shows.
+        </p>
         <Suspense fallback={<Lines />}>
           <QrCode text={proposed.uri} label="Picture of the key, to scan" />
         </Suspense>
@@ -192,13 +194,13 @@ function Authenticator({ account }: { account: Account }) {
           <code className="mono grow wrap">{proposed.secret}</code>
           <CopyButton text={proposed.secret} />
         </div>
-        <a className="xs" href={proposed.uri}>
+        <a className="fine" href={proposed.uri}>
           Open it in an authenticator on this device
         </a>
         <Field id="authenticator-code" label="Code" autoComplete="one-time-code" value={code} onChange={setCode} />
         {passwordField}
         {turnOn.error ? <Problem error={turnOn.error} /> : null}
-        <button type="submit" className="btn pri" disabled={turnOn.isPending}>
+        <button type="submit" className="button primary" disabled={turnOn.isPending}>
           Turn it on
         </button>
       </Form>
@@ -235,14 +237,14 @@ function Sessions() {
 const SessionRow = ({ session, onEnd }: { session: Session; onEnd: () => void }) => (
   <tr>
     <td className="clip">{session.isCurrent ? 'This one' : (session.userAgent ?? 'unknown')}</td>
-    <td className="id">{session.address}</td>
+    <td className="identifier">{session.address}</td>
     <td className="nowrap">
       {moment(session.created)}, by {session.method}
     </td>
     <td className="nowrap">{moment(session.lastSeen)}</td>
     <td>
       {session.isCurrent ? null : (
-        <button type="button" className="btn sm danger" onClick={onEnd}>
+        <button type="button" className="button small danger" onClick={onEnd}>
           End
         </button>
       )}

@@ -30,11 +30,11 @@ export function PeopleScreen() {
 const NotForTokens = () => (
   <Page title="People" crumbs={[{ name: 'People' }]} say="People are managed by people.">
     <section className="card">
-      <div className="in stack2">
-        <p className="md">You are signed in with a token. Sign in as a person to see and invite people.</p>
+      <div className="inset stack-2">
+        <p className="body-text">You are signed in with a token. Sign in as a person to see and invite people.</p>
         <p className="soft">
-          The first one comes by a link that <span className="id">npx millrace admin sign-in-link</span> makes on the machine of
-          the stack.
+          The first one comes by a link that <span className="identifier">npx millrace admin sign-in-link</span> makes on the
+          machine of the stack.
         </p>
       </div>
     </section>
@@ -55,7 +55,7 @@ function People({ projectId }: { projectId: number }) {
         isAdmin ? <CreateButton label="Invite">{(close) => <Invite projectId={projectId} onClose={close} />}</CreateButton> : null
       }
     >
-      <div className="stack4">
+      <div className="stack-4">
         <section className="card" aria-label="People">
           <Loaded query={users} skeleton={<Lines />}>
             {(list) => <Users users={list} projectId={projectId} isAdmin={isAdmin} ownId={person.account.id} />}
@@ -99,12 +99,12 @@ function Users({ users, projectId, isAdmin, ownId }: UsersProps) {
       <ListTable label="People" columns={['Name', 'E-mail', 'Role', 'Since', { hidden: 'Remove' }]}>
         {users.map(({ id, name, email, role, created }) => (
           <tr key={id}>
-            <td className="med">{id === ownId ? `${name} (you)` : name}</td>
+            <td className="medium">{id === ownId ? `${name} (you)` : name}</td>
             <td>{email}</td>
             <td>
               {isAdmin && id !== ownId ? (
                 <select
-                  className="input sm"
+                  className="input small"
                   aria-label={`Role of ${name}`}
                   value={role}
                   onChange={(event) => change.mutate({ id, role: event.target.value as Role })}
@@ -120,7 +120,12 @@ function Users({ users, projectId, isAdmin, ownId }: UsersProps) {
             <td className="nowrap">{moment(created)}</td>
             <td>
               {isAdmin && id !== ownId ? (
-                <button type="button" className="btn sm danger" aria-label={`Remove ${name}`} onClick={() => remove.mutate(id)}>
+                <button
+                  type="button"
+                  className="button small danger"
+                  aria-label={`Remove ${name}`}
+                  onClick={() => remove.mutate(id)}
+                >
                   Remove
                 </button>
               ) : null}
@@ -151,12 +156,17 @@ function Invitations({ projectId }: { projectId: number }) {
       <ListTable label="Invitations" columns={['E-mail', 'Role', 'By', 'Ends', { hidden: 'Take back' }]}>
         {list.map(({ id, email, role, creator, expires }) => (
           <tr key={id}>
-            <td className="med">{email}</td>
+            <td className="medium">{email}</td>
             <td>{role}</td>
             <td>{creator.name}</td>
             <td className="nowrap">{until(expires)}</td>
             <td>
-              <button type="button" className="btn sm" aria-label={`Take back ${email}`} onClick={() => takeBack.mutate(id)}>
+              <button
+                type="button"
+                className="button small"
+                aria-label={`Take back ${email}`}
+                onClick={() => takeBack.mutate(id)}
+              >
                 Take back
               </button>
             </td>
@@ -187,13 +197,13 @@ function Invite({ projectId, onClose }: { projectId: number; onClose: () => void
   if (link !== undefined)
     return (
       <Dialog title="The invitation" onClose={onClose}>
-        <div className="in stack4">
-          <p className="md">Hand this link to {email}. It works once, for 7 days, and is shown only now.</p>
-          <div className="note ok">
+        <div className="inset stack-4">
+          <p className="body-text">Hand this link to {email}. It works once, for 7 days, and is shown only now.</p>
+          <div className="note good">
             <code className="mono grow wrap">{link}</code>
             <CopyButton text={link} />
           </div>
-          <button type="button" className="btn pri" onClick={onClose}>
+          <button type="button" className="button primary" onClick={onClose}>
             I have it
           </button>
         </div>
@@ -213,15 +223,15 @@ function Invite({ projectId, onClose }: { projectId: number; onClose: () => void
           </select>
         </div>
         {problem ? <Problem error={problem} /> : null}
-        <div className="row">
-          <button type="submit" className="btn pri" disabled={invite.isPending}>
+        <div className="flex-row">
+          <button type="submit" className="button primary" disabled={invite.isPending}>
             Make the link
           </button>
-          <button type="button" className="btn" disabled={email === '' || add.isPending} onClick={() => add.mutate()}>
+          <button type="button" className="button" disabled={email === '' || add.isPending} onClick={() => add.mutate()}>
             Add without a link
           </button>
         </div>
-        <p className="xs mute">Without a link works for people who have an account on this stack.</p>
+        <p className="fine mute">Without a link works for people who have an account on this stack.</p>
       </Form>
     </Dialog>
   )

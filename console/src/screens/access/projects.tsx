@@ -61,29 +61,29 @@ function List({ projects }: { projects: readonly ManagedProject[] }) {
       <ListTable label="Projects" columns={['Name', 'Id', 'Made', 'State', { hidden: 'Change' }]}>
         {projects.map((project) => (
           <tr key={project.id}>
-            <td className="med">
+            <td className="medium">
               <button type="button" className="link" onClick={() => chooseProject(project.id)}>
                 {project.name}
               </button>
             </td>
-            <td className="id">{project.id}</td>
+            <td className="identifier">{project.id}</td>
             <td className="nowrap">{moment(project.created)}</td>
             <td>{project.disabled ? `paused: ${project.disabled.reason}` : 'works'}</td>
             <td>
-              <span className="row">
-                <button type="button" className="btn sm" onClick={() => setChosen({ project, what: 'rename' })}>
+              <span className="flex-row">
+                <button type="button" className="button small" onClick={() => setChosen({ project, what: 'rename' })}>
                   Rename
                 </button>
                 {project.isDisabled ? (
-                  <button type="button" className="btn sm" onClick={() => resume.mutate(project.id)}>
+                  <button type="button" className="button small" onClick={() => resume.mutate(project.id)}>
                     Resume
                   </button>
                 ) : (
-                  <button type="button" className="btn sm" onClick={() => setChosen({ project, what: 'pause' })}>
+                  <button type="button" className="button small" onClick={() => setChosen({ project, what: 'pause' })}>
                     Pause
                   </button>
                 )}
-                <button type="button" className="btn sm danger" onClick={() => setChosen({ project, what: 'delete' })}>
+                <button type="button" className="button small danger" onClick={() => setChosen({ project, what: 'delete' })}>
                   Delete
                 </button>
               </span>
@@ -143,7 +143,7 @@ function Change({ project: { id, name }, what, onClose }: ChangeProps) {
         {change.error ? <Problem error={change.error} /> : null}
         <button
           type="submit"
-          className={what === 'delete' ? 'btn danger' : 'btn pri'}
+          className={what === 'delete' ? 'button danger' : 'button primary'}
           disabled={change.isPending || (what === 'delete' && text !== name)}
         >
           {words.submit}
@@ -165,7 +165,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
       <Form onSubmit={() => create.mutate()}>
         <Field id="project-name" label="Name of the project" value={name} onChange={setName} />
         {create.error ? <Problem error={create.error} /> : null}
-        <button type="submit" className="btn pri" disabled={create.isPending}>
+        <button type="submit" className="button primary" disabled={create.isPending}>
           Make the project
         </button>
       </Form>
@@ -180,15 +180,15 @@ function Deleted() {
   if (list.length === 0) return null
   return (
     <section className="card" aria-label="Deleted projects">
-      <h2 className="h in">Deleted</h2>
+      <h2 className="heading inset">Deleted</h2>
       {restore.error ? <Problem error={restore.error} /> : null}
       <ListTable label="Deleted projects" columns={['Name', 'Gone', { hidden: 'Bring back' }]}>
         {list.map(({ id, name, purgeTime }) => (
           <tr key={id}>
-            <td className="med">{name}</td>
+            <td className="medium">{name}</td>
             <td className="nowrap">{purgeTime === undefined ? '' : until(purgeTime)}</td>
             <td>
-              <button type="button" className="btn sm" onClick={() => restore.mutate(id)}>
+              <button type="button" className="button small" onClick={() => restore.mutate(id)}>
                 Bring back
               </button>
             </td>

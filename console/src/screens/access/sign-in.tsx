@@ -7,9 +7,9 @@ import { api, clientWith, loadSession, signIn } from '../../session.ts'
 import { ThemeButton } from '../../shell/theme-button.tsx'
 
 const QUESTIONS: readonly (readonly [IconName, string, string, string])[] = [
-  ['st-ok', 'ok', 'Is my data right and fresh?', 'Every table shows when its rows came, and from which run.'],
-  ['st-err', 'err', 'What happened?', 'Every run keeps its log, its results and the configuration it ran with.'],
-  ['st-created', 'run', 'What will this do?', 'Effective configurations and true schedule previews, before anything runs.'],
+  ['st-ok', 'good', 'Is my data right and fresh?', 'Every table shows when its rows came, and from which run.'],
+  ['st-err', 'failed', 'What happened?', 'Every run keeps its log, its results and the configuration it ran with.'],
+  ['st-created', 'running', 'What will this do?', 'Effective configurations and true schedule previews, before anything runs.'],
 ]
 
 /** Why the provider's way back did not end in a session; its details are in the log of the stack. */
@@ -59,11 +59,11 @@ export function SignIn() {
           {problem === undefined ? null : <Bad>{problem}</Bad>}
           {showsToken ? <TokenForm /> : <PasswordForm />}
           {methods.oidc === null ? null : (
-            <a className="btn wide" href="/sign-in/oidc">
+            <a className="button wide" href="/sign-in/oidc">
               Sign in with {methods.oidc.name}
             </a>
           )}
-          <button type="button" className="link xs" onClick={() => setByToken(!showsToken)}>
+          <button type="button" className="link fine" onClick={() => setByToken(!showsToken)}>
             {showsToken ? 'Use e-mail and password' : 'Use a token instead'}
           </button>
         </>
@@ -75,7 +75,7 @@ export function SignIn() {
 const Entry = ({ children }: { children: ReactNode }) => (
   <div className="entry">
     <main id="main" className="entry-form">
-      <div className="row">
+      <div className="flex-row">
         <span className="brand">
           <Logo />
           <span>Millrace</span>
@@ -84,16 +84,16 @@ const Entry = ({ children }: { children: ReactNode }) => (
           <ThemeButton />
         </span>
       </div>
-      <div className="entry-middle stack6">
+      <div className="entry-middle stack-6">
         <div>
           <h1>Sign in</h1>
-          <p className="md soft">
-            Stack <span className="id">{location.host}</span>
+          <p className="body-text soft">
+            Stack <span className="identifier">{location.host}</span>
           </p>
         </div>
         {children}
       </div>
-      <p className="xs mute">This page asks nobody but this stack.</p>
+      <p className="fine mute">This page asks nobody but this stack.</p>
     </main>
     <aside className="entry-facts">
       <ul>
@@ -114,8 +114,8 @@ const Entry = ({ children }: { children: ReactNode }) => (
 )
 
 const Bad = ({ children }: { children: ReactNode }) => (
-  <span className="bad" role="alert">
-    <Icon name="st-err" size="sm" />
+  <span className="field-problem" role="alert">
+    <Icon name="st-err" size="small" />
     {children}
   </span>
 )
@@ -167,7 +167,7 @@ export const Field = ({ id, label, type = 'text', value, autoComplete, hint, isM
 )
 
 const Submit = ({ isBusy }: { isBusy: boolean }) => (
-  <button type="submit" className="btn pri wide" disabled={isBusy}>
+  <button type="submit" className="button primary wide" disabled={isBusy}>
     Sign in
   </button>
 )
@@ -189,7 +189,7 @@ function PasswordForm() {
       }
     })
   return (
-    <Form className="stack4" onSubmit={submit}>
+    <Form className="stack-4" onSubmit={submit}>
       <Field id="email" label="E-mail" type="email" autoComplete="username" value={email} onChange={setEmail} />
       <Field
         id="password"
@@ -211,9 +211,9 @@ function PasswordForm() {
       ) : null}
       {problem === undefined ? null : <Bad>{problem.message}</Bad>}
       <Submit isBusy={isBusy} />
-      <p className="xs mute">
+      <p className="fine mute">
         Lost your password? Whoever owns the machine makes a link:{' '}
-        <span className="id">millrace admin sign-in-link --email ...</span>
+        <span className="identifier">millrace admin sign-in-link --email ...</span>
       </p>
     </Form>
   )
@@ -228,7 +228,7 @@ function TokenForm() {
       signIn(token.trim())
     })
   return (
-    <Form className="stack4" onSubmit={submit}>
+    <Form className="stack-4" onSubmit={submit}>
       <Field
         id="token"
         label="Token"
@@ -241,9 +241,9 @@ function TokenForm() {
       />
       {problem === undefined ? null : <Bad>{problem.message}</Bad>}
       <Submit isBusy={isBusy} />
-      <p className="xs mute">
-        Lost it? <span className="id">npx millrace token reset-master</span> makes a new one, and{' '}
-        <span className="id">npx millrace admin sign-in-link</span> a link that makes you the stack admin.
+      <p className="fine mute">
+        Lost it? <span className="identifier">npx millrace token reset-master</span> makes a new one, and{' '}
+        <span className="identifier">npx millrace admin sign-in-link</span> a link that makes you the stack admin.
       </p>
     </Form>
   )
@@ -272,7 +272,7 @@ function LinkForm({ link, onLeave }: { link: string; onLeave: () => void }) {
     return (
       <>
         <Bad>{lost}</Bad>
-        <button type="button" className="btn" onClick={onLeave}>
+        <button type="button" className="button" onClick={onLeave}>
           Sign in another way
         </button>
       </>
@@ -287,8 +287,8 @@ function LinkForm({ link, onLeave }: { link: string; onLeave: () => void }) {
       await loadSession()
     })
   return (
-    <Form className="stack4" onSubmit={submit}>
-      <p className="md">{sentenceOf(facts)}</p>
+    <Form className="stack-4" onSubmit={submit}>
+      <p className="body-text">{sentenceOf(facts)}</p>
       {isNew ? (
         <>
           {facts.email === null ? (
@@ -314,7 +314,7 @@ function LinkForm({ link, onLeave }: { link: string; onLeave: () => void }) {
         </>
       ) : null}
       {problem === undefined ? null : <Bad>{problem.message}</Bad>}
-      <button type="submit" className="btn pri wide" disabled={isBusy}>
+      <button type="submit" className="button primary wide" disabled={isBusy}>
         {isNew ? 'Make the account' : 'Sign in'}
       </button>
     </Form>

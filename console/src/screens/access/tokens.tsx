@@ -49,15 +49,15 @@ function List({ tokens }: { tokens: readonly Token[] }) {
       <ListTable label="Tokens" columns={['Description', 'May', 'Made', 'Last used', 'Expires', 'Id', { hidden: 'Revoke' }]}>
         {tokens.map((token) => (
           <tr key={token.id}>
-            <td className="med nowrap">{token.description}</td>
+            <td className="medium nowrap">{token.description}</td>
             <td className="said">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
             <td className="nowrap">{moment(token.created)}</td>
             <td className="nowrap">{token.lastUsed ? moment(token.lastUsed) : 'never'}</td>
             <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
-            <td className="id">{token.id}</td>
+            <td className="identifier">{token.id}</td>
             <td>
               {token.admin ? null : (
-                <button type="button" className="btn sm danger" onClick={() => remove.mutate(token.id)}>
+                <button type="button" className="button small danger" onClick={() => remove.mutate(token.id)}>
                   Revoke
                 </button>
               )}
@@ -98,13 +98,13 @@ function NewToken({ onClose }: { onClose: () => void }) {
   if (create.data?.token)
     return (
       <Dialog title="The new token" onClose={onClose}>
-        <div className="in stack4">
-          <p className="md">Copy it now: it is shown this once and cannot be read again.</p>
-          <div className="note ok">
+        <div className="inset stack-4">
+          <p className="body-text">Copy it now: it is shown this once and cannot be read again.</p>
+          <div className="note good">
             <code className="mono grow wrap">{create.data.token}</code>
             <CopyButton text={create.data.token} />
           </div>
-          <button type="button" className="btn pri" onClick={onClose}>
+          <button type="button" className="button primary" onClick={onClose}>
             I have it
           </button>
         </div>
@@ -132,12 +132,12 @@ function NewToken({ onClose }: { onClose: () => void }) {
             <option value="">never</option>
           </select>
         </div>
-        <fieldset className="plain stack2 token-scopes">
-          <legend className="lbl">Buckets</legend>
+        <fieldset className="plain stack-2 token-scopes">
+          <legend className="label">Buckets</legend>
           {(buckets.data ?? []).map(({ id }) => (
             <label key={id} className="token-scope">
-              <span className="id clip">{id}</span>
-              <select className="input sm" value={chosen[id] ?? ''} onChange={(event) => allow(id, event.target.value)}>
+              <span className="identifier clip">{id}</span>
+              <select className="input small" value={chosen[id] ?? ''} onChange={(event) => allow(id, event.target.value)}>
                 <option value="">nothing</option>
                 <option value="read">read</option>
                 <option value="write">read and write</option>
@@ -146,7 +146,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
           ))}
         </fieldset>
         {create.error ? <Problem error={create.error} /> : null}
-        <button type="submit" className="btn pri" disabled={create.isPending}>
+        <button type="submit" className="button primary" disabled={create.isPending}>
           Make the token
         </button>
       </Form>

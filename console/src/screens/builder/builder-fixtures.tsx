@@ -72,26 +72,26 @@ export function Fixtures({
   const recorded = files.filter(({ tags }) => tags.includes(RECORDING_TAG))
   if (!canRecord && !fixture && recorded.length === 0 && !open.error) return null
   return (
-    <div className="row wrap sec fixtures">
+    <div className="flex-row wrap pane-section fixtures">
       {canRecord ? (
-        <button type="button" className="btn sm" disabled={record.isPending} onClick={() => record.mutate()}>
-          <Icon name="camera" size="sm" />
+        <button type="button" className="button small" disabled={record.isPending} onClick={() => record.mutate()}>
+          <Icon name="camera" size="small" />
           <span>Save as a fixture</span>
         </button>
       ) : null}
       {fixture ? (
         <>
-          <span className="st run" role="status">
-            <Icon name="history" size="sm" />
+          <span className="status running" role="status">
+            <Icon name="history" size="small" />
             Offline: answers of {fixture.name}
           </span>
-          <button type="button" className="btn sm" onClick={() => onReplay(undefined)}>
+          <button type="button" className="button small" onClick={() => onReplay(undefined)}>
             Ask the API again
           </button>
         </>
       ) : recorded.length > 0 ? (
-        <label className="row">
-          <span className="xs mute">Replay offline</span>
+        <label className="flex-row">
+          <span className="fine mute">Replay offline</span>
           <select className="input" value="" onChange={(event) => open.mutate(event.target.value)}>
             <option value="">choose a fixture</option>
             {recorded.map(({ id, created }) => (

@@ -79,22 +79,22 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
   }
   return (
     <>
-      <button type="button" className="btn sm push" onClick={open}>
-        <Icon name="wand" size="sm" />
+      <button type="button" className="button small push" onClick={open}>
+        <Icon name="wand" size="small" />
         <span>Import</span>
       </button>
       {isOpen ? (
         <Dialog title={read.isSuccess ? 'Read into the steps' : 'Import'} onClose={close}>
           {read.isSuccess ? (
-            <div className="in stack4">
+            <div className="inset stack-4">
               <p>Look at these before it is saved:</p>
               <ul className="bullets">
                 {notes.map((note) => (
                   <li key={note}>{note}</li>
                 ))}
               </ul>
-              <div className="row">
-                <button type="button" className="btn pri push" onClick={close}>
+              <div className="flex-row">
+                <button type="button" className="button primary push" onClick={close}>
                   Go on
                 </button>
               </div>
@@ -127,11 +127,11 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
                 )}
               </Field>
               {read.error ? <Problem error={read.error} /> : null}
-              <div className="row">
-                <button type="button" className="btn push" onClick={close}>
+              <div className="flex-row">
+                <button type="button" className="button push" onClick={close}>
                   Close
                 </button>
-                <button type="submit" className="btn pri" disabled={text.trim() === '' || read.isPending}>
+                <button type="submit" className="button primary" disabled={text.trim() === '' || read.isPending}>
                   Read it into the steps
                 </button>
               </div>

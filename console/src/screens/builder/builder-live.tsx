@@ -118,28 +118,28 @@ export function LivePane({
   const shown = steps[page ?? steps.length - 1]
   return (
     <section aria-label="Live" className="live-pane">
-      <div className="ph">
-        <h2 className="h">Live</h2>
-        <button type="button" className="btn sm push" disabled={walk.isPending} onClick={() => onFetch({ pages: 0 })}>
+      <div className="pane-head">
+        <h2 className="heading">Live</h2>
+        <button type="button" className="button small push" disabled={walk.isPending} onClick={() => onFetch({ pages: 0 })}>
           Login only
         </button>
-        <button type="button" className="btn sm" disabled={walk.isPending} onClick={() => onFetch({ pages: 1 })}>
+        <button type="button" className="button small" disabled={walk.isPending} onClick={() => onFetch({ pages: 1 })}>
           1 page
         </button>
-        <button type="button" className="btn sm pri" disabled={walk.isPending} onClick={() => onFetch({ pages: 3 })}>
-          <Icon name="play" size="sm" />
+        <button type="button" className="button small primary" disabled={walk.isPending} onClick={() => onFetch({ pages: 3 })}>
+          <Icon name="play" size="small" />
           <span>Fetch 3 pages</span>
           <kbd>Ctrl ↵</kbd>
         </button>
       </div>
       <WholePlan isBusy={walk.isPending} onFetch={onFetch} />
       {above}
-      {walk.isPending ? <p className="in mute">Asking the API …</p> : null}
+      {walk.isPending ? <p className="inset mute">Asking the API …</p> : null}
       {walk.error ? <Problem error={walk.error} /> : null}
       {walk.data ? <Stations walk={walk.data} shown={page ?? steps.length - 1} onPage={onPage} /> : null}
       {walk.data?.error ? (
-        <div className="in">
-          <div className="note err" role="alert">
+        <div className="inset">
+          <div className="note failed" role="alert">
             <Icon name="st-err" />
             <p>{walk.data.error}</p>
           </div>
@@ -163,20 +163,20 @@ function WholePlan({ isBusy, onFetch }: { isBusy: boolean; onFetch: (request: Wa
   )
   const isAllowed = PLAN_LIMITS.every(({ name, most }) => limits[name] >= 1 && limits[name] <= most)
   return (
-    <div className="row wrap xs soft plan">
+    <div className="flex-row wrap fine soft plan">
       <button
         type="button"
-        className="btn sm"
+        className="button small"
         disabled={isBusy || !isAllowed}
         onClick={() => onFetch({ pages: limits.pages, plan: limits })}
       >
         Whole plan
       </button>
       {PLAN_LIMITS.map(({ name, most, label, words }) => (
-        <span key={name} className="row gap1 nowrap">
+        <span key={name} className="flex-row gap-1 nowrap">
           {words[0]}
           <input
-            className="input sm tn"
+            className="input small tabular"
             type="number"
             min={1}
             max={most}
@@ -211,12 +211,12 @@ const Stations = ({ walk, shown, onPage }: { walk: Walk; shown: number; onPage: 
   <fieldset className="walk" aria-label="Requests">
     {walk.steps.map((step, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: the order of requests is what names them
-      <button key={index} type="button" className="wk" aria-pressed={index === shown} onClick={() => onPage(index)}>
+      <button key={index} type="button" className="walk-step" aria-pressed={index === shown} onClick={() => onPage(index)}>
         <b>
           <StatusIcon status={statusOf(step)} />
           {nameOf(step)}
         </b>
-        <span className="z">
+        <span className="walk-note">
           {step.itemCount === undefined
             ? `${step.response.status}, ${count(step.durationMs)} ms`
             : plural(step.itemCount, 'item')}
@@ -224,12 +224,12 @@ const Stations = ({ walk, shown, onPage }: { walk: Walk; shown: number; onPage: 
       </button>
     ))}
     {walk.next.request ? (
-      <span className="wk end">
+      <span className="walk-step walk-end">
         <b>
           <StatusIcon status="created" />
           Next
         </b>
-        <span className="z">not sent</span>
+        <span className="walk-note">not sent</span>
       </span>
     ) : null}
   </fieldset>
@@ -257,54 +257,54 @@ function Exchange({ step, document, index }: { step: WalkStep; document: unknown
   const dataField = textAt(document, [...jobPath(index), 'dataField'])
   return (
     <>
-      <div className="sec">
+      <div className="pane-section">
         <h3>
           Request as sent
           <span className="push">
             <CopyButton text={curlOf(request)} label="curl" />
           </span>
         </h3>
-        <div className="req">
-          <span className="mth">{request.method}</span>
+        <div className="request-line">
+          <span className="request-method">{request.method}</span>
           <Masked text={request.url} />
           {Object.entries(request.headers).map(([name, header]) => (
-            <span key={name} className="h">
+            <span key={name} className="heading">
               {name}: <Masked text={header} />
             </span>
           ))}
           {request.body ? (
-            <span className="h">
+            <span className="heading">
               <Masked text={request.body} />
             </span>
           ) : null}
         </div>
       </div>
-      <div className="sec two">
+      <div className="pane-section two-panes">
         <div>
-          <div className="row sec-h">
+          <div className="flex-row sec-h">
             <h3>Response</h3>
             <Status status={statusOf(step)} text={String(response.status)} />
-            <span className="xs mute tn">
+            <span className="fine mute tabular">
               {count(step.durationMs)} ms, {bytes(response.bytes)}
             </span>
           </div>
           <ResponseView response={response} />
         </div>
         <div>
-          <div className="row sec-h">
+          <div className="flex-row sec-h">
             <h3>Items</h3>
-            <span className="xs mute">
+            <span className="fine mute">
               {step.itemCount === undefined ? 'none here' : `${count(step.itemCount)}${dataField ? ` at ${dataField}` : ''}`}
             </span>
           </div>
-          {step.warning ? <p className="xs warn sec-h">{step.warning}</p> : null}
-          <dl className="kv xs sec-h">
+          {step.warning ? <p className="fine warn sec-h">{step.warning}</p> : null}
+          <dl className="pairs fine sec-h">
             {fieldsOf(step.items ?? []).map(({ name, kind, share }) => (
               <div key={name} className="contents">
                 <dt className="mono">{name}</dt>
-                <dd className="row">
+                <dd className="flex-row">
                   <span className="mute">{kind}</span>
-                  <span className="push mute tn">{share}</span>
+                  <span className="push mute tabular">{share}</span>
                 </dd>
               </div>
             ))}
@@ -326,7 +326,7 @@ function ResponseView({ response }: { response: WalkStep['response'] }) {
   const isCut = value === undefined && new Blob([response.body]).size < response.bytes
   return (
     <>
-      <fieldset className="seg sm" aria-label="View of the response">
+      <fieldset className="segments small" aria-label="View of the response">
         {VIEWS.map((one) => (
           <button key={one} type="button" aria-pressed={one === view} onClick={() => setView(one)}>
             {one}
@@ -334,7 +334,7 @@ function ResponseView({ response }: { response: WalkStep['response'] }) {
         ))}
       </fieldset>
       {isCut ? (
-        <p className="xs mute sec-h">
+        <p className="fine mute sec-h">
           The first {count(response.body.length)} characters of {bytes(response.bytes)}.
         </p>
       ) : null}
@@ -354,7 +354,7 @@ function ResponseView({ response }: { response: WalkStep['response'] }) {
         ) : view === 'Raw' ? (
           <pre className="code wrap">{response.body}</pre>
         ) : (
-          <dl className="kv xs">
+          <dl className="pairs fine">
             {Object.entries(response.headers).map(([name, header]) => (
               <div key={name} className="contents">
                 <dt className="mono">{name}</dt>
@@ -385,17 +385,17 @@ function fieldsOf(items: readonly unknown[]): readonly { name: string; kind: str
 }
 
 const RowsItBecomes = ({ tables }: { tables: readonly WalkTable[] }) => (
-  <div className="sec">
+  <div className="pane-section">
     <h3>
       Rows it becomes
       {tables.map(({ table, rowCount }) => (
-        <span key={table} className="tag">
+        <span key={table} className="tag-label">
           {table} {count(rowCount)}
         </span>
       ))}
     </h3>
     <Scroll label="Resulting rows" className="grid">
-      <table className="t">
+      <table className="data-table">
         <thead>
           <tr>
             {tables[0]!.columns.map((column) => (
@@ -407,7 +407,7 @@ const RowsItBecomes = ({ tables }: { tables: readonly WalkTable[] }) => (
           {tables[0]!.rows.slice(0, 5).map((row) => (
             <tr key={row.join('\u0000')}>
               {row.map((value, at) => (
-                <td key={tables[0]!.columns[at]} className="mono xs">
+                <td key={tables[0]!.columns[at]} className="mono fine">
                   <Value value={value} />
                 </td>
               ))}
@@ -422,20 +422,20 @@ const RowsItBecomes = ({ tables }: { tables: readonly WalkTable[] }) => (
 const WhatFollows = ({ walk }: { walk: Walk }) => {
   const pages = walk.steps.filter(({ kind }) => kind === 'page').length
   return (
-    <div className="two">
-      <div className="nx">
+    <div className="two-panes">
+      <div className="next-request">
         <h3>Next request</h3>
         {walk.next.request ? (
-          <code className="xs">
+          <code className="fine">
             <Masked text={`${walk.next.request.method} ${walk.next.request.url}`} />
           </code>
         ) : (
-          <p className="xs mute">None.</p>
+          <p className="fine mute">None.</p>
         )}
       </div>
-      <div className="nx">
+      <div className="next-request">
         <h3>Why it stopped</h3>
-        <p className="xs soft">
+        <p className="fine soft">
           {walk.error
             ? 'The request failed.'
             : (walk.next.stop ??

@@ -47,7 +47,7 @@ export function Playground({ effective, walk, onClose }: { effective: string; wa
   const names = isRecord(attributes) ? Object.entries(attributes).filter(([, value]) => typeof value !== 'object') : []
   return (
     <Drawer title="Try a function" onClose={onClose}>
-      <div className="row wrap">
+      <div className="flex-row wrap">
         {EXAMPLES.map(([name, example]) => (
           <button key={name} type="button" className="chip" onClick={() => setText(JSON.stringify(example, null, 2))}>
             {name}
@@ -71,7 +71,7 @@ export function Playground({ effective, walk, onClose }: { effective: string; wa
             : `It sees ${names.map(([name]) => name).join(', ') || 'no attributes'}.`}
         </span>
       </div>
-      <div className="f2">
+      <div className="two-fields">
         <div className="field">
           <Label htmlFor={ids[1]}>Last good run</Label>
           <input
@@ -95,10 +95,10 @@ export function Playground({ effective, walk, onClose }: { effective: string; wa
           </select>
         </div>
       </div>
-      <div className="row">
+      <div className="flex-row">
         <button
           type="button"
-          className="btn pri"
+          className="button primary"
           disabled={expression === undefined || evaluate.isPending}
           onClick={() => evaluate.mutate()}
         >

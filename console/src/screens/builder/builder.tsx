@@ -148,9 +148,9 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
       ]}
       say={current.key === ROOT ? name : `${name}, row ${current.name}`}
       actions={
-        <div className="row wrap builder-bar">
-          <label className="row">
-            <span className="xs mute">Builds</span>
+        <div className="flex-row wrap builder-bar">
+          <label className="flex-row">
+            <span className="fine mute">Builds</span>
             <select
               className="input"
               value={current.key}
@@ -164,8 +164,8 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
             </select>
           </label>
           {jobCount > 1 ? (
-            <label className="row">
-              <span className="xs mute">Request</span>
+            <label className="flex-row">
+              <span className="fine mute">Request</span>
               <select className="input" value={index} onChange={(event) => show({ job: event.target.value })}>
                 {Array.from({ length: jobCount }, (_, at) => (
                   <option key={textAt(document, jobPath(at))} value={at}>
@@ -175,14 +175,14 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
               </select>
             </label>
           ) : null}
-          <span className="push xs mute">{changed.length > 0 ? 'not saved' : 'saved'}</span>
-          <button type="button" className="btn" disabled={!canSave} onClick={() => save.mutate({ why: WHY })}>
+          <span className="push fine mute">{changed.length > 0 ? 'not saved' : 'saved'}</span>
+          <button type="button" className="button" disabled={!canSave} onClick={() => save.mutate({ why: WHY })}>
             <span>Save</span>
             <kbd>Ctrl S</kbd>
           </button>
           <button
             type="button"
-            className="btn pri"
+            className="button primary"
             disabled={save.isPending || run.isPending}
             onClick={() =>
               changed.length > 0
@@ -200,10 +200,10 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
       {conflict.screen}
       {save.error && !conflict.screen ? <Problem error={save.error} /> : null}
       {run.error ? <Problem error={run.error} /> : null}
-      <div className="bd" hidden={conflict.screen !== null}>
+      <div className="builder-panes" hidden={conflict.screen !== null}>
         <nav aria-label="Steps">
-          <div className="ph">
-            <h2 className="h">Steps</h2>
+          <div className="pane-head">
+            <h2 className="heading">Steps</h2>
             <ImportButton place={place} root={root} />
           </div>
           <div className="steps">
@@ -211,11 +211,11 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
               {STEPS.map(({ id, name: of }) => (
                 <li
                   key={id}
-                  className={`${works(id) === 'success' ? 'done' : ''} ${step === id ? 'cur' : ''}`}
+                  className={`${works(id) === 'success' ? 'done' : ''} ${step === id ? 'current' : ''}`}
                   aria-current={step === id ? 'step' : undefined}
                   ref={step === id ? intoView : undefined}
                 >
-                  <span className="dot">
+                  <span className="station">
                     <StatusIcon status={works(id)} />
                   </span>
                   <button type="button" className="step" onClick={() => show({ step: id })}>
@@ -227,8 +227,8 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
             </ol>
           </div>
           <div className="kept">
-            <button type="button" className="btn sm" onClick={() => setPlaying(true)}>
-              <Icon name="code" size="sm" />
+            <button type="button" className="button small" onClick={() => setPlaying(true)}>
+              <Icon name="code" size="small" />
               <span>Try a function</span>
             </button>
           </div>
@@ -284,10 +284,10 @@ function Kept({ document, onOpenJson }: { document: unknown; onOpenJson: () => v
   const paths = keptPaths(document)
   if (paths.length === 0) return null
   return (
-    <div className="kept stack2">
-      <p className="xs mute">Kept as JSON, not shown by a step:</p>
+    <div className="kept stack-2">
+      <p className="fine mute">Kept as JSON, not shown by a step:</p>
       {paths.map((path) => (
-        <button key={pathText(path)} type="button" className="link id xs block" onClick={onOpenJson}>
+        <button key={pathText(path)} type="button" className="link identifier fine block" onClick={onOpenJson}>
           {pathText(path.slice(1))}
         </button>
       ))}

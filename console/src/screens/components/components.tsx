@@ -46,7 +46,7 @@ export function ComponentsScreen() {
             <button
               key={name}
               type="button"
-              className={id === view ? 'chip on' : 'chip'}
+              className={id === view ? 'chip picked' : 'chip'}
               aria-pressed={id === view}
               onClick={() => change({ view: id })}
             >
@@ -93,30 +93,30 @@ function Catalogue({ filter, configured }: { filter: string; configured: readonl
   const shown = useCatalogue()
     .filter(({ name, id, description }) => `${name} ${id} ${description}`.toLowerCase().includes(filter.toLowerCase()))
     .toSorted((a, b) => usedBy(b.id) - usedBy(a.id) || Number(b.hasRun) - Number(a.hasRun) || a.name.localeCompare(b.name))
-  if (shown.length === 0) return <p className="in mute">No component has this in its name.</p>
+  if (shown.length === 0) return <p className="inset mute">No component has this in its name.</p>
   return (
     <>
       <ul className="catalogue">
         {shown.map(({ id, name, type, description, hasRun, documentationUrl }) => (
           <li key={id}>
-            <h2 className="h">{name}</h2>
-            <p className="xs mute">{FLOW_COMPONENTS.includes(id) ? 'Runs other components' : (TYPES[type] ?? type)}</p>
+            <h2 className="heading">{name}</h2>
+            <p className="fine mute">{FLOW_COMPONENTS.includes(id) ? 'Runs other components' : (TYPES[type] ?? type)}</p>
             <p className="soft">{description}</p>
-            <div className="row wrap">
-              <span className="xs mute">
+            <div className="flex-row wrap">
+              <span className="fine mute">
                 {usedBy(id) === 0 ? 'not used yet' : `used by ${plural(usedBy(id), 'configuration')}`}
               </span>
-              <span className="row push">
+              <span className="flex-row push">
                 {documentationUrl ? (
                   <PageLink url={documentationUrl}>
-                    About <span className="vh">{name}</span>
+                    About <span className="visually-hidden">{name}</span>
                   </PageLink>
                 ) : null}
                 {hasRun && type !== 'processor' ? (
-                  <button type="button" className="btn sm" onClick={() => setMade(id)}>
-                    <Icon name="plus" size="sm" />
+                  <button type="button" className="button small" onClick={() => setMade(id)}>
+                    <Icon name="plus" size="small" />
                     <span>
-                      Configure <span className="vh">{name}</span>
+                      Configure <span className="visually-hidden">{name}</span>
                     </span>
                   </button>
                 ) : null}
@@ -149,14 +149,14 @@ function Trash({ filter }: { filter: string }) {
     <Loaded query={query} skeleton={<Lines />}>
       {() =>
         entries.length === 0 ? (
-          <p className="in mute">Nothing was deleted.</p>
+          <p className="inset mute">Nothing was deleted.</p>
         ) : (
           <>
             {selection.keys.length > 0 ? (
               <div className="toolbar">
                 <button
                   type="button"
-                  className="btn sm pri"
+                  className="button small primary"
                   disabled={restore.isPending}
                   onClick={() => restore.mutate(entries.filter(({ key }) => selection.has(key)))}
                 >
@@ -174,12 +174,12 @@ function Trash({ filter }: { filter: string }) {
                     checked={selection.has(entry.key)}
                     onChange={() => selection.toggle(entry.key)}
                   />
-                  <span className="med">{entry.name}</span>
+                  <span className="medium">{entry.name}</span>
                   <span className="mute">{entry.component.name}</span>
-                  <span className="id">{entry.place.configurationId}</span>
+                  <span className="identifier">{entry.place.configurationId}</span>
                   <button
                     type="button"
-                    className="btn sm push"
+                    className="button small push"
                     disabled={restore.isPending}
                     onClick={() => restore.mutate([entry])}
                   >

@@ -165,7 +165,7 @@ function MoveToFolder({
   })
   return (
     <form
-      className="row"
+      className="flex-row"
       onSubmit={(event) => {
         event.preventDefault()
         move.mutate()
@@ -180,7 +180,7 @@ function MoveToFolder({
         onChange={(event) => setFolder(event.target.value)}
       />
       <Suggestions id="folders" values={folders} />
-      <button type="submit" className="btn sm" disabled={move.isPending}>
+      <button type="submit" className="button small" disabled={move.isPending}>
         Move
       </button>
       {move.error ? <Problem error={move.error} /> : null}
@@ -209,17 +209,17 @@ export function ConfigurationList({ components, entries }: { components: readonl
       {chosen.length > 0 ? (
         <div className="toolbar">
           <span className="mute">{plural(chosen.length, 'configuration')}</span>
-          <button type="button" className="btn sm pri" disabled={bulk.isPending} onClick={() => act('run')}>
-            <Icon name="play" size="sm" />
+          <button type="button" className="button small primary" disabled={bulk.isPending} onClick={() => act('run')}>
+            <Icon name="play" size="small" />
             <span>Run</span>
           </button>
-          <button type="button" className="btn sm" disabled={bulk.isPending} onClick={() => act('enable')}>
+          <button type="button" className="button small" disabled={bulk.isPending} onClick={() => act('enable')}>
             Enable
           </button>
-          <button type="button" className="btn sm" disabled={bulk.isPending} onClick={() => act('disable')}>
+          <button type="button" className="button small" disabled={bulk.isPending} onClick={() => act('disable')}>
             Disable
           </button>
-          <button type="button" className="btn sm ghost" disabled={bulk.isPending} onClick={() => act('delete')}>
+          <button type="button" className="button small ghost" disabled={bulk.isPending} onClick={() => act('delete')}>
             Delete
           </button>
           <MoveToFolder entries={chosen} folders={[...new Set(folders.values())]} onDone={selection.clear} />
@@ -227,18 +227,18 @@ export function ConfigurationList({ components, entries }: { components: readonl
       ) : null}
       {bulk.error ? <Problem error={bulk.error} /> : null}
       <Scroll label="Configurations">
-        <table className="t">
+        <table className="data-table">
           <thead>
             <tr>
               <th>
-                <span className="vh">Select</span>
+                <span className="visually-hidden">Select</span>
               </th>
               <th>Configuration</th>
               <th>Last runs</th>
               <th>Runs next</th>
               <th>Used by</th>
               <th>Made by</th>
-              <th className="num">Version</th>
+              <th className="numeric">Version</th>
               <th>State</th>
             </tr>
           </thead>
@@ -299,11 +299,11 @@ function ConfigurationRow({
         <input type="checkbox" aria-label={`Select ${name}`} checked={isSelected} onChange={onToggle} />
       </td>
       <td>
-        <Link className="med" to="/components/$componentId/$configurationId" params={place}>
+        <Link className="medium" to="/components/$componentId/$configurationId" params={place}>
           {name}
         </Link>
-        <div className="xs mute">
-          {component.name} <span className="id">{place.configurationId}</span>
+        <div className="fine mute">
+          {component.name} <span className="identifier">{place.configurationId}</span>
         </div>
       </td>
       <td>
@@ -322,7 +322,7 @@ function ConfigurationRow({
         ))}
       </td>
       <td className="clip">{entry.owner}</td>
-      <td className="num">{entry.version}</td>
+      <td className="numeric">{entry.version}</td>
       <td>{entry.isDisabled ? <Status status="disabled" /> : null}</td>
     </tr>
   )

@@ -66,7 +66,7 @@ export function TemplatesScreen() {
       say={query.data ? `${plural(templates.length, 'pipeline')} to begin with.` : 'Templates'}
       sub="A template asks a few questions and makes configurations, flows and schedules of the answers: all of them, or none."
     >
-      <div className="stack4">
+      <div className="stack-4">
         <Instances />
         <section className="card" aria-label="Templates">
           <Loaded query={query} skeleton={<Lines />}>
@@ -76,11 +76,11 @@ export function TemplatesScreen() {
                   <li key={template.id}>
                     <Icon name="wand" />
                     <div className="grow">
-                      <p className="med">{template.name}</p>
-                      <p className="xs mute">{template.description}</p>
+                      <p className="medium">{template.name}</p>
+                      <p className="fine mute">{template.description}</p>
                     </div>
-                    <button type="button" className="btn" onClick={() => choose(template)}>
-                      Use<span className="vh"> {template.name}</span>
+                    <button type="button" className="button" onClick={() => choose(template)}>
+                      Use<span className="visually-hidden"> {template.name}</span>
                     </button>
                   </li>
                 ))}
@@ -117,13 +117,13 @@ function Instances() {
         {instances.map((instance) => (
           <li key={instance.instanceId}>
             <div className="grow">
-              <p className="md">
+              <p className="body-text">
                 <b className="strong">{instance.name}</b>{' '}
-                <span className="id">
+                <span className="identifier">
                   {instance.templateId} {instance.version}
                 </span>
               </p>
-              <p className="row wrap xs">
+              <p className="flex-row wrap fine">
                 {(instance.configurations ?? []).map(({ name, componentId, configId }) => (
                   <Link
                     key={configId}
@@ -135,8 +135,8 @@ function Instances() {
                 ))}
               </p>
             </div>
-            <button type="button" className="btn sm ghost" onClick={() => remove.mutate(instance.instanceId)}>
-              Delete<span className="vh"> {instance.name}</span>
+            <button type="button" className="button small ghost" onClick={() => remove.mutate(instance.instanceId)}>
+              Delete<span className="visually-hidden"> {instance.name}</span>
             </button>
           </li>
         ))}
@@ -196,12 +196,12 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
               />
             </div>
             {groups.map((group) => (
-              <fieldset key={group.id} className="stack3">
-                <legend className="med">{group.description}</legend>
+              <fieldset key={group.id} className="stack-3">
+                <legend className="medium">{group.description}</legend>
                 {group.steps.map((step) => (
-                  <div key={step.id} className="stack3">
+                  <div key={step.id} className="stack-3">
                     {group.required === 'all' ? null : (
-                      <label className="row">
+                      <label className="flex-row">
                         <input type="checkbox" checked={picked.has(step.id)} onChange={() => toggle(step.id)} />
                         {step.name}
                       </label>
@@ -221,7 +221,7 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
               </fieldset>
             ))}
             {make.error ? <Problem error={make.error} /> : null}
-            <button type="submit" className="btn pri" disabled={make.isPending}>
+            <button type="submit" className="button primary" disabled={make.isPending}>
               Make it
             </button>
           </Form>
@@ -253,7 +253,7 @@ function Field({ input, value, onChange }: FieldProps) {
   const current = value ?? input.default
   if (input.kind === 'confirm')
     return (
-      <label className="row">
+      <label className="flex-row">
         <input type="checkbox" checked={current === true} onChange={(event) => onChange(event.target.checked)} />
         {input.name}
       </label>
@@ -287,7 +287,7 @@ function Field({ input, value, onChange }: FieldProps) {
           onChange={(event) => onChange(event.target.value)}
         />
       )}
-      {input.description ? <p className="xs mute">{input.description}</p> : null}
+      {input.description ? <p className="fine mute">{input.description}</p> : null}
     </div>
   )
 }

@@ -106,23 +106,23 @@ function Variables({ variables }: { variables: readonly Variable[] }) {
       <ListTable label="Variables" columns={['Name', 'Value', 'Holds in', 'In a configuration', { hidden: 'Actions' }]}>
         {variables.map((variable) => (
           <tr key={variable.hash}>
-            <td className="med nowrap">{variable.key}</td>
+            <td className="medium nowrap">{variable.key}</td>
             <td className="what clip">
               {isSecret(variable) ? <i className="null">encrypted</i> : <span className="mono">{variable.value}</span>}
             </td>
             <td className="nowrap">{branchOf(variable)}</td>
             <td className="nowrap">
-              <span className="row">
-                <code className="id">{usage(variable.key)}</code>
+              <span className="flex-row">
+                <code className="identifier">{usage(variable.key)}</code>
                 <CopyButton text={usage(variable.key)} />
               </span>
             </td>
             <td>
-              <span className="row">
+              <span className="flex-row">
                 <ReplaceButton variable={variable} />
                 <button
                   type="button"
-                  className="btn sm danger"
+                  className="button small danger"
                   aria-label={`Delete ${variable.key}`}
                   disabled={remove.isPending}
                   onClick={() => remove.mutate(variable)}
@@ -142,7 +142,7 @@ function ReplaceButton({ variable }: { variable: Variable }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <button type="button" className="btn sm" aria-label={`Replace ${variable.key}`} onClick={() => setOpen(true)}>
+      <button type="button" className="button small" aria-label={`Replace ${variable.key}`} onClick={() => setOpen(true)}>
         Replace
       </button>
       {isOpen ? <SetVariable variable={variable} onClose={() => setOpen(false)} /> : null}
@@ -207,7 +207,7 @@ function SetVariable({ name = '', variable, onClose }: SetProps) {
             />
           )}
         </Field>
-        <label className="row">
+        <label className="flex-row">
           <input type="checkbox" checked={isHidden} onChange={(event) => setHidden(event.target.checked)} />A secret
         </label>
         {variable ? <UsedIn name={variable.key} /> : null}

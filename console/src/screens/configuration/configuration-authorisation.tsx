@@ -52,15 +52,15 @@ export function AuthorisationTab({ place, loaded }: { place: ConfigurationPlace;
   })
   return (
     <div className="columns">
-      <div className="stack4">
+      <div className="stack-4">
         {success === 'true' ? (
-          <div className="note ok" role="status">
+          <div className="note good" role="status">
             <Icon name="st-ok" />
             <p>Authorised. The next run uses it.</p>
           </div>
         ) : null}
         {refusal ? (
-          <div className="note err" role="alert">
+          <div className="note failed" role="alert">
             <Icon name="st-err" />
             <p>{refusal}</p>
           </div>
@@ -134,19 +134,19 @@ function Account({
     <section className="card" aria-label={`Authorisation ${account.authorizedFor}`}>
       <header>
         <h2>{account.authorizedFor}</h2>
-        <span className="id">{account.id}</span>
+        <span className="identifier">{account.id}</span>
         <span className="push">
           {account.problem ? <Status status="error" badge /> : isUsed ? <Status status="enabled" badge text="Used here" /> : null}
         </span>
       </header>
-      <div className="in stack3">
+      <div className="inset stack-3">
         {account.problem ? (
-          <div className="note err">
+          <div className="note failed">
             <Icon name="st-err" />
             <p>{account.problem}</p>
           </div>
         ) : null}
-        <dl className="kv">
+        <dl className="pairs">
           <dt>Provider</dt>
           <dd>{account.provider ?? 'not known'}</dd>
           <dt>Authorised</dt>
@@ -157,7 +157,7 @@ function Account({
           <dd>{account.expires ? `${moment(account.expires)}, ${until(account.expires)}; exchanged before a run` : 'never'}</dd>
         </dl>
         {test.data ? (
-          <p className={test.data.status === 'ok' ? 'ok st' : 'err st'} role="status">
+          <p className={test.data.status === 'ok' ? 'good status' : 'failed status'} role="status">
             <Icon name={test.data.status === 'ok' ? 'st-ok' : 'st-err'} />
             {test.data.message}
           </p>
@@ -166,26 +166,26 @@ function Account({
           // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list
           error ? <Problem key={index} error={error} /> : null,
         )}
-        <div className="row wrap">
+        <div className="flex-row wrap">
           {isUsed ? (
-            <button type="button" className="btn" onClick={onTakeOut}>
+            <button type="button" className="button" onClick={onTakeOut}>
               Do not use it here
             </button>
           ) : (
-            <button type="button" className="btn" onClick={onUse}>
+            <button type="button" className="button" onClick={onUse}>
               Use it here
             </button>
           )}
-          <button type="button" className="btn" disabled={isBusy} onClick={() => test.mutate()}>
+          <button type="button" className="button" disabled={isBusy} onClick={() => test.mutate()}>
             Try it
           </button>
-          <button type="button" className="btn" disabled={isBusy} onClick={() => exchange.mutate()}>
+          <button type="button" className="button" disabled={isBusy} onClick={() => exchange.mutate()}>
             Exchange the tokens
           </button>
           {account.provider ? (
             <button
               type="button"
-              className="btn"
+              className="button"
               disabled={isBusy}
               onClick={() =>
                 begin.mutate({ provider: account.provider!, id: account.id, authorizedFor: account.authorizedFor, userData: {} })
@@ -194,7 +194,7 @@ function Account({
               Authorise again
             </button>
           ) : null}
-          <button type="button" className="btn ghost" disabled={isBusy} onClick={() => revoke.mutate()}>
+          <button type="button" className="button ghost" disabled={isBusy} onClick={() => revoke.mutate()}>
             Take it back
           </button>
         </div>
@@ -253,7 +253,7 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
   const begin = useBegin(place)
   const redirect = useLoad('oauth.provider', provider && { path: { id: provider.id }, query: { componentId: place.componentId } })
     .data?.redirectUrl
-  if (!provider) return <p className="in mute">This stack knows no provider.</p>
+  if (!provider) return <p className="inset mute">This stack knows no provider.</p>
   return (
     <Form
       onSubmit={() =>
@@ -325,15 +325,15 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
             />
           </div>
           {redirect ? (
-            <p className="xs mute">
-              Redirect address to register there: <span className="id">{redirect}</span>
+            <p className="fine mute">
+              Redirect address to register there: <span className="identifier">{redirect}</span>
               <CopyButton text={redirect} label="Copy the redirect address" />
             </p>
           ) : null}
         </>
       )}
       {begin.error ? <Problem error={begin.error} /> : null}
-      <button type="submit" className="btn pri" disabled={begin.isPending}>
+      <button type="submit" className="button primary" disabled={begin.isPending}>
         <Icon name="external" />
         <span>Continue to {provider.name}</span>
       </button>

@@ -64,12 +64,12 @@ export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
   return (
     <>
       {conflict.note}
-      <div className="ed">
+      <div className="editor-panes">
         <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
         <section aria-label={`${current.name} of the configuration`}>
           <div className="pane-h">
             {isMapping ? (
-              <h2 className="h">Tables of {current.key === ROOT ? 'the root' : current.name}</h2>
+              <h2 className="heading">Tables of {current.key === ROOT ? 'the root' : current.name}</h2>
             ) : (
               <ViewSwitch view={isForm ? 'form' : 'json'} canShowForm={canShow(schema, current.draft.text)} onChange={show} />
             )}
@@ -145,21 +145,21 @@ function Validity({ text, schema, isPart }: { text: string; schema: Schema | und
   const problems = value !== undefined && schema ? problemsOf(value, schema, { root: schema }, isPart) : []
   if (value === undefined)
     return (
-      <span className="push xs err st" role="alert">
-        <Icon name="st-err" size="sm" />
+      <span className="push fine failed status" role="alert">
+        <Icon name="st-err" size="small" />
         This is not JSON yet
       </span>
     )
   if (problems.length > 0)
     return (
-      <span className="push xs warn st clip" title={problems[0]!.message}>
-        <Icon name="st-warn" size="sm" />
+      <span className="push fine warn status clip" title={problems[0]!.message}>
+        <Icon name="st-warn" size="small" />
         {problems.length === 1 ? problems[0]!.message : plural(problems.length, 'mark')}
       </span>
     )
   return (
-    <span className="push xs mute row gap1">
-      <Icon name="check" size="sm" />
+    <span className="push fine mute flex-row gap-1">
+      <Icon name="check" size="small" />
       valid
     </span>
   )
@@ -231,27 +231,27 @@ function SaveBar({
   useKey('Ctrl s', 'Save', () => (canSave ? onSave() : undefined))
   return (
     <section className="save" aria-label="Unsaved changes">
-      <span className="st run">
+      <span className="status running">
         <Icon name="edit" />
         <span>{isReadable ? changesText : 'The JSON cannot be read yet'}</span>
       </span>
-      {touchesAll ? <span className="xs mute hide-m">affects {plural(rowCount, 'row')} that run</span> : null}
+      {touchesAll ? <span className="fine mute hide-medium">affects {plural(rowCount, 'row')} that run</span> : null}
       <input
-        className="input grow hide-s"
+        className="input grow hide-small"
         aria-label="Why this change"
         placeholder="Why this change"
         value={why}
         onChange={(event) => onWhy(event.target.value)}
       />
       <span className="push" />
-      <button type="button" className="btn ghost" onClick={() => changed.map(({ draft }) => draft.discard())}>
+      <button type="button" className="button ghost" onClick={() => changed.map(({ draft }) => draft.discard())}>
         Discard
       </button>
-      <button type="button" className="btn" disabled={!canSave} onClick={onSave}>
+      <button type="button" className="button" disabled={!canSave} onClick={onSave}>
         <span>Save</span>
         <kbd>Ctrl S</kbd>
       </button>
-      <button type="button" className="btn pri" disabled={!canSave} onClick={onSaveAndRun}>
+      <button type="button" className="button primary" disabled={!canSave} onClick={onSaveAndRun}>
         <Icon name="play" />
         <span>Save and run</span>
       </button>

@@ -61,34 +61,34 @@ export function MappingForm({
     const entries = entriesAt(value, path)
     const above = entriesAt(inherited, path)
     return (
-      <div className="stack3">
+      <div className="stack-3">
         {entries.length === 0 && above.length > 0 ? (
-          <p className="xs mute">
+          <p className="fine mute">
             From root: {above.map((one) => textOf(one.source)).join(', ')}. A table that is added here takes their place.
           </p>
         ) : null}
         {entries.map((entry, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: an element of a JSON list has no other name
           <section key={index} className="item" aria-label={`${what} ${index + 1}`}>
-            <div className="row">
-              <span className="med clip">{textOf(entry.source) || `${what} ${index + 1}`}</span>
-              <Icon name="right" size="sm" />
+            <div className="flex-row">
+              <span className="medium clip">{textOf(entry.source) || `${what} ${index + 1}`}</span>
+              <Icon name="right" size="small" />
               <span className="clip mute">{textOf(entry.destination) || 'not named yet'}</span>
               <button
                 type="button"
-                className="btn icon ghost sm push"
+                className="button icon ghost small push"
                 aria-label={`Remove ${what.toLowerCase()} ${index + 1}`}
                 onClick={() => put([...path, index], undefined)}
               >
-                <Icon name="x" size="sm" />
+                <Icon name="x" size="small" />
               </button>
             </div>
             {fields(entry, (key, next) => put([...path, index, key], next))}
             <Kept names={Object.keys(entry).filter((key) => !known.includes(key))} onOpenJson={onOpenJson} />
           </section>
         ))}
-        <button type="button" className="btn sm" onClick={() => put([...path, entries.length], {})}>
-          <Icon name="plus" size="sm" />
+        <button type="button" className="button small" onClick={() => put([...path, entries.length], {})}>
+          <Icon name="plus" size="small" />
           <span>Add {what.toLowerCase()}</span>
         </button>
       </div>
@@ -99,7 +99,7 @@ export function MappingForm({
       <HelpAbout page="mapping" section="tables-in">
         <fieldset>
           <legend>Tables in</legend>
-          <p className="xs mute legend-note">Each becomes a file that the component reads.</p>
+          <p className="fine mute legend-note">Each becomes a file that the component reads.</p>
           {list(
             INPUT,
             KNOWN_IN,
@@ -113,7 +113,7 @@ export function MappingForm({
       <HelpAbout page="mapping" section="tables-out">
         <fieldset>
           <legend>Tables out</legend>
-          <p className="xs mute legend-note">Each file that the component writes becomes a table.</p>
+          <p className="fine mute legend-note">Each file that the component writes becomes a table.</p>
           {list(
             OUTPUT,
             KNOWN_OUT,
@@ -136,9 +136,9 @@ export function MappingForm({
 
 const Kept = ({ names, onOpenJson }: { names: readonly string[]; onOpenJson: () => void }) =>
   names.length === 0 ? null : (
-    <p className="xs mute">
+    <p className="fine mute">
       Kept as JSON, not shown here:{' '}
-      <button type="button" className="link id" onClick={onOpenJson}>
+      <button type="button" className="link identifier" onClick={onOpenJson}>
         {names.join(', ')}
       </button>
     </p>
@@ -155,7 +155,7 @@ function InputFields({ entry, put, tables }: FieldsProps) {
   const columns = table?.columns ?? []
   return (
     <>
-      <div className="f2">
+      <div className="two-fields">
         <TablePicker value={textOf(entry.source)} tables={tables} onChange={(next) => put('source', given(next))} />
         <TextField
           name="destination"
@@ -175,7 +175,7 @@ function InputFields({ entry, put, tables }: FieldsProps) {
         onChange={(next) => put('columns', given(next))}
       />
       <Filter entry={entry} put={put} columns={columns} prefix="where" label="Only rows where" />
-      <div className="f2">
+      <div className="two-fields">
         <TextField
           name="changed_since"
           label="Loaded since"
@@ -210,7 +210,7 @@ function OutputFields({ entry, put, tables, buckets }: FieldsProps & { readonly 
   const isIncremental = entry.incremental === true || entry.incremental === 1
   return (
     <>
-      <div className="f2">
+      <div className="two-fields">
         <TextField
           name="source"
           label="File"
@@ -270,7 +270,7 @@ function DefaultBucket({
   onChange: (next: string) => void
 }) {
   return (
-    <div className="f2">
+    <div className="two-fields">
       <TextField
         name="default_bucket"
         label="Bucket of other files"
@@ -362,7 +362,7 @@ function Filter({ entry, put, columns, prefix, label }: FilterProps) {
   const [column, operator, values] = [`${prefix}_column`, `${prefix}_operator`, `${prefix}_values`]
   const isHalf = (textOf(entry[column]) === '') !== (textsOf(entry[values]).length === 0)
   return (
-    <div className="f3">
+    <div className="three-fields">
       <TextField
         name={column}
         label={label}

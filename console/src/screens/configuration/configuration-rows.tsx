@@ -59,11 +59,11 @@ export function RowsPane({
   return (
     <aside aria-label="Rows">
       <div className="pane-h">
-        <h2 className="h">Rows</h2>
-        <span className="xs mute">{rows.length === 0 ? 'none' : 'run in this order'}</span>
+        <h2 className="heading">Rows</h2>
+        <span className="fine mute">{rows.length === 0 ? 'none' : 'run in this order'}</span>
         <button
           type="button"
-          className="btn icon ghost sm push"
+          className="button icon ghost small push"
           aria-label="Add a row"
           title="Add a row"
           onClick={() => change.mutate({ add: {} })}
@@ -73,15 +73,15 @@ export function RowsPane({
       </div>
       <Link
         activeOptions={{ exact: true }}
-        className="rw root"
+        className="row-entry root"
         to="."
         search={(before: object) => ({ ...before, row: undefined })}
         aria-current={current === ROOT ? 'true' : undefined}
       >
-        <i className="g1" />
-        <span className="col">
-          <span className="med">Root{isChanged(ROOT) ? <Changed /> : null}</span>
-          <span className="xs mute">shared by all rows</span>
+        <i className="from-root" />
+        <span className="column">
+          <span className="medium">Root{isChanged(ROOT) ? <Changed /> : null}</span>
+          <span className="fine mute">shared by all rows</span>
         </span>
       </Link>
       <ol>
@@ -104,32 +104,32 @@ export function RowsPane({
           />
         ))}
       </ol>
-      <p className="vh" role="status">
+      <p className="visually-hidden" role="status">
         {said}
       </p>
       {change.error ? <Problem error={change.error} /> : null}
       {run.error ? <Problem error={run.error} /> : null}
       {selected.size > 0 ? (
-        <div className="row wrap rw-actions">
-          <button type="button" className="btn sm pri" onClick={() => run.mutate([...selected])}>
-            <Icon name="play" size="sm" />
+        <div className="flex-row wrap rw-actions">
+          <button type="button" className="button small primary" onClick={() => run.mutate([...selected])}>
+            <Icon name="play" size="small" />
             <span>Run {selected.size === 1 ? 'it' : `these ${selected.size}`}</span>
           </button>
-          <button type="button" className="btn sm" onClick={() => change.mutate({ enable: [...selected] })}>
+          <button type="button" className="button small" onClick={() => change.mutate({ enable: [...selected] })}>
             Enable
           </button>
-          <button type="button" className="btn sm" onClick={() => change.mutate({ disable: [...selected] })}>
+          <button type="button" className="button small" onClick={() => change.mutate({ disable: [...selected] })}>
             Disable
           </button>
-          <button type="button" className="btn sm" onClick={() => setEditing(true)}>
+          <button type="button" className="button small" onClick={() => setEditing(true)}>
             Change a value
           </button>
-          <button type="button" className="btn sm" onClick={() => change.mutate({ copy: [...selected] })}>
+          <button type="button" className="button small" onClick={() => change.mutate({ copy: [...selected] })}>
             Duplicate
           </button>
           <button
             type="button"
-            className="btn sm"
+            className="button small"
             onClick={() => {
               change.mutate({ remove: [...selected] })
               setSelected(new Set())
@@ -139,11 +139,11 @@ export function RowsPane({
           </button>
         </div>
       ) : rows.length > 0 ? (
-        <p className="xs mute rw-hint">
+        <p className="fine mute rw-hint">
           Move a row with <kbd>Alt</kbd> <kbd>↑</kbd> <kbd>↓</kbd> or by dragging. Select rows to run, enable or copy them.
         </p>
       ) : (
-        <p className="xs mute rw-hint">
+        <p className="fine mute rw-hint">
           Rows run the same configuration with differences of their own: an endpoint each, a table each.
         </p>
       )}
@@ -156,7 +156,7 @@ export function RowsPane({
 const hasState = ({ state }: ConfigurationRow): boolean => Object.keys(state ?? {}).length > 0
 
 const Changed = () => (
-  <span className="tag" title="not saved">
+  <span className="tag-label" title="not saved">
     changed
   </span>
 )
@@ -193,7 +193,7 @@ function RowItem({
   }
   return (
     <li
-      className={`rw ${row.isDisabled ? 'off' : ''} ${isTarget ? 'target' : ''}`}
+      className={`row-entry ${row.isDisabled ? 'inactive' : ''} ${isTarget ? 'target' : ''}`}
       aria-current={isCurrent ? 'true' : undefined}
       draggable
       onDragStart={onDrag}
@@ -205,25 +205,25 @@ function RowItem({
       <StatusIcon status={row.isDisabled ? 'disabled' : (result?.status ?? 'created')} />
       <Link
         activeOptions={{ exact: true }}
-        className="col grow"
+        className="column grow"
         to="."
         search={(before: object) => ({ ...before, row: row.id })}
         aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
       >
-        <span className="med clip">
+        <span className="medium clip">
           {name}
           {isChanged ? <Changed /> : null}
           {hasState(row) ? (
-            <span className="tag" title="remembers where its last run stopped; see the tab State">
+            <span className="tag-label" title="remembers where its last run stopped; see the tab State">
               state
             </span>
           ) : null}
         </span>
-        <span className="xs mute clip">
+        <span className="fine mute clip">
           {row.isDisabled ? 'Disabled' : (result?.error ?? result?.tables?.map(({ id }) => id).join(', ') ?? 'has not run yet')}
         </span>
       </Link>
-      <span className="xs mute tn">{result?.endTime ? moment(result.endTime).replace(/^today /, '') : ''}</span>
+      <span className="fine mute tabular">{result?.endTime ? moment(result.endTime).replace(/^today /, '') : ''}</span>
     </li>
   )
 }

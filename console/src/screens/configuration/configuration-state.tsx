@@ -24,7 +24,7 @@ export function StateTab({ place, loaded }: { place: ConfigurationPlace; loaded:
     ...configuration.rows.map(({ id, name }) => ({ rowId: id, name: name || id, saved: states.get(id)! })),
   ]
   return (
-    <div className="stack4">
+    <div className="stack-4">
       <p className="mute">
         What the last good run left for the next one: where it stopped, when it started. A run that fails changes nothing here.
       </p>
@@ -58,17 +58,17 @@ function StateCard({ place, owner }: { place: ConfigurationPlace; owner: Owner }
     <section className="card" aria-label={`State of ${owner.name}`}>
       <header>
         <h2>{owner.name}</h2>
-        {isEmpty ? <span className="xs mute">remembers nothing: the next run begins from the start</span> : null}
-        <span className="push row">
+        {isEmpty ? <span className="fine mute">remembers nothing: the next run begins from the start</span> : null}
+        <span className="push flex-row">
           {isEmpty ? null : (
-            <button type="button" className="btn sm" disabled={save.isPending} onClick={() => save.mutate('{}')}>
+            <button type="button" className="button small" disabled={save.isPending} onClick={() => save.mutate('{}')}>
               Begin from the start
             </button>
           )}
           {text === saved ? null : (
             <button
               type="button"
-              className="btn sm pri"
+              className="button small primary"
               disabled={save.isPending || parsed(text) === undefined}
               onClick={() => save.mutate(text)}
             >

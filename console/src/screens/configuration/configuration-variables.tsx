@@ -58,13 +58,13 @@ function NoVariables({ place, used, name }: { place: ConfigurationPlace; used: r
   })
   return (
     <section className="card" aria-label="Variables">
-      <div className="empty stack3">
-        <p className="md soft">
+      <div className="empty stack-3">
+        <p className="body-text soft">
           {used.length === 0
             ? 'Write a name in double braces, such as {{ day }}, and a run puts the value of the variable there.'
             : `It uses ${used.join(', ')}, and nothing gives ${used.length === 1 ? 'it a value' : 'them values'} yet.`}
         </p>
-        <button type="button" className="btn pri" disabled={make.isPending} onClick={() => make.mutate()}>
+        <button type="button" className="button primary" disabled={make.isPending} onClick={() => make.mutate()}>
           Give it variables
         </button>
         {make.error ? <Problem error={make.error} /> : null}
@@ -169,20 +169,20 @@ function ValueTable({
     <section className="card" aria-label="Variables">
       <header>
         <h2>Variables</h2>
-        <span className="xs mute">values of a run that is given none</span>
-        <button type="button" className="btn sm pri push" disabled={save.isPending} onClick={() => save.mutate()}>
+        <span className="fine mute">values of a run that is given none</span>
+        <button type="button" className="button small primary push" disabled={save.isPending} onClick={() => save.mutate()}>
           Save the variables
         </button>
       </header>
       {save.error ? <Problem error={save.error} /> : null}
       {missing.length > 0 ? (
-        <div className="in">
+        <div className="inset">
           <div className="note warn">
             <Icon name="st-warn" />
             <p className="grow">{missing.join(', ')}: used, without a value.</p>
             <button
               type="button"
-              className="btn sm"
+              className="button small"
               onClick={() => setValues([...values, ...missing.map((name) => ({ name, value: '' }))])}
             >
               Add {missing.length === 1 ? 'it' : 'them'}
@@ -190,12 +190,12 @@ function ValueTable({
           </div>
         </div>
       ) : null}
-      <div className="in entries">
+      <div className="inset entries">
         {values.map(({ name, value }, index) => (
           <div key={name} className="entry-row">
             <span className="mono">
               {name}
-              {used.includes(name) ? null : <span className="tag">not used</span>}
+              {used.includes(name) ? null : <span className="tag-label">not used</span>}
             </span>
             <input
               className="input mono"
@@ -205,16 +205,16 @@ function ValueTable({
             />
             <button
               type="button"
-              className="btn icon ghost sm"
+              className="button icon ghost small"
               aria-label={`Remove ${name}`}
               onClick={() => setValues(values.filter((one) => one.name !== name))}
             >
-              <Icon name="x" size="sm" />
+              <Icon name="x" size="small" />
             </button>
           </div>
         ))}
         <form
-          className="row"
+          className="flex-row"
           onSubmit={(event) => {
             event.preventDefault()
             add(added.trim())
@@ -227,7 +227,7 @@ function ValueTable({
             value={added}
             onChange={(event) => setAdded(event.target.value)}
           />
-          <button type="submit" className="btn sm" disabled={added.trim() === ''}>
+          <button type="submit" className="button small" disabled={added.trim() === ''}>
             Add a variable
           </button>
         </form>

@@ -36,7 +36,7 @@ export function VersionsTab({ place, current }: { place: ConfigurationPlace; cur
         <Loaded query={list}>
           {(all) => (
             <ul className="list versions">
-              <li className="xs mute" aria-hidden="true">
+              <li className="fine mute" aria-hidden="true">
                 <span className="pick">from</span>
                 <span className="pick">to</span>
               </li>
@@ -54,12 +54,12 @@ export function VersionsTab({ place, current }: { place: ConfigurationPlace; cur
                     value={String(one.version)}
                     isChosen={String(one.version) === upTo}
                   />
-                  <span className="grow col">
-                    <span className="med">Version {one.version}</span>
-                    <span className="xs mute">
+                  <span className="grow column">
+                    <span className="medium">Version {one.version}</span>
+                    <span className="fine mute">
                       {moment(one.created)}, {one.creatorToken.description}
                     </span>
-                    <span className="xs">{one.changeDescription}</span>
+                    <span className="fine">{one.changeDescription}</span>
                   </span>
                   <RunsOfVersion jobs={jobsOf(one.version)} />
                 </li>
@@ -77,9 +77,9 @@ const MOST_RUNS = 5
 /** The newest runs of a version, each as its status. */
 const RunsOfVersion = ({ jobs }: { jobs: readonly Job[] }) =>
   jobs.length === 0 ? null : (
-    <span className="col xs">
+    <span className="column fine">
       <span className="mute nowrap">{plural(jobs.length, 'run')}</span>
-      <span className="row gap1">
+      <span className="flex-row gap-1">
         {jobs.slice(0, MOST_RUNS).map(({ id, status }) => (
           <Link key={id} to="/jobs/$jobId" params={{ jobId: id }} title={`Job ${id}`} aria-label={`Job ${id}, ${wordOf(status)}`}>
             <StatusIcon status={status} />
@@ -148,17 +148,17 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
       <header className="wrap">
         <h2>{from === to ? `Version ${from}` : `From version ${from} to ${to}`}</h2>
         {view.choice}
-        <button type="button" className="btn sm" disabled={copy.isPending} onClick={() => copy.mutate()}>
-          <Icon name="copy" size="sm" />
+        <button type="button" className="button small" disabled={copy.isPending} onClick={() => copy.mutate()}>
+          <Icon name="copy" size="small" />
           <span>Copy version {from}</span>
         </button>
         {from === String(current) ? null : isPreview ? (
-          <button type="button" className="btn sm" disabled={rollBack.isPending} onClick={() => rollBack.mutate()}>
-            <Icon name="history" size="sm" />
+          <button type="button" className="button small" disabled={rollBack.isPending} onClick={() => rollBack.mutate()}>
+            <Icon name="history" size="small" />
             <span>Bring version {from} back</span>
           </button>
         ) : (
-          <Link className="btn sm" to="." search={(search: object) => ({ ...search, version: from, to: String(current) })}>
+          <Link className="button small" to="." search={(search: object) => ({ ...search, version: from, to: String(current) })}>
             What bringing version {from} back would change
           </Link>
         )}

@@ -41,7 +41,7 @@ export function ConfigurationScreen() {
         <>
           {data?.isDisabled ? <Status status="disabled" badge /> : null}
           <span className="mute">{nameOf(place.componentId, null)}</span>
-          <span className="id">{place.configurationId}</span>
+          <span className="identifier">{place.configurationId}</span>
           <CopyButton text={place.configurationId} label="Copy id" />
         </>
       }
@@ -58,7 +58,7 @@ export function ConfigurationScreen() {
         <>
           {place.componentId === EXTRACTOR ? (
             <Link
-              className="btn"
+              className="button"
               to="/builder/$configurationId"
               params={{ configurationId: place.configurationId }}
               search={row ? { row } : {}}
@@ -68,7 +68,7 @@ export function ConfigurationScreen() {
             </Link>
           ) : null}
           {FLOW_COMPONENTS.includes(place.componentId) ? (
-            <Link className="btn" to="/flows/$componentId/$configurationId" params={place}>
+            <Link className="button" to="/flows/$componentId/$configurationId" params={place}>
               <Icon name="flow" />
               <span>Open as a graph</span>
             </Link>
@@ -122,7 +122,7 @@ function RunButton(place: ConfigurationPlace) {
   useKey('r', 'Run', () => run.mutate(undefined))
   return (
     <>
-      <button type="button" className="btn pri" disabled={run.isPending} onClick={() => run.mutate(undefined)}>
+      <button type="button" className="button primary" disabled={run.isPending} onClick={() => run.mutate(undefined)}>
         <Icon name="play" />
         <span>Run</span>
         <kbd>R</kbd>
@@ -137,7 +137,7 @@ function Runs({ place }: { place: ConfigurationPlace }) {
   return (
     <section className="card" aria-label="Runs">
       <Loaded query={query}>
-        {(jobs) => (jobs.length === 0 ? <p className="in mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
+        {(jobs) => (jobs.length === 0 ? <p className="inset mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
       </Loaded>
     </section>
   )

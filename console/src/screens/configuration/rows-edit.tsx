@@ -51,11 +51,11 @@ export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onC
             {text === '' ? 'Empty takes it away from these rows.' : `In all ${rows.length}. Nothing is saved yet.`}
           </span>
         </div>
-        <div className="row">
-          <button type="button" className="btn push" onClick={onClose}>
+        <div className="flex-row">
+          <button type="button" className="button push" onClick={onClose}>
             Close
           </button>
-          <button type="submit" className="btn pri" disabled={!path}>
+          <button type="submit" className="button primary" disabled={!path}>
             Change {plural(rows.length, 'row')}
           </button>
         </div>

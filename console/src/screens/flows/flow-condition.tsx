@@ -56,14 +56,18 @@ export function ConditionEditor({
   const first: Sentence = { subject: choices[0]!.subject, operator: 'EQUALS', value: 'success' }
   if (condition === undefined)
     return (
-      <button type="button" className="btn sm ghost" onClick={() => onChange(writeSentences({ join: 'AND', list: [first] }))}>
-        <Icon name="plus" size="sm" />
+      <button
+        type="button"
+        className="button small ghost"
+        onClick={() => onChange(writeSentences({ join: 'AND', list: [first] }))}
+      >
+        <Icon name="plus" size="small" />
         <span>Only when …</span>
       </button>
     )
   if (!sentences)
     return (
-      <p className="xs soft">
+      <p className="fine soft">
         Only when {conditionText(condition, namesOf(flow))}. It is edited as JSON.{' '}
         <button type="button" className="link" onClick={() => onChange(undefined)}>
           Always instead
@@ -72,12 +76,12 @@ export function ConditionEditor({
     )
   const put = (next: Sentences) => onChange(next.list.length === 0 ? undefined : writeSentences(next))
   return (
-    <div className="stack2 condition">
+    <div className="stack-2 condition">
       {sentences.list.map((sentence, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a sentence has no other name than its place
-        <div key={index} className="stack2">
+        <div key={index} className="stack-2">
           {index === 0 ? (
-            <span className="xs mute">only when</span>
+            <span className="fine mute">only when</span>
           ) : (
             <select
               className="input join"
@@ -98,8 +102,12 @@ export function ConditionEditor({
           />
         </div>
       ))}
-      <button type="button" className="btn sm ghost" onClick={() => put({ ...sentences, list: [...sentences.list, first] })}>
-        <Icon name="plus" size="sm" />
+      <button
+        type="button"
+        className="button small ghost"
+        onClick={() => put({ ...sentences, list: [...sentences.list, first] })}
+      >
+        <Icon name="plus" size="small" />
         <span>And also</span>
       </button>
     </div>
@@ -138,7 +146,7 @@ function SentenceEditor({
     })
   }
   return (
-    <div className="row wrap sentence">
+    <div className="flex-row wrap sentence">
       <select className="input" aria-label={`${label}, whose`} value={key} onChange={(event) => choose(event.target.value)}>
         {choices.some((one) => one.key === key) ? null : <option value={key}>a value of {ownerOf(subject, choices)}</option>}
         {choices.map((one) => (
@@ -197,8 +205,8 @@ function SentenceEditor({
           onChange={(event) => onChange({ ...sentence, value: typedConstant(event.target.value) })}
         />
       )}
-      <button type="button" className="btn icon ghost sm" aria-label={`Remove ${label}`} onClick={onRemove}>
-        <Icon name="x" size="sm" />
+      <button type="button" className="button icon ghost small" aria-label={`Remove ${label}`} onClick={onRemove}>
+        <Icon name="x" size="small" />
       </button>
     </div>
   )

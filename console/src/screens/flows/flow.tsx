@@ -116,21 +116,21 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
       say={`${name}: ${plural(tasks.length, 'task')} in ${plural(flow.phases.length, 'phase')}${errors > 0 ? `, ${plural(errors, 'mistake')}` : ''}.`}
       actions={
         <>
-          <Link className="btn ghost" to="/components/$componentId/$configurationId" params={place} search={{ view: 'json' }}>
+          <Link className="button ghost" to="/components/$componentId/$configurationId" params={place} search={{ view: 'json' }}>
             Edit as JSON
           </Link>
           {draft.isChanged ? (
-            <button type="button" className="btn ghost" onClick={draft.discard}>
+            <button type="button" className="button ghost" onClick={draft.discard}>
               Discard
             </button>
           ) : null}
-          <button type="button" className="btn" disabled={!canSave} onClick={() => save.mutate({ why: WHY })}>
+          <button type="button" className="button" disabled={!canSave} onClick={() => save.mutate({ why: WHY })}>
             <span>Save</span>
             <kbd>Ctrl S</kbd>
           </button>
           <button
             type="button"
-            className="btn pri"
+            className="button primary"
             disabled={run.isPending || save.isPending}
             onClick={() =>
               draft.isChanged ? save.mutate({ why: WHY }, { onSuccess: () => run.mutate(undefined) }) : run.mutate(undefined)
@@ -147,15 +147,19 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
       {save.error && !conflict.screen ? <Problem error={save.error} /> : null}
       {run.error ? <Problem error={run.error} /> : null}
       <div className="columns" hidden={conflict.screen !== null}>
-        <div className="stack4">
+        <div className="stack-4">
           <section className="card" aria-labelledby="graph">
             <header>
               <h2 id="graph">Graph</h2>
-              <span className="xs mute hide-s">
+              <span className="fine mute hide-small">
                 drag tasks{isChain(flow) ? ' and phases' : ''}, or move them with Alt and the arrows
               </span>
-              <button type="button" className="btn sm push" onClick={() => draft.edit(addPhase(draft.text, place.componentId))}>
-                <Icon name="plus" size="sm" />
+              <button
+                type="button"
+                className="button small push"
+                onClick={() => draft.edit(addPhase(draft.text, place.componentId))}
+              >
+                <Icon name="plus" size="small" />
                 <span>Add a phase</span>
               </button>
             </header>
@@ -208,11 +212,11 @@ const Problems = ({ problems }: { problems: readonly FlowProblem[] }) =>
       <ul className="list">
         {problems.map(({ level, path, message }) => (
           <li key={`${path} ${message}`}>
-            <span className={level === 'error' ? 'err' : 'warn'}>
+            <span className={level === 'error' ? 'failed' : 'warn'}>
               <Icon name={level === 'error' ? 'st-err' : 'st-warn'} />
             </span>
             <span className="grow">{message}</span>
-            <span className="id xs hide-s">{path}</span>
+            <span className="identifier fine hide-small">{path}</span>
           </li>
         ))}
       </ul>
@@ -227,7 +231,7 @@ function Runs({ place }: { place: ConfigurationPlace }) {
         <h2 id="runs">Runs</h2>
       </header>
       <Loaded query={query}>
-        {(jobs) => (jobs.length === 0 ? <p className="in mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
+        {(jobs) => (jobs.length === 0 ? <p className="inset mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
       </Loaded>
     </section>
   )
@@ -253,11 +257,11 @@ function Side(props: SideProps) {
     <section className="card" aria-label="Selected">
       <header>
         <h2 className="clip">{title}</h2>
-        <button type="button" className="btn icon ghost sm push" aria-label="Close" onClick={() => onSelect(undefined)}>
+        <button type="button" className="button icon ghost small push" aria-label="Close" onClick={() => onSelect(undefined)}>
           <Icon name="x" />
         </button>
       </header>
-      <form className="in stack3" onSubmit={(event) => event.preventDefault()}>
+      <form className="inset stack-3" onSubmit={(event) => event.preventDefault()}>
         {kind === 'add' && phase ? <NewTask {...props} phase={phase} /> : null}
         {kind === 'phase' && phase ? <PhaseForm {...props} phase={phase} /> : null}
         {task ? <TaskForm {...props} task={task} /> : null}
@@ -303,7 +307,7 @@ function NewTask({ root, phase, onSelect, flow }: SideProps & { phase: FlowPhase
       </div>
       <button
         type="button"
-        className="btn pri"
+        className="button primary"
         disabled={!choice}
         onClick={() => {
           root.draft.edit(addTask(root.draft.text, phase.id, choice!))
@@ -387,7 +391,7 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
         </select>
       </div>
       {isOrchestrator(place.componentId) ? (
-        <label className="row">
+        <label className="flex-row">
           <input
             type="checkbox"
             checked={valueIn(document, [...path, 'continueOnFailure']) === true}
@@ -419,7 +423,7 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
           </select>
         </div>
       )}
-      <label className="row">
+      <label className="flex-row">
         <input
           type="checkbox"
           checked={task.isEnabled}
@@ -427,11 +431,11 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
         />
         Runs; otherwise it is left out
       </label>
-      <div className="row">
+      <div className="flex-row">
         {task.configId ? <OpenConfiguration componentId={task.componentId} configurationId={task.configId} isSmall /> : null}
         <button
           type="button"
-          className="btn sm ghost"
+          className="button small ghost"
           onClick={() => {
             root.draft.edit(removeTask(root.draft.text, task.index))
             onSelect(undefined)
@@ -457,7 +461,7 @@ function PhaseForm(props: SideProps & { phase: FlowPhase }) {
       {isOrchestrator(place.componentId) ? <Before {...props} /> : <After {...props} />}
       <button
         type="button"
-        className="btn sm ghost"
+        className="button small ghost"
         onClick={() => {
           root.draft.edit(removePhase(root.draft.text, place.componentId, phase.id))
           onSelect(undefined)
@@ -476,10 +480,10 @@ function Before({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
   const before = Array.isArray(value) ? value.map(String) : []
   const others = flow.phases.filter(({ id }) => id !== phase.id)
   return (
-    <fieldset className="plain stack2">
-      <legend className="lbl">Starts when these have ended</legend>
+    <fieldset className="plain stack-2">
+      <legend className="label">Starts when these have ended</legend>
       {others.map(({ id, name }) => (
-        <label key={id} className="row">
+        <label key={id} className="flex-row">
           <input
             type="checkbox"
             checked={before.includes(id)}
@@ -512,13 +516,13 @@ function After({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
     return chosen ? valueIn(parsed(root.draft.text), ['phases', chosen.index, 'id']) : null
   }
   return (
-    <fieldset className="plain stack2">
-      <legend className="lbl">Then</legend>
-      {list.length === 0 ? <p className="xs mute">The flow ends after this phase.</p> : null}
+    <fieldset className="plain stack-2">
+      <legend className="label">Then</legend>
+      {list.length === 0 ? <p className="fine mute">The flow ends after this phase.</p> : null}
       {list.map((next, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the order is what counts
-        <div key={index} className="stack2 next-way">
-          <div className="row">
+        <div key={index} className="stack-2 next-way">
+          <div className="flex-row">
             <select
               className="input grow"
               aria-label={`Goes to, ${index + 1}`}
@@ -534,11 +538,11 @@ function After({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
             </select>
             <button
               type="button"
-              className="btn icon ghost sm"
+              className="button icon ghost small"
               aria-label={`Remove way ${index + 1}`}
               onClick={() => put(list.filter((_, at) => at !== index))}
             >
-              <Icon name="x" size="sm" />
+              <Icon name="x" size="small" />
             </button>
           </div>
           <ConditionEditor
@@ -554,7 +558,7 @@ function After({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
       ))}
       <button
         type="button"
-        className="btn sm"
+        className="button small"
         onClick={() =>
           put([
             ...list,
@@ -562,7 +566,7 @@ function After({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
           ])
         }
       >
-        <Icon name="plus" size="sm" />
+        <Icon name="plus" size="small" />
         <span>Add a way</span>
       </button>
     </fieldset>

@@ -54,7 +54,7 @@ export function FlowsScreen() {
               <tr key={`${componentId} ${configuration.id}`}>
                 <td>
                   <Link
-                    className="med"
+                    className="medium"
                     to="/flows/$componentId/$configurationId"
                     params={{ componentId, configurationId: configuration.id }}
                   >
@@ -71,8 +71,8 @@ export function FlowsScreen() {
                   )}
                 </td>
                 <td className="nowrap">{last ? moment(last.startTime ?? last.createdTime) : ''}</td>
-                <td className="num">{configuration.version}</td>
-                <td className="id">{configuration.id}</td>
+                <td className="numeric">{configuration.version}</td>
+                <td className="identifier">{configuration.id}</td>
               </tr>
             )
           })}

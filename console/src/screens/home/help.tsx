@@ -111,6 +111,6 @@ function Text({ guide, at }: { guide: Guide; at: string | undefined }) {
   }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the links inside take the keys
-    <article className="in prose" ref={frame} onClick={onClick} />
+    <article className="inset prose" ref={frame} onClick={onClick} />
   )
 }

@@ -39,21 +39,21 @@ export function HomeScreen() {
       say={jobs.data && tables.data ? sentenceOf(failing, late.length, tables.data.length) : 'Home'}
       sub={`Judged by the last run of each configuration and by how often each table is usually loaded. Times are ${zone}.`}
       actions={
-        <Link className="btn pri" to="/upload">
+        <Link className="button primary" to="/upload">
           <Icon name="upload" />
           <span>Upload data</span>
         </Link>
       }
     >
       {isEmpty ? <FirstSteps /> : null}
-      <div className="stack4">
+      <div className="stack-4">
         <div className="columns">
-          <div className="stack4">
+          <div className="stack-4">
             <NeedsYou jobs={failing} late={late} />
             <Late tables={unexplained} />
             {isHealthy ? <Changed /> : null}
           </div>
-          <div className="stack4">
+          <div className="stack-4">
             <Running jobs={running} isLoaded={jobs.data !== undefined} />
             {isHealthy ? <Next /> : null}
           </div>
@@ -89,21 +89,21 @@ const causeOf = (job: Job): string => (job.cause ? `${job.cause.kind} ${job.caus
 const FirstSteps = () => (
   <section className="card" aria-label="First steps">
     <div className="empty">
-      <p className="md soft">
+      <p className="body-text soft">
         Data comes in by upload, by a component that asks an API, or by your own scripts. Every way ends in a table that you can
         look at, query and take out again.
       </p>
-      <div className="row">
-        <Link className="btn pri" to="/try">
+      <div className="flex-row">
+        <Link className="button primary" to="/try">
           Try it with the sample shop
         </Link>
-        <Link className="btn" to="/upload">
+        <Link className="button" to="/upload">
           Upload a CSV file
         </Link>
-        <Link className="btn" to="/components">
+        <Link className="button" to="/components">
           Set up a component
         </Link>
-        <Link className="btn ghost" to="/help">
+        <Link className="button ghost" to="/help">
           Read the guides
         </Link>
       </div>
@@ -118,8 +118,8 @@ function NeedsYou({ jobs, late }: { jobs: readonly Job[]; late: readonly JudgedF
     <section className="card" aria-labelledby="needs">
       <header>
         <h2 id="needs">Needs you</h2>
-        <span className="count err">{jobs.length}</span>
-        <Link className="xs push" to="/jobs" search={{ status: 'error' }}>
+        <span className="count failed">{jobs.length}</span>
+        <Link className="fine push" to="/jobs" search={{ status: 'error' }}>
           All failed jobs
         </Link>
       </header>
@@ -145,32 +145,32 @@ function Cause({ jobs, late }: { jobs: readonly Job[]; late: readonly JudgedFres
   return (
     <li>
       <StatusIcon status="error" />
-      <div className="grow stack2">
+      <div className="grow stack-2">
         <div>
-          <p className="md">
+          <p className="body-text">
             <b className="strong">{jobs.map((job) => nameOf(job.component, job.config)).join(', ')}</b>:{' '}
             <span className="soft">{whyOf(newest.result as FailedResult)}</span>
           </p>
-          <p className="xs mute">Failed {moment(newest.endTime ?? newest.createdTime)}.</p>
+          <p className="fine mute">Failed {moment(newest.endTime ?? newest.createdTime)}.</p>
         </div>
         {late.length > 0 ? (
-          <div className="row wrap">
+          <div className="flex-row wrap">
             {late.slice(0, SHOWN).map(({ tableId, lateByMs }) => (
               <Link key={tableId} className="chip" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
                 <StatusIcon status="late" />
                 {tableId}, {duration(lateByMs / 1000)}
               </Link>
             ))}
-            {late.length > SHOWN ? <span className="xs mute">and {count(late.length - SHOWN)} more</span> : null}
+            {late.length > SHOWN ? <span className="fine mute">and {count(late.length - SHOWN)} more</span> : null}
           </div>
         ) : null}
         {rerun.error ? <Problem error={rerun.error} /> : null}
       </div>
-      <div className="row wrap">
-        <Link className="btn pri" to="/jobs/$jobId" params={{ jobId: newest.id }}>
+      <div className="flex-row wrap">
+        <Link className="button primary" to="/jobs/$jobId" params={{ jobId: newest.id }}>
           See cause
         </Link>
-        <button type="button" className="btn" disabled={rerun.isPending} onClick={() => rerun.mutate()}>
+        <button type="button" className="button" disabled={rerun.isPending} onClick={() => rerun.mutate()}>
           <Icon name="rerun" />
           <span>Run again</span>
         </button>
@@ -193,8 +193,8 @@ function Late({ tables: late }: { tables: readonly JudgedFreshness[] }) {
           <li key={table.tableId}>
             <StatusIcon status="late" />
             <div className="grow">
-              <p className="md">
-                <Link className="med" to="/storage/$tableId" params={{ tableId: table.tableId }} search={{ tab: 'lineage' }}>
+              <p className="body-text">
+                <Link className="medium" to="/storage/$tableId" params={{ tableId: table.tableId }} search={{ tab: 'lineage' }}>
                   {table.tableId}
                 </Link>{' '}
                 <span className="soft">
@@ -203,7 +203,7 @@ function Late({ tables: late }: { tables: readonly JudgedFreshness[] }) {
                   .
                 </span>
               </p>
-              <p className="xs mute">
+              <p className="fine mute">
                 {table.failure
                   ? `The last run of ${table.writer ? nameOf(table.writer.componentId, table.writer.configurationId) : 'its writer'} failed.`
                   : table.lateInputs.length > 0
@@ -214,7 +214,7 @@ function Late({ tables: late }: { tables: readonly JudgedFreshness[] }) {
               </p>
             </div>
             {table.failure ? (
-              <Link className="btn" to="/jobs/$jobId" params={{ jobId: table.failure.jobId }}>
+              <Link className="button" to="/jobs/$jobId" params={{ jobId: table.failure.jobId }}>
                 See cause
               </Link>
             ) : null}
@@ -232,9 +232,9 @@ function Running({ jobs, isLoaded }: { jobs: readonly Job[]; isLoaded: boolean }
     <section className="card" aria-labelledby="running">
       <header>
         <h2 id="running">Running now</h2>
-        {jobs.length > 0 ? <span className="count run">{jobs.length}</span> : null}
+        {jobs.length > 0 ? <span className="count running">{jobs.length}</span> : null}
       </header>
-      {isLoaded && jobs.length === 0 ? <p className="in mute">Nothing is running.</p> : null}
+      {isLoaded && jobs.length === 0 ? <p className="inset mute">Nothing is running.</p> : null}
       <ul className="list">
         {jobs.slice(0, SHOWN).map((job) => (
           <li key={job.id}>
@@ -251,10 +251,12 @@ function RunningJob({ job, name }: { job: Job; name: string }) {
   const progress = progressOf(job)
   return (
     <div className="grow running-job">
-      <Link className="med clip" to="/jobs/$jobId" params={{ jobId: job.id }}>
+      <Link className="medium clip" to="/jobs/$jobId" params={{ jobId: job.id }}>
         {name}
       </Link>
-      <span className="xs mute tn nowrap">{progress?.leftSeconds ? `about ${duration(progress.leftSeconds)} left` : ''}</span>
+      <span className="fine mute tabular nowrap">
+        {progress?.leftSeconds ? `about ${duration(progress.leftSeconds)} left` : ''}
+      </span>
       {progress ? (
         <div
           className="meter"
@@ -267,7 +269,7 @@ function RunningJob({ job, name }: { job: Job; name: string }) {
           <i style={{ width: `${progress.share * 100}%` }} />
         </div>
       ) : null}
-      <span className="xs mute tn whole">
+      <span className="fine mute tabular whole">
         {job.startTime ? runTime(secondsOf(job) ?? 0) : (job.waitingReason ?? 'Waits for a free place')}
         {job.startTime && job.usual ? `, usual ${duration(job.usual.durationMs / 1000)}` : ''}
         {progress?.text ? `, ${progress.text}` : ''}
@@ -283,7 +285,7 @@ function Next() {
     <section className="card" aria-labelledby="next">
       <header>
         <h2 id="next">Next runs</h2>
-        <Link className="xs push" to="/schedules">
+        <Link className="fine push" to="/schedules">
           All schedules
         </Link>
       </header>
@@ -292,14 +294,14 @@ function Next() {
           const coming = all
             .filter((one) => one.nextExecutionTime !== null)
             .toSorted((a, b) => a.nextExecutionTime!.localeCompare(b.nextExecutionTime!))
-          if (coming.length === 0) return <p className="in mute">No schedule is set to run.</p>
+          if (coming.length === 0) return <p className="inset mute">No schedule is set to run.</p>
           return (
             <ul className="list">
               {coming.slice(0, SHOWN).map((one) => (
                 <li key={one.id}>
-                  <span className="tn">{hourAndMinute(one.nextExecutionTime!)}</span>
+                  <span className="tabular">{hourAndMinute(one.nextExecutionTime!)}</span>
                   <span className="clip">{nameOf(one.target.componentId, one.target.configurationId)}</span>
-                  <span className="push xs mute nowrap">{until(one.nextExecutionTime!)}</span>
+                  <span className="push fine mute nowrap">{until(one.nextExecutionTime!)}</span>
                 </li>
               ))}
             </ul>
@@ -320,7 +322,7 @@ function Changed() {
     <section className="card" aria-labelledby="changed">
       <header>
         <h2 id="changed">Changed last</h2>
-        <span className="mute xs push">{plural(configured, 'configuration')} in the project</span>
+        <span className="mute fine push">{plural(configured, 'configuration')} in the project</span>
       </header>
       <Loaded query={tables} skeleton={<Lines count={6} />}>
         {(all) => (
@@ -331,11 +333,11 @@ function Changed() {
               .map((table) => (
                 <tr key={table.id}>
                   <td>
-                    <Link className="med" to="/storage/$tableId" params={{ tableId: table.id }}>
+                    <Link className="medium" to="/storage/$tableId" params={{ tableId: table.id }}>
                       {table.id}
                     </Link>
                   </td>
-                  <td className="num">{count(table.rowsCount ?? 0)}</td>
+                  <td className="numeric">{count(table.rowsCount ?? 0)}</td>
                   <td>{table.lastImportDate ? moment(table.lastImportDate) : <Status status="never" />}</td>
                 </tr>
               ))}

@@ -44,18 +44,18 @@ export function TryScreen() {
     >
       {begin.error ? <Problem error={begin.error} /> : null}
       <section className="card" aria-label="Steps">
-        <ol className="channel in stack6">
+        <ol className="channel inset stack-6">
           <StepItem status={first?.status} title="Read an API into tables">
             <p className="soft">Makes a configuration with a login, a cursor and two rows, orders and customers, and runs it.</p>
             <StepRun job={first} label="Make it and run it" isBusy={begin.isPending} onStart={() => begin.mutate('first')} />
             {first?.status === 'success' ? (
-              <p className="row wrap">
-                <Link className="btn pri" to="/storage/$tableId" params={{ tableId: TABLE }}>
+              <p className="flex-row wrap">
+                <Link className="button primary" to="/storage/$tableId" params={{ tableId: TABLE }}>
                   <Icon name="table" />
                   <span>Open the table</span>
                 </Link>
                 <Link
-                  className="btn"
+                  className="button"
                   to="/components/$componentId/$configurationId"
                   params={{ componentId: COMPONENT, configurationId: CONFIGURATION }}
                 >
@@ -108,11 +108,11 @@ function sentenceOf(first: string | undefined, broken: string | undefined, repai
 
 const StepItem = ({ status, title, children }: { status: string | undefined; title: string; children: ReactNode }) => (
   <li className={status !== undefined && isOver(status) ? 'done' : ''}>
-    <span className="dot">
+    <span className="station">
       <Icon name={status === undefined ? 'st-created' : isOver(status) ? 'st-ok' : 'st-run'} />
     </span>
-    <div className="stack3">
-      <h2 className="h">{title}</h2>
+    <div className="stack-3">
+      <h2 className="heading">{title}</h2>
       {children}
     </div>
   </li>
@@ -129,13 +129,13 @@ const StepRun = ({ job, label, isBusy, onStart }: StepRunProps) =>
   job ? (
     <StepState job={job} />
   ) : (
-    <button type="button" className="btn pri" disabled={isBusy} onClick={onStart}>
+    <button type="button" className="button primary" disabled={isBusy} onClick={onStart}>
       {label}
     </button>
   )
 
 const StepState = ({ job }: { job: Job }) => (
-  <p className="row">
+  <p className="flex-row">
     <Status status={job.status} />
     <Link to="/jobs/$jobId" params={{ jobId: job.id }}>
       Job {job.id}

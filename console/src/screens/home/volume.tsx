@@ -43,8 +43,8 @@ export function Volume({ tables }: { tables: readonly Table[] }) {
     <section className="card" aria-labelledby="volume">
       <header>
         <h2 id="volume">Rows loaded per day</h2>
-        <span className="xs mute hide-s">last {DAYS} days, UTC</span>
-        <button type="button" className="link xs push" onClick={() => setTable(!isTable)}>
+        <span className="fine mute hide-small">last {DAYS} days, UTC</span>
+        <button type="button" className="link fine push" onClick={() => setTable(!isTable)}>
           {isTable ? 'As a chart' : 'As a table'}
         </button>
       </header>
@@ -68,18 +68,18 @@ function Bars({ days }: { days: readonly Day[] }) {
   const peak = days.slice(0, -1).reduce((a, b) => (b.rows > a.rows ? b : a))
   const today = days.at(-1)!
   return (
-    <div className="in">
+    <div className="inset">
       <div className="volume" role="img" aria-label={`Rows loaded per day. Today ${count(today.rows)} so far.`}>
         {days.map(({ day, rows, bytes: size }) => (
           <i
             key={day}
-            className={day === peak.day && rows > 0 ? 'pk' : ''}
+            className={day === peak.day && rows > 0 ? 'peak' : ''}
             style={{ height: `${(100 * rows) / most}%` }}
             title={`${nameOf(day)}: ${count(rows)} rows, ${bytes(size)}`}
           />
         ))}
       </div>
-      <div className="row xs mute nowrap">
+      <div className="flex-row fine mute nowrap">
         <span>{nameOf(days[0]!.day)}</span>
         {peak.rows > 0 ? (
           <span className="push clip">
@@ -94,20 +94,20 @@ function Bars({ days }: { days: readonly Day[] }) {
 
 const DayTable = ({ days }: { days: readonly Day[] }) => (
   <Scroll label="Rows loaded per day" className="assets">
-    <table className="t">
+    <table className="data-table">
       <thead>
         <tr>
           <th>Day</th>
-          <th className="num">Rows</th>
-          <th className="num">Bytes</th>
+          <th className="numeric">Rows</th>
+          <th className="numeric">Bytes</th>
         </tr>
       </thead>
       <tbody>
         {days.toReversed().map(({ day, rows, bytes: size }) => (
           <tr key={day}>
-            <td className="tn">{day}</td>
-            <td className="num">{count(rows)}</td>
-            <td className="num">{bytes(size)}</td>
+            <td className="tabular">{day}</td>
+            <td className="numeric">{count(rows)}</td>
+            <td className="numeric">{bytes(size)}</td>
           </tr>
         ))}
       </tbody>
@@ -123,14 +123,14 @@ function Figures({ days, tables }: { days: readonly Day[]; tables: readonly Tabl
   const size = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
   return (
     <div className="figs">
-      <div className="fig">
+      <div className="figure">
         <span>Today so far</span>
-        <b className="tn">{count(today.rows)}</b>
+        <b className="tabular">{count(today.rows)}</b>
         <span>{before.length === 0 ? bytes(today.bytes) : `usual per day ${count(Math.round(usual))}`}</span>
       </div>
-      <div className="fig">
+      <div className="figure">
         <span>Tables</span>
-        <b className="tn">{bytes(size)}</b>
+        <b className="tabular">{bytes(size)}</b>
         <span>{count(tables.length)} in storage</span>
       </div>
       {isAdmin ? <StackFigures /> : null}
@@ -149,7 +149,7 @@ function StackFigures() {
       {(['disk', 'backup'] as const).map((name) => {
         const check = find(name)
         return check ? (
-          <div key={name} className="fig">
+          <div key={name} className="figure">
             <span>{name === 'disk' ? 'Disk' : 'Backup'}</span>
             <Status status={LEVEL_STATES[check.level] ?? check.level} text={check.level === 'ok' ? 'Well' : 'Look at it'} />
             <span>{check.text}</span>
@@ -157,10 +157,10 @@ function StackFigures() {
         ) : null
       })}
       <Nodes />
-      <div className="fig">
+      <div className="figure">
         <span>Stack</span>
-        <b className="tn">{bad.length === 0 ? 'Well' : `${bad.length} of ${data.checks.length}`}</b>
-        <Link className="xs" to="/operations">
+        <b className="tabular">{bad.length === 0 ? 'Well' : `${bad.length} of ${data.checks.length}`}</b>
+        <Link className="fine" to="/operations">
           {bad.length === 0 ? 'All checks passed' : 'checks want attention'}
         </Link>
       </div>
@@ -177,7 +177,7 @@ function Nodes() {
   const all = plural(data.length, 'node')
   const [jobs, slots] = [sum(({ load }) => load.jobs), sum(({ load }) => load.slots)]
   return (
-    <div className="fig">
+    <div className="figure">
       <span>Nodes</span>
       <Status
         status={idle.length === 0 ? 'success' : 'error'}

@@ -29,7 +29,7 @@ export function OtherRuns({ job }: { job: Job }) {
   useKey('[', 'Earlier run', () => open(before))
   useKey(']', 'Later run', () => open(after))
   return (
-    <span className="row push xs">
+    <span className="flex-row push fine">
       {before ? (
         <Link to="/jobs/$jobId" params={{ jobId: before.id }}>
           Earlier run <kbd>[</kbd>
@@ -54,8 +54,8 @@ export function CompareRuns({ job }: { job: Job }) {
     <section className="card" aria-labelledby="compare">
       <header>
         <h2 id="compare">Compared</h2>
-        <label className="row">
-          <span className="xs mute">with the run</span>
+        <label className="flex-row">
+          <span className="fine mute">with the run</span>
           <select className="input" value={other.id} onChange={(event) => setChosen(event.target.value)}>
             {earlier.map((one) => (
               <option key={one.id} value={one.id}>
@@ -64,7 +64,7 @@ export function CompareRuns({ job }: { job: Job }) {
             ))}
           </select>
         </label>
-        <Link className="push xs" to="/jobs/$jobId" params={{ jobId: other.id }}>
+        <Link className="push fine" to="/jobs/$jobId" params={{ jobId: other.id }}>
           Open run {other.id}
         </Link>
       </header>
@@ -85,7 +85,7 @@ function Comparison({ job, other }: { job: Job; other: Job }) {
   return (
     <>
       {versions[0] && versions[1] && versions[0] !== versions[1] && job.config ? (
-        <p className="in xs soft">
+        <p className="inset fine soft">
           The flow has changed:{' '}
           <Link
             to="/components/$componentId/$configurationId"
@@ -98,14 +98,14 @@ function Comparison({ job, other }: { job: Job; other: Job }) {
         </p>
       ) : null}
       <Scroll label="Tasks of both runs">
-        <table className="t">
+        <table className="data-table">
           <thead>
             <tr>
               <th>Task</th>
               <th>Run {other.id}</th>
               <th>This run</th>
-              <th className="num">Took then</th>
-              <th className="num">Took now</th>
+              <th className="numeric">Took then</th>
+              <th className="numeric">Took now</th>
             </tr>
           </thead>
           <tbody>
@@ -121,10 +121,10 @@ function Comparison({ job, other }: { job: Job; other: Job }) {
 
 const ComparedTask = ({ then, now }: { then: TaskResult | undefined; now: TaskResult | undefined }) => (
   <tr className={then?.status === now?.status ? undefined : 'differs'}>
-    <td className="med">{(now ?? then)?.name}</td>
+    <td className="medium">{(now ?? then)?.name}</td>
     <td>{then ? <Status status={then.status} /> : <i className="null">not there</i>}</td>
     <td>{now ? <Status status={now.status} /> : <i className="null">not there</i>}</td>
-    <td className="num">{then && then.duration > 0 ? duration(then.duration) : ''}</td>
-    <td className="num">{now && now.duration > 0 && !now.isKept ? duration(now.duration) : now?.isKept ? 'kept' : ''}</td>
+    <td className="numeric">{then && then.duration > 0 ? duration(then.duration) : ''}</td>
+    <td className="numeric">{now && now.duration > 0 && !now.isKept ? duration(now.duration) : now?.isKept ? 'kept' : ''}</td>
   </tr>
 )

@@ -39,7 +39,7 @@ export function FlowRun({ job, below, beside }: { job: Job; below: ReactNode; be
   const chosen = isClosed ? undefined : tasks.find(({ id }) => id === (wanted ?? failed?.id))
   return (
     <div className="columns">
-      <div className="stack4">
+      <div className="stack-4">
         <section className="card" aria-labelledby="graph">
           <header>
             <h2 id="graph">Graph</h2>
@@ -71,7 +71,7 @@ export function FlowRun({ job, below, beside }: { job: Job; below: ReactNode; be
                       name: task.name,
                       from: Date.parse(task.startTime),
                       to: Date.parse(task.startTime) + 1000 * task.duration,
-                      tone: task.status === 'error' ? 'err' : task.status === 'processing' ? 'run' : 'ok',
+                      tone: task.status === 'error' ? 'failed' : task.status === 'processing' ? 'running' : 'good',
                     },
                   ]
                 : [],
@@ -81,7 +81,7 @@ export function FlowRun({ job, below, beside }: { job: Job; below: ReactNode; be
         {job.config && isOver(job.status) ? <CompareRuns job={job} /> : null}
         {below}
       </div>
-      <div className="stack4">
+      <div className="stack-4">
         {chosen ? (
           <Selected
             key={chosen.id}
@@ -141,13 +141,13 @@ function TaskFacts({ jobId, condition }: { jobId: string; condition: string }) {
   const names = (tables: Tables | undefined) => tables?.tables?.map(({ id }) => id).join(', ')
   return (
     <>
-      <dl className="kv">
+      <dl className="pairs">
         <dt>Read</dt>
         <dd>{names(input) || <span className="mute">nothing</span>}</dd>
         <dt>Wrote</dt>
         <dd>{names(output) || <span className="mute">nothing</span>}</dd>
         <dt>Took</dt>
-        <dd className="tn">
+        <dd className="tabular">
           {took(job.durationSeconds)}
           {job.usual ? `, usual ${took(job.usual.durationMs / 1000)}` : ''}
         </dd>
@@ -166,8 +166,8 @@ function TaskFacts({ jobId, condition }: { jobId: string; condition: string }) {
           </>
         ) : null}
       </dl>
-      <div className="row wrap">
-        <Link className="btn" to="/jobs/$jobId" params={{ jobId }}>
+      <div className="flex-row wrap">
+        <Link className="button" to="/jobs/$jobId" params={{ jobId }}>
           Open job {jobId}
         </Link>
         {job.config ? <OpenConfiguration componentId={job.component} configurationId={job.config} /> : null}
@@ -214,13 +214,19 @@ function Selected({ result, tasks, flow, isChosen, onClose }: SelectedProps) {
       <header>
         <h2 className="clip">{result.name}</h2>
         <Status status={result.status} badge />
-        <button type="button" className="btn icon ghost sm push" aria-label="Close the task" title="Close, Esc" onClick={onClose}>
+        <button
+          type="button"
+          className="button icon ghost small push"
+          aria-label="Close the task"
+          title="Close, Esc"
+          onClick={onClose}
+        >
           <Icon name="x" />
         </button>
       </header>
-      <div className="in stack4">
+      <div className="inset stack-4">
         {result.status === 'error' && message ? (
-          <div className="note err">
+          <div className="note failed">
             <Icon name="st-err" />
             <p>{message}</p>
           </div>
@@ -231,15 +237,15 @@ function Selected({ result, tasks, flow, isChosen, onClose }: SelectedProps) {
           <p className="mute">{condition ? `It runs ${condition}.` : 'It has no job.'}</p>
         )}
         {result.status === 'error' ? (
-          <div className="stack2">
-            <p className="lbl">Rerunning from here will</p>
-            <ul className="xs soft stack2">
-              <li className="row top">
-                <Icon name="rerun" size="sm" />
+          <div className="stack-2">
+            <p className="label">Rerunning from here will</p>
+            <ul className="fine soft stack-2">
+              <li className="flex-row align-top">
+                <Icon name="rerun" size="small" />
                 <span>run {again.map(({ name }) => name).join(', ')}</span>
               </li>
-              <li className="row top">
-                <Icon name="check" size="sm" />
+              <li className="flex-row align-top">
+                <Icon name="check" size="small" />
                 <span>{keptText(tasks.length - again.length)}</span>
               </li>
             </ul>

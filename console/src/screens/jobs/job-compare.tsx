@@ -85,26 +85,26 @@ export function AgainstLastGood({ job, good }: { job: Job; good: Job }) {
       <header>
         <h2 id="against">Against the last good run</h2>
       </header>
-      <table className="t compare">
+      <table className="data-table compare">
         <thead>
           <tr>
             <th>
-              <span className="vh">What</span>
+              <span className="visually-hidden">What</span>
             </th>
-            <th className="num">
+            <th className="numeric">
               <Link to="/jobs/$jobId" params={{ jobId: good.id }} title={`Job ${good.id}`}>
                 {hourAndMinute(good.endTime ?? good.createdTime)}
               </Link>
             </th>
-            <th className="num">this run</th>
+            <th className="numeric">this run</th>
           </tr>
         </thead>
         <tbody>
           {rows.map(([name, before, after, isMarked]) => (
             <tr key={name}>
               <td>{name}</td>
-              <td className="num">{before}</td>
-              <td className={`num ${isMarked ? 'warn strong' : ''}`}>{after}</td>
+              <td className="numeric">{before}</td>
+              <td className={`numeric ${isMarked ? 'warn strong' : ''}`}>{after}</td>
             </tr>
           ))}
         </tbody>
@@ -119,23 +119,23 @@ function ConfigurationDifference({ job, good }: { job: Job; good: Job }) {
   const [from, to] = [good.configVersion ?? undefined, job.configVersion ?? undefined]
   const changes = useVersionChanges(place, from, to)
   if (changes === undefined) return <Lines count={2} />
-  if (changes.length === 0) return <p className="in mute xs">The configuration is the same in both.</p>
+  if (changes.length === 0) return <p className="inset mute fine">The configuration is the same in both.</p>
   return (
-    <div className="in stack2 changed-since">
-      <h3 className="lbl">Changed in the configuration</h3>
-      <ul className="stack2" aria-label="Changed values">
+    <div className="inset stack-2 changed-since">
+      <h3 className="label">Changed in the configuration</h3>
+      <ul className="stack-2" aria-label="Changed values">
         {changes.map(({ path, before: was, after: is }) => (
           <li key={path.join('.')}>
-            <span className="id">{path.join('.')}</span>
+            <span className="identifier">{path.join('.')}</span>
             <pre className="code sunken wrap">
-              {was === undefined ? null : <span className="del diff-line">− {shown(path, was)}</span>}
-              {is === undefined ? null : <span className="add diff-line">+ {shown(path, is)}</span>}
+              {was === undefined ? null : <span className="line-removed diff-line">− {shown(path, was)}</span>}
+              {is === undefined ? null : <span className="line-added diff-line">+ {shown(path, is)}</span>}
             </pre>
           </li>
         ))}
       </ul>
       <Link
-        className="xs"
+        className="fine"
         to="/components/$componentId/$configurationId"
         params={place}
         search={{ tab: 'versions', version: from ?? '', to: to ?? '' }}

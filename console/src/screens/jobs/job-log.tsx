@@ -65,13 +65,13 @@ export function JobLog({ jobId }: { jobId: string }) {
     <section className="card" aria-labelledby="log">
       <header>
         <h2 id="log">Log</h2>
-        <span className="mute xs">
+        <span className="mute fine">
           {fitting === known ? `${count(known)} lines` : `${count(fitting)} of ${count(known)} lines`}
         </span>
-        <span className="push row">
+        <span className="push flex-row">
           <FilterField label="Search the log" value={q} onChange={(text) => change({ q: text })} />
           <select
-            className="input sm"
+            className="input small"
             aria-label="Level"
             value={level}
             onChange={(event) => change({ level: event.target.value })}
@@ -82,7 +82,7 @@ export function JobLog({ jobId }: { jobId: string }) {
           </select>
           <button
             type="button"
-            className="btn sm icon ghost"
+            className="button small icon ghost"
             aria-label="Download the log"
             title="Download the log"
             onClick={() => download(jobId, lines)}
@@ -93,7 +93,7 @@ export function JobLog({ jobId }: { jobId: string }) {
       </header>
       {error ? <Problem error={error} /> : null}
       {fitting === 0 ? (
-        <p className="in mute">{known === 0 ? 'No lines yet.' : 'No line fits.'}</p>
+        <p className="inset mute">{known === 0 ? 'No lines yet.' : 'No line fits.'}</p>
       ) : (
         <Lines
           lines={lines}
@@ -141,7 +141,7 @@ function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section className="log" aria-label="Lines of the log" ref={frame} onScroll={onScroll} tabIndex={0}>
+    <section className="job-log" aria-label="Lines of the log" ref={frame} onScroll={onScroll} tabIndex={0}>
       <div className="rows-inner" style={{ height }}>
         {items.map(({ index, top }) => {
           const { id, message, type, atMs } = lines.at(view.lineAt(index))

@@ -28,11 +28,11 @@ export function JobRecording({ job, isOver }: { job: Job; isOver: boolean }) {
       <Loaded query={query}>
         {([file]) =>
           file ? (
-            <div className="in stack3">
+            <div className="inset stack-3">
               <p className="soft">What was sent to the API and what it answered, without secrets, {bytes(file.sizeBytes)}.</p>
-              <div className="row wrap">
+              <div className="flex-row wrap">
                 <Link
-                  className="btn"
+                  className="button"
                   to="/builder/$configurationId"
                   params={{ configurationId: job.config! }}
                   search={{ recording: String(file.id), ...(job.configRowIds?.[0] ? { row: job.configRowIds[0] } : {}) }}
@@ -40,7 +40,7 @@ export function JobRecording({ job, isOver }: { job: Job; isOver: boolean }) {
                   <Icon name="history" />
                   <span>Replay it offline</span>
                 </Link>
-                <Link className="btn ghost" to="/files" search={{ file: String(file.id) }}>
+                <Link className="button ghost" to="/files" search={{ file: String(file.id) }}>
                   Look into it
                 </Link>
               </div>
@@ -75,13 +75,13 @@ function NotRecorded({ job, configurationId }: { job: Job; configurationId: stri
     },
   })
   return (
-    <div className="in stack3">
+    <div className="inset stack-3">
       <p className="soft">
         This run was not recorded. A recorded run keeps every exchange with the API, and can be replayed without a network.
         {isOn ? '' : ' The button sets parameters.config.record of the configuration, which holds for later runs, too.'}
       </p>
       {record.error ? <Problem error={record.error} /> : null}
-      <button type="button" className="btn" disabled={!data || record.isPending} onClick={() => record.mutate()}>
+      <button type="button" className="button" disabled={!data || record.isPending} onClick={() => record.mutate()}>
         <Icon name="rerun" />
         <span>Record another run</span>
       </button>

@@ -2,7 +2,7 @@
 
 import type { Job } from '../../../../client/src/operations.ts'
 import { plural } from '../../format.ts'
-import { type Bar, Timeline } from '../../parts/timeline.tsx'
+import { type Bar, Timeline, TONE_CLASSES } from '../../parts/timeline.tsx'
 
 interface Phase {
   readonly name: string
@@ -25,11 +25,11 @@ export function JobTimeline({ job, nameOfRow }: { job: Job; nameOfRow: (rowId: s
     <section className="card" aria-labelledby="timeline">
       <header>
         <h2 id="timeline">Timeline</h2>
-        <span className="xs mute">{runs.length === 1 ? 'one run' : `${plural(runs.length, 'row')}, one after the other`}</span>
-        <span className="push row gap3 xs mute hide-s">
+        <span className="fine mute">{runs.length === 1 ? 'one run' : `${plural(runs.length, 'row')}, one after the other`}</span>
+        <span className="push flex-row gap-3 fine mute hide-small">
           {(['input', 'program', 'load'] as const).map((tone) => (
-            <span key={tone} className="row gap1">
-              <i className={`key t-${tone}`} />
+            <span key={tone} className="flex-row gap-1">
+              <i className={`time-key ${TONE_CLASSES[tone]}`} />
               {tone === 'input' ? 'tables in' : tone}
             </span>
           ))}
@@ -45,7 +45,7 @@ export function JobTimeline({ job, nameOfRow }: { job: Job; nameOfRow: (rowId: s
             name,
             from: Date.parse(startTime),
             to: endTime ? Date.parse(endTime) : Date.now(),
-            tone: run.status === 'error' && name === run.phases?.at(-1)?.name ? 'err' : (TONES[name] ?? 'program'),
+            tone: run.status === 'error' && name === run.phases?.at(-1)?.name ? 'failed' : (TONES[name] ?? 'program'),
           })),
         }))}
       />

@@ -55,7 +55,7 @@ export function JobScreen() {
         <>
           {data ? <Status status={data.status} badge /> : null}
           <span className="mute">
-            Job <span className="id">{jobId}</span>
+            Job <span className="identifier">{jobId}</span>
           </span>
         </>
       }
@@ -177,11 +177,11 @@ function Actions({ job }: { job: Job }) {
       {isOver(job.status) ? (
         <>
           {canResume || canRepeatRows ? (
-            <button type="button" className="btn" disabled={again.isPending} onClick={whole}>
+            <button type="button" className="button" disabled={again.isPending} onClick={whole}>
               Run all again
             </button>
           ) : null}
-          <button type="button" className="btn pri" disabled={again.isPending || fromFailure.isPending} onClick={best}>
+          <button type="button" className="button primary" disabled={again.isPending || fromFailure.isPending} onClick={best}>
             <Icon name="rerun" />
             <span>
               {canResume
@@ -194,7 +194,7 @@ function Actions({ job }: { job: Job }) {
           </button>
         </>
       ) : (
-        <button type="button" className="btn danger" disabled={kill.isPending} onClick={() => kill.mutate()}>
+        <button type="button" className="button danger" disabled={kill.isPending} onClick={() => kill.mutate()}>
           <Icon name="stop" />
           <span>End this job</span>
         </button>
@@ -231,12 +231,12 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
     )
   return (
     <div className="columns">
-      <div className="stack4">
+      <div className="stack-4">
         {job.status === 'error' ? <CauseCard job={job} result={result} /> : null}
         <JobTimeline job={job} nameOfRow={nameOfRow} />
         <JobLog jobId={job.id} />
       </div>
-      <div className="stack4">
+      <div className="stack-4">
         {against}
         <Results result={result} isOver={isOver(job.status)} />
         {facts}
@@ -259,10 +259,12 @@ function Results({ result, isOver: ended }: { result: Result; isOver: boolean })
     <section className="card" aria-labelledby="results">
       <header>
         <h2 id="results">Tables</h2>
-        <span className="mute xs push">{plural(written.length, 'table')} written</span>
+        <span className="mute fine push">{plural(written.length, 'table')} written</span>
       </header>
       {written.length + read.length === 0 ? (
-        <p className="in mute">{ended ? 'It read and wrote no tables.' : 'Nothing yet: tables appear when the run has ended.'}</p>
+        <p className="inset mute">
+          {ended ? 'It read and wrote no tables.' : 'Nothing yet: tables appear when the run has ended.'}
+        </p>
       ) : null}
       <ul className="list">
         {written.map(({ id, importedRowsCount }) => (
@@ -271,7 +273,7 @@ function Results({ result, isOver: ended }: { result: Result; isOver: boolean })
             <Link className="clip" to="/storage/$tableId" params={{ tableId: id }}>
               {id}
             </Link>
-            <span className="push mute xs nowrap">
+            <span className="push mute fine nowrap">
               {importedRowsCount === undefined ? 'written' : `${plural(importedRowsCount, 'row')} written`}
             </span>
           </li>
@@ -282,7 +284,7 @@ function Results({ result, isOver: ended }: { result: Result; isOver: boolean })
             <Link className="clip" to="/storage/$tableId" params={{ tableId: id }}>
               {id}
             </Link>
-            <span className="push mute xs">read</span>
+            <span className="push mute fine">read</span>
           </li>
         ))}
       </ul>
@@ -308,11 +310,11 @@ function Measures({ job }: { job: Job }) {
       <header>
         <h2 id="facts">Facts</h2>
       </header>
-      <dl className="kv in">
+      <dl className="pairs inset">
         {rows.map(([name, value]) => (
           <div key={name} className="contents">
             <dt>{name}</dt>
-            <dd className="tn">{value}</dd>
+            <dd className="tabular">{value}</dd>
           </div>
         ))}
       </dl>

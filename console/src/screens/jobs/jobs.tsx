@@ -56,16 +56,16 @@ export function JobsScreen() {
       <section className="card" aria-label="Jobs">
         <Filters search={search} jobs={jobs} onChange={change} />
         <Loaded query={query} skeleton={<Lines count={8} />}>
-          {(data) => (data.length === 0 ? <p className="in mute">No job fits.</p> : <ChosenJobs jobs={data} />)}
+          {(data) => (data.length === 0 ? <p className="inset mute">No job fits.</p> : <ChosenJobs jobs={data} />)}
         </Loaded>
         <div className="toolbar foot">
-          <button type="button" className="btn sm" disabled={page === 1} onClick={() => change({ page: String(page - 1) })}>
+          <button type="button" className="button small" disabled={page === 1} onClick={() => change({ page: String(page - 1) })}>
             Newer
           </button>
-          <span className="mute tn">Page {page}</span>
+          <span className="mute tabular">Page {page}</span>
           <button
             type="button"
-            className="btn sm"
+            className="button small"
             disabled={jobs.length < PAGE_ROWS}
             onClick={() => change({ page: String(page + 1) })}
           >
@@ -132,7 +132,7 @@ function Filters({ search, jobs, onChange }: FiltersProps) {
       {isNarrowed ? (
         <button
           type="button"
-          className="btn sm ghost push"
+          className="button small ghost push"
           onClick={() => onChange({ status: '', component: '', config: '', since: '', by: '', cause: '' })}
         >
           Show all
@@ -182,22 +182,22 @@ function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
           <span className="mute">{plural(chosen.length, 'job')}</span>
           <button
             type="button"
-            className="btn sm pri"
+            className="button small primary"
             disabled={act.isPending || over.length === 0}
             onClick={() => act.mutate('rerun')}
           >
-            <Icon name="rerun" size="sm" />
+            <Icon name="rerun" size="small" />
             <span>Run {plural(over.length, 'job')} again</span>
           </button>
           <button
             type="button"
-            className="btn sm danger"
+            className="button small danger"
             disabled={act.isPending || going.length === 0}
             onClick={() => act.mutate('kill')}
           >
             End {plural(going.length, 'job')}
           </button>
-          <button type="button" className="btn sm ghost" onClick={selection.clear}>
+          <button type="button" className="button small ghost" onClick={selection.clear}>
             Clear
           </button>
         </div>

@@ -51,7 +51,7 @@ export function AppCode({ app, onClose }: { app: DataApp; onClose: () => void })
 }
 
 const Address = ({ text }: { text: string }) => (
-  <div className="row wrap">
+  <div className="flex-row wrap">
     <code className="mono grow wrap">{text}</code>
     <CopyButton text={`git clone ${text}`} label="Copy git clone" />
   </div>
@@ -70,8 +70,8 @@ function Credentials({ appId }: { appId: string }) {
     },
   })
   return (
-    <section className="stack3" aria-label="Credentials">
-      <h3 className="h">Credentials</h3>
+    <section className="stack-3" aria-label="Credentials">
+      <h3 className="heading">Credentials</h3>
       <Loaded query={query}>
         {(all) =>
           all.length === 0 ? (
@@ -80,13 +80,13 @@ function Credentials({ appId }: { appId: string }) {
             <ul className="list">
               {all.map(({ id, name, permissions, expiresAt }) => (
                 <li key={id}>
-                  <span className="med">{name || `Credential ${id}`}</span>
-                  <span className="xs mute">
+                  <span className="medium">{name || `Credential ${id}`}</span>
+                  <span className="fine mute">
                     {permissions === 'readOnly' ? 'clones' : 'clones and pushes'}, until {moment(expiresAt)}
                   </span>
                   <button
                     type="button"
-                    className="btn sm ghost push"
+                    className="button small ghost push"
                     disabled={remove.isPending}
                     onClick={() => remove.mutate(id)}
                   >
@@ -118,16 +118,16 @@ function NewCredential({ appId, onMade }: { appId: string; onMade: () => Promise
   return (
     <>
       {create.data ? (
-        <div className="note ok stack2">
+        <div className="note good stack-2">
           <p>Copy it now: it is shown this once. It is the password; any user name will do.</p>
-          <div className="row">
+          <div className="flex-row">
             <code className="mono grow wrap">{create.data.secret}</code>
             <CopyButton text={create.data.secret} />
           </div>
         </div>
       ) : null}
-      <Form className="stack3" onSubmit={() => create.mutate()}>
-        <div className="f2">
+      <Form className="stack-3" onSubmit={() => create.mutate()}>
+        <div className="two-fields">
           <div className="field">
             <Label htmlFor={ids[0]}>What it is for</Label>
             <input className="input" id={ids[0]} required value={name} onChange={(event) => setName(event.target.value)} />
@@ -146,7 +146,7 @@ function NewCredential({ appId, onMade }: { appId: string; onMade: () => Promise
           </div>
         </div>
         {create.error ? <Problem error={create.error} /> : null}
-        <button type="submit" className="btn sm" disabled={create.isPending}>
+        <button type="submit" className="button small" disabled={create.isPending}>
           Make a credential
         </button>
       </Form>

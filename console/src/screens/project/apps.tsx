@@ -99,46 +99,46 @@ function AppRow({ app }: { app: DataApp }) {
       <tr>
         <td>
           <Link
-            className="med"
+            className="medium"
             to="/components/$componentId/$configurationId"
             params={{ componentId: app.componentId, configurationId: app.configId }}
           >
             {app.name}
           </Link>{' '}
-          <span className="id">{app.id}</span>
+          <span className="identifier">{app.id}</span>
         </td>
         <td>
           <Status status={SHAPES[app.state] ?? app.state} text={app.state.charAt(0).toUpperCase() + app.state.slice(1)} />
         </td>
         <td>{app.type ?? <i className="null">of its component</i>}</td>
-        <td className="num">
+        <td className="numeric">
           {app.configVersion}
-          {isBehind ? <span className="xs mute"> of {app.latestConfigVersion}</span> : null}
+          {isBehind ? <span className="fine mute"> of {app.latestConfigVersion}</span> : null}
         </td>
         <td className="nowrap">{app.lastRequestTimestamp ? moment(app.lastRequestTimestamp) : <i className="null">never</i>}</td>
         <td>
-          <span className="row">
+          <span className="flex-row">
             {isOn ? (
-              <button type="button" className="btn sm" disabled={open.isPending} onClick={() => open.mutate()}>
-                <Icon name="external" size="sm" />
+              <button type="button" className="button small" disabled={open.isPending} onClick={() => open.mutate()}>
+                <Icon name="external" size="small" />
                 <span>Open</span>
               </button>
             ) : null}
             <button
               type="button"
-              className="btn sm"
+              className="button small"
               disabled={change.isPending}
               onClick={() => change.mutate(isOn && !isBehind ? 'stopped' : 'running')}
             >
               {isOn ? (isBehind ? `Deploy version ${app.latestConfigVersion}` : 'Stop') : 'Deploy'}
             </button>
-            <button type="button" className="btn sm ghost" onClick={() => setShown('log')}>
+            <button type="button" className="button small ghost" onClick={() => setShown('log')}>
               Log
             </button>
-            <button type="button" className="btn sm ghost" onClick={() => setShown('code')}>
+            <button type="button" className="button small ghost" onClick={() => setShown('code')}>
               Code
             </button>
-            <button type="button" className="btn sm ghost" disabled={remove.isPending} onClick={() => remove.mutate()}>
+            <button type="button" className="button small ghost" disabled={remove.isPending} onClick={() => remove.mutate()}>
               Delete
             </button>
           </span>
@@ -168,9 +168,9 @@ function AppLog({ app, onClose }: { app: DataApp; onClose: () => void }) {
           all.length === 0 ? (
             <p className="mute">It has not run yet.</p>
           ) : (
-            <ul className="stack2">
+            <ul className="stack-2">
               {all.slice(0, 5).map((run) => (
-                <li key={run.id} className="xs">
+                <li key={run.id} className="fine">
                   {moment(run.startTimestamp)}, version {run.configVersion}: {run.state}
                   {run.reason ? `, ${run.reason}` : ''}
                 </li>
@@ -214,7 +214,7 @@ function NewApp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New data app" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
-        <div className="f2">
+        <div className="two-fields">
           <div className="field">
             <Label htmlFor={ids[0]}>Name</Label>
             <input className="input" id={ids[0]} required value={name} onChange={(event) => setName(event.target.value)} />

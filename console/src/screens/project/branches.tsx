@@ -87,12 +87,12 @@ export function BranchesScreen() {
             return (
               <li key={branch.id}>
                 <Icon name="branch" />
-                <Link className="med" to="/branches/$branchId" params={{ branchId: String(branch.id) }}>
+                <Link className="medium" to="/branches/$branchId" params={{ branchId: String(branch.id) }}>
                   {branch.name}
                 </Link>
                 <span className="mute clip">{branch.description}</span>
                 <span className="push">{request ? <State state={request.state} /> : null}</span>
-                <span className="xs mute nowrap">{moment(branch.created)}</span>
+                <span className="fine mute nowrap">{moment(branch.created)}</span>
               </li>
             )
           })}
@@ -158,7 +158,7 @@ export function BranchScreen() {
       actions={
         <>
           <DeleteBranch branchId={branchId} name={name} />
-          <Link className="btn pri" to="/components" search={{ branch: Number(branchId) }}>
+          <Link className="button primary" to="/components" search={{ branch: Number(branchId) }}>
             <Icon name="edit" />
             <span>Work in this branch</span>
           </Link>
@@ -168,10 +168,12 @@ export function BranchScreen() {
       <div className="columns">
         <section className="card" aria-label="Difference to the default branch">
           <Loaded query={changes}>
-            {() => (shown ? <Compared branchId={branchId} change={shown} /> : <p className="in mute">Nothing to compare yet.</p>)}
+            {() =>
+              shown ? <Compared branchId={branchId} change={shown} /> : <p className="inset mute">Nothing to compare yet.</p>
+            }
           </Loaded>
         </section>
-        <div className="stack4">
+        <div className="stack-4">
           <MergeRequestCard branchId={branchId} changeCount={list.length} />
           {list.length > 0 ? (
             <section className="card" aria-labelledby="changed">
@@ -189,7 +191,7 @@ export function BranchScreen() {
                         nameOf(change.componentId, change.configurationId)
                       )}
                     </Link>
-                    <span className="push xs mute">{change.isConflict ? 'conflict' : change.kind}</span>
+                    <span className="push fine mute">{change.isConflict ? 'conflict' : change.kind}</span>
                   </li>
                 ))}
               </ul>
@@ -223,7 +225,7 @@ function DeleteBranch({ branchId, name }: { branchId: string; name: string }) {
   })
   return (
     <>
-      <button type="button" className="btn ghost" disabled={remove.isPending} onClick={() => remove.mutate()}>
+      <button type="button" className="button ghost" disabled={remove.isPending} onClick={() => remove.mutate()}>
         Delete the branch
       </button>
       {remove.error ? <Problem error={remove.error} /> : null}
@@ -249,17 +251,17 @@ function Compared({ branchId, change }: { branchId: string; change: BranchChange
     <>
       <header className="wrap">
         <h2>{query.data?.ours.name ?? nameOf(change.componentId, change.configurationId)}</h2>
-        <span className="mute xs">from the default branch to this one</span>
+        <span className="mute fine">from the default branch to this one</span>
         {view.choice}
         {change.kind === 'changed' ? (
-          <button type="button" className="btn sm" disabled={reset.isPending} onClick={() => reset.mutate()}>
+          <button type="button" className="button small" disabled={reset.isPending} onClick={() => reset.mutate()}>
             Take the changes back
           </button>
         ) : null}
       </header>
       {reset.error ? <Problem error={reset.error} /> : null}
       {change.isConflict ? (
-        <div className="in">
+        <div className="inset">
           <div className="note warn">
             <Icon name="st-warn" />
             <p>The default branch changed it too since this branch began. A merge is refused until one side gives way.</p>
@@ -318,7 +320,12 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
     },
   })
   const button = (step: Step, text: string, isMain = false) => (
-    <button type="button" className={isMain ? 'btn pri' : 'btn'} disabled={move.isPending} onClick={() => move.mutate(step)}>
+    <button
+      type="button"
+      className={isMain ? 'button primary' : 'button'}
+      disabled={move.isPending}
+      onClick={() => move.mutate(step)}
+    >
       {text}
     </button>
   )
@@ -329,13 +336,13 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
         <span className="push">{request ? <State state={request.state} /> : null}</span>
       </header>
       {request ? (
-        <div className="in stack3">
-          <p className="med">{request.title}</p>
-          <p className="xs mute">
+        <div className="inset stack-3">
+          <p className="medium">{request.title}</p>
+          <p className="fine mute">
             By {request.creator.name}, {moment(request.createdAt)}.
           </p>
           {request.approvals.map(({ approverName, createdAt }) => (
-            <p key={`${approverName} ${createdAt}`} className="ok st">
+            <p key={`${approverName} ${createdAt}`} className="good status">
               <Icon name="st-ok" />
               {approverName} approved, {moment(createdAt)}
             </p>
@@ -352,14 +359,14 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
               />
             </div>
           ) : null}
-          <div className="row wrap">
+          <div className="flex-row wrap">
             {request.state === 'development' ? button('request-review', 'Ask for a review', true) : null}
             {request.state === 'in_review' ? button('approve', 'Approve', true) : null}
             {request.state === 'in_review' || request.state === 'approved' ? button('request-changes', 'Ask for changes') : null}
             {request.state === 'approved' ? button('merge', 'Merge', true) : null}
           </div>
           {request.merge.mergedAt ? (
-            <p className="xs mute">
+            <p className="fine mute">
               Merged {moment(request.merge.mergedAt)} by {request.merge.mergerName}.
             </p>
           ) : null}
@@ -376,7 +383,7 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
               onChange={(event) => setTitle(event.target.value)}
             />
           </div>
-          <button type="submit" className="btn pri" disabled={create.isPending || changeCount === 0}>
+          <button type="submit" className="button primary" disabled={create.isPending || changeCount === 0}>
             Make a merge request
           </button>
           {create.error ? <Problem error={create.error} /> : null}

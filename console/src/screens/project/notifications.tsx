@@ -47,7 +47,7 @@ export function NotificationsScreen() {
       say={query.data ? sentence(query.data.length, deliveries.data ?? []) : 'Notifications'}
       actions={<CreateButton label="New notification">{(close) => <NewSubscription onClose={close} />}</CreateButton>}
     >
-      <div className="stack4">
+      <div className="stack-4">
         <Listing
           label="Subscriptions"
           query={query}
@@ -61,7 +61,7 @@ export function NotificationsScreen() {
             <h2 id="deliveries">Messages</h2>
           </header>
           <Loaded query={deliveries}>
-            {(all) => (all.length === 0 ? <p className="in mute">No message has been sent yet.</p> : <Deliveries all={all} />)}
+            {(all) => (all.length === 0 ? <p className="inset mute">No message has been sent yet.</p> : <Deliveries all={all} />)}
           </Loaded>
         </section>
       </div>
@@ -125,23 +125,23 @@ function Subscriptions({ all }: { all: readonly Subscription[] }) {
       <ListTable label="Subscriptions" columns={['When', 'Of', 'Goes to', 'Since', { hidden: 'Actions' }]}>
         {all.map((one) => (
           <tr key={one.id}>
-            <td className="med">{EVENTS[one.event] ?? one.event}</td>
+            <td className="medium">{EVENTS[one.event] ?? one.event}</td>
             <td>{about(one)}</td>
             <td className="what">
               {one.recipient.channel === 'email' ? one.recipient.address : (one.recipient.url ?? one.recipient.address)}
               {one.warnings.map((warning) => (
-                <div key={warning} className="xs warn">
+                <div key={warning} className="fine warn">
                   {warning}
                 </div>
               ))}
             </td>
             <td className="nowrap">{moment(one.createdAt)}</td>
             <td>
-              <span className="row">
-                <button type="button" className="btn sm" disabled={tryOut.isPending} onClick={() => tryOut.mutate(one)}>
+              <span className="flex-row">
+                <button type="button" className="button small" disabled={tryOut.isPending} onClick={() => tryOut.mutate(one)}>
                   Send a test
                 </button>
-                <button type="button" className="btn sm ghost" onClick={() => remove.mutate(one)}>
+                <button type="button" className="button small ghost" onClick={() => remove.mutate(one)}>
                   Remove
                 </button>
               </span>
@@ -172,7 +172,7 @@ const Deliveries = ({ all }: { all: readonly Delivery[] }) => (
           <td>{EVENTS[one.event] ?? one.event}</td>
           <td className="what clip">{one.recipient.url ?? one.recipient.address}</td>
           <td className="nowrap">{moment(one.createdAt)}</td>
-          <td className="num">{one.attempts.length}</td>
+          <td className="numeric">{one.attempts.length}</td>
           <td className="mute what">{last ? (last.error ?? `${last.statusCode ?? ''} in ${last.durationMs} ms`) : ''}</td>
         </tr>
       )

@@ -43,12 +43,12 @@ function Operations() {
       }
       sub={status.data ? `Version ${status.data.version}, looked at ${moment(status.data.at)}.` : undefined}
       actions={
-        <button type="button" className="btn" onClick={() => void status.refetch()}>
+        <button type="button" className="button" onClick={() => void status.refetch()}>
           Look again
         </button>
       }
     >
-      <div className="stack4">
+      <div className="stack-4">
         <section className="card" aria-label="Checks">
           <Loaded query={status} skeleton={<Lines count={8} />}>
             {({ checks }) => (
@@ -58,7 +58,7 @@ function Operations() {
                   .map(({ check, level, text, facts }) => (
                     <li key={check}>
                       <StatusIcon status={LEVEL_STATES[level] ?? level} />
-                      <span className="med check-name">{NAMES[check] ?? check}</span>
+                      <span className="medium check-name">{NAMES[check] ?? check}</span>
                       <div className="grow">
                         <span className="soft">{text}</span>
                         <Details facts={facts} />
@@ -119,7 +119,7 @@ function Details({ facts }: { facts: Facts }) {
   ]
   if (lines.length === 0) return null
   return (
-    <ul className="xs mute">
+    <ul className="fine mute">
       {lines.map((line) => (
         <li key={line}>{line}</li>
       ))}
@@ -139,7 +139,7 @@ function Audit() {
     <section className="card" aria-labelledby="audit">
       <header className="wrap">
         <h2 id="audit">Who did what</h2>
-        <span className="push row wrap audit-fields">
+        <span className="push flex-row wrap audit-fields">
           <FilterField
             label="Part of a name"
             value={who}
@@ -155,16 +155,16 @@ function Audit() {
       <Loaded query={query} skeleton={<Lines count={8} />}>
         {(entries) =>
           entries.length === 0 ? (
-            <p className="in mute">Nothing like that happened.</p>
+            <p className="inset mute">Nothing like that happened.</p>
           ) : (
             <ListTable label="Events of all projects" columns={['When', 'Who', 'What', 'Event', { num: 'Project' }]}>
               {entries.map((entry) => (
                 <tr key={entry.id}>
-                  <td className="nowrap tn">{moment(entry.at)}</td>
+                  <td className="nowrap tabular">{moment(entry.at)}</td>
                   <td className="nowrap">{entry.who.description}</td>
                   <td className="said">{entry.message}</td>
-                  <td className="id">{entry.event}</td>
-                  <td className="num">{entry.projectId}</td>
+                  <td className="identifier">{entry.event}</td>
+                  <td className="numeric">{entry.projectId}</td>
                 </tr>
               ))}
             </ListTable>

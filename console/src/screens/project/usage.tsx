@@ -44,21 +44,21 @@ export function UsageScreen() {
       sub={`From ${range.from} to ${range.to}; days are in UTC.`}
       actions={
         <>
-          <Link className="btn" to="/usage" search={{ month: monthBefore(month) }}>
+          <Link className="button" to="/usage" search={{ month: monthBefore(month) }}>
             Month before
           </Link>
           {month === now ? null : (
-            <Link className="btn" to="/usage">
+            <Link className="button" to="/usage">
               This month
             </Link>
           )}
-          <button type="button" className="btn" onClick={() => void download(range)}>
+          <button type="button" className="button" onClick={() => void download(range)}>
             Save as CSV
           </button>
         </>
       }
     >
-      <div className="stack4">
+      <div className="stack-4">
         <Loaded query={byDay} skeleton={<Lines />}>
           {() => <Days days={days} />}
         </Loaded>
@@ -112,19 +112,19 @@ function Days({ days }: { days: readonly Line[] }) {
       >
         {days.map((day) => (
           <tr key={day.day}>
-            <td className="tn nowrap">{day.day}</td>
-            <td className="num">{count(day.jobs)}</td>
-            <td className="num">{count(day.failedJobs)}</td>
+            <td className="tabular nowrap">{day.day}</td>
+            <td className="numeric">{count(day.jobs)}</td>
+            <td className="numeric">{count(day.failedJobs)}</td>
             <td>
-              <span className="row">
+              <span className="flex-row">
                 <meter min={0} max={most} value={day.jobSeconds} aria-label={`Time of jobs on ${day.day}`} />
-                <span className="tn nowrap">{duration(day.jobSeconds)}</span>
+                <span className="tabular nowrap">{duration(day.jobSeconds)}</span>
               </span>
             </td>
-            <td className="num">{duration(day.sqlSeconds)}</td>
-            <td className="num">{count(day.rowsLoaded)}</td>
-            <td className="num">{bytes(day.bytesLoaded)}</td>
-            <td className="num">{bytes(day.storageByteHours / 24)}</td>
+            <td className="numeric">{duration(day.sqlSeconds)}</td>
+            <td className="numeric">{count(day.rowsLoaded)}</td>
+            <td className="numeric">{bytes(day.bytesLoaded)}</td>
+            <td className="numeric">{bytes(day.storageByteHours / 24)}</td>
           </tr>
         ))}
       </ListTable>
@@ -140,7 +140,7 @@ function Configurations({ lines }: { lines: readonly Line[] }) {
     <section className="card" aria-labelledby="by-configuration">
       <header>
         <h2 id="by-configuration">By configuration</h2>
-        <span className="xs mute push">The one that took longest comes first.</span>
+        <span className="fine mute push">The one that took longest comes first.</span>
       </header>
       <ListTable
         label="Usage by configuration"
@@ -151,21 +151,21 @@ function Configurations({ lines }: { lines: readonly Line[] }) {
             <td>
               {line.configurationId ? (
                 <Link
-                  className="med"
+                  className="medium"
                   to="/components/$componentId/$configurationId"
                   params={{ componentId: line.componentId!, configurationId: line.configurationId }}
                 >
                   {nameOf(line.componentId!, line.configurationId)}
                 </Link>
               ) : (
-                <span className="med">{nameOf(line.componentId!, null)}</span>
+                <span className="medium">{nameOf(line.componentId!, null)}</span>
               )}{' '}
-              <span className="id">{line.componentId}</span>
+              <span className="identifier">{line.componentId}</span>
             </td>
-            <td className="num">{count(line.jobs)}</td>
-            <td className="num">{duration(line.jobSeconds)}</td>
-            <td className="num">{count(line.rowsLoaded)}</td>
-            <td className="num">{bytes(line.bytesRead)}</td>
+            <td className="numeric">{count(line.jobs)}</td>
+            <td className="numeric">{duration(line.jobSeconds)}</td>
+            <td className="numeric">{count(line.rowsLoaded)}</td>
+            <td className="numeric">{bytes(line.bytesRead)}</td>
           </tr>
         ))}
       </ListTable>
@@ -179,7 +179,7 @@ function Limits() {
     <section className="card" aria-labelledby="limits">
       <header>
         <h2 id="limits">Limits</h2>
-        <span className="xs mute push">An administrator of the stack sets them.</span>
+        <span className="fine mute push">An administrator of the stack sets them.</span>
       </header>
       <Loaded query={query}>
         {(limits) => (
@@ -187,8 +187,8 @@ function Limits() {
             {limits.map(({ name, description, value }) => (
               <li key={name}>
                 <span>{description.replace(/^./, (first) => first.toUpperCase())}</span>
-                <span className="id hide-s">{name}</span>
-                <span className="push tn">{value === null ? 'no limit for this project' : `at most ${count(value)}`}</span>
+                <span className="identifier hide-small">{name}</span>
+                <span className="push tabular">{value === null ? 'no limit for this project' : `at most ${count(value)}`}</span>
               </li>
             ))}
           </ul>

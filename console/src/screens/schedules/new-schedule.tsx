@@ -89,7 +89,7 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
         <Policies policy={policy} onChange={setPolicy} />
         <Preview cronTab={cronTab} timezone={timezone} dst={policy.dst} />
         {create.error ? <Problem error={create.error} /> : null}
-        <button type="submit" className="btn pri" disabled={create.isPending || !chosen}>
+        <button type="submit" className="button primary" disabled={create.isPending || !chosen}>
           {chosen ? `Run ${chosen.name} by the clock` : 'Make a configuration first'}
         </button>
       </Form>
@@ -149,12 +149,12 @@ const POLICIES: readonly (readonly [keyof Policy, string, readonly (readonly [st
 const Policies = ({ policy, onChange }: { policy: Policy; onChange: (policy: Policy) => void }) => (
   <details>
     <summary className="soft">Clock changes, downtime, overlap</summary>
-    <div className="stack2 policies">
+    <div className="stack-2 policies">
       {POLICIES.map(([name, label, options]) => (
-        <label key={name} className="row">
+        <label key={name} className="flex-row">
           <span className="grow">{label}</span>
           <select
-            className="input sm"
+            className="input small"
             aria-label={label}
             value={policy[name]}
             onChange={(event) => onChange({ ...policy, [name]: event.target.value })}
@@ -181,8 +181,8 @@ function Preview({ cronTab, timezone, dst }: { cronTab: string; timezone: string
     { enabled: asked.trim() !== '' },
   )
   return (
-    <section aria-labelledby="preview" className="stack2">
-      <h3 className="lbl" id="preview">
+    <section aria-labelledby="preview" className="stack-2">
+      <h3 className="label" id="preview">
         Next ten runs, in {zone}
       </h3>
       <Loaded query={query} skeleton={<Lines count={3} />}>
@@ -196,9 +196,9 @@ export const NextRuns = ({ runs }: { runs: Answer<'scheduler.preview'> }) => (
   <ol className="next-runs">
     {runs.map(({ executionTime, dst }) => (
       <li key={executionTime} className="contents">
-        <span className="tn">{moment(executionTime)}</span>
-        <span className="mute xs">{until(executionTime)}</span>
-        <span className="warn xs">{dst ? `clock change: ${dst}` : ''}</span>
+        <span className="tabular">{moment(executionTime)}</span>
+        <span className="mute fine">{until(executionTime)}</span>
+        <span className="warn fine">{dst ? `clock change: ${dst}` : ''}</span>
       </li>
     ))}
   </ol>

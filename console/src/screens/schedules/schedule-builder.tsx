@@ -15,10 +15,10 @@ export function ScheduleBuilder({ cron, onChange }: { cron: string; onChange: (c
   const choice = choiceOf(cron)
   const set = (next: Choice) => onChange(cronOf(next))
   const number = (label: string, value: number, most: number, next: (value: number) => Choice, least = 1) => (
-    <label className="row nowrap">
+    <label className="flex-row nowrap">
       {label}
       <input
-        className="input sm short"
+        className="input small short"
         type="number"
         min={least}
         max={most}
@@ -32,9 +32,9 @@ export function ScheduleBuilder({ cron, onChange }: { cron: string; onChange: (c
     </label>
   )
   return (
-    <div className="row wrap gap3 builder-row">
+    <div className="flex-row wrap gap-3 builder-row">
       <select
-        className="input sm"
+        className="input small"
         aria-label="How often"
         value={choice?.kind ?? ''}
         onChange={(event) => set(KINDS.find(([kind]) => kind === event.target.value)![2])}
@@ -56,7 +56,7 @@ export function ScheduleBuilder({ cron, onChange }: { cron: string; onChange: (c
       {choice?.kind === 'months' ? number('on day', choice.day, 31, (day) => ({ ...choice, day })) : null}
       {choice?.kind === 'weeks'
         ? WEEKDAYS.map((name, day) => (
-            <label key={name} className="row gap1">
+            <label key={name} className="flex-row gap-1">
               <input
                 type="checkbox"
                 checked={choice.weekdays.includes(day)}
@@ -70,10 +70,10 @@ export function ScheduleBuilder({ cron, onChange }: { cron: string; onChange: (c
           ))
         : null}
       {choice && 'time' in choice ? (
-        <label className="row nowrap">
+        <label className="flex-row nowrap">
           at
           <input
-            className="input sm"
+            className="input small"
             type="time"
             aria-label="Time of day"
             value={choice.time}

@@ -60,18 +60,18 @@ export function Week({ schedules, nameOf }: WeekProps) {
     <section className="card" aria-labelledby="week">
       <header>
         <h2 id="week">The coming seven days</h2>
-        <span className="xs mute">
+        <span className="fine mute">
           {plural(active.length, 'schedule')}, {zone}
         </span>
       </header>
       {cut.length > 0 ? (
-        <p className="in xs mute">
+        <p className="inset fine mute">
           Of {cut.map(({ target }) => nameOf(target.componentId, target.configurationId)).join(', ')} the next {PLANNED} runs are
           shown.
         </p>
       ) : null}
       <Scroll label="Runs by day and hour">
-        <table className="t week">
+        <table className="data-table week">
           <thead>
             <tr>
               <th>Hour</th>
@@ -83,7 +83,7 @@ export function Week({ schedules, nameOf }: WeekProps) {
           <tbody>
             {HOURS.filter((hour) => days.some((day) => byHour.has(`${day.getMonth()}-${day.getDate()} ${hour}`))).map((hour) => (
               <tr key={hour}>
-                <th scope="row" className="tn">
+                <th scope="row" className="tabular">
                   {String(hour).padStart(2, '0')}
                 </th>
                 {days.map((day) => (
@@ -106,7 +106,7 @@ const Hour = ({ runs }: { runs: readonly Run[] }) => (
   <>
     {[...Map.groupBy(runs, ({ name }) => name)].map(([name, list]) => (
       <div key={name} className="week-run clip" title={`${name} ${list.map(({ time }) => minuteOf(time)).join(' ')}`}>
-        <span className="tn mute">
+        <span className="tabular mute">
           {list.length > 2 ? `${list.length} times` : list.map(({ time }) => minuteOf(time)).join(' ')}
         </span>{' '}
         {list.some(({ dst }) => dst !== null) ? <span className="warn">clock change </span> : null}

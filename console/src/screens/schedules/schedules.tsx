@@ -41,7 +41,7 @@ export function SchedulesScreen() {
       actions={
         <>
           {all.length === 0 ? null : (
-            <Link className="btn" to="/schedules" search={isWeek ? {} : { view: 'week' }}>
+            <Link className="button" to="/schedules" search={isWeek ? {} : { view: 'week' }}>
               {isWeek ? 'As a list' : 'As a week'}
             </Link>
           )}
@@ -62,7 +62,7 @@ export function SchedulesScreen() {
               <tr key={one.id}>
                 <td>
                   <Status status={stateOf(one)} />
-                  {one.stoppedReason ? <div className="xs mute">{one.stoppedReason}</div> : null}
+                  {one.stoppedReason ? <div className="fine mute">{one.stoppedReason}</div> : null}
                 </td>
                 <td className="nowrap">
                   <Link
@@ -75,8 +75,8 @@ export function SchedulesScreen() {
                 <td className="nowrap">
                   <button type="button" className="link" onClick={() => setOpen(one)}>
                     {cronWords(one.schedule.cronTab) ?? one.schedule.cronTab}
-                    <span className="xs mute block">
-                      <span className="id">{one.schedule.cronTab}</span> {one.schedule.timezone}
+                    <span className="fine mute block">
+                      <span className="identifier">{one.schedule.cronTab}</span> {one.schedule.timezone}
                     </span>
                   </button>
                 </td>
@@ -137,16 +137,16 @@ function ScheduleActions({ schedule }: { schedule: Schedule }) {
   const error = change.error ?? run.error
   return (
     <>
-      <span className="row">
+      <span className="flex-row">
         <button
           type="button"
-          className="btn sm"
+          className="button small"
           disabled={change.isPending}
           onClick={() => change.mutate(isPaused ? 'enabled' : 'disabled')}
         >
           {isPaused ? 'Resume' : 'Pause'}
         </button>
-        <button type="button" className="btn sm ghost" disabled={run.isPending} onClick={() => run.mutate()}>
+        <button type="button" className="button small ghost" disabled={run.isPending} onClick={() => run.mutate()}>
           Run now
         </button>
       </span>
@@ -177,7 +177,7 @@ function LastRuns({ executions }: { executions: readonly Execution[] }) {
   const outcomeOf = useOutcomes(shown)
   if (shown.length === 0) return <i className="null">not yet</i>
   return (
-    <span className="row gap1">
+    <span className="flex-row gap-1">
       {shown.toReversed().map((one) => (
         <StatusIcon key={one.executionTime} status={outcomeOf(one)} />
       ))}
@@ -190,14 +190,14 @@ function ScheduleDrawer({ schedule, onClose }: { schedule: Schedule; onClose: ()
   const outcomeOf = useOutcomes(schedule.executions)
   return (
     <Drawer title={cronWords(schedule.schedule.cronTab) ?? schedule.schedule.cronTab} onClose={onClose}>
-      <section className="stack2" aria-labelledby="coming">
-        <h3 className="lbl" id="coming">
+      <section className="stack-2" aria-labelledby="coming">
+        <h3 className="label" id="coming">
           Next runs, in {zone}
         </h3>
         <Loaded query={query}>{(runs) => <NextRuns runs={runs} />}</Loaded>
       </section>
-      <section className="stack2" aria-labelledby="went">
-        <h3 className="lbl" id="went">
+      <section className="stack-2" aria-labelledby="went">
+        <h3 className="label" id="went">
           How the last ones went
         </h3>
         {schedule.executions.length === 0 ? <p className="mute">It has not run yet.</p> : null}
@@ -205,8 +205,8 @@ function ScheduleDrawer({ schedule, onClose }: { schedule: Schedule; onClose: ()
           {schedule.executions.map((one) => (
             <li key={one.executionTime}>
               <Status status={outcomeOf(one)} />
-              <span className="tn">{moment(one.executionTime)}</span>
-              <span className="push xs mute">
+              <span className="tabular">{moment(one.executionTime)}</span>
+              <span className="push fine mute">
                 {one.jobId === null ? (
                   one.reason
                 ) : (

@@ -17,12 +17,12 @@ export function SqlChart({ columns, rows }: ChartProps) {
     .filter((at) => rows.some((row) => isNumber(row[at])) && rows.every((row) => row[at] === null || isNumber(row[at])))
   const [label, setLabel] = useState(() => columns.findIndex((_, at) => !numeric.includes(at)))
   const [value, setValue] = useState(() => numeric.at(-1) ?? -1)
-  if (numeric.length === 0) return <p className="in mute">A chart needs a column of numbers.</p>
+  if (numeric.length === 0) return <p className="inset mute">A chart needs a column of numbers.</p>
   const shown = rows.slice(0, SHOWN)
   const most = Math.max(...shown.map((row) => Math.abs(Number(row[value] ?? 0))), 0) || 1
   return (
-    <div className="in stack3">
-      <div className="row wrap">
+    <div className="inset stack-3">
+      <div className="flex-row wrap">
         <Column
           name="What"
           value={label}
@@ -31,7 +31,7 @@ export function SqlChart({ columns, rows }: ChartProps) {
           first="number of the row"
         />
         <Column name="How much" value={value} onChange={setValue} choices={numeric.map((at) => [at, columns[at]!.name])} />
-        {rows.length > SHOWN ? <span className="xs mute push">the first {SHOWN} rows</span> : null}
+        {rows.length > SHOWN ? <span className="fine mute push">the first {SHOWN} rows</span> : null}
       </div>
       <ul className="sql-bars" aria-label={`${columns[value]?.name} by ${columns[label]?.name ?? 'row'}`}>
         {shown.map((row, index) => {
@@ -43,7 +43,7 @@ export function SqlChart({ columns, rows }: ChartProps) {
               <span className="meter">
                 <i style={{ width: `${(100 * Math.abs(amount)) / most}%` }} />
               </span>
-              <span className="tn num">{count(amount)}</span>
+              <span className="tabular numeric">{count(amount)}</span>
             </li>
           )
         })}
@@ -61,9 +61,9 @@ interface ColumnProps {
 }
 
 const Column = ({ name, value, choices, first, onChange }: ColumnProps) => (
-  <label className="row">
+  <label className="flex-row">
     <span className="mute nowrap">{name}</span>
-    <select className="input sm" aria-label={name} value={value} onChange={(event) => onChange(Number(event.target.value))}>
+    <select className="input small" aria-label={name} value={value} onChange={(event) => onChange(Number(event.target.value))}>
       {first ? <option value={-1}>{first}</option> : null}
       {choices.map(([at, text]) => (
         <option key={at} value={at}>

@@ -77,17 +77,17 @@ export function SqlScreen() {
       sub="Reads only. The dialect is DuckDB's."
     >
       <div className="columns">
-        <div className="stack4">
+        <div className="stack-4">
           <section className="card" aria-label="Query">
-            <div className="in stack3">
+            <div className="inset stack-3">
               <Suspense fallback={<Lines count={4} />}>
                 <LazySqlEditor text={sql} names={names} onChange={edit} onRun={start} />
               </Suspense>
-              <div className="row wrap">
+              <div className="flex-row wrap">
                 <History onChoose={edit} />
                 <CopyButton text={curlOf('sql.query', { body: { sql } })} label="Copy as curl" />
                 <CopyButton text={`npx millrace sql ${shellQuoted(sql)}`} label="Copy as command" />
-                <button type="button" className="btn pri push" disabled={run.isPending} onClick={start}>
+                <button type="button" className="button primary push" disabled={run.isPending} onClick={start}>
                   <Icon name="play" />
                   <span>{run.isPending ? 'Running' : 'Run'}</span>
                   <kbd>Ctrl Enter</kbd>
@@ -122,7 +122,12 @@ function History({ onChoose }: { onChoose: (sql: string) => void }) {
   const history = readHistory()
   if (history.length === 0) return null
   return (
-    <select className="input sm history" aria-label="Earlier queries" value="" onChange={(event) => onChoose(event.target.value)}>
+    <select
+      className="input small history"
+      aria-label="Earlier queries"
+      value=""
+      onChange={(event) => onChoose(event.target.value)}
+    >
       <option value="">Earlier queries</option>
       {history.map((sql) => (
         <option key={sql} value={sql}>
@@ -152,7 +157,7 @@ function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
     <section className="card grid" aria-labelledby="result">
       <header className="wrap">
         <h2 id="result">Result</h2>
-        <fieldset className="seg sm" aria-label="View of the result">
+        <fieldset className="segments small" aria-label="View of the result">
           <button type="button" aria-pressed={!isChart} onClick={() => setChart(false)}>
             Rows
           </button>
@@ -160,14 +165,14 @@ function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
             Chart
           </button>
         </fieldset>
-        <button type="button" className="btn sm push" onClick={() => setKept('table')}>
+        <button type="button" className="button small push" onClick={() => setKept('table')}>
           Save as a table
         </button>
-        <button type="button" className="btn sm" onClick={() => setKept('transformation')}>
+        <button type="button" className="button small" onClick={() => setKept('transformation')}>
           Save as a transformation
         </button>
-        <button type="button" className="btn sm" disabled={download.isPending} onClick={() => download.mutate()}>
-          <Icon name="download" size="sm" />
+        <button type="button" className="button small" disabled={download.isPending} onClick={() => download.mutate()}>
+          <Icon name="download" size="small" />
           <span>Download all rows as CSV</span>
         </button>
       </header>
@@ -175,13 +180,13 @@ function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
       {kept ? <SaveQuery kind={kept} sql={sql} sources={sources} onClose={() => setKept(undefined)} /> : null}
       {isChart ? <SqlChart columns={columns} rows={rows} /> : null}
       <Scroll label="Rows of the result" className={isChart ? 'hidden' : 'rows'}>
-        <table className="t">
+        <table className="data-table">
           <thead>
             <tr>
               {columns.map(({ name, type }) => (
-                <th key={name} className={NUMBERS.test(type) ? 'num' : ''}>
-                  <span className="cn">{name}</span>
-                  <span className="xs mute">{type.toLowerCase()}</span>
+                <th key={name} className={NUMBERS.test(type) ? 'numeric' : ''}>
+                  <span className="column-name">{name}</span>
+                  <span className="fine mute">{type.toLowerCase()}</span>
                 </th>
               ))}
             </tr>
@@ -191,7 +196,7 @@ function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
               // biome-ignore lint/suspicious/noArrayIndexKey: rows of a result have no other name
               <tr key={index}>
                 {columns.map(({ name, type }, at) => (
-                  <td key={name} className={NUMBERS.test(type) ? 'num' : ''}>
+                  <td key={name} className={NUMBERS.test(type) ? 'numeric' : ''}>
                     <Value value={row[at]} />
                   </td>
                 ))}
@@ -211,7 +216,7 @@ function Tables({ onChoose }: { onChoose: (tableId: string) => void }) {
     <section className="card" aria-labelledby="tables">
       <header>
         <h2 id="tables">Tables</h2>
-        <Link className="xs push" to="/storage">
+        <Link className="fine push" to="/storage">
           Storage
         </Link>
       </header>
@@ -226,8 +231,8 @@ function Tables({ onChoose }: { onChoose: (tableId: string) => void }) {
               .map(({ id, columns = [] }) => (
                 <li key={id}>
                   <button type="button" className="link grow" title={columns.join(', ')} onClick={() => onChoose(id)}>
-                    <span className="id">{id}</span>
-                    <span className="xs mute clip block">{columns.join(', ')}</span>
+                    <span className="identifier">{id}</span>
+                    <span className="fine mute clip block">{columns.join(', ')}</span>
                   </button>
                 </li>
               ))}

@@ -85,7 +85,7 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
             ))}
           </select>
         </div>
-        <label className="row" htmlFor={ids[1]}>
+        <label className="flex-row" htmlFor={ids[1]}>
           <input type="checkbox" id={ids[1]} checked={isShared} onChange={(event) => setShared(event.target.checked)} />
           Everybody in the project may use it
         </label>
@@ -130,25 +130,30 @@ function Workspace({ sandbox }: { sandbox: Sandbox }) {
       <header className="wrap">
         <h2>{name}</h2>
         <Status status={sandbox.active ? 'enabled' : 'disabled'} badge text={sandbox.active ? 'Active' : 'Switched off'} />
-        <span className="xs mute">made {moment(sandbox.createdTimestamp)}</span>
-        <span className="push row">
+        <span className="fine mute">made {moment(sandbox.createdTimestamp)}</span>
+        <span className="push flex-row">
           <button
             type="button"
-            className="btn sm"
+            className="button small"
             disabled={change.isPending}
             onClick={() => change.mutate(sandbox.active ? 'deactivate' : 'activate')}
           >
             {sandbox.active ? 'Switch off' : 'Switch on'}
           </button>
-          <button type="button" className="btn sm ghost" disabled={change.isPending} onClick={() => change.mutate('delete')}>
+          <button
+            type="button"
+            className="button small ghost"
+            disabled={change.isPending}
+            onClick={() => change.mutate('delete')}
+          >
             Delete
           </button>
         </span>
       </header>
       {change.error ? <Problem error={change.error} /> : null}
-      <div className="in columns">
-        <div className="stack3">
-          <dl className="kv">
+      <div className="inset columns">
+        <div className="stack-3">
+          <dl className="pairs">
             {facts.map(([label, value, isCopied]) => (
               <div key={label} className="contents">
                 <dt>{label}</dt>
@@ -195,18 +200,18 @@ function Contents({ workspaceId }: { workspaceId: string }) {
     },
   })
   return (
-    <div className="stack3">
+    <div className="stack-3">
       <Loaded query={objects} skeleton={<Lines count={2} />}>
         {(list) =>
           list.length === 0 ? (
             <p className="mute">It is empty.</p>
           ) : (
-            <ul className="stack2">
+            <ul className="stack-2">
               {list.map(({ name, type }) => (
-                <li key={name} className="row">
-                  <Icon name="table" size="sm" />
+                <li key={name} className="flex-row">
+                  <Icon name="table" size="small" />
                   <span className="mono">{name}</span>
-                  <span className="xs mute">{type.toLowerCase()}</span>
+                  <span className="fine mute">{type.toLowerCase()}</span>
                 </li>
               ))}
             </ul>
@@ -214,13 +219,13 @@ function Contents({ workspaceId }: { workspaceId: string }) {
         }
       </Loaded>
       <form
-        className="row wrap"
+        className="flex-row wrap"
         onSubmit={(event) => {
           event.preventDefault()
           load.mutate()
         }}
       >
-        <label htmlFor={id} className="vh">
+        <label htmlFor={id} className="visually-hidden">
           Table to load
         </label>
         <select className="input grow" id={id} value={chosen} onChange={(event) => setChosen(event.target.value)}>
@@ -229,7 +234,7 @@ function Contents({ workspaceId }: { workspaceId: string }) {
             <option key={table.id}>{table.id}</option>
           ))}
         </select>
-        <button type="submit" className="btn sm" disabled={chosen === '' || load.isPending}>
+        <button type="submit" className="button small" disabled={chosen === '' || load.isPending}>
           Load it
         </button>
       </form>

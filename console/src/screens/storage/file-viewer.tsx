@@ -26,13 +26,13 @@ export function FileViewer({ id, onClose }: { id: string; onClose: () => void })
             <p className="soft">
               {bytes(file.sizeBytes)}, made {moment(file.created)} {zone} by {file.creatorToken.description}.
             </p>
-            <div className="row wrap">
-              <Link className="btn pri" to="/upload" search={{ file: String(file.id) }}>
+            <div className="flex-row wrap">
+              <Link className="button primary" to="/upload" search={{ file: String(file.id) }}>
                 <Icon name="table" />
                 <span>Make a table of it</span>
               </Link>
               {file.isSliced ? null : (
-                <a className="btn" href={file.url}>
+                <a className="button" href={file.url}>
                   <Icon name="download" />
                   <span>Download</span>
                 </a>
@@ -62,13 +62,13 @@ function Slices({ id, chosen, onChoose }: { id: string; chosen: number | undefin
   return (
     <Loaded query={query}>
       {(slices) => (
-        <section className="stack2" aria-label="Slices">
-          <div className="row">
-            <h3 className="h">{plural(slices.length, 'slice')}</h3>
+        <section className="stack-2" aria-label="Slices">
+          <div className="flex-row">
+            <h3 className="heading">{plural(slices.length, 'slice')}</h3>
             {chosen === undefined ? (
-              <span className="mute xs">shown joined below</span>
+              <span className="mute fine">shown joined below</span>
             ) : (
-              <button type="button" className="link xs" onClick={() => onChoose(undefined)}>
+              <button type="button" className="link fine" onClick={() => onChoose(undefined)}>
                 Show them joined
               </button>
             )}
@@ -77,17 +77,22 @@ function Slices({ id, chosen, onChoose }: { id: string; chosen: number | undefin
             {slices.slice(0, SHOWN_SLICES).map(({ name, sizeBytes }, index) => (
               <tr key={name}>
                 <td className="mono">{name}</td>
-                <td className="num">{bytes(sizeBytes)}</td>
+                <td className="numeric">{bytes(sizeBytes)}</td>
                 <td>
-                  <button type="button" className="btn sm ghost" aria-pressed={chosen === index} onClick={() => onChoose(index)}>
-                    Show<span className="vh"> {name}</span>
+                  <button
+                    type="button"
+                    className="button small ghost"
+                    aria-pressed={chosen === index}
+                    onClick={() => onChoose(index)}
+                  >
+                    Show<span className="visually-hidden"> {name}</span>
                   </button>
                 </td>
               </tr>
             ))}
           </ListTable>
           {slices.length > SHOWN_SLICES ? (
-            <p className="mute xs">
+            <p className="mute fine">
               The first {SHOWN_SLICES} of {count(slices.length)}.
             </p>
           ) : null}
@@ -124,26 +129,26 @@ function Head({ file, slice }: { file: StoredFile; slice: number | undefined }) 
     placeholderData: (before) => before,
   })
   return (
-    <section className="stack2" aria-label="Content">
+    <section className="stack-2" aria-label="Content">
       <Loaded query={query}>
         {({ text, isBinary, isCut, compression }) => (
           <>
-            <div className="row wrap">
-              <h3 className="h">Content</h3>
-              <span className="mute xs tn">
+            <div className="flex-row wrap">
+              <h3 className="heading">Content</h3>
+              <span className="mute fine tabular">
                 {text === '' ? 'empty' : `bytes ${count(offset)} to ${count(offset + Math.min(PART_BYTES, text.length))}`}
                 {compression === 'none' ? '' : `, unpacked from ${compression}`}
               </span>
-              <span className="push row">
+              <span className="push flex-row">
                 <button
                   type="button"
-                  className="btn sm"
+                  className="button small"
                   disabled={offset === 0}
                   onClick={() => setOffset(Math.max(0, offset - PART_BYTES))}
                 >
                   Before
                 </button>
-                <button type="button" className="btn sm" disabled={!isCut} onClick={() => setOffset(offset + PART_BYTES)}>
+                <button type="button" className="button small" disabled={!isCut} onClick={() => setOffset(offset + PART_BYTES)}>
                   Further
                 </button>
               </span>

@@ -39,7 +39,7 @@ export function FilesScreen() {
           : 'Files'
       }
       actions={
-        <Link className="btn pri" to="/upload">
+        <Link className="button primary" to="/upload">
           <Icon name="upload" />
           <span>Upload data</span>
         </Link>
@@ -53,7 +53,7 @@ export function FilesScreen() {
             onChange={(text) => void navigate({ to: '/files', search: { q: text, ...(tag ? { tag } : {}) }, replace: true })}
           />
           {tag ? (
-            <button type="button" className="chip on" onClick={() => void navigate({ to: '/files', search: { q } })}>
+            <button type="button" className="chip picked" onClick={() => void navigate({ to: '/files', search: { q } })}>
               {tag} ✕
             </button>
           ) : null}
@@ -61,7 +61,7 @@ export function FilesScreen() {
         <Loaded query={query} skeleton={<Lines count={8} />}>
           {(data) =>
             data.length === 0 ? (
-              <p className="in mute">Nothing fits. Files are what uploads bring and exports leave, until they expire.</p>
+              <p className="inset mute">Nothing fits. Files are what uploads bring and exports leave, until they expire.</p>
             ) : (
               <FileTable files={data} onOpen={open} />
             )
@@ -78,13 +78,13 @@ const FileTable = ({ files, onOpen }: { files: readonly StoredFile[]; onOpen: (i
     {files.map((file) => (
       <tr key={file.id}>
         <td className="nowrap">
-          <button type="button" className="link med" onClick={() => onOpen(String(file.id))}>
+          <button type="button" className="link medium" onClick={() => onOpen(String(file.id))}>
             {file.name}
           </button>{' '}
-          {file.isSliced ? <span className="tag">sliced</span> : null}
+          {file.isSliced ? <span className="tag-label">sliced</span> : null}
         </td>
         <td>
-          <span className="row wrap gap1">
+          <span className="flex-row wrap gap-1">
             {file.tags.map((tag) => (
               <Link key={tag} className="chip" to="/files" search={{ tag }}>
                 {tag}
@@ -92,13 +92,13 @@ const FileTable = ({ files, onOpen }: { files: readonly StoredFile[]; onOpen: (i
             ))}
           </span>
         </td>
-        <td className="num">{bytes(file.sizeBytes)}</td>
+        <td className="numeric">{bytes(file.sizeBytes)}</td>
         <td className="nowrap">{moment(file.created)}</td>
         <td className="mute nowrap">{expiryOf(file)}</td>
-        <td className="id">{file.id}</td>
+        <td className="identifier">{file.id}</td>
         <td>
           {file.isSliced ? null : (
-            <a className="btn sm icon ghost" href={file.url} aria-label={`Download ${file.name}`} title="Download">
+            <a className="button small icon ghost" href={file.url} aria-label={`Download ${file.name}`} title="Download">
               <Icon name="download" />
             </a>
           )}

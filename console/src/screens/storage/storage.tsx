@@ -76,7 +76,7 @@ export function StorageScreen() {
           : 'Storage'
       }
       actions={
-        <Link className="btn pri" to="/upload">
+        <Link className="button primary" to="/upload">
           <Icon name="upload" />
           <span>Upload data</span>
         </Link>
@@ -87,9 +87,9 @@ export function StorageScreen() {
           <FilterField value={q} label="Filter by name or column" onChange={(text) => change({ q: text })} />
           <Choice label="Size" value={size} options={SIZES} onChange={(text) => change({ size: text })} />
           <Choice label="Changed" value={age} options={AGES} onChange={(text) => change({ age: text })} />
-          <label className="row push">
+          <label className="flex-row push">
             <span className="mute nowrap">Sorted by</span>
-            <select className="input sm" value={sort} onChange={(event) => change({ sort: event.target.value })}>
+            <select className="input small" value={sort} onChange={(event) => change({ sort: event.target.value })}>
               <option value="name">bucket and name</option>
               <option value="rows">rows</option>
               <option value="size">size</option>
@@ -109,15 +109,15 @@ export function StorageScreen() {
 
 const NoTables = () => (
   <div className="empty">
-    <p className="md soft">
+    <p className="body-text soft">
       Tables hold what components extract and what you upload. Upload a CSV file to make the first one, or run a component that
       writes tables.
     </p>
-    <div className="row">
-      <Link className="btn pri" to="/upload">
+    <div className="flex-row">
+      <Link className="button primary" to="/upload">
         Upload a CSV file
       </Link>
-      <Link className="btn" to="/components">
+      <Link className="button" to="/components">
         Set up a component
       </Link>
     </div>
@@ -146,13 +146,13 @@ function TableList({ lines }: { lines: readonly Line[] }) {
     estimateSize: () => rowHeight,
     overscan: 12,
   })
-  if (lines.length === 0) return <p className="in mute">No table fits: neither its name nor a column, or its size and age.</p>
+  if (lines.length === 0) return <p className="inset mute">No table fits: neither its name nor a column, or its size and age.</p>
   return (
     <div className="rows" ref={frame}>
       <div className="vrow titles tables-grid">
         <span>Name</span>
-        <span className="num">Rows</span>
-        <span className="num">Size</span>
+        <span className="numeric">Rows</span>
+        <span className="numeric">Size</span>
         <span>Last change</span>
       </div>
       <div className="rows-inner" style={{ height: rows.getTotalSize() }}>
@@ -170,24 +170,24 @@ const TableLine = memo(function TableLine({ line, top }: { line: Line; top: numb
   if ('bucket' in line)
     return (
       <div className="vrow group" style={style}>
-        <span className="row">
+        <span className="flex-row">
           <Icon name="disk" />
           <span className="clip">{line.bucket}</span>
-          <span className="mute xs">{plural(line.tables, 'table')}</span>
+          <span className="mute fine">{plural(line.tables, 'table')}</span>
         </span>
       </div>
     )
   const { table } = line
   return (
     <Link className="vrow tables-grid" style={style} to="/storage/$tableId" params={{ tableId: table.id }}>
-      <span className="row">
-        <Icon name="table" size="sm" />
-        <span className="clip med">{table.displayName}</span>
-        <span className="id clip hide-s">{table.id}</span>
-        {table.isAlias ? <span className="tag">alias</span> : null}
+      <span className="flex-row">
+        <Icon name="table" size="small" />
+        <span className="clip medium">{table.displayName}</span>
+        <span className="identifier clip hide-small">{table.id}</span>
+        {table.isAlias ? <span className="tag-label">alias</span> : null}
       </span>
-      <span className="num">{table.rowsCount === null ? <i className="null">unknown</i> : count(table.rowsCount)}</span>
-      <span className="num">{bytes(table.dataSizeBytes ?? 0)}</span>
+      <span className="numeric">{table.rowsCount === null ? <i className="null">unknown</i> : count(table.rowsCount)}</span>
+      <span className="numeric">{bytes(table.dataSizeBytes ?? 0)}</span>
       <span className="mute clip">{table.lastChangeDate ? moment(table.lastChangeDate) : 'never loaded'}</span>
     </Link>
   )

@@ -108,25 +108,25 @@ function SourceCard({ source }: { source: Source }) {
     <section className="card" aria-label={source.name}>
       <header className="wrap">
         <h2>{source.name}</h2>
-        <span className="id">{source.sourceId}</span>
+        <span className="identifier">{source.sourceId}</span>
         {isDisabled ? <Status status="disabled" badge /> : <Status status="enabled" badge text="Takes records" />}
-        <span className="push row wrap">
-          <button type="button" className="btn sm" onClick={() => act.mutate(isDisabled ? 'enable' : 'disable')}>
+        <span className="push flex-row wrap">
+          <button type="button" className="button small" onClick={() => act.mutate(isDisabled ? 'enable' : 'disable')}>
             {isDisabled ? 'Take records again' : 'Refuse records'}
           </button>
-          <button type="button" className="btn sm" onClick={() => act.mutate('rotate')}>
+          <button type="button" className="button small" onClick={() => act.mutate('rotate')}>
             New address
           </button>
-          <button type="button" className="btn sm ghost" onClick={() => act.mutate('delete')}>
+          <button type="button" className="button small ghost" onClick={() => act.mutate('delete')}>
             Delete
           </button>
         </span>
       </header>
       {act.error ? <Problem error={act.error} /> : null}
-      <div className="in stack3">
-        <div className="row wrap">
-          <span className="xs mute">The secret is part of the address: whoever knows it can send.</span>
-          <span className="push row">
+      <div className="inset stack-3">
+        <div className="flex-row wrap">
+          <span className="fine mute">The secret is part of the address: whoever knows it can send.</span>
+          <span className="push flex-row">
             <CopyButton text={address} label="Copy the address" />
             <CopyButton text={`curl '${address}' --json '{"id": 1}'`} label="curl" />
           </span>
@@ -147,7 +147,7 @@ function SinkItem({ sink: { name, table, statistics } }: { sink: Sink }) {
   return (
     <li>
       <Icon name="table" />
-      <div className="grow row wrap">
+      <div className="grow flex-row wrap">
         <div>
           {table ? (
             <Link className="clip" to="/storage/$tableId" params={{ tableId: table.tableId }}>
@@ -156,10 +156,10 @@ function SinkItem({ sink: { name, table, statistics } }: { sink: Sink }) {
           ) : (
             name
           )}
-          <div className="mute xs clip">{(table?.mapping?.columns ?? []).map((column) => column.name).join(', ')}</div>
-          {statistics?.lastError ? <div className="xs err">{statistics.lastError}</div> : null}
+          <div className="mute fine clip">{(table?.mapping?.columns ?? []).map((column) => column.name).join(', ')}</div>
+          {statistics?.lastError ? <div className="fine failed">{statistics.lastError}</div> : null}
         </div>
-        <span className="push xs">{statistics ? loadedText(statistics) : null}</span>
+        <span className="push fine">{statistics ? loadedText(statistics) : null}</span>
       </div>
     </li>
   )
@@ -194,8 +194,8 @@ function TryOut({ source, address }: { source: Source; address: string }) {
   const error = test.error ?? send.error
   return (
     <details>
-      <summary className="xs">Try a body</summary>
-      <Form className="stack3" onSubmit={() => test.mutate()}>
+      <summary className="fine">Try a body</summary>
+      <Form className="stack-3" onSubmit={() => test.mutate()}>
         <textarea
           className="input mono json-field"
           rows={4}
@@ -204,12 +204,12 @@ function TryOut({ source, address }: { source: Source; address: string }) {
           value={body}
           onChange={(event) => setBody(event.target.value)}
         />
-        <div className="row wrap">
-          <button type="submit" className="btn sm" disabled={test.isPending}>
+        <div className="flex-row wrap">
+          <button type="submit" className="button small" disabled={test.isPending}>
             Show the rows it becomes
           </button>
           {source.http && !source.disabled ? (
-            <button type="button" className="btn sm" disabled={send.isPending} onClick={() => send.mutate()}>
+            <button type="button" className="button small" disabled={send.isPending} onClick={() => send.mutate()}>
               Send it to the address
             </button>
           ) : null}
@@ -217,7 +217,7 @@ function TryOut({ source, address }: { source: Source; address: string }) {
         {error ? <Problem error={error} /> : null}
         {tables.flatMap(({ tableId, rows = [] }) =>
           rows.map((row) => (
-            <dl key={tableId} className="kv xs">
+            <dl key={tableId} className="pairs fine">
               {(row.columns ?? []).map(({ name, value }) => (
                 <div key={name} className="contents">
                   <dt className="mono">{name}</dt>
@@ -244,7 +244,7 @@ function Batches({ source }: { source: Source }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary className="xs">When batches are loaded</summary>
+      <summary className="fine">When batches are loaded</summary>
       {isOpen ? <BatchSettings sourceId={source.sourceId} /> : null}
     </details>
   )
@@ -277,7 +277,7 @@ function BatchSettings({ sourceId }: { sourceId: string }) {
       {(answer) => {
         const { settings } = answer as unknown as { readonly settings: readonly Setting[] } // described loosely
         return (
-          <Form className="stack3" onSubmit={() => save.mutate(settings)}>
+          <Form className="stack-3" onSubmit={() => save.mutate(settings)}>
             {settings.map(({ key, type, description, value }) => (
               <div key={key} className="field">
                 <Label htmlFor={`${ids}${key}`}>{description}</Label>
@@ -291,7 +291,7 @@ function BatchSettings({ sourceId }: { sourceId: string }) {
                 />
               </div>
             ))}
-            <button type="submit" className="btn sm" disabled={save.isPending || Object.keys(typed).length === 0}>
+            <button type="submit" className="button small" disabled={save.isPending || Object.keys(typed).length === 0}>
               Save
             </button>
             {save.error ? <Problem error={save.error} /> : null}

@@ -109,9 +109,9 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
     onFile(event.dataTransfer.files[0])
   }
   return (
-    <div className="stack4">
+    <div className="stack-4">
       {pending ? (
-        <p className="note run">
+        <p className="note running">
           <Icon name="upload" />
           <span className="grow">
             An upload of <b>{pending.name}</b>, {bytes(pending.sizeBytes)}, is not complete. Choose the same file to go on where
@@ -129,20 +129,20 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
         onDragLeave={() => setOver(false)}
         onDrop={onDrop}
       >
-        <Icon name="upload" size="lg" />
-        <p className="md">Drop a CSV file here, plain or packed with gzip or zstd.</p>
-        <label className="btn pri">
+        <Icon name="upload" size="large" />
+        <p className="body-text">Drop a CSV file here, plain or packed with gzip or zstd.</p>
+        <label className="button primary">
           Choose a file
-          <input className="vh" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
+          <input className="visually-hidden" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
         </label>
       </div>
       <FromAddress onStored={onStored} />
       <section className="card" aria-labelledby="paste">
         <header>
           <h2 id="paste">Or paste rows</h2>
-          <span className="xs mute">from a sheet, a mail, a query</span>
+          <span className="fine mute">from a sheet, a mail, a query</span>
         </header>
-        <Form className="in form wide" onSubmit={() => onFile(new File([pasted], 'pasted.csv', { type: 'text/csv' }))}>
+        <Form className="inset form wide" onSubmit={() => onFile(new File([pasted], 'pasted.csv', { type: 'text/csv' }))}>
           <textarea
             className="code paste"
             aria-label="Rows to load"
@@ -151,7 +151,7 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
             value={pasted}
             onChange={(event) => setPasted(event.target.value)}
           />
-          <button type="submit" className="btn" disabled={pasted.trim() === ''}>
+          <button type="submit" className="button" disabled={pasted.trim() === ''}>
             Look at these rows
           </button>
         </Form>
@@ -178,10 +178,10 @@ function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
     <section className="card" aria-labelledby="address">
       <header>
         <h2 id="address">Or fetch it from an address</h2>
-        <span className="xs mute hide-s">the stack does, not your browser</span>
+        <span className="fine mute hide-small">the stack does, not your browser</span>
       </header>
-      <Form className="in form wide" onSubmit={() => fetched.mutate()}>
-        <div className="row wrap">
+      <Form className="inset form wide" onSubmit={() => fetched.mutate()}>
+        <div className="flex-row wrap">
           <input
             className="input grow"
             type="url"
@@ -192,11 +192,11 @@ function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
             onChange={(event) => setUrl(event.target.value)}
           />
           {fetched.isPending ? (
-            <button type="button" className="btn" onClick={() => stop.current?.abort()}>
+            <button type="button" className="button" onClick={() => stop.current?.abort()}>
               Stop
             </button>
           ) : null}
-          <button type="submit" className="btn" disabled={fetched.isPending}>
+          <button type="submit" className="button" disabled={fetched.isPending}>
             {fetched.isPending ? 'Fetching' : 'Fetch the file'}
           </button>
         </div>
@@ -259,7 +259,7 @@ function Load({ source, sniffed, intoTable, onHints, onReset }: LoadProps) {
   const pause = () => stop.current?.abort()
   return (
     <div className="columns">
-      <div className="stack4">
+      <div className="stack-4">
         <Dialect sniffed={sniffed} onHints={onHints} onReset={onReset} />
         <Preview
           sniffed={sniffed}
@@ -280,21 +280,21 @@ function Load({ source, sniffed, intoTable, onHints, onReset }: LoadProps) {
           )}
           {moving && (load.isPending || isPaused) ? <Progress moving={moving} total={source.size} isPaused={isPaused} /> : null}
           {load.error && !isPaused ? <Problem error={load.error} /> : null}
-          <div className="row wrap">
+          <div className="flex-row wrap">
             {load.isPending ? (
-              <button type="button" className="btn" onClick={pause} disabled={moving?.sent === source.size}>
+              <button type="button" className="button" onClick={pause} disabled={moving?.sent === source.size}>
                 <Icon name="st-pause" />
                 <span>Pause</span>
               </button>
             ) : null}
-            <button type="submit" className="btn pri grow" disabled={load.isPending || !sniffed.isLoadable}>
+            <button type="submit" className="button primary grow" disabled={load.isPending || !sniffed.isLoadable}>
               {canGoOn ? 'Go on' : intoTable ? 'Load into the table' : 'Make the table'}
             </button>
           </div>
           {canGoOn && !load.isPending ? (
             <button
               type="button"
-              className="link xs"
+              className="link fine"
               onClick={() => {
                 forgetUpload()
                 load.reset()
@@ -317,16 +317,16 @@ function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onH
     <section className="card" aria-labelledby="dialect">
       <header>
         <h2 id="dialect">How it is written</h2>
-        <span className="xs mute hide-s">found by looking; change what is wrong</span>
-        <button type="button" className="btn sm push" onClick={onReset}>
+        <span className="fine mute hide-small">found by looking; change what is wrong</span>
+        <button type="button" className="button small push" onClick={onReset}>
           Another file
         </button>
       </header>
-      <div className="in row wrap gap4 dialect">
+      <div className="inset flex-row wrap gap-4 dialect">
         <div className="field">
           <Label htmlFor="delimiter">Delimiter</Label>
           <select
-            className="input sm"
+            className="input small"
             id="delimiter"
             value={delimiter}
             onChange={(event) => onHints({ delimiter: event.target.value === '\t' ? '\\t' : event.target.value })}
@@ -343,7 +343,7 @@ function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onH
         <div className="field">
           <Label htmlFor="enclosure">Enclosure</Label>
           <select
-            className="input sm"
+            className="input small"
             id="enclosure"
             value={enclosure}
             onChange={(event) => onHints({ enclosure: event.target.value })}
@@ -353,11 +353,11 @@ function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onH
             <option value="">none</option>
           </select>
         </div>
-        <label className="chk">
+        <label className="check-line">
           <input type="checkbox" checked={hasHeader} onChange={(event) => onHints({ hasHeader: event.target.checked })} />
           The first line names the columns
         </label>
-        <span className="mute xs push">
+        <span className="mute fine push">
           {encoding}, lines end with {lineEnd}
           {compression ? `, packed with ${compression}` : ''}
         </span>
@@ -378,17 +378,17 @@ function Preview({ sniffed: { columns, preview, problems }, plan, intoTable, onT
     <section className="card" aria-labelledby="head">
       <header>
         <h2 id="head">First rows</h2>
-        <span className="mute xs">{plural(columns.length, 'column')}</span>
-        {problems.length > 0 ? <span className="count err push">{plural(problems.length, 'bad line')}</span> : null}
+        <span className="mute fine">{plural(columns.length, 'column')}</span>
+        {problems.length > 0 ? <span className="count failed push">{plural(problems.length, 'bad line')}</span> : null}
       </header>
       {problems.length > 0 ? (
         <ul className="list trouble">
           {problems.map(({ line, column, message, text }) => (
             <li key={`${line} ${column}`}>
-              <span className="err">
+              <span className="failed">
                 <Icon name="st-err" />
               </span>
-              <div className="grow stack2">
+              <div className="grow stack-2">
                 <p>
                   <b>Line {count(line)}</b> {message}
                 </p>
@@ -399,15 +399,15 @@ function Preview({ sniffed: { columns, preview, problems }, plan, intoTable, onT
         </ul>
       ) : null}
       <Scroll label="First rows of the file" className="grid">
-        <table className="t">
+        <table className="data-table">
           <thead>
             <tr>
               {columns.map(({ name, type }) => (
                 <th key={name}>
-                  <span className="cn">{name}</span>
+                  <span className="column-name">{name}</span>
                   {plan.isTyped && !intoTable ? (
                     <select
-                      className="input sm"
+                      className="input small"
                       aria-label={`Type of ${name}`}
                       value={plan.types[name] ?? type}
                       onChange={(event) => onType(name, event.target.value)}
@@ -417,13 +417,13 @@ function Preview({ sniffed: { columns, preview, problems }, plan, intoTable, onT
                       ))}
                     </select>
                   ) : (
-                    <span className="xs mute">looks like {type.toLowerCase()}</span>
+                    <span className="fine mute">looks like {type.toLowerCase()}</span>
                   )}
                 </th>
               ))}
               {preview.some((row) => row.length > columns.length) ? (
                 <th>
-                  <span className="cn err">no column</span>
+                  <span className="column-name failed">no column</span>
                 </th>
               ) : null}
             </tr>
@@ -457,18 +457,18 @@ function Into({ tableId, plan, onChange }: PlanProps & { readonly tableId: strin
   const rows = data?.rowsCount ?? 0
   const key = data?.primaryKey.join(', ') ?? ''
   return (
-    <fieldset className="plain stack2">
-      <legend className="lbl">
-        Into <span className="id">{tableId}</span>
+    <fieldset className="plain stack-2">
+      <legend className="label">
+        Into <span className="identifier">{tableId}</span>
       </legend>
-      <label className="chk">
+      <label className="check-line">
         <input type="radio" name="how" checked={!plan.isIncremental} onChange={() => onChange({ isIncremental: false })} />
-        Replace all rows<span className="xs mute"> {plural(rows, 'row')} leave</span>
+        Replace all rows<span className="fine mute"> {plural(rows, 'row')} leave</span>
       </label>
-      <label className="chk">
+      <label className="check-line">
         <input type="radio" name="how" checked={plan.isIncremental} onChange={() => onChange({ isIncremental: true })} />
         {key ? 'Add, and replace by key' : 'Add all rows'}
-        <span className="xs mute"> {key ? `key ${key}` : 'the table has no key'}</span>
+        <span className="fine mute"> {key ? `key ${key}` : 'the table has no key'}</span>
       </label>
     </fieldset>
   )
@@ -502,7 +502,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
           onChange={(event) => onChange({ table: event.target.value })}
         />
         <span className="hint">
-          Makes the table <span className="id">{`${plan.bucket}.${plan.table}`}</span>
+          Makes the table <span className="identifier">{`${plan.bucket}.${plan.table}`}</span>
         </span>
       </div>
       <div className="field">
@@ -522,7 +522,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
         </select>
         {plan.key.length > 0 && columns.length > 1 ? (
           <select
-            className="input sm"
+            className="input small"
             aria-label="Another column of the key"
             value=""
             onChange={(event) => onChange({ key: [...plan.key, event.target.value] })}
@@ -541,7 +541,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
             : 'Every load adds all its rows.'}
         </span>
       </div>
-      <label className="chk">
+      <label className="check-line">
         <input type="checkbox" checked={plan.isTyped} onChange={(event) => onChange({ isTyped: event.target.checked })} />
         Columns with types, as the preview suggests
       </label>
@@ -561,7 +561,7 @@ function Progress({
   const share = total === 0 ? 1 : Math.min(sent / total, 1)
   const rate = (sent - before) / Math.max(0.001, (Date.now() - startedMs) / 1000)
   return (
-    <div className="stack2">
+    <div className="stack-2">
       <div
         className="meter"
         role="progressbar"
@@ -572,7 +572,7 @@ function Progress({
       >
         <i style={{ width: `${share * 100}%` }} />
       </div>
-      <p className="xs mute tn">
+      <p className="fine mute tabular">
         {isPaused
           ? `Paused at ${bytes(sent)} of ${bytes(total)}. It can go on after a reload too.`
           : share < 1

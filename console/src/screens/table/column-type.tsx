@@ -44,8 +44,8 @@ export function ColumnType({ table, column, present, onDone }: Props) {
   }
   const error = look.error ?? change.error
   return (
-    <Form className="form stack3" onSubmit={() => look.mutate()}>
-      <div className="row wrap end">
+    <Form className="form stack-3" onSubmit={() => look.mutate()}>
+      <div className="flex-row wrap align-end">
         <div className="field">
           <Label htmlFor={`${id}-type`}>Type of {column}</Label>
           <select className="input" id={`${id}-type`} value={type} onChange={edit(setType)}>
@@ -66,7 +66,7 @@ export function ColumnType({ table, column, present, onDone }: Props) {
             />
           </div>
         ) : null}
-        <button type="submit" className="btn" disabled={(type === present && length.trim() === '') || look.isPending}>
+        <button type="submit" className="button" disabled={(type === present && length.trim() === '') || look.isPending}>
           {look.isPending ? 'Looking at every value' : 'See which values fit'}
         </button>
       </div>
@@ -91,9 +91,9 @@ function Fit({ table, column, type, plan, isPending, onChange }: FitProps) {
   const { invalidRows, invalidExamples } = plan.results as { invalidRows: number; invalidExamples: readonly string[] } // as the change answers
   const rows = plural(plan.rows?.after ?? 0, 'row')
   return (
-    <div className={invalidRows > 0 ? 'note warn' : 'note run'} role="status">
+    <div className={invalidRows > 0 ? 'note warn' : 'note running'} role="status">
       <Icon name={invalidRows > 0 ? 'st-warn' : 'eye'} />
-      <div className="grow stack2">
+      <div className="grow stack-2">
         <p>
           {invalidRows > 0
             ? `${plural(invalidRows, 'value')} in ${rows} would be lost: ${invalidExamples.map((one) => `“${one}”`).join(', ')}${invalidRows > invalidExamples.length ? ' and others' : ''}.`
@@ -107,7 +107,7 @@ function Fit({ table, column, type, plan, isPending, onChange }: FitProps) {
         <div>
           <button
             type="button"
-            className={invalidRows > 0 ? 'btn danger' : 'btn pri'}
+            className={invalidRows > 0 ? 'button danger' : 'button primary'}
             disabled={isPending}
             onClick={() => onChange(invalidRows > 0 ? 'null' : 'refuse')}
           >

@@ -55,8 +55,8 @@ export function DataAccess({ table }: { table: Table }) {
       <header>
         <h2 id="use">Use this data</h2>
       </header>
-      <div className="in stack4">
-        <fieldset className="seg sm tools" aria-label="Tool">
+      <div className="inset stack-4">
+        <fieldset className="segments small tools" aria-label="Tool">
           {Object.keys(SNIPPETS).map((name) => (
             <button key={name} type="button" aria-pressed={name === tool} onClick={() => setTool(name)}>
               {name}
@@ -67,21 +67,21 @@ export function DataAccess({ table }: { table: Table }) {
         <pre className="code sunken wrap" tabIndex={0}>
           {snippet}
         </pre>
-        <div className="row wrap">
+        <div className="flex-row wrap">
           <CopyButton text={snippet} label="Copy the snippet" />
-          <button type="button" className="btn" disabled={token.isPending} onClick={() => token.mutate()}>
+          <button type="button" className="button" disabled={token.isPending} onClick={() => token.mutate()}>
             <Icon name="key" />
             <span>Make a read-only token</span>
           </button>
-          <span className="mute xs">
-            It reads the bucket <span className="id">{bucket}</span> for {DAYS} days.
+          <span className="mute fine">
+            It reads the bucket <span className="identifier">{bucket}</span> for {DAYS} days.
           </span>
         </div>
         {token.error ? <Problem error={token.error} /> : null}
         {token.data?.token ? (
-          <div className="note ok">
+          <div className="note good">
             <Icon name="key" />
-            <div className="grow stack2">
+            <div className="grow stack-2">
               <p>Shown once. Put it into MILLRACE_TOKEN.</p>
               <code className="mono wrap">{token.data.token}</code>
             </div>

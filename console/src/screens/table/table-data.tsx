@@ -93,7 +93,7 @@ export function TableData({ table }: { table: Table }) {
           />
         ))}
         <select
-          className="input sm"
+          className="input small"
           aria-label="Column of the filter"
           value={column ?? ''}
           onChange={(event) => change({ column: event.target.value, value: '', op: '', q: '' })}
@@ -108,7 +108,7 @@ export function TableData({ table }: { table: Table }) {
         {column ? (
           <>
             <select
-              className="input sm"
+              className="input small"
               aria-label="How to compare"
               value={op}
               onChange={(event) => change({ op: event.target.value })}
@@ -129,7 +129,7 @@ export function TableData({ table }: { table: Table }) {
             {value ? (
               <button
                 type="button"
-                className="btn sm"
+                className="button small"
                 onClick={() => change({ and: filtersText(filters), column: '', op: '', value: '' })}
               >
                 And
@@ -146,7 +146,7 @@ export function TableData({ table }: { table: Table }) {
             onDone={(text) => change({ q: text })}
           />
         )}
-        <span className="push row wrap">
+        <span className="push flex-row wrap">
           <AsOf at={at} onChange={(text) => change({ at: text })} />
           <ColumnChoice columns={columns} hidden={hidden} onChange={(names) => change({ hide: namesText(names) })} />
           {query.data ? <CopyRows rows={shownOf(query.data, hidden)} table={table.id} /> : null}
@@ -156,27 +156,32 @@ export function TableData({ table }: { table: Table }) {
         {(all) => {
           const data = shownOf(all, hidden)
           return data.rows.length === 0 ? (
-            <p className="in mute">
+            <p className="inset mute">
               {isFiltered ? 'No row fits the filter.' : at ? 'The table had no rows then.' : 'The table has no rows yet.'}
             </p>
           ) : (
             <Scroll label="Data" className="rows">
-              <table className="t">
+              <table className="data-table">
                 <thead>
                   <tr>
-                    <th className="rn">
-                      <span className="vh">Row</span>
+                    <th className="row-number">
+                      <span className="visually-hidden">Row</span>
                     </th>
                     {data.columns.map(({ name, type }) => (
                       <th
                         key={name}
-                        className={isNumber(type, profiles.get(name)) ? 'num' : undefined}
+                        className={isNumber(type, profiles.get(name)) ? 'numeric' : undefined}
                         aria-sort={sort === name ? (order === 'desc' ? 'descending' : 'ascending') : 'none'}
                       >
-                        <button type="button" className="cn link" onClick={() => toggleSort(name)} title={`Sort by ${name}`}>
-                          <Icon name={iconOf(type, profiles.get(name))} size="sm" />
+                        <button
+                          type="button"
+                          className="column-name link"
+                          onClick={() => toggleSort(name)}
+                          title={`Sort by ${name}`}
+                        >
+                          <Icon name={iconOf(type, profiles.get(name))} size="small" />
                           {name}
-                          {table.primaryKey.includes(name) ? <span className="tag">key</span> : null}
+                          {table.primaryKey.includes(name) ? <span className="tag-label">key</span> : null}
                           {sort === name ? <span aria-hidden="true">{order === 'desc' ? '↓' : '↑'}</span> : null}
                         </button>
                         <ColumnFigure profile={profiles.get(name)} rows={profile.data?.readRows ?? 0} />
@@ -188,12 +193,12 @@ export function TableData({ table }: { table: Table }) {
                   {data.rows.map((row, index) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: a row of a page has no other name
                     <tr key={index}>
-                      <td className="rn tn">{count(offset + index + 1)}</td>
+                      <td className="row-number tabular">{count(offset + index + 1)}</td>
                       {row.map((text, at) => {
                         const { name, type } = data.columns[at]!
                         const isCut = data.cut.some(([r, c]) => r === index && c === at)
                         return (
-                          <td key={name} className={isNumber(type, profiles.get(name)) ? 'num' : undefined}>
+                          <td key={name} className={isNumber(type, profiles.get(name)) ? 'numeric' : undefined}>
                             <CellValue cell={{ column: name, value: text, isCut }} onOpen={setOpen} />
                           </td>
                         )
@@ -275,9 +280,9 @@ function shownOf(rows: Rows, hidden: readonly string[]): Rows {
 }
 
 const FilterChip = ({ filter, onRemove }: { filter: Filter; onRemove: () => void }) => (
-  <button type="button" className="chip on" aria-label={`Remove the filter ${filterText(filter)}`} onClick={onRemove}>
+  <button type="button" className="chip picked" aria-label={`Remove the filter ${filterText(filter)}`} onClick={onRemove}>
     {filterText(filter)}
-    <Icon name="x" size="sm" />
+    <Icon name="x" size="small" />
   </button>
 )
 
@@ -287,7 +292,7 @@ function AsOf({ at, onChange }: { at: string | undefined; onChange: (at: string)
   const [time, setTime] = useState(at ? fieldTime(new Date(at)) : '')
   return (
     <>
-      <button type="button" className={`btn sm ${at ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
+      <button type="button" className={`button small ${at ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
         <Icon name="history" />
         <span>As of {at ? moment(at) : 'now'}</span>
       </button>
@@ -300,7 +305,7 @@ function AsOf({ at, onChange }: { at: string | undefined; onChange: (at: string)
             }}
           >
             <PastTime label="Time" hint="Empty: now. States are kept for some days." value={time} onChange={setTime} />
-            <button type="submit" className="btn pri">
+            <button type="submit" className="button primary">
               Show these rows
             </button>
           </Form>
@@ -323,7 +328,7 @@ function ColumnChoice({
   const shown = columns.filter((name) => !hidden.includes(name))
   return (
     <>
-      <button type="button" className={`btn sm ${hidden.length > 0 ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
+      <button type="button" className={`button small ${hidden.length > 0 ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
         <Icon name="eye" />
         <span>
           {count(shown.length)} of {plural(columns.length, 'column')}
@@ -331,15 +336,15 @@ function ColumnChoice({
       </button>
       {isOpen ? (
         <Drawer title="Columns" onClose={() => setOpen(false)}>
-          <div className="row">
-            <button type="button" className="btn sm" onClick={() => onChange([])}>
+          <div className="flex-row">
+            <button type="button" className="button small" onClick={() => onChange([])}>
               Show all
             </button>
           </div>
-          <ul className="stack2">
+          <ul className="stack-2">
             {columns.map((name) => (
               <li key={name}>
-                <label className="chk">
+                <label className="check-line">
                   <input
                     type="checkbox"
                     checked={!hidden.includes(name)}
@@ -375,7 +380,7 @@ function Pages({
   const last = rows.offset + rows.rows.length
   return (
     <div className="toolbar foot">
-      <span className="mute tn">
+      <span className="mute tabular">
         {rows.rows.length === 0 ? 'no rows' : `${count(rows.offset + 1)} to ${count(last)}`}
         {total === undefined
           ? ''
@@ -383,10 +388,10 @@ function Pages({
             ? `, ${total === 1 ? '1 row fits' : `${count(total)} rows fit`}`
             : ` of ${plural(total, 'row')}`}
       </span>
-      <button type="button" className="btn sm push" disabled={page <= 1} onClick={() => onPage(page - 1)}>
+      <button type="button" className="button small push" disabled={page <= 1} onClick={() => onPage(page - 1)}>
         Previous
       </button>
-      <button type="button" className="btn sm" disabled={rows.nextOffset === null} onClick={() => onPage(page + 1)}>
+      <button type="button" className="button small" disabled={rows.nextOffset === null} onClick={() => onPage(page + 1)}>
         Next
       </button>
     </div>
@@ -406,9 +411,9 @@ function Typed({
 }) {
   const [text, setText] = useState(value)
   return (
-    <Form className="row" onSubmit={() => onDone(text)}>
+    <Form className="flex-row" onSubmit={() => onDone(text)}>
       <input
-        className="input sm"
+        className="input small"
         aria-label={label}
         placeholder={placeholder}
         value={text}
@@ -536,7 +541,7 @@ function CellDrawer({ cell: { column, value, isCut }, onClose }: { cell: Cell; o
   const pretty = prettyJson(text)
   return (
     <Drawer title={column} onClose={onClose}>
-      <div className="row mute xs">
+      <div className="flex-row mute fine">
         <span>
           {count(text.length)} characters{isCut ? ', cut for this page' : ''}
         </span>

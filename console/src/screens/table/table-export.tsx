@@ -32,7 +32,7 @@ export function ExportButton({ table }: { table: Table }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <button type="button" className="btn" onClick={() => setOpen(true)}>
+      <button type="button" className="button" onClick={() => setOpen(true)}>
         <Icon name="download" />
         <span>Export</span>
       </button>
@@ -113,11 +113,11 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
             {plural(table.rowsCount ?? 0, 'row')}, {bytes(table.dataSizeBytes ?? 0)} as it is stored.
           </span>
         </div>
-        <fieldset className="plain stack2">
-          <legend className="lbl">Columns</legend>
-          <div className="row wrap">
+        <fieldset className="plain stack-2">
+          <legend className="label">Columns</legend>
+          <div className="flex-row wrap">
             {all.map((name) => (
-              <label key={name} className="row">
+              <label key={name} className="flex-row">
                 <input type="checkbox" checked={!left.has(name)} onChange={() => toggle(name)} />
                 {name}
               </label>
@@ -125,17 +125,17 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
           </div>
         </fieldset>
         {hasFilter ? (
-          <label className="row">
+          <label className="flex-row">
             <input type="checkbox" checked={isFiltered} onChange={(event) => setFiltered(event.target.checked)} />
             Only the rows of the filter on {column}
           </label>
         ) : null}
-        <label className="row">
+        <label className="flex-row">
           <input type="checkbox" checked={isPacked} onChange={(event) => setPacked(event.target.checked)} />
           Packed with gzip, when it is kept as a file
         </label>
         {format === 'csv' ? (
-          <label className="row">
+          <label className="flex-row">
             <input type="checkbox" checked={isMerged} onChange={(event) => setMerged(event.target.checked)} />
             One file with a header, when it is kept; otherwise slices
           </label>
@@ -149,11 +149,11 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
             `npx millrace table export ${table.id} ${tableNameOf(table.id)}.${ending} --format ${format}`,
           ]}
         />
-        <div className="row wrap">
-          <button type="button" className="btn push" disabled={isBusy || chosen.length === 0} onClick={() => keep.mutate()}>
+        <div className="flex-row wrap">
+          <button type="button" className="button push" disabled={isBusy || chosen.length === 0} onClick={() => keep.mutate()}>
             Keep as a file
           </button>
-          <button type="submit" className="btn pri" disabled={isBusy || chosen.length === 0}>
+          <button type="submit" className="button primary" disabled={isBusy || chosen.length === 0}>
             {isLarge ? 'Keep as a file' : 'Download'}
           </button>
         </div>
@@ -164,7 +164,7 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
 
 const KeptFile = ({ file }: { file: StoredFile }) => (
   <>
-    <p className="note ok" role="status">
+    <p className="note good" role="status">
       <Icon name="file" />
       <span className="grow">
         {file.name}, {bytes(file.sizeBytes)}, is among the{' '}

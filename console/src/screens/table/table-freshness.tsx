@@ -67,13 +67,13 @@ export function FreshnessCard({ table: { id, lastImportDate } }: { table: Table 
       </header>
       <Loaded query={query} skeleton={<Lines count={3} />}>
         {(freshness) => (
-          <div className="in stack3">
+          <div className="inset stack-3">
             {loads.length > 1 ? <LoadBars loads={loads.toReversed()} /> : null}
-            <dl className="kv">
+            <dl className="pairs">
               {factsOf(freshness, lastImportDate, loads[0]).map(([name, value]) => (
                 <div key={name} className="contents">
                   <dt>{name}</dt>
-                  <dd className="tn">{value}</dd>
+                  <dd className="tabular">{value}</dd>
                 </div>
               ))}
             </dl>

@@ -49,8 +49,8 @@ export function TableHistory({ tableId }: { tableId: string }) {
             {data.map((one) => (
               <tr key={one.id}>
                 <td className="nowrap">{moment(one.created)}</td>
-                <td className={one.type === 'error' ? 'said err' : 'said'}>{one.message}</td>
-                <td className="tn nowrap">{rowsOf(one)}</td>
+                <td className={one.type === 'error' ? 'said failed' : 'said'}>{one.message}</td>
+                <td className="tabular nowrap">{rowsOf(one)}</td>
                 <td className="mute">{one.token?.name}</td>
               </tr>
             ))}

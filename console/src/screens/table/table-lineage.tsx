@@ -16,7 +16,7 @@ type User = UsedBy['readBy'][number]
 const useUsers = (tableId: string) => useLoad('lineage.usedBy', { path: { tableId } })
 
 export const TableLineage = ({ tableId }: { tableId: string }) => (
-  <div className="stack4">
+  <div className="stack-4">
     <AssetGraph tableId={tableId} />
     <Users tableId={tableId} />
   </div>
@@ -33,7 +33,7 @@ function Users({ tableId }: { tableId: string }) {
         {(uses) => {
           const users = [...uses.writtenBy.map((user) => ({ user, what: 'writes it' })), ...readersOf(uses)]
           if (users.length + uses.aliases.length === 0)
-            return <p className="in mute">No configuration reads or writes this table, and no table shows it.</p>
+            return <p className="inset mute">No configuration reads or writes this table, and no table shows it.</p>
           return (
             <ListTable label="Uses of the table" columns={['Configuration or table', 'What', 'Row', 'Last job', 'When']}>
               {users.map(({ user, what }) => (
@@ -42,7 +42,7 @@ function Users({ tableId }: { tableId: string }) {
                     <UserLink user={user} />
                   </td>
                   <td>{what}</td>
-                  <td className="id">{user.rowId}</td>
+                  <td className="identifier">{user.rowId}</td>
                   <td>{user.lastJobId === null ? 'no successful run yet' : <JobOf jobId={user.lastJobId} />}</td>
                   <td className="nowrap">{user.lastTime === null ? '' : moment(user.lastTime)}</td>
                 </tr>
@@ -71,14 +71,14 @@ const readersOf = ({ readBy }: UsedBy) => readBy.map((user) => ({ user, what: 'r
 function UserLink({ user: { componentId, configurationId, name } }: { user: User }) {
   const nameOf = useNames()
   return (
-    <Link className="med clip" to="/components/$componentId/$configurationId" params={{ componentId, configurationId }}>
+    <Link className="medium clip" to="/components/$componentId/$configurationId" params={{ componentId, configurationId }}>
       {name ?? nameOf(componentId, configurationId)}
     </Link>
   )
 }
 
 const TableLink = ({ tableId }: { tableId: string }) => (
-  <Link className="med clip" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
+  <Link className="medium clip" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
     {tableId}
   </Link>
 )
@@ -96,13 +96,13 @@ export function LineageCard({ tableId }: { tableId: string }) {
     <section className="card" aria-labelledby="near">
       <header>
         <h2 id="near">Lineage</h2>
-        <Link className="xs push" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
+        <Link className="fine push" to="/storage/$tableId" params={{ tableId }} search={{ tab: 'lineage' }}>
           Whole graph
         </Link>
       </header>
       <Loaded query={query} skeleton={<Lines count={2} />}>
         {({ writtenBy, readBy, aliases }) => (
-          <dl className="kv in">
+          <dl className="pairs inset">
             <dt>From</dt>
             <dd>
               <Names none="uploads and scripts only" of={usersOnce(writtenBy)} />
@@ -142,10 +142,10 @@ const Names = ({ of, none }: { of: readonly Neighbour[]; none: string }) =>
   of.length === 0 ? (
     <span className="mute">{none}</span>
   ) : (
-    <ul className="stack2">
+    <ul className="stack-2">
       {of.map(({ key, icon, link }) => (
-        <li key={key} className="row">
-          <Icon name={icon} size="sm" />
+        <li key={key} className="flex-row">
+          <Icon name={icon} size="small" />
           {link}
         </li>
       ))}

@@ -20,9 +20,9 @@ export function TableProfile({ table }: { table: Table }) {
     <section className="card" aria-labelledby="profile">
       <header>
         <h2 id="profile">Profile</h2>
-        {query.data ? <span className="mute xs">{originOf(query.data)}</span> : null}
+        {query.data ? <span className="mute fine">{originOf(query.data)}</span> : null}
         {query.data?.isSampled ? (
-          <button type="button" className="btn sm push" onClick={() => setExact(true)}>
+          <button type="button" className="button small push" onClick={() => setExact(true)}>
             Count all rows
           </button>
         ) : null}
@@ -44,8 +44,8 @@ const Columns = ({ profile: { columns, readRows } }: { profile: Profile }) => (
   >
     {columns.map((column) => (
       <tr key={column.name}>
-        <td className="med">{column.name}</td>
-        <td className="num">{column.distinct === readRows && readRows > 0 ? 'all different' : count(column.distinct)}</td>
+        <td className="medium">{column.name}</td>
+        <td className="numeric">{column.distinct === readRows && readRows > 0 ? 'all different' : count(column.distinct)}</td>
         <td>
           <Filled share={readRows === 0 ? 0 : 1 - (column.nulls + column.empty) / readRows} />
         </td>
@@ -70,7 +70,7 @@ function Top({ column: { top, distinct }, rows }: { column: Column; rows: number
     <>
       {top.slice(0, MOST_TOP).map(({ value, rows: having }) => (
         <span key={value} className="top-value">
-          <Value value={value} /> <span className="mute xs tn">{Math.round((100 * having) / Math.max(1, rows))} %</span>
+          <Value value={value} /> <span className="mute fine tabular">{Math.round((100 * having) / Math.max(1, rows))} %</span>
         </span>
       ))}
     </>
@@ -78,10 +78,10 @@ function Top({ column: { top, distinct }, rows }: { column: Column; rows: number
 }
 
 const Filled = ({ share }: { share: number }) => (
-  <span className="row">
+  <span className="flex-row">
     <span className="meter filled" aria-hidden="true">
-      <i className="ok-f" style={{ width: `${share * 100}%` }} />
+      <i className="meter-good" style={{ width: `${share * 100}%` }} />
     </span>
-    <span className="tn xs nowrap">{Math.floor(share * 100)} %</span>
+    <span className="tabular fine nowrap">{Math.floor(share * 100)} %</span>
   </span>
 )

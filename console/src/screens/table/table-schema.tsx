@@ -72,7 +72,7 @@ export function TableSchema({ table }: { table: Table }) {
       {table.isAlias ? (
         <p className="mute">An alias shows the columns of its source.</p>
       ) : (
-        <div className="stack4">
+        <div className="stack-4">
           <NewColumn table={table} />
           <Key key={table.primaryKey.join()} table={table} />
         </div>
@@ -94,10 +94,10 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
   return (
     <>
       <tr>
-        <td className="med">{name}</td>
+        <td className="medium">{name}</td>
         <td>
           {table.isTyped ? (
-            <span className="id">
+            <span className="identifier">
               {definition.type ?? basetype}
               {definition.length ? `(${definition.length})` : ''}
             </span>
@@ -108,8 +108,8 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
         <td className="mute">{table.isTyped ? (definition.nullable ? 'allowed' : 'not allowed') : 'empty text'}</td>
         <td>
           {table.primaryKey.includes(name) ? (
-            <span className="tag">
-              <Icon name="key" size="sm" />
+            <span className="tag-label">
+              <Icon name="key" size="small" />
               key
             </span>
           ) : null}
@@ -117,7 +117,13 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
         <td className="soft">{descriptionOf(table, name)}</td>
         <td>
           {table.isAlias ? null : (
-            <button type="button" className="btn sm" aria-expanded={isOpen} aria-label={`Change ${name}`} onClick={onToggle}>
+            <button
+              type="button"
+              className="button small"
+              aria-expanded={isOpen}
+              aria-label={`Change ${name}`}
+              onClick={onToggle}
+            >
               {isOpen ? 'Close' : 'Change'}
             </button>
           )}
@@ -177,7 +183,7 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
   const error = look.error ?? save.error ?? remove.error
   const isDeletion = look.variables === 'delete'
   return (
-    <Form className="form stack3" onSubmit={() => look.mutate(change)}>
+    <Form className="form stack-3" onSubmit={() => look.mutate(change)}>
       <div className="field">
         <Label htmlFor={`description-${name}`}>Description</Label>
         <input
@@ -202,7 +208,7 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
               onChange={(event) => setStandard(event.target.value)}
             />
           </div>
-          <label className="chk">
+          <label className="check-line">
             <input type="checkbox" checked={nullable} onChange={(event) => setNullable(event.target.checked)} />
             Null is allowed
           </label>
@@ -214,24 +220,24 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
           {isDeletion ? (
             <button
               type="button"
-              className="btn danger"
+              className="button danger"
               disabled={remove.isPending}
               onClick={() => remove.mutate(new Date().toLocaleTimeString())}
             >
               Delete {name}
             </button>
           ) : (
-            <button type="button" className="btn pri" disabled={save.isPending} onClick={() => save.mutate(change)}>
+            <button type="button" className="button primary" disabled={save.isPending} onClick={() => save.mutate(change)}>
               Change {name}
             </button>
           )}
         </Planned>
       ) : null}
-      <div className="row wrap">
-        <button type="submit" className="btn" disabled={look.isPending || Object.keys(change).length === 0}>
+      <div className="flex-row wrap">
+        <button type="submit" className="button" disabled={look.isPending || Object.keys(change).length === 0}>
           See what the change would do
         </button>
-        <button type="button" className="btn ghost push" disabled={look.isPending} onClick={() => look.mutate('delete')}>
+        <button type="button" className="button ghost push" disabled={look.isPending} onClick={() => look.mutate('delete')}>
           See what deleting it would do
         </button>
       </div>
@@ -249,9 +255,9 @@ interface PlannedProps {
 function Planned({ name, plan, isDeletion, children }: PlannedProps) {
   const others = plan.tables.filter((id) => id !== plan.tableId)
   return (
-    <div className="note run" role="status">
+    <div className="note running" role="status">
       <Icon name="eye" />
-      <div className="grow stack2">
+      <div className="grow stack-2">
         <p>
           {isDeletion ? `${name} would go from ${plural(plan.rows?.after ?? 0, 'row')}.` : 'Every row fits the change.'}
           {others.length > 0 ? ` It also changes ${others.join(', ')}.` : ''}
@@ -299,7 +305,7 @@ function NewColumn({ table }: { table: Table }) {
           </div>
         ) : null}
         {add.error ? <Problem error={add.error} /> : null}
-        <button type="submit" className="btn" disabled={add.isPending || name.trim() === ''}>
+        <button type="submit" className="button" disabled={add.isPending || name.trim() === ''}>
           Add the column
         </button>
       </Form>
@@ -323,11 +329,11 @@ function Key({ table }: { table: Table }) {
         <h2 id="key">Primary key</h2>
       </header>
       <Form onSubmit={() => set.mutate(undefined)}>
-        <fieldset className="plain stack2">
-          <legend className="lbl">Columns of the key, in order</legend>
-          <div className="row wrap gap3">
+        <fieldset className="plain stack-2">
+          <legend className="label">Columns of the key, in order</legend>
+          <div className="flex-row wrap gap-3">
             {(table.columns ?? []).map((name) => (
-              <label key={name} className="chk">
+              <label key={name} className="check-line">
                 <input
                   type="checkbox"
                   checked={chosen.includes(name)}
@@ -342,7 +348,7 @@ function Key({ table }: { table: Table }) {
           {profile}
         </p>
         {set.error ? <Problem error={set.error} /> : null}
-        <button type="submit" className="btn" disabled={set.isPending || isSame}>
+        <button type="submit" className="button" disabled={set.isPending || isSame}>
           Set the key
         </button>
       </Form>

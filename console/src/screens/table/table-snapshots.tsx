@@ -96,16 +96,16 @@ function Kept({ table }: { table: Table }) {
     <section className="card" aria-labelledby="snapshots">
       <header className="wrap">
         <h2 id="snapshots">Snapshots</h2>
-        <Form className="row push" onSubmit={() => create.mutate()}>
+        <Form className="flex-row push" onSubmit={() => create.mutate()}>
           <input
-            className="input sm"
+            className="input small"
             aria-label="What the snapshot is for"
             placeholder="what it is for"
             value={description}
             onChange={(event) => setDescription(event.target.value)}
           />
-          <button type="submit" className="btn sm" disabled={create.isPending}>
-            <Icon name="camera" size="sm" />
+          <button type="submit" className="button small" disabled={create.isPending}>
+            <Icon name="camera" size="small" />
             <span>Make a snapshot</span>
           </button>
         </Form>
@@ -127,11 +127,11 @@ function Kept({ table }: { table: Table }) {
                 <tr key={one.id}>
                   <td className="nowrap">{moment(one.createdTime)}</td>
                   <td>{one.description || <i className="null">no words</i>}</td>
-                  <td className="num">{count(one.rowsCount)}</td>
-                  <td className="num">{bytes(one.dataSizeBytes)}</td>
+                  <td className="numeric">{count(one.rowsCount)}</td>
+                  <td className="numeric">{bytes(one.dataSizeBytes)}</td>
                   <td className="mute">{one.creatorToken.description}</td>
                   <td>
-                    <button type="button" className="btn sm" onClick={() => setCompared(one)}>
+                    <button type="button" className="button small" onClick={() => setCompared(one)}>
                       Compare and restore
                     </button>
                   </td>
@@ -167,20 +167,20 @@ function Compared({ table, snapshot, onClose }: { table: Table; snapshot: Snapsh
           const added = table.columns?.filter((name) => !then.columns.includes(name)) ?? []
           return (
             <>
-              <table className="t">
+              <table className="data-table">
                 <thead>
                   <tr>
                     <th>What</th>
-                    <th className="num">then</th>
-                    <th className="num">now</th>
+                    <th className="numeric">then</th>
+                    <th className="numeric">now</th>
                   </tr>
                 </thead>
                 <tbody>
                   {rows.map(([name, before, now]) => (
                     <tr key={name}>
                       <td>{name}</td>
-                      <td className="num">{before}</td>
-                      <td className={`num ${before === now ? 'mute' : 'strong'}`}>{now}</td>
+                      <td className="numeric">{before}</td>
+                      <td className={`numeric ${before === now ? 'mute' : 'strong'}`}>{now}</td>
                     </tr>
                   ))}
                 </tbody>
@@ -214,7 +214,7 @@ function RestoreActions({ table, from, suffix, onDone }: RestoreProps) {
   return (
     <>
       {planned?.rows ? (
-        <p className="md" role="status">
+        <p className="body-text" role="status">
           {planned.rows.before === planned.rows.after
             ? `The table keeps ${plural(planned.rows.after, 'row')}; their values become those of then.`
             : `The table would have ${plural(planned.rows.after, 'row')} instead of ${count(planned.rows.before)}.`}{' '}
@@ -222,10 +222,10 @@ function RestoreActions({ table, from, suffix, onDone }: RestoreProps) {
         </p>
       ) : null}
       {error ? <Problem error={error} /> : null}
-      <div className="row wrap">
+      <div className="flex-row wrap">
         <button
           type="button"
-          className="btn pri"
+          className="button primary"
           disabled={restore.isPending || dryRun.error !== null}
           onClick={() => restore.mutate(from, { onSuccess: () => onDone?.() })}
         >
@@ -234,7 +234,7 @@ function RestoreActions({ table, from, suffix, onDone }: RestoreProps) {
         </button>
         <button
           type="button"
-          className="btn"
+          className="button"
           disabled={make.isPending}
           onClick={() => make.mutate({ from, suffix }, { onSuccess: () => onDone?.() })}
         >
@@ -265,7 +265,7 @@ function TimeTravel({ table }: { table: Table }) {
       <header>
         <h2 id="travel">Time travel</h2>
       </header>
-      <div className="in stack4">
+      <div className="inset stack-4">
         <PastTime
           label="The table as it was at"
           hint="States are kept for some days, even when nobody made a snapshot."
@@ -277,7 +277,7 @@ function TimeTravel({ table }: { table: Table }) {
             <li key={id}>
               <button type="button" className="link grow" onClick={() => setAt(fieldTime(new Date(Date.parse(created) - 1000)))}>
                 Before {moment(created)}
-                <span className="xs mute block clip">{message}</span>
+                <span className="fine mute block clip">{message}</span>
               </button>
             </li>
           ))}

@@ -36,7 +36,7 @@ export function TableScreen() {
       above={
         <>
           {freshness ? <FreshnessMark freshness={freshness} /> : null}
-          <span className="id">{tableId}</span>
+          <span className="identifier">{tableId}</span>
           <CopyButton text={tableId} label="Copy id" />
         </>
       }
@@ -90,7 +90,7 @@ export function TableScreen() {
 const Overview = ({ table }: { table: Table }) => (
   <div className="columns">
     <TableData table={table} />
-    <div className="stack4">
+    <div className="stack-4">
       <DataAccess table={table} />
       <FreshnessCard table={table} />
       <LineageCard tableId={table.id} />
@@ -99,14 +99,14 @@ const Overview = ({ table }: { table: Table }) => (
 )
 
 const LoadButton = ({ tableId }: { tableId: string }) => (
-  <Link className="btn" to="/upload" search={{ table: tableId }}>
+  <Link className="button" to="/upload" search={{ table: tableId }}>
     <Icon name="upload" />
     <span>Load data</span>
   </Link>
 )
 
 const QueryButton = ({ tableId }: { tableId: string }) => (
-  <Link className="btn pri" to="/sql" search={{ table: tableId }}>
+  <Link className="button primary" to="/sql" search={{ table: tableId }}>
     <Icon name="sql" />
     <span>Query</span>
   </Link>

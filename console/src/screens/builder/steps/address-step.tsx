@@ -12,7 +12,7 @@ export const AddressStep = ({ root }: StepProps) => (
       placeholder="https://api.example.com/v1/"
       hint="Endpoints are relative to it, like links of a page: end it with a slash."
     />
-    <p className="lbl">Headers of every request</p>
+    <p className="label">Headers of every request</p>
     <SchemaForm
       schema={{ type: 'object', additionalProperties: { type: ['string', 'number'] } }}
       base={[...API, 'http', 'headers']}

@@ -22,10 +22,10 @@ export function ColumnsStep({ root, current, index, document, effective, walk }:
           ? `All columns are taken as they come${found.length > 0 ? `: ${found.join(', ')}` : ''}. A mapping chooses and names them.`
           : 'Only these columns are taken.'}
       </p>
-      <div className="row wrap">
+      <div className="flex-row wrap">
         <button
           type="button"
-          className="btn sm"
+          className="button small"
           disabled={suggest.isPending}
           onClick={() =>
             suggest.mutate(undefined, {
@@ -34,11 +34,11 @@ export function ColumnsStep({ root, current, index, document, effective, walk }:
             })
           }
         >
-          <Icon name="wand" size="sm" />
+          <Icon name="wand" size="small" />
           <span>Map the columns of a real answer</span>
         </button>
         {entries.length > 0 ? (
-          <button type="button" className="btn sm" onClick={() => edit(owner, [[path, undefined]])}>
+          <button type="button" className="button small" onClick={() => edit(owner, [[path, undefined]])}>
             Take all as they come
           </button>
         ) : null}
@@ -60,14 +60,14 @@ export function ColumnsStep({ root, current, index, document, effective, walk }:
       </Field>
       {suggest.error ? <Problem error={suggest.error} /> : null}
       {entries.length > 0 ? (
-        <table className="t columns-table">
+        <table className="data-table columns-table">
           <thead>
             <tr>
               <th>In the item</th>
               <th>Column</th>
               <th>Key</th>
               <th>
-                <span className="vh">Remove</span>
+                <span className="visually-hidden">Remove</span>
               </th>
             </tr>
           </thead>
@@ -102,11 +102,11 @@ export function ColumnsStep({ root, current, index, document, effective, walk }:
                   <td>
                     <button
                       type="button"
-                      className="btn icon ghost sm"
+                      className="button icon ghost small"
                       aria-label={`Leave ${source} out`}
                       onClick={() => edit(owner, [[[...path, source], undefined]])}
                     >
-                      <Icon name="x" size="sm" />
+                      <Icon name="x" size="small" />
                     </button>
                   </td>
                 </tr>

@@ -38,21 +38,21 @@ export function FromAnswer({ effective, index, reasons, use }: FromAnswerProps) 
   const apply = found && use(found)
   return (
     <>
-      <button type="button" className="btn sm" disabled={suggest.isPending} onClick={() => suggest.mutate()}>
-        <Icon name="wand" size="sm" />
+      <button type="button" className="button small" disabled={suggest.isPending} onClick={() => suggest.mutate()}>
+        <Icon name="wand" size="small" />
         <span>Suggest from a real answer</span>
       </button>
       {suggest.error ? <Problem error={suggest.error} /> : null}
       {found ? (
-        <div className="note run">
+        <div className="note running">
           <Icon name="wand" />
-          <div className="grow stack2">
+          <div className="grow stack-2">
             {reasons(found).map((reason) => (
               <p key={reason}>{reason}</p>
             ))}
           </div>
           {apply ? (
-            <button type="button" className="btn sm" onClick={apply}>
+            <button type="button" className="button small" onClick={apply}>
               Use it
             </button>
           ) : null}

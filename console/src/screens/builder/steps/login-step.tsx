@@ -44,14 +44,14 @@ export function LoginStep(props: StepProps) {
         onChoose={(id) => (id === kind ? undefined : root.draft.edit(withLogin(root.draft.text, id, root.draft.base.text)))}
       />
       {kind === 'basic' ? (
-        <div className="f2">
+        <div className="two-fields">
           <Attribute owner={root} name={basicNames(document).user} label="User" />
           <Attribute owner={root} name={basicNames(document).password} label="Password" />
         </div>
       ) : null}
       {kind === 'header' ? <HeaderToken {...props} /> : null}
       {kind === 'client' ? (
-        <div className="f2">
+        <div className="two-fields">
           <Text owner={root} path={[...LOGIN, 'loginRequest', 'endpoint']} label="Token address" placeholder="oauth/token" />
           <Text
             owner={root}
@@ -91,7 +91,7 @@ function AllSettings(props: StepProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <button type="button" className="btn sm ghost" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button type="button" className="button small ghost" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Fewer settings' : 'All settings of this login'}
       </button>
       {isOpen ? <FromSchema {...props} base={LOGIN} definition="authentication" /> : null}
@@ -104,7 +104,7 @@ function AccountOf({ root }: StepProps) {
   const { configurationId } = useParams({ from: '/builder/$configurationId' })
   const id = textAt(parsed(root.draft.base.text), ['authorization', 'oauth_api', 'id'])
   return (
-    <p className="row wrap">
+    <p className="flex-row wrap">
       <Icon name={id ? 'st-ok' : 'st-warn'} />
       <span>{id ? `Uses the authorisation ${id}.` : 'No account is authorised yet.'}</span>
       <Link
@@ -163,7 +163,7 @@ function HeaderToken({ root }: StepProps) {
   if (!found) return null
   const { header, path, attribute } = found
   return (
-    <div className="f2">
+    <div className="two-fields">
       {attribute === undefined ? (
         <Text owner={root} path={path} label="Value of the header" hint="It is not encrypted here." />
       ) : (
@@ -182,7 +182,7 @@ function LoginRequest({ root }: StepProps) {
   const expiry = expiryOf(document)
   return (
     <>
-      <div className="f2">
+      <div className="two-fields">
         <Text owner={root} path={[...LOGIN, 'loginRequest', 'endpoint']} label="Login address" />
         <Choose
           owner={root}
@@ -193,7 +193,7 @@ function LoginRequest({ root }: StepProps) {
         />
       </div>
       <Params owner={root} secretOwner={root} path={[...LOGIN, 'loginRequest', 'params']} label="Sent with the login" />
-      <div className="f2">
+      <div className="two-fields">
         <TextField
           label="Token in the answer"
           placeholder="token"

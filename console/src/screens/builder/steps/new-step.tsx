@@ -70,7 +70,7 @@ export function NewStep(props: StepProps) {
             : 'Without a key rows are only added, also those that are there already.'}
         </span>
       </div>
-      <div className="f2">
+      <div className="two-fields">
         <div className="field">
           <Label htmlFor={ids[2]}>Send the start of the last good run as</Label>
           <NameInput

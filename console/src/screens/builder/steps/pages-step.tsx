@@ -49,8 +49,8 @@ function Scrollers({ root, current, index, document }: StepProps) {
   if (!isRecord(pagination)) return null
   if (pagination.method !== 'multiple')
     return (
-      <button type="button" className="btn sm ghost" onClick={() => root.draft.edit(withSeveralPages(root.draft.text))}>
-        <Icon name="plus" size="sm" />
+      <button type="button" className="button small ghost" onClick={() => root.draft.edit(withSeveralPages(root.draft.text))}>
+        <Icon name="plus" size="small" />
         <span>Requests page in different ways</span>
       </button>
     )
@@ -58,7 +58,7 @@ function Scrollers({ root, current, index, document }: StepProps) {
   const usual = typeof pagination.default === 'string' ? pagination.default : ''
   const picked = textAt(document, [...jobPath(index), 'scroller'])
   return (
-    <div className="f2">
+    <div className="two-fields">
       <div className="field">
         <Label htmlFor={id}>Way of this request</Label>
         <select
@@ -75,7 +75,7 @@ function Scrollers({ root, current, index, document }: StepProps) {
       </div>
       <div className="field">
         <Label htmlFor={`${id} new`}>Another way</Label>
-        <span className="row">
+        <span className="flex-row">
           <input
             className="input mono"
             id={`${id} new`}
@@ -85,7 +85,7 @@ function Scrollers({ root, current, index, document }: StepProps) {
           />
           <button
             type="button"
-            className="btn sm"
+            className="button small"
             disabled={name === '' || names.includes(name)}
             onClick={() => {
               editBoth(
@@ -110,23 +110,23 @@ function PicturedPages({ settings }: { settings: unknown }) {
   const { sent, values, between, end } = picture
   return (
     <div>
-      <p className="lbl">What it will do</p>
+      <p className="label">What it will do</p>
       <div
-        className="pic"
+        className="page-picture"
         role="img"
         aria-label={`Three requests: ${sent} is ${values.map((value) => value || 'not sent').join(', then ')}. It ends at: ${end}.`}
       >
         {values.map((value, at) => (
           <span key={value || 'first'} className="contents">
-            <span className="pg">
+            <span className="page-box">
               {sent}
               <br />
               <b>{value || 'none'}</b>
             </span>
-            <span className="ar">{at < values.length - 1 ? between : end}</span>
+            <span className="page-arrow">{at < values.length - 1 ? between : end}</span>
           </span>
         ))}
-        <span className="en">
+        <span className="page-end">
           <Icon name="stop" />
           end
         </span>

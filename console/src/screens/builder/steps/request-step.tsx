@@ -4,7 +4,7 @@ import { Choose, Params, Text } from './step-fields.tsx'
 
 export const RequestStep = ({ root, current, index, document }: StepProps) => (
   <>
-    <div className="f2">
+    <div className="two-fields">
       <Text owner={current} path={[...jobPath(index), 'endpoint']} label="Endpoint" placeholder="orders" />
       <Choose
         owner={current}

@@ -67,7 +67,14 @@ export const Kinds = ({
   <div role="radiogroup" aria-label={label} className="opts">
     {kinds.map(({ id, name, note }) => (
       // biome-ignore lint/a11y/useSemanticElements: a card with two lines of text
-      <button key={id} type="button" className="opt" role="radio" aria-checked={id === current} onClick={() => onChoose(id)}>
+      <button
+        key={id}
+        type="button"
+        className="option-card"
+        role="radio"
+        aria-checked={id === current}
+        onClick={() => onChoose(id)}
+      >
         <b>{name}</b>
         <span>{note}</span>
       </button>
@@ -99,7 +106,7 @@ export function Params({
   }
   return (
     <div className="field">
-      <span className="lbl">{label}</span>
+      <span className="label">{label}</span>
       <div className="entries">
         {entries.map(([key, one]) => {
           const attribute = isRecord(one) && typeof one.attr === 'string' && one.attr.startsWith('#') ? one.attr : undefined
@@ -134,16 +141,16 @@ export function Params({
               )}
               <button
                 type="button"
-                className="btn icon ghost sm"
+                className="button icon ghost small"
                 aria-label={`Remove ${key}`}
                 onClick={() => edit(owner, [[[...path, key], undefined]])}
               >
-                <Icon name="x" size="sm" />
+                <Icon name="x" size="small" />
               </button>
             </div>
           )
         })}
-        <div className="row wrap">
+        <div className="flex-row wrap">
           <input
             className="input mono"
             aria-label={`New name, ${label.toLowerCase()}`}
@@ -156,11 +163,11 @@ export function Params({
               add(false)
             }}
           />
-          <button type="button" className="btn sm" disabled={name === ''} onClick={() => add(false)}>
+          <button type="button" className="button small" disabled={name === ''} onClick={() => add(false)}>
             Add a value
           </button>
-          <button type="button" className="btn sm" disabled={name === ''} onClick={() => add(true)}>
-            <Icon name="lock" size="sm" />
+          <button type="button" className="button small" disabled={name === ''} onClick={() => add(true)}>
+            <Icon name="lock" size="small" />
             <span>Add a secret</span>
           </button>
         </div>

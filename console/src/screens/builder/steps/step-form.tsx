@@ -43,9 +43,9 @@ export function StepForm(props: StepProps) {
   const isReadable = parsed(draft.text) !== undefined
   return (
     <section aria-label={title}>
-      <div className="ph">
-        <h2 className="h">{title}</h2>
-        <span className="xs mute">{key === 'root' ? 'shared by all rows' : `row ${name}`}</span>
+      <div className="pane-head">
+        <h2 className="heading">{title}</h2>
+        <span className="fine mute">{key === 'root' ? 'shared by all rows' : `row ${name}`}</span>
         <span className="push" />
         <ViewSwitch view={isJson ? 'json' : 'form'} canShowForm={isReadable} onChange={props.onView} />
         <HelpButton page="extractor" section={SECTIONS[step] ?? 'a-first-job'} label={title.toLowerCase()} />
@@ -55,7 +55,7 @@ export function StepForm(props: StepProps) {
           <LazyJsonEditor key={key} label={`${title} as JSON`} text={draft.text} onChange={draft.edit} schema={schema} isPart />
         </Suspense>
       ) : (
-        <form className="fm stack4" onSubmit={(event) => event.preventDefault()}>
+        <form className="step-fields stack-4" onSubmit={(event) => event.preventDefault()}>
           {stepOf(props)}
         </form>
       )}

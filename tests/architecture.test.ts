@@ -205,6 +205,79 @@ test('a folder of screens has at most 12 files', () => {
   )
 })
 
+interface Styles {
+  readonly path: string
+  readonly folder: string
+  readonly selectors: readonly string[]
+}
+
+/** The styles of the console, without steps of animations and without classes that the code editor sets itself. */
+const readStyles = (): readonly Styles[] =>
+  some(globSync('console/src/**/*.css', { cwd: ROOT }))
+    .map((path) => path.replaceAll('\\', '/'))
+    .map((path) => {
+      const text = readFileSync(join(ROOT, path), 'utf8').replace(/\/\*.*?\*\//gs, '')
+      const selectors = [...text.matchAll(/([^{};]+)\{/g)].map(([, selector]) => selector!.trim())
+      const ours = selectors.filter((one) => !one.startsWith('@')).flatMap((one) => one.split(/,(?![^(]*\))/))
+      return { path, folder: posix.dirname(path), selectors: ours.filter((one) => !/\.cm-|^\s*(from|to|[\d.]+%)\s*$/.test(one)) }
+    })
+
+const classesOf = (selector: string): readonly string[] => selector.match(/(?<=\.)-?[a-z][\w-]*/gi) ?? []
+
+/** The words of all texts in quotes of a source: every class that it sets is among them. */
+const quotedWords = ({ text }: Source): ReadonlySet<string> =>
+  new Set(
+    [...text.matchAll(/'([^'\n]*)'|"([^"\n]*)"|[`}]([^`${}\n]*)(?=`|\$\{)/g)].flatMap((found) =>
+      found.slice(1).join(' ').split(/\s+/),
+    ),
+  )
+
+test('classes of the console are words, are used and have styles', () => {
+  const sources = under('console/src')
+  const used = new Set(sources.flatMap((source) => [...quotedWords(source)]))
+  const wrong = readStyles().flatMap(({ path, selectors }) =>
+    [...new Set(selectors.flatMap(classesOf))]
+      .filter((name) => name.length < 4 || !used.has(name))
+      .map((name) => `${path}: .${name}`),
+  )
+  assert.deepEqual(wrong, [])
+  const styled = new Set(readStyles().flatMap(({ selectors }) => selectors.flatMap(classesOf)))
+  const bare = some(sources.filter(({ path }) => path.endsWith('.tsx'))).flatMap(({ path, text }) =>
+    [...text.matchAll(/className(?:="([^"]*)"| = '([^']*)')/g)]
+      .flatMap(([, names, otherwise]) => (names ?? otherwise ?? '').split(/\s+/))
+      .filter((name) => name !== '' && !styled.has(name) && !name.startsWith('cm-'))
+      .map((name) => `${path}: ${name}`),
+  )
+  assert.deepEqual(bare, [])
+})
+
+test('a folder of the console styles what only its files use, and they import its styles; the rest is in styles/', () => {
+  const sources = under('console/src')
+    .filter(({ path }) => path.endsWith('.tsx'))
+    .map(({ path, text }) => ({
+      path,
+      text,
+      classes: new Set([...text.matchAll(/className="([^"]*)"/g)].flatMap(([, names]) => names!.split(' '))),
+    }))
+  const wrong = some(readStyles().filter(({ folder }) => folder !== 'console/src/styles')).flatMap(
+    ({ path, folder, selectors }) => {
+      const isInside = (source: { path: string }) => source.path.startsWith(`${folder}/`)
+      const elsewhere = new Set(sources.filter((source) => !isInside(source)).flatMap(({ classes }) => [...classes]))
+      const isOwn = (name: string) => !elsewhere.has(name)
+      const own = new Set(selectors.flatMap(classesOf).filter(isOwn))
+      const importers = sources.filter((source) => isInside(source) && [...source.classes].some((name) => own.has(name)))
+      const specifier = (from: string) => posix.relative(posix.dirname(from), path).replace(/^(?!\.)/, './')
+      return [
+        ...selectors.filter((one) => !classesOf(one).some(isOwn)).map((one) => `${path}: ${one.trim()} is not its own`),
+        ...importers
+          .filter((source) => !source.text.includes(`import '${specifier(source.path)}'`))
+          .map((source) => `${source.path} does not import ${path}`),
+      ]
+    },
+  )
+  assert.deepEqual(wrong, [])
+})
+
 test('the console and the client call operations without casts', () => {
   assert.deepEqual(lines([...under('console'), ...under('client')], /\bas never\b/), [])
 })

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { effectiveConfiguration } from '../../../contract/effective-configuration.ts'
 import { editAll, type Path, parsed, pretty } from '../document/json-text.ts'
 import { defaultsOf, type Schema } from '../document/schema.ts'
+import './editor.css'
 
 interface Line {
   readonly key: string

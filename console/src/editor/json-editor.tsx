@@ -25,6 +25,7 @@ import { isSameDocument } from '../document/changes.ts'
 import { isEncrypted, leavesOf, type Path, parsed, sliceAt } from '../document/json-text.ts'
 import { choicesOf, labelOf, marksOf, memberSchema, problemsOf, resolve, type Schema } from '../document/schema.ts'
 import { createTypedTexts } from './typed-texts.ts'
+import './editor.css'
 
 export interface JsonEditorProps {
   readonly label: string

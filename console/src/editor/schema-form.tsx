@@ -32,6 +32,7 @@ import {
 import { HelpButton, Label } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Suggestions } from '../parts/suggestions.tsx'
+import './editor.css'
 
 interface FormContext {
   readonly set: SchemaSet
@@ -678,7 +679,7 @@ function LongTexts({ id, path, label, values }: { id: string; path: Path; label:
           ) : null}
         </div>
       ))}
-      <button type="button" className="button small start" onClick={() => put([...path, values.length], '')}>
+      <button type="button" className="button small" onClick={() => put([...path, values.length], '')}>
         <Icon name="plus" size="small" />
         <span>Add another</span>
       </button>

@@ -9,6 +9,7 @@ import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { colours, look } from './json-editor.tsx'
 import { createTypedTexts } from './typed-texts.ts'
+import './editor.css'
 
 /** Columns by `"bucket"."table"`. */
 export type SqlNames = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react'
 import { type LineRun, lineDifference } from '../document/line-difference.ts'
 import { count } from '../format.ts'
 import { Scroll } from '../parts/scroll.tsx'
+import './editor.css'
 
 /** Lines of the same that are shown around a change. */
 const AROUND = 3

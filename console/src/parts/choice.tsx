@@ -1,3 +1,5 @@
+import './parts.css'
+
 interface ChoiceProps {
   readonly label: string
   readonly value: string | undefined

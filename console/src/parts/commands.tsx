@@ -1,4 +1,5 @@
 import { CopyButton } from './copy.tsx'
+import './parts.css'
 
 /** What an action does, as commands to copy; folded until somebody asks. */
 export const Commands = ({ title, commands }: { title: string; commands: readonly string[] }) => (

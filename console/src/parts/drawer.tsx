@@ -2,6 +2,7 @@
 
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from './icon.tsx'
+import './parts.css'
 
 /** Opens the native dialog element: the browser keeps the focus inside. When the dialog goes, the focus goes back where it was. */
 export function useModal(onClose: () => void) {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 /** A form that the page itself handles. */
 export const Form = ({
-  className = 'in form',
+  className = 'inset form',
   onSubmit,
   children,
 }: {

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { createContext, createElement, type MouseEvent, type ReactNode, useContext, useEffect, useRef, useState } from 'react'
 import { Drawer } from './drawer.tsx'
 import { Icon } from './icon.tsx'
+import './parts.css'
 
 interface About {
   /** Name of the document: `extractor`. */

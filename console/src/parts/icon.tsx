@@ -1,6 +1,7 @@
 // The icons of the console: strokes on a field of 16 by 16. Names that begin with `st-` are the shapes of a status.
 
 import type { JSX } from 'react'
+import './parts.css'
 
 const SHAPES = {
   bell: <path d="M4 11.2V7a4 4 0 0 1 8 0v4.2l1 1H3zM6.6 13.8h2.8" />,

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import './parts.css'
 
 /** A wide table scrolls inside its own frame, which the keyboard reaches; the page never scrolls sideways. */
 export const Scroll = ({ label, className = '', children }: { label: string; className?: string; children: ReactNode }) => (

@@ -1,4 +1,5 @@
 import { wordOf } from './status.tsx'
+import './parts.css'
 
 interface Run {
   readonly id: string

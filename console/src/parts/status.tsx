@@ -1,6 +1,7 @@
 // Status as shape, word and colour (console-design, section 6).
 
 import { Icon, type IconName } from './icon.tsx'
+import './parts.css'
 
 interface Look {
   readonly word: string

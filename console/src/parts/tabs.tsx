@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import './parts.css'
 
 export interface Tab {
   readonly id: string

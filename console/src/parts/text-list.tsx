@@ -3,6 +3,7 @@
 import { useState } from 'react'
 import { Icon } from './icon.tsx'
 import { Suggestions } from './suggestions.tsx'
+import './parts.css'
 
 export function TextList({
   id,

@@ -3,6 +3,7 @@
 import { duration, timeOfDay } from '../format.ts'
 import { Scroll } from './scroll.tsx'
 import { StatusIcon } from './status.tsx'
+import './parts.css'
 
 export interface Bar {
   readonly name: string

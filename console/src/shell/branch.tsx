@@ -3,6 +3,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useLoad } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
+import './shell.css'
 
 function useBranches() {
   const { branch } = useSearch({ strict: false })

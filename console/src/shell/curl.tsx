@@ -9,6 +9,7 @@ import { Drawer } from '../parts/drawer.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { actions, branchId, type SentFile } from '../session.ts'
 import { useKey } from '../use-key.ts'
+import './shell.css'
 
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 

@@ -9,6 +9,7 @@ import { findBinding } from '../use-key.ts'
 import { BranchMark } from './branch.tsx'
 import { CurlButton } from './curl.tsx'
 import { ProjectButton } from './project-switch.tsx'
+import './shell.css'
 
 export interface Crumb {
   readonly name: string
@@ -89,7 +90,7 @@ export function Page({
               {sub ? <p className="subtitle">{sub}</p> : null}
             </div>
             {actions ? (
-              <div className="flex-row wrap actions">
+              <div className="flex-row wrap">
                 <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{actions}</HelpAbout>
               </div>
             ) : null}

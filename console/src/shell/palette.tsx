@@ -11,6 +11,7 @@ import { usePerson } from '../session.ts'
 import { toggleTheme } from '../theme.ts'
 import { useKey } from '../use-key.ts'
 import { DATA, OPERATED, STACK, WORK } from './places.ts'
+import './shell.css'
 
 export function usePalette() {
   const [isOpen, setOpen] = useState(false)

@@ -7,6 +7,7 @@ import { Dialog } from '../parts/drawer.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { chooseProject, usePerson } from '../session.ts'
 import { BranchSwitch } from './branch.tsx'
+import './shell.css'
 
 /** At the top of the rail. */
 export function ProjectSwitch() {
@@ -82,7 +83,7 @@ function Choices() {
       ) : (
         <span className="medium clip">{project?.name ?? 'Project'}</span>
       )}
-      <span className="fine mute flex-row gap-1 branch-switch">
+      <span className="fine mute flex-row gap-1">
         <BranchSwitch />
       </span>
     </span>

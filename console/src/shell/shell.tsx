@@ -16,6 +16,7 @@ import { ProjectSwitch } from './project-switch.tsx'
 import { Queries } from './queries.tsx'
 import { ThemeButton } from './theme-button.tsx'
 import { Toast } from './toast.tsx'
+import './shell.css'
 
 export const Shell = () => (
   <Queries>

@@ -1,6 +1,7 @@
 // "Done. Undo." for eight seconds, also read out politely. Never for an error.
 
 import { observable } from '../observable.ts'
+import './shell.css'
 
 interface Message {
   readonly text: string

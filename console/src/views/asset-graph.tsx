@@ -14,6 +14,7 @@ import { Lines, Loaded, useLoad } from '../load.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { StatusIcon } from '../parts/status.tsx'
+import './views.css'
 
 const WIDTH = 168
 const HEIGHT = 48

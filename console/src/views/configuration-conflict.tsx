@@ -11,6 +11,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { Status } from '../parts/status.tsx'
 import { isVersionConflict, type OpenDocument, ROOT, type Save } from './configuration-documents.ts'
+import './views.css'
 
 interface Row {
   readonly id: string

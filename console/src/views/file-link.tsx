@@ -5,6 +5,7 @@ import { moment, zone } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
+import './views.css'
 
 const LIVES: readonly (readonly [number, string])[] = [
   [3600, 'an hour'],

@@ -5,6 +5,7 @@ import { type Flow, type FlowPhase, type FlowTask, namesOf } from '../flow/flow-
 import { Icon } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { StatusIcon } from '../parts/status.tsx'
+import './views.css'
 
 export interface Mark {
   readonly status: string

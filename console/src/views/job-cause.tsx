@@ -9,6 +9,7 @@ import { Icon } from '../parts/icon.tsx'
 import { OpenConfiguration } from '../parts/open-configuration.tsx'
 import { Repair } from './job-repair.tsx'
 import { SuggestedRepair } from './job-suggestion.tsx'
+import './views.css'
 
 interface CauseProps {
   readonly job: Job

@@ -17,6 +17,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
+import './views.css'
 
 type Where = NonNullable<Cause['where']>
 
@@ -66,7 +67,7 @@ function RepairForm({ job, cause, where, loaded }: { job: Job; cause: Cause; whe
   if (!saved) return null
   return (
     <form
-      className="stack-3 repair"
+      className="stack-3"
       aria-label="Repair"
       onSubmit={(event) => {
         event.preventDefault()

@@ -14,6 +14,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
+import './views.css'
 
 interface Repair {
   /** Why this is a repair. */

@@ -6,6 +6,7 @@ import { isBelowSecret, pathText } from '../document/json-text.ts'
 import { LazyTextDifference } from '../editor/lazy.ts'
 import { plural } from '../format.ts'
 import { Lines } from '../load.tsx'
+import './views.css'
 
 export interface Snapshot {
   readonly name: string

@@ -5,6 +5,7 @@ import { Form } from '../../parts/form.tsx'
 import { Icon, type IconName, Logo } from '../../parts/icon.tsx'
 import { api, clientWith, loadSession, signIn } from '../../session.ts'
 import { ThemeButton } from '../../shell/theme-button.tsx'
+import './access.css'
 
 const QUESTIONS: readonly (readonly [IconName, string, string, string])[] = [
   ['st-ok', 'good', 'Is my data right and fresh?', 'Every table shows when its rows came, and from which run.'],

@@ -15,6 +15,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
+import './access.css'
 
 export function TokensScreen() {
   const query = useLoad('tokens.list')

@@ -11,6 +11,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api, rememberSent, sessionHeaders } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import { uploadFields, uploadForm } from '../../upload/upload-form.ts'
+import './builder.css'
 
 export interface Fixture {
   readonly name: string

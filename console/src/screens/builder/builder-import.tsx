@@ -16,6 +16,7 @@ import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import type { OpenDocument } from '../../views/configuration-documents.ts'
 import { runAction } from './builder-live.tsx'
+import './builder.css'
 
 interface Imported {
   readonly api?: unknown

@@ -15,6 +15,7 @@ import { Status, StatusIcon } from '../../parts/status.tsx'
 import { Value } from '../../parts/value.tsx'
 import { api } from '../../session.ts'
 import { shellQuoted } from '../../shell/curl.tsx'
+import './builder.css'
 
 interface SentRequest {
   readonly method: string

@@ -33,6 +33,7 @@ import { ImportButton } from './builder-import.tsx'
 import { fetchWalk, LivePane, useWalk, type WalkRequest } from './builder-live.tsx'
 import { Playground } from './builder-playground.tsx'
 import { StepForm } from './steps/step-form.tsx'
+import './builder.css'
 
 const route = getRouteApi('/builder/$configurationId')
 const WHY = 'Changed in the builder'

@@ -16,6 +16,7 @@ import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { ConfigurationList, type Entry, entriesOf } from './configuration-list.tsx'
 import { NewConfiguration, NewConfigurationDialog } from './new-configuration.tsx'
+import './components.css'
 
 const route = getRouteApi('/components')
 

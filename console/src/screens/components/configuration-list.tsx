@@ -19,6 +19,7 @@ import { Status } from '../../parts/status.tsx'
 import { Suggestions } from '../../parts/suggestions.tsx'
 import { api, branchName } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
+import './components.css'
 
 export interface Entry {
   readonly key: string

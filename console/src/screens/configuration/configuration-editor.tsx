@@ -30,6 +30,7 @@ import {
 } from '../../views/configuration-documents.ts'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
+import './configuration.css'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
 

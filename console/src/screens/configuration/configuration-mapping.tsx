@@ -12,6 +12,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { TextField } from '../../parts/text-field.tsx'
 import { TextList } from '../../parts/text-list.tsx'
 import type { OpenDocument } from '../../views/configuration-documents.ts'
+import './configuration.css'
 
 const INPUT: Path = ['storage', 'input', 'tables']
 const OUTPUT: Path = ['storage', 'output', 'tables']

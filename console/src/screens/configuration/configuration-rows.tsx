@@ -14,6 +14,7 @@ import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import { type OpenDocument, ROOT, useRun } from '../../views/configuration-documents.ts'
 import { EditRows } from './rows-edit.tsx'
+import './configuration.css'
 
 /** How each row ended last, from the newest job that ran it. */
 function useLastResults(place: ConfigurationPlace): ReadonlyMap<string, RowResult> {

@@ -9,6 +9,7 @@ import { Lines } from '../../load.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
+import './configuration.css'
 
 interface Owner {
   readonly rowId: string | undefined

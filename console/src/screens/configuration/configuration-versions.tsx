@@ -13,6 +13,7 @@ import { StatusIcon, wordOf } from '../../parts/status.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import { type Snapshot, SnapshotDifference, useDifferenceView } from '../../views/snapshot-difference.tsx'
+import './configuration.css'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
 

@@ -19,6 +19,7 @@ import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'
 import { usedNames, VariablesTab } from './configuration-variables.tsx'
 import { VersionsTab } from './configuration-versions.tsx'
+import './configuration.css'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
 

@@ -12,6 +12,7 @@ import {
 } from '../../flow/condition.ts'
 import { conditionText, DATE_PARTS, type Flow, namesOf, ROWS_LOADED } from '../../flow/flow-document.ts'
 import { Icon } from '../../parts/icon.tsx'
+import './flows.css'
 
 interface Choice {
   readonly key: string

@@ -44,6 +44,7 @@ import {
 import { FlowGraph } from '../../views/flow-graph.tsx'
 import { JobTable } from '../../views/job-table.tsx'
 import { ConditionEditor } from './flow-condition.tsx'
+import './flows.css'
 
 const route = getRouteApi('/flows/$componentId/$configurationId')
 const WHY = 'Flow changed'

@@ -7,6 +7,7 @@ import { ApiError } from '../../../../client/src/client.ts'
 import { Lines, Loaded } from '../../load.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Page } from '../../shell/page.tsx'
+import './home.css'
 
 const route = getRouteApi('/help')
 

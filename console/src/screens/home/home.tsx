@@ -20,6 +20,7 @@ import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { AssetGraph } from '../../views/asset-graph.tsx'
 import { Volume } from './volume.tsx'
+import './home.css'
 
 const SHOWN = 8
 

@@ -13,6 +13,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Page } from '../../shell/page.tsx'
 import { CauseCard } from '../../views/job-cause.tsx'
+import './home.css'
 
 const route = getRouteApi('/try')
 

@@ -10,6 +10,7 @@ import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { Scroll } from '../../parts/scroll.tsx'
 import { Status } from '../../parts/status.tsx'
 import { usePerson } from '../../session.ts'
+import './home.css'
 
 const DAYS = 28
 const DAY_MS = 86_400_000

@@ -9,6 +9,7 @@ import { useLoad } from '../../load.tsx'
 import { Scroll } from '../../parts/scroll.tsx'
 import { Status, wordOf } from '../../parts/status.tsx'
 import { useKey } from '../../use-key.ts'
+import './jobs.css'
 
 /** The newest runs of the same flow, newest first. */
 const useFlowRuns = (job: Job): readonly Job[] =>

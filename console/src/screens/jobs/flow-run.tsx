@@ -16,6 +16,7 @@ import { Timeline } from '../../parts/timeline.tsx'
 import { useKey } from '../../use-key.ts'
 import { FlowGraph } from '../../views/flow-graph.tsx'
 import { CompareRuns, OtherRuns } from './flow-compare.tsx'
+import './jobs.css'
 
 const route = getRouteApi('/jobs/$jobId')
 

@@ -6,6 +6,7 @@ import { isOver, runTime, secondsOf } from '../../facts/job.ts'
 import { shown, useVersionChanges } from '../../facts/version-changes.ts'
 import { bytes, count, hourAndMinute } from '../../format.ts'
 import { Lines, useLoad } from '../../load.tsx'
+import './jobs.css'
 
 interface Phase {
   readonly name: string

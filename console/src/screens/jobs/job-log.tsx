@@ -10,6 +10,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { saveAs } from '../../parts/save-as.ts'
 import { useTallRows } from '../../parts/tall-rows.ts'
+import './jobs.css'
 
 const route = getRouteApi('/jobs/$jobId')
 

@@ -3,6 +3,7 @@
 import type { Job } from '../../../../client/src/operations.ts'
 import { plural } from '../../format.ts'
 import { type Bar, Timeline, TONE_CLASSES } from '../../parts/timeline.tsx'
+import './jobs.css'
 
 interface Phase {
   readonly name: string

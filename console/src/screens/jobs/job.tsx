@@ -25,6 +25,7 @@ import { AgainstLastGood, useLastGood } from './job-compare.tsx'
 import { JobLog } from './job-log.tsx'
 import { JobRecording } from './job-recording.tsx'
 import { JobTimeline } from './job-timeline.tsx'
+import './jobs.css'
 
 const route = getRouteApi('/jobs/$jobId')
 

@@ -17,6 +17,7 @@ import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { JobTable } from '../../views/job-table.tsx'
+import './jobs.css'
 
 const route = getRouteApi('/jobs')
 

@@ -10,6 +10,7 @@ import { ListTable } from '../../parts/list-table.tsx'
 import { Status, StatusIcon } from '../../parts/status.tsx'
 import { usePerson } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
+import './project.css'
 
 const route = getRouteApi('/operations')
 const AUDIT_LIMIT = 100

@@ -9,6 +9,7 @@ import { ListTable } from '../../parts/list-table.tsx'
 import { saveAs } from '../../parts/save-as.ts'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
+import './project.css'
 
 type Line = Exclude<Answer<'billing.usage'>, string>[number]
 

@@ -15,6 +15,7 @@ import { cronWords } from '../../schedule/cron-words.ts'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import { ScheduleBuilder } from './schedule-builder.tsx'
+import './schedules.css'
 
 const SCHEDULER = 'keboola.scheduler'
 const ZONES = Intl.supportedValuesOf('timeZone')

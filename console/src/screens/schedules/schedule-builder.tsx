@@ -1,6 +1,7 @@
 // When a schedule runs, chosen instead of written: every choice is a cron expression, which stays the text beside it.
 
 import { type Choice, choiceOf, cronOf } from '../../schedule/cron-words.ts'
+import './schedules.css'
 
 const KINDS: readonly (readonly [Choice['kind'], string, Choice])[] = [
   ['minutes', 'every few minutes', { kind: 'minutes', every: 15 }],
@@ -32,7 +33,7 @@ export function ScheduleBuilder({ cron, onChange }: { cron: string; onChange: (c
     </label>
   )
   return (
-    <div className="flex-row wrap gap-3 builder-row">
+    <div className="flex-row wrap gap-3">
       <select
         className="input small"
         aria-label="How often"

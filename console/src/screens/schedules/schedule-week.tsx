@@ -5,6 +5,7 @@ import type { Schedule } from '../../../../client/src/operations.ts'
 import { parseTime, plural, zone } from '../../format.ts'
 import { Scroll } from '../../parts/scroll.tsx'
 import { api } from '../../session.ts'
+import './schedules.css'
 
 const DAYS = 7
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)

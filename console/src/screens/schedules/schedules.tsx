@@ -18,6 +18,7 @@ import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { NewSchedule, NextRuns } from './new-schedule.tsx'
 import { Week } from './schedule-week.tsx'
+import './schedules.css'
 
 const route = getRouteApi('/schedules')
 

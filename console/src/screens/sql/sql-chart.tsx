@@ -2,6 +2,7 @@
 
 import { useState } from 'react'
 import { count } from '../../format.ts'
+import './sql.css'
 
 const SHOWN = 60
 const isNumber = (value: unknown): boolean => value !== null && value !== '' && Number.isFinite(Number(value))

@@ -22,6 +22,7 @@ import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
 import { SqlChart } from './sql-chart.tsx'
 import { type Keep, SaveQuery } from './sql-save.tsx'
+import './sql.css'
 
 const SHOWN_ROWS = 1000
 const DRAFT_KEY = 'millrace.sql'

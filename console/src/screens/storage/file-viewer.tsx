@@ -11,6 +11,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { api } from '../../session.ts'
 import { FileLink } from '../../views/file-link.tsx'
+import './storage.css'
 
 const PART_BYTES = 16_384
 

@@ -11,6 +11,7 @@ import { Choice } from '../../parts/choice.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Page } from '../../shell/page.tsx'
+import './storage.css'
 
 const route = getRouteApi('/storage')
 

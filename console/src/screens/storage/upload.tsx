@@ -21,6 +21,7 @@ import { toast } from '../../shell/toast.tsx'
 import { type FileLoad, loadCalls, type Plan, runLoad, type Source, sourceOf, storedSource } from '../../upload/load-file.ts'
 import { forgetUpload, isSameFile, pendingUpload } from '../../upload/multipart.ts'
 import { type Hints, sniff } from '../../upload/sniff.ts'
+import './storage.css'
 
 const route = getRouteApi('/upload')
 

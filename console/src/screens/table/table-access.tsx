@@ -9,6 +9,7 @@ import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
+import './table.css'
 
 const DAYS = 7
 

@@ -13,6 +13,7 @@ import { Icon, type IconName } from '../../parts/icon.tsx'
 import { PastTime } from '../../parts/past-time.tsx'
 import { Scroll } from '../../parts/scroll.tsx'
 import { Value } from '../../parts/value.tsx'
+import './table.css'
 
 const route = getRouteApi('/storage/$tableId')
 

@@ -8,6 +8,7 @@ import { duration, hourAndMinute, moment, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { Status } from '../../parts/status.tsx'
 import { rowsOf, type TableEvent, useTableEvents } from './table-history.tsx'
+import './table.css'
 
 export const useFreshness = (tableId: string) => useLoad('lineage.freshnessOfTable', { path: { tableId } })
 

@@ -7,6 +7,7 @@ import { count, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Value } from '../../parts/value.tsx'
+import './table.css'
 
 type Profile = Answer<'tables.profileNow'>
 type Column = Profile['columns'][number]

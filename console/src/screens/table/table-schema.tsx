@@ -15,6 +15,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import { ColumnType, TYPES } from './column-type.tsx'
+import './table.css'
 
 interface Column {
   readonly name: string

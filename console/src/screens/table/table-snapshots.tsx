@@ -17,6 +17,7 @@ import { PastTime } from '../../parts/past-time.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
+import './table.css'
 
 interface Snapshot {
   readonly id: string

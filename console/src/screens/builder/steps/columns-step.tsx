@@ -6,6 +6,7 @@ import { Icon } from '../../../parts/icon.tsx'
 import { Problem } from '../../../parts/problem.tsx'
 import { useSuggestions } from './from-answer.tsx'
 import { edit, type StepProps } from './step.ts'
+import '../builder.css'
 
 export function ColumnsStep({ root, current, index, document, effective, walk }: StepProps) {
   const suggest = useSuggestions(effective, index)

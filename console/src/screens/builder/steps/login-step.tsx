@@ -30,6 +30,7 @@ import type { OpenDocument } from '../../../views/configuration-documents.ts'
 import { FromSchema } from './from-schema.tsx'
 import { edit, type StepProps } from './step.ts'
 import { Choose, Kinds, Params, Text } from './step-fields.tsx'
+import '../builder.css'
 
 export function LoginStep(props: StepProps) {
   const { root } = props

@@ -18,6 +18,7 @@ import { FromAnswer, type Suggested } from './from-answer.tsx'
 import { chosenIn, FromSchema } from './from-schema.tsx'
 import { edit, editBoth, type StepProps } from './step.ts'
 import { Kinds } from './step-fields.tsx'
+import '../builder.css'
 
 export function PagesStep(props: StepProps) {
   const { root, index } = props

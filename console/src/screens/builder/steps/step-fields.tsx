@@ -10,6 +10,7 @@ import { Icon } from '../../../parts/icon.tsx'
 import { TextField } from '../../../parts/text-field.tsx'
 import type { OpenDocument } from '../../../views/configuration-documents.ts'
 import { edit } from './step.ts'
+import '../builder.css'
 
 /** The text at one place of a document; an empty one takes it away. */
 export const Text = ({

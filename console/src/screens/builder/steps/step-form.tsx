@@ -14,6 +14,7 @@ import { NewStep } from './new-step.tsx'
 import { PagesStep } from './pages-step.tsx'
 import { RequestStep } from './request-step.tsx'
 import type { StepProps } from './step.ts'
+import '../builder.css'
 
 const TITLES: Readonly<Record<string, string>> = {
   address: 'Address',

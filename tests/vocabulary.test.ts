@@ -74,7 +74,6 @@ test('error texts and causes use the usual words', () => {
   assert.deepEqual(wrong, [])
 })
 
-// The texts of the console join here: its folder is added to this list when they are rewritten.
 test('texts of the command line, of log lines and of the API use the usual words', () => {
   const wrong = sourcesOf('cli', 'server/src').flatMap((path) =>
     textsOf(readFileSync(join(ROOT, path), 'utf8')).flatMap((text) =>
@@ -90,6 +89,31 @@ test('comments and names in sources use the usual words', () => {
       .split('\n')
       .flatMap((line, index) =>
         FIXED.some((text) => line.includes(text)) ? [] : wrongIn(line, WORDS).map((why) => `${path}:${index + 1}: ${why}`),
+      ),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+/** In the console beyond the words above; its names of limits are not renamed yet. */
+const CONSOLE_WORDS: readonly Word[] = [
+  ...WORDS.filter(({ instead }) => !instead.startsWith('MAX_')),
+  { pattern: /\bno more\b/i, instead: 'is revoked, is closed, at most' },
+  { pattern: /\bput together\b/i, instead: 'merged, built' },
+  { pattern: /\b(bring|brings|brought|take|takes|taken)( it| them)? back\b/i, instead: 'restore, revert, revoke' },
+]
+/** A line that is the text of a button, with a verb that does not say what happens. */
+const VAGUE_BUTTON = /^\s*(?:<span>)?(End|Make|Take|Bring)\b[^.{}<]*(?:<\/span>)?$/
+
+test('texts and comments of the console use the usual words, and its buttons say what happens: Revoke, Terminate, Create', () => {
+  const paths = globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT })
+  assert.ok(paths.length > 100)
+  const wrong = paths.flatMap((path) =>
+    readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .flatMap((line, index) =>
+        [...wrongIn(line, CONSOLE_WORDS), ...(VAGUE_BUTTON.test(line) ? [`${line.trim()}: write another verb`] : [])].map(
+          (why) => `${path}:${index + 1}: ${why}`,
+        ),
       ),
   )
   assert.deepEqual(wrong, [])

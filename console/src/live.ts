@@ -56,7 +56,7 @@ const connected = observable(true)
 
 export const useIsConnected = connected.use
 
-/** Held open by the shell, as long as somebody is signed in. */
+/** Held open by the shell, as long as a person is signed in. */
 export function useLiveChanges(): void {
   const queries = useQueryClient()
   useEffect(() => {

@@ -12,7 +12,7 @@ import { followTheme } from './theme.ts'
 
 followTheme()
 
-/** What was loaded for somebody else, or in another project, is not shown. */
+/** What was loaded for another person, or in another project, is not shown. */
 const keyOf = (session: Session): string =>
   session.kind === 'token'
     ? session.token
@@ -23,7 +23,7 @@ const keyOf = (session: Session): string =>
 function App() {
   const session = useSession()
   if (session.kind === 'unknown') return null
-  if (session.kind === 'nobody') return <SignIn />
+  if (session.kind === 'signed-out') return <SignIn />
   if (session.kind === 'person' && session.projectId === undefined) return <NoProject />
   return <RouterProvider key={keyOf(session)} router={router} />
 }

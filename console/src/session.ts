@@ -10,7 +10,7 @@ const TOKEN = 'millrace.token'
 const PROJECT = 'millrace.project'
 
 export type Session =
-  | { readonly kind: 'unknown' | 'nobody' }
+  | { readonly kind: 'unknown' | 'signed-out' }
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'person'; readonly account: Account; readonly projectId: number | undefined }
 
@@ -83,7 +83,7 @@ export async function loadSession(): Promise<void> {
   const token = sessionStorage.getItem(TOKEN)
   if (token !== null) return session.set({ kind: 'token', token })
   const { isSignedIn } = await api.call('signIn.methods')
-  if (!isSignedIn) return session.set({ kind: 'nobody' })
+  if (!isSignedIn) return session.set({ kind: 'signed-out' })
   const account = await api.call('account.get')
   session.set({ kind: 'person', account, projectId: projectOf(account) })
 }
@@ -105,6 +105,6 @@ export function chooseProject(projectId: number): void {
 export function signOut(): void {
   const { kind } = session.get()
   sessionStorage.removeItem(TOKEN)
-  session.set({ kind: 'nobody' })
+  session.set({ kind: 'signed-out' })
   if (kind === 'person') void api.call('account.signOut').catch(() => undefined) // it may have ended already
 }

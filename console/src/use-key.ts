@@ -10,7 +10,7 @@ export interface Binding {
 
 export const bindings = new Set<Binding>()
 
-/** A field keeps the focus for a moment after its dialog was closed: nobody types into what is not shown. */
+/** A field keeps the focus for a moment after its dialog was closed: what is not shown gets no typing. */
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&

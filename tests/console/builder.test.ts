@@ -70,7 +70,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.keyboard.press('n')
     await page.getByLabel('Component').selectOption({ label: 'HTTP extractor' })
     await page.getByRole('textbox', { name: 'Name' }).fill('Sample')
-    await page.getByRole('button', { name: 'Make the configuration' }).click()
+    await page.getByRole('button', { name: 'Create the configuration' }).click()
     await page.getByRole('link', { name: 'Open in the builder' }).click()
     await page.getByLabel('Base address').fill(`${stack.url}/sample/`)
 
@@ -102,7 +102,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await step('Login')
     await page.getByLabel('Value of password').fill('lovelace')
     await live.getByRole('button', { name: 'Login only' }).click()
-    await live.getByText('Only the login was asked for.').waitFor()
+    await live.getByText('Only the login was requested.').waitFor()
 
     await step('Pages')
     await page.getByRole('button', { name: 'Suggest from a real answer' }).click()
@@ -112,7 +112,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByLabel('Sent as').fill('after') // a guess of the suggestion
     await page.keyboard.press('Control+Enter')
     await live.getByRole('button', { name: /Page 3/ }).waitFor()
-    await live.getByText('You asked for 3 pages').waitFor()
+    await live.getByText('You requested 3 pages').waitFor()
     await live.getByText('orders 50').waitFor()
     await live.getByRole('button', { name: /Page 2/ }).click()
     await live
@@ -194,7 +194,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'Run again' }).click()
     await page.getByRole('heading', { name: /^Broken failed/ }).waitFor()
     await page.getByText('parameters.config.jobs[0].endpoint was "orders"').waitFor()
-    await page.getByRole('button', { name: 'Take it back' }).click()
+    await page.getByRole('button', { name: 'Revert it' }).click()
     await page.getByRole('button', { name: 'Apply and rerun' }).click()
     await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor()
     nothingWrong()
@@ -295,7 +295,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByLabel('Base address').fill(`${stack.url}/sample/`)
     await live.getByRole('button', { name: 'Whole plan' }).click()
     await live.getByText('orders 50').waitFor()
-    await live.getByRole('button', { name: 'Ask the API again' }).click()
+    await live.getByRole('button', { name: 'Query the API again' }).click()
 
     await page.getByRole('button', { name: 'Try a function' }).click()
     const drawer = page.getByRole('dialog', { name: 'Try a function' })
@@ -360,7 +360,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
       await page.getByLabel(/A curl command/).fill(document)
       await page.getByRole('button', { name: 'Read it into the steps' }).click()
       await page.getByRole('dialog', { name: 'Import', exact: true }).waitFor({ state: 'detached' })
-      const notes = page.getByRole('button', { name: 'Go on' }) // what was guessed
+      const notes = page.getByRole('button', { name: 'Continue' }) // what was guessed
       if (await notes.isVisible()) await notes.click()
       await page.locator('dialog').waitFor({ state: 'detached' })
     }

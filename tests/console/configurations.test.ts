@@ -131,7 +131,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByLabel('Address of the file').fill(`http://127.0.0.1:${(files.address() as AddressInfo).port}/drinks.csv`)
     await page.getByRole('button', { name: 'Fetch the file' }).click()
     await page.getByRole('heading', { name: '2 rows can be read.' }).waitFor()
-    await page.getByRole('button', { name: 'Make the table' }).click()
+    await page.getByRole('button', { name: 'Create the table' }).click()
     await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
     await page.getByRole('cell', { name: 'Milk' }).waitFor()
     assert.match(page.url(), /\/storage\/in\.c-main\.drinks$/)
@@ -154,8 +154,8 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
         .filter({ has: page.locator(`a[href*="/jobs/${id}"]`) })
         .getByRole('checkbox')
         .check()
-    await page.getByRole('button', { name: 'End 2 jobs' }).click()
-    await page.getByText('2 jobs will end.').waitFor()
+    await page.getByRole('button', { name: 'Terminate 2 jobs' }).click()
+    await page.getByText('2 jobs will be terminated.').waitFor()
     await until('both to have ended', async () => {
       const states = await Promise.all(
         ids.map(async (id) => (await stack.request('GET', `/queue/jobs/${id}`)).json<{ status: string }>().status),
@@ -193,7 +193,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('dialog', { name: 'Help' }).getByText('versionConflict').first().waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^Keep version|^Save as version/ }).waitFor()
-    await page.getByRole('button', { name: 'Take mine' }).click()
+    await page.getByRole('button', { name: 'Use mine' }).click()
     await page.getByRole('button', { name: /^Save as version/ }).click() // saved at once
     await page.getByRole('complementary', { name: 'Rows' }).waitFor()
     const row = (await ok('GET', '/shop/rows/customers')).json<{ configuration: typeof theirs }>()
@@ -335,7 +335,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await ok('POST', '', { configurationId: 'varied', name: 'Varied', configuration: { parameters } })
     await go('/components/keboola.ex-generic-v2/varied?tab=variables')
     await page.getByText('It uses day').waitFor()
-    await page.getByRole('button', { name: 'Give it variables' }).click()
+    await page.getByRole('button', { name: 'Add variables' }).click()
     await page.getByLabel('Value of day').fill('2026-01-31')
     await page.getByRole('button', { name: 'Save the variables' }).click()
     await page.getByText('The variables are saved.').waitFor()
@@ -360,8 +360,8 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByText(/rows\.orders\.configuration\.parameters\.config\.jobs\[0\]\.endpoint/).waitFor()
     await page.getByRole('button', { name: 'As text' }).click()
     await page.getByLabel('Difference as text').waitFor()
-    await page.getByRole('button', { name: 'Bring version 4 back' }).click()
-    await page.getByText(/^Version 4 is back, as version/).waitFor()
+    await page.getByRole('button', { name: 'Restore version 4' }).click()
+    await page.getByText(/^Version 4 is restored, as version/).waitFor()
     assert.match(await shop(), /"baseUrl":\s*"https:\/\/shop.example\/"/)
     await page.getByRole('button', { name: 'Copy version 4' }).click()
     await page.getByRole('heading', { name: 'Shop API, version 4' }).waitFor()
@@ -410,7 +410,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     const isQuick = (view: 'text' | 'value') => times.some((one) => one[view] < 4 * one.calibration)
     // Programs beside this one can fall into a measurement, hardly into each of many.
     for (let turn = 0; turn < 30 && !(isQuick('text') && isQuick('value')); turn++) {
-      const value = await showing('By value', 'p.id')
+      const value = await showing('By value', 'p.identifier')
       const calibration = await reading()
       times.push({ calibration, value, text: await showing('As text', '.lines .diff-line') })
     }
@@ -488,7 +488,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'Deleted', exact: true }).click()
     await page.getByLabel('Select Other API').check()
     await page.getByRole('button', { name: 'Restore 1 configuration' }).click()
-    await page.getByText('It is back, with its rows and versions.').waitFor()
+    await page.getByText('Restored, with its rows and versions.').waitFor()
     await page.getByRole('button', { name: 'Catalogue' }).click()
     await page.getByText('used by 4 configurations').waitFor()
     await page.getByRole('button', { name: 'About HTTP extractor' }).click()

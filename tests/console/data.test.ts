@@ -108,17 +108,17 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('a column is described, added and deleted, each with what it would do before', async () => {
     await go('/storage/in.c-shop.orders?tab=schema')
-    await page.getByRole('button', { name: 'Change price' }).click()
+    await page.getByRole('button', { name: 'Change price', exact: true }).click()
     await page.getByLabel('Description').fill('In crowns')
     await page.getByRole('button', { name: 'See what the change would do' }).click()
-    await page.getByText(/Every row fits the change\. Used by Sums/).waitFor()
+    await page.getByText(/Every row allows the change\. Used by Sums/).waitFor()
     await page.getByRole('button', { name: 'Change price', exact: true }).last().click()
     await page.getByRole('cell', { name: 'In crowns' }).waitFor()
     await page.getByRole('textbox', { name: 'Name' }).fill('note')
     await page.getByRole('button', { name: 'Add the column' }).click()
     await page.getByRole('button', { name: 'Change note' }).click()
     await page.getByRole('button', { name: 'See what deleting it would do' }).click()
-    await page.getByText('note would go from 3 rows.').waitFor()
+    await page.getByText('note would be deleted from 3 rows.').waitFor()
     await page.getByRole('button', { name: 'Delete note' }).click()
     await page.getByRole('cell', { name: 'note', exact: true }).waitFor({ state: 'detached' })
     await page.getByRole('region', { name: 'Primary key' }).getByLabel('name', { exact: true }).check()
@@ -128,18 +128,18 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('a column gets another type after its values were looked at', async () => {
     await go('/storage/in.c-shop.orders?tab=schema')
-    await page.getByRole('button', { name: 'Change name' }).click()
+    await page.getByRole('button', { name: 'Change name', exact: true }).click()
     await page.getByLabel('Type of name').selectOption('INTEGER')
-    await page.getByRole('button', { name: 'See which values fit' }).click()
+    await page.getByRole('button', { name: 'Check the values' }).click()
     await page.getByText(/^3 values in 3 rows would be lost: “Bread”, “Milk”, “Tea”\./).waitFor()
-    await page.getByRole('button', { name: 'Make name INTEGER, and 3 values null' }).waitFor()
-    await page.getByRole('button', { name: 'Change name' }).click()
-    await page.getByRole('button', { name: 'Change price' }).click()
+    await page.getByRole('button', { name: 'Change name to INTEGER, and 3 values to null' }).waitFor()
+    await page.getByRole('button', { name: 'Change name', exact: true }).click()
+    await page.getByRole('button', { name: 'Change price', exact: true }).click()
     await page.getByLabel('Type of price').selectOption('NUMERIC')
     await page.getByLabel('Length of the new type').fill('10,2')
-    await page.getByRole('button', { name: 'See which values fit' }).click()
-    await page.getByText(/^Every value fits: 3 rows would be written again with price as NUMERIC\./).waitFor()
-    await page.getByRole('button', { name: 'Make price NUMERIC' }).click()
+    await page.getByRole('button', { name: 'Check the values' }).click()
+    await page.getByText(/^Every value can be converted: 3 rows would be rewritten with price as NUMERIC\./).waitFor()
+    await page.getByRole('button', { name: 'Change price to NUMERIC' }).click()
     await page.getByText(/^price is NUMERIC now\./).waitFor()
     await page.getByRole('cell', { name: 'NUMERIC(10,2)' }).waitFor()
     nothingWrong()
@@ -150,7 +150,7 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     full = new Date(Date.now() + 1000) // the field of a time has whole seconds
     await go('/storage/in.c-shop.orders?tab=snapshots')
     await page.getByLabel('What the snapshot is for').fill('before the sale')
-    await page.getByRole('button', { name: 'Make a snapshot' }).click()
+    await page.getByRole('button', { name: 'Create a snapshot' }).click()
     await page.getByRole('cell', { name: 'before the sale' }).waitFor()
     await until('that time is past', () => Date.now() > full.getTime())
     const emptied = await stack.request('DELETE', '/v2/storage/tables/in.c-shop.orders/rows?allowTruncate=1')
@@ -206,17 +206,17 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
         await page.getByLabel('Value of the filter').press('Enter')
       }
       await filter('kind', 'contains', 'VEN')
-      await page.getByText('1 to 6, 6 rows fit').waitFor()
+      await page.getByText('1 to 6, 6 rows match').waitFor()
       await page.getByRole('button', { name: 'And', exact: true }).click()
       await filter('amount', 'is over', '4.5')
-      await page.getByText('1 to 4, 4 rows fit').waitFor() // 6, 8, 10 and 12: as texts, 10 and 12 would be under 4
+      await page.getByText('1 to 4, 4 rows match').waitFor() // 6, 8, 10 and 12: as texts, 10 and 12 would be under 4
       await page
         .getByRole('columnheader', { name: /amount/ })
         .getByRole('button')
         .click()
       await page.waitForURL(/sort=amount/)
       await page.reload() // all of it is in the address
-      await page.getByText('1 to 4, 4 rows fit').waitFor()
+      await page.getByText('1 to 4, 4 rows match').waitFor()
       const cells = page.getByRole('region', { name: 'Data' }).locator('tbody tr')
       assert.deepEqual(await cells.allInnerTexts().then((all) => all.map((row) => row.split(/\s+/).at(-1))), [
         '6.5',
@@ -225,7 +225,7 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
         '12.5',
       ])
       await page.getByRole('button', { name: 'Remove the filter kind contains VEN' }).click()
-      await page.getByText('1 to 8, 8 rows fit').waitFor()
+      await page.getByText('1 to 8, 8 rows match').waitFor()
       nothingWrong()
     },
   )

@@ -39,7 +39,7 @@ test('flows in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('heading', { name: 'Nothing runs in order yet.' }).waitFor()
     await page.keyboard.press('n')
     await page.getByRole('textbox', { name: 'Name' }).fill('Nightly')
-    await page.getByRole('button', { name: 'Make the flow' }).click()
+    await page.getByRole('button', { name: 'Create the flow' }).click()
     await page.getByRole('heading', { name: 'Nightly: 0 tasks in 0 phases.' }).waitFor()
     for (const [index, task] of [
       'Collect, HTTP extractor',
@@ -158,7 +158,7 @@ test('flows in a browser', { timeout: 400_000 }, async (t) => {
     })
     assert.equal(put.status, 200, put.text)
     await page.getByRole('button', { name: /^Save Ctrl/ }).click()
-    await page.getByRole('heading', { name: /while you were editing. Everything fits together/ }).waitFor()
+    await page.getByRole('heading', { name: /while you were editing. There are no conflicts/ }).waitFor()
     await page.getByRole('button', { name: 'Save as version 4' }).click()
     await graph.getByRole('button', { name: 'Before', exact: true }).waitFor()
     await graph.getByRole('button', { name: /^Disabled Clean/ }).waitFor()
@@ -170,7 +170,7 @@ test('flows in a browser', { timeout: 400_000 }, async (t) => {
     await make(FLOW, 'wrong', { phases: [{ id: 1, name: 'One' }], tasks: [lost] })
     await go('/flows/keboola.flow/wrong')
     await page.getByRole('button', { name: /^(Failed|Warning) Lost/ }).waitFor()
-    await page.getByRole('heading', { name: 'To be mended' }).waitFor()
+    await page.getByRole('heading', { name: 'Problems' }).waitFor()
   })
 
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>

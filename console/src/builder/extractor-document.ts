@@ -299,7 +299,7 @@ export const PAGES: readonly Kind[] = [
   { id: 'response.param', name: 'Next token', note: 'value in the answer' },
   { id: 'response.link', name: 'Link header', note: 'address in a header' },
   { id: 'zendesk.response.url', name: 'Next link of Zendesk', note: 'ends when it is up to date' },
-  { id: 'none', name: 'One page only', note: 'no more requests' },
+  { id: 'none', name: 'One page only', note: 'one request' },
 ]
 
 /** Plain names for the settings of each way, where the schema has only the key. */

@@ -1,4 +1,4 @@
-// What differs between two documents, by path; and what two people changed in one document, put together.
+// What differs between two documents, by path; and what two people changed in one document, merged.
 
 import { isRecord, type Path, parsed, putAt, sliceAt, valueIn } from './json-text.ts'
 

@@ -117,7 +117,7 @@ test('the changes between two documents lead from one to the other', () => {
   )
 })
 
-test('changes of two people that do not touch are both kept, whoever saved first', () => {
+test('changes of two people that do not touch are both kept, in either order of saving', () => {
   fc.assert(
     fc.property(document, tree, tree, (shared, one, other) => {
       const base = { shared, one: 0, other: 0 }

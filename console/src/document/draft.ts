@@ -14,7 +14,7 @@ export interface Draft {
   readonly base: Saved
   readonly text: string
   readonly isChanged: boolean
-  /** Somebody saved a newer version since the editing began. */
+  /** Another person saved a newer version since the editing began. */
   readonly isBehind: boolean
   readonly edit: (text: string) => void
   readonly discard: () => void

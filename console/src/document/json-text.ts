@@ -1,4 +1,4 @@
-// A configuration is edited as the text it is: a change of one value leaves every other byte alone, so keys that nobody knows, big
+// A configuration is edited as the text it is: a change of one value leaves every other byte alone, so unknown keys, big
 // numbers and the order of keys survive whichever view made the change.
 
 import { applyEdits, findNodeAtLocation, modify, type Node, parseTree } from 'jsonc-parser'

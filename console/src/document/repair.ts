@@ -1,4 +1,4 @@
-// Which values of a configuration can mend a failure that points at a place in it. Pure.
+// Which values of a configuration can fix a failure that points at a place in it. Pure.
 
 import { isRecord, type Path, valueIn } from './json-text.ts'
 

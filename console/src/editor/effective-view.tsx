@@ -1,4 +1,4 @@
-// What will really run: the root and the row put together, each value with its origin.
+// What will really run: the root and the row merged, each value with its origin.
 
 import { useState } from 'react'
 import { effectiveConfiguration } from '../../../contract/effective-configuration.ts'

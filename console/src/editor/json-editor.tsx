@@ -72,7 +72,7 @@ export default function JsonEditor({ label, text, onChange, schema, isPart = fal
     const editor = view.current
     const current = editor?.state.doc.toString()
     const isOwn = typed.current.isOwn(text)
-    // Another view changed the document. Differences of white space alone are the typing of whoever is here.
+    // Another view changed the document. Differences of white space alone come from typing here.
     if (editor && current !== undefined && !isOwn && current !== text && !isSameDocument(current, text)) {
       typed.current.clear()
       editor.dispatch({ changes: { from: 0, to: current.length, insert: text } })

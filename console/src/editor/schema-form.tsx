@@ -36,7 +36,7 @@ import './editor.css'
 
 interface FormContext {
   readonly set: SchemaSet
-  /** Groups below the first level are only named until somebody sets them. */
+  /** Groups below the first level are only named until they are set. */
   readonly base: Path
   readonly document: unknown
   /** What applies where this document says nothing: the root, for a row. */
@@ -197,7 +197,7 @@ function Unknown({ schema, path }: { schema: Schema; path: Path }) {
   )
 }
 
-/** A part with members of its own. One that is not set is only named until somebody adds it. */
+/** A part with members of its own. One that is not set is only named until it is added. */
 function Group({ name, schema, path }: { name: string; schema: Schema; path: Path }) {
   const { set, base, document, inherited, put, helpFor } = useForm()
   const help = helpFor(path)

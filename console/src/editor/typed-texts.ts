@@ -1,4 +1,4 @@
-// What is typed into an editor comes back as its text, late when somebody types fast. It must not be taken for a change from elsewhere,
+// What is typed into an editor comes back as its text, late when a person types fast. It must not be taken for a change from elsewhere,
 // which would replace what was typed since.
 
 export interface TypedTexts {

@@ -70,5 +70,5 @@ export async function runSampleShop(): Promise<string> {
 export const breakSampleShop = () =>
   api.call('rows.update', {
     path: { ...place, rowId: ORDERS_ROW },
-    body: { configuration: ordersRow({ limit: 50, bad: 'yes' }), changeDescription: 'Ask for the bad record' },
+    body: { configuration: ordersRow({ limit: 50, bad: 'yes' }), changeDescription: 'Request the bad record' },
   })

@@ -1,7 +1,7 @@
 import { CopyButton } from './copy.tsx'
 import './parts.css'
 
-/** What an action does, as commands to copy; folded until somebody asks. */
+/** What an action does, as commands to copy; folded until it is opened. */
 export const Commands = ({ title, commands }: { title: string; commands: readonly string[] }) => (
   <details className="fine commands">
     <summary>{title}</summary>

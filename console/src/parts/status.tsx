@@ -15,7 +15,7 @@ const LOOKS: Readonly<Record<string, Look>> = {
   error: { word: 'Failed', icon: 'st-err', tone: 'failed' },
   failed: { word: 'Failed', icon: 'st-err', tone: 'failed' },
   processing: { word: 'Running', icon: 'st-run', tone: 'running' },
-  terminating: { word: 'Ending', icon: 'stop', tone: 'stop' },
+  terminating: { word: 'Terminating', icon: 'stop', tone: 'stop' },
   terminated: { word: 'Terminated', icon: 'st-stop', tone: 'stop' },
   stopped: { word: 'Stopped', icon: 'st-stop', tone: 'stop' },
   waiting: { word: 'Waiting', icon: 'st-wait', tone: 'idle' },

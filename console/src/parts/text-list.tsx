@@ -34,7 +34,7 @@ export function TextList({
             onClick={() => onChange(values.filter((one) => one !== value))}
           >
             <Icon name="x" size="small" />
-            <span className="visually-hidden">Take out {value}</span>
+            <span className="visually-hidden">Remove {value}</span>
           </button>
         </span>
       ))}

@@ -1,4 +1,4 @@
-// Single keys do what buttons do, and are off while somebody types. `?` shows those of the screen.
+// Single keys do what buttons do, and are off while a person types. `?` shows those of the screen.
 
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'

@@ -55,7 +55,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const found = useLoad('search.everything', { query: { text: query, limit: 8 } }, { enabled: isSearch })
   const buckets = useLoad('globalSearch.search', { query: { query, types: 'bucket', limit: 8 } }, { enabled: isSearch })
   const all = useEntries(query, [...(found.data?.items ?? []), ...bucketsIn(buckets.data?.items ?? [])], onClose)
-  // Nothing is shown in part: an answer that comes later would push away what somebody is about to click.
+  // Nothing is shown in part: an answer that comes later would move what a person is about to click.
   const isSearching = text.trim() !== query || (isSearch && (found.isPending || buckets.isPending))
   const entries = isSearching ? [] : all
   const move = (step: number) => setSelected((entries.length + selected + step) % Math.max(entries.length, 1))
@@ -122,7 +122,7 @@ function useEntries(query: string, found: readonly Found[], onClose: () => void)
   }
   const commands: readonly Entry[] = [
     { key: 'upload', icon: 'upload', name: 'Upload data', note: 'command', run: () => go('/upload') },
-    { key: 'sql', icon: 'sql', name: 'Ask by SQL', note: 'command', run: () => go('/sql') },
+    { key: 'sql', icon: 'sql', name: 'Query with SQL', note: 'command', run: () => go('/sql') },
     { key: 'try', icon: 'play', name: 'Try it with the sample shop', note: 'command', run: () => go('/try') },
     { key: 'account', icon: 'people', name: 'Your account', note: 'command', run: () => go('/account') },
     ...places.map(({ to, name, icon }) => ({ key: to, icon, name: `Go to ${name}`, note: 'place', run: () => go(to) })),

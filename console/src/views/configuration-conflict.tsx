@@ -1,4 +1,4 @@
-// Somebody saved meanwhile: what fits together is merged already, and one decision at a time is asked.
+// Another person saved meanwhile: changes without conflict are already merged, and one decision at a time is requested.
 
 import { type ReactNode, useState } from 'react'
 import { isSameDocument, type MergeStep, merged, mergeSteps } from '../document/changes.ts'
@@ -28,7 +28,7 @@ interface Editing {
   readonly onSaved?: () => void
 }
 
-/** `screen`: in the place of the editor, while a save waits for decisions. `note`: above it, when somebody has saved meanwhile. */
+/** `screen`: in the place of the editor, while a save waits for decisions. `note`: above it, when another person has saved meanwhile. */
 export function useConflict({ loaded, documents, save, why, onSaved }: Editing): {
   readonly screen: ReactNode
   readonly note: ReactNode
@@ -112,12 +112,12 @@ function Conflict({
           <h2 className="page-sentence">
             {who} saved version {loaded.configuration.version} while you were editing.{' '}
             {conflicts.length === 0
-              ? 'Everything fits together.'
+              ? 'There are no conflicts.'
               : `${plural(conflicts.length, 'value')} ${conflicts.length === 1 ? 'needs' : 'need'} your decision.`}
           </h2>
           <p className="subtitle">
-            {plural(rows.length - conflicts.length, 'change')} {rows.length - conflicts.length === 1 ? 'fits' : 'fit'} together
-            and {rows.length - conflicts.length === 1 ? 'is' : 'are'} merged already. Nothing is saved until you say so.
+            {plural(rows.length - conflicts.length, 'change')} {rows.length - conflicts.length === 1 ? 'has' : 'have'} no conflict
+            and {rows.length - conflicts.length === 1 ? 'is' : 'are'} already merged. Nothing is saved until you save.
           </p>
         </div>
         <button type="button" className="button ghost" onClick={onBack}>
@@ -187,14 +187,14 @@ function Decision({
         isPicked={step.isConflict && !isMine}
         note={step.isConflict ? why : undefined}
         onTake={step.isConflict && isMine ? () => onChoose(false) : undefined}
-        take={`Take that of ${who}`}
+        take={`Use the value of ${who}`}
       />
       <Side
         label="Yours"
         value={step.mine}
         isPicked={step.isConflict && isMine}
         onTake={step.isConflict && !isMine ? () => onChoose(true) : undefined}
-        take="Take mine"
+        take="Use mine"
       />
     </>
   )
@@ -222,7 +222,7 @@ const Side = ({
         {isPicked ? (
           <span className="status running fine">
             <Icon name="check" size="small" />
-            taken
+            used
           </span>
         ) : null}
         {onTake ? (

@@ -51,7 +51,7 @@ function saveOver(place: ConfigurationPlace, key: string, { base, text }: Kept, 
 
 export interface SaveRequest {
   readonly why: string
-  /** By key: documents put together with a newer version, to be saved over that one. */
+  /** By key: documents merged with a newer version, to be saved over that one. */
   readonly merged?: ReadonlyMap<string, Kept>
 }
 
@@ -71,7 +71,7 @@ export function useSave(place: ConfigurationPlace, documents: readonly OpenDocum
               if (!isVersionConflict(error)) throw error
               const loaded = await readConfiguration(place)
               const base = key === ROOT ? loaded.root : loaded.rows.get(key)
-              // Whoever saved meanwhile changed nothing that this document says.
+              // The newer version changed nothing in this document.
               if (!base || !isSameDocument(base.text, wanted.base.text)) throw error
               await saveOver(place, key, { base, text: wanted.text }, why)
             })

@@ -13,7 +13,7 @@ const LIVES: readonly (readonly [number, string])[] = [
   [604_800, 'a week'],
 ]
 
-/** Whoever has a link needs nothing else: it is made when somebody asks for it, and says when it ends. */
+/** A link needs no sign-in: it is created on request and shows when it expires. */
 export function FileLink({ file }: { file: StoredFile }) {
   const [seconds, setSeconds] = useState(3600)
   const make = useMutation({
@@ -36,7 +36,7 @@ export function FileLink({ file }: { file: StoredFile }) {
           </select>
         </label>
         <button type="button" className="button small" disabled={make.isPending} onClick={() => make.mutate()}>
-          Make a link
+          Create a link
         </button>
       </div>
       {make.error ? <Problem error={make.error} /> : null}
@@ -44,7 +44,7 @@ export function FileLink({ file }: { file: StoredFile }) {
         <div className="note good" role="status">
           <div className="grow stack-2">
             <p>
-              Whoever has this link can download {file.isSliced ? 'the manifest' : 'the file'} until {moment(make.data.until)}{' '}
+              Anyone with this link can download {file.isSliced ? 'the manifest' : 'the file'} until {moment(make.data.until)}{' '}
               {zone}, without signing in.
             </p>
             <code className="code sunken wrap link-text">{make.data.url}</code>

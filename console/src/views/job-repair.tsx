@@ -85,7 +85,7 @@ function RepairForm({ job, cause, where, loaded }: { job: Job; cause: Cause; whe
             </p>
           </div>
           <button type="button" className="button small" onClick={() => before.map(({ path: at, value }) => edit(at, value))}>
-            Take {before.length === 1 ? 'it' : 'them'} back
+            Revert {before.length === 1 ? 'it' : 'them'}
           </button>
         </div>
       ) : null}

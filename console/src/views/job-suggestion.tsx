@@ -94,7 +94,7 @@ export function SuggestedRepair({ job, cause, message, onStarted }: SuggestedPro
       ? {
           concludedFrom: `It went well with version ${version}; this is all that was changed since.`,
           changes: changed,
-          does: `Bring version ${version} back and rerun`,
+          does: `Restore version ${version} and rerun`,
           saves: `version ${version} as the newest one`,
           save: () => api.call('configurations.rollBack', { path: { ...place, versionId: version }, body: {} }),
         }
@@ -107,7 +107,7 @@ export function SuggestedRepair({ job, cause, message, onStarted }: SuggestedPro
 
 interface RepairProps extends Pick<SuggestedProps, 'job' | 'onStarted'> {
   readonly repair: Repair
-  /** The version that undo brings back. */
+  /** The version that undo restores. */
   readonly before: number
 }
 

@@ -65,7 +65,7 @@ export function SnapshotDifference({
 }) {
   const [one, other] = useMemo(() => [documentOf(before), documentOf(after)], [before, after])
   const changes = useMemo(() => differencesBetween(one, other), [one, other])
-  if (changes.length === 0) return <p className="inset mute">Both say the same.</p>
+  if (changes.length === 0) return <p className="inset mute">No differences.</p>
   if (!isText) return <Changes changes={changes} note={note} />
   return (
     <Suspense fallback={<Lines count={8} />}>

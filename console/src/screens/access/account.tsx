@@ -81,7 +81,7 @@ function Password({ account }: { account: Account }) {
       setCurrent('')
       setPassword('')
       await loadSession()
-      toast('The password is changed. Your other sessions have ended.')
+      toast('The password is changed. Your other sessions are signed out.')
     },
   })
   return (
@@ -130,7 +130,7 @@ function Authenticator({ account }: { account: Account }) {
       turnOn.reset()
       propose.reset()
       await loadSession()
-      toast('Signing in takes the password alone now.')
+      toast('Signing in requires only the password now.')
     },
   })
   const passwordField = account.hasPassword ? (
@@ -159,7 +159,7 @@ function Authenticator({ account }: { account: Account }) {
     return (
       <Card title="Authenticator">
         <Form onSubmit={() => turnOff.mutate()}>
-          <p className="body-text">Signing in asks for a code. {account.recoveryCodesLeft} recovery codes are left.</p>
+          <p className="body-text">Signing in requires a code. {account.recoveryCodesLeft} recovery codes are left.</p>
           {passwordField}
           {turnOff.error ? <Problem error={turnOff.error} /> : null}
           <button type="submit" className="button danger">
@@ -173,7 +173,9 @@ function Authenticator({ account }: { account: Account }) {
     return (
       <Card title="Authenticator">
         <div className="inset stack-4">
-          <p className="body-text">A code from your phone, besides the password, keeps others out who know it.</p>
+          <p className="body-text">
+            A code from your phone, besides the password, protects the account even when others know the password.
+          </p>
           {propose.error ? <Problem error={propose.error} /> : null}
           <button type="button" className="button" onClick={() => propose.mutate()}>
             Set up an authenticator
@@ -215,7 +217,7 @@ function Sessions() {
     mutationFn: (id: number) => api.call('account.endSession', { path: { id: String(id) } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['account.sessions'] })
-      toast('The session has ended.')
+      toast('The session is revoked.')
     },
   })
   return (
@@ -223,7 +225,7 @@ function Sessions() {
       {end.error ? <Problem error={end.error} /> : null}
       <Loaded query={query} skeleton={<Lines />}>
         {(sessions) => (
-          <ListTable label="Sessions" columns={['Browser', 'Address', 'Signed in', 'Last used', { hidden: 'End' }]}>
+          <ListTable label="Sessions" columns={['Browser', 'Address', 'Signed in', 'Last used', { hidden: 'Revoke' }]}>
             {sessions.map((session) => (
               <SessionRow key={session.id} session={session} onEnd={() => end.mutate(session.id)} />
             ))}
@@ -245,7 +247,7 @@ const SessionRow = ({ session, onEnd }: { session: Session; onEnd: () => void })
     <td>
       {session.isCurrent ? null : (
         <button type="button" className="button small danger" onClick={onEnd}>
-          End
+          Revoke
         </button>
       )}
     </td>

@@ -153,7 +153,7 @@ function Invitations({ projectId }: { projectId: number }) {
         <h2>Invited</h2>
       </header>
       {takeBack.error ? <Problem error={takeBack.error} /> : null}
-      <ListTable label="Invitations" columns={['E-mail', 'Role', 'By', 'Ends', { hidden: 'Take back' }]}>
+      <ListTable label="Invitations" columns={['E-mail', 'Role', 'By', 'Expires', { hidden: 'Revoke' }]}>
         {list.map(({ id, email, role, creator, expires }) => (
           <tr key={id}>
             <td className="medium">{email}</td>
@@ -161,13 +161,8 @@ function Invitations({ projectId }: { projectId: number }) {
             <td>{creator.name}</td>
             <td className="nowrap">{until(expires)}</td>
             <td>
-              <button
-                type="button"
-                className="button small"
-                aria-label={`Take back ${email}`}
-                onClick={() => takeBack.mutate(id)}
-              >
-                Take back
+              <button type="button" className="button small" aria-label={`Revoke ${email}`} onClick={() => takeBack.mutate(id)}>
+                Revoke
               </button>
             </td>
           </tr>
@@ -198,7 +193,7 @@ function Invite({ projectId, onClose }: { projectId: number; onClose: () => void
     return (
       <Dialog title="The invitation" onClose={onClose}>
         <div className="inset stack-4">
-          <p className="body-text">Hand this link to {email}. It works once, for 7 days, and is shown only now.</p>
+          <p className="body-text">Send this link to {email}. It works once, for 7 days, and is shown only now.</p>
           <div className="note good">
             <code className="mono grow wrap">{link}</code>
             <CopyButton text={link} />
@@ -225,7 +220,7 @@ function Invite({ projectId, onClose }: { projectId: number; onClose: () => void
         {problem ? <Problem error={problem} /> : null}
         <div className="flex-row">
           <button type="submit" className="button primary" disabled={invite.isPending}>
-            Make the link
+            Create the link
           </button>
           <button type="button" className="button" disabled={email === '' || add.isPending} onClick={() => add.mutate()}>
             Add without a link

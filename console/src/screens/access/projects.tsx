@@ -1,4 +1,4 @@
-// Projects of the stack, for its admins: make, rename, pause, delete and bring back.
+// Projects of the stack, for its admins: make, rename, pause, delete and restore.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -107,16 +107,16 @@ const WORDS = {
   pause: {
     title: 'Pause',
     label: 'Reason',
-    hint: 'Everybody who is refused reads it. What runs ends; nothing starts or changes until you resume it.',
+    hint: 'Shown to everyone who is refused. Running jobs are terminated; nothing starts or changes until you resume it.',
     submit: 'Pause it',
     done: 'The project is paused.',
   },
   delete: {
     title: 'Delete',
     label: 'Type its name',
-    hint: 'Nobody gets in any more. It can be brought back for 7 days; then everything of it is gone.',
+    hint: 'Access is blocked. It can be restored for 7 days; then all of its data is deleted.',
     submit: 'Delete it',
-    done: 'Deleted. It can be brought back for 7 days.',
+    done: 'Deleted. It can be restored for 7 days.',
   },
 } as const
 
@@ -166,7 +166,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
         <Field id="project-name" label="Name of the project" value={name} onChange={setName} />
         {create.error ? <Problem error={create.error} /> : null}
         <button type="submit" className="button primary" disabled={create.isPending}>
-          Make the project
+          Create the project
         </button>
       </Form>
     </Dialog>
@@ -175,21 +175,21 @@ function NewProject({ onClose }: { onClose: () => void }) {
 
 function Deleted() {
   const query = useLoad('projects.deleted')
-  const restore = useChange((id: number) => api.call('projects.restore', { path: pathOf(id) }), 'The project is back.')
+  const restore = useChange((id: number) => api.call('projects.restore', { path: pathOf(id) }), 'The project is restored.')
   const list = query.data ?? []
   if (list.length === 0) return null
   return (
     <section className="card" aria-label="Deleted projects">
       <h2 className="heading inset">Deleted</h2>
       {restore.error ? <Problem error={restore.error} /> : null}
-      <ListTable label="Deleted projects" columns={['Name', 'Gone', { hidden: 'Bring back' }]}>
+      <ListTable label="Deleted projects" columns={['Name', 'Deleted', { hidden: 'Restore' }]}>
         {list.map(({ id, name, purgeTime }) => (
           <tr key={id}>
             <td className="medium">{name}</td>
             <td className="nowrap">{purgeTime === undefined ? '' : until(purgeTime)}</td>
             <td>
               <button type="button" className="button small" onClick={() => restore.mutate(id)}>
-                Bring back
+                Restore
               </button>
             </td>
           </tr>

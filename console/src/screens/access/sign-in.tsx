@@ -18,8 +18,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   'people.oidcUnavailable': 'The sign-in service does not answer. Try again, or sign in another way.',
   'people.oidcRefused': 'The sign-in service did not vouch for you, or its answer was not right. Try again.',
   'people.oidcBegin': 'The sign-in took too long or began in another browser. Begin again here.',
-  'people.oidcEmail': 'The sign-in service did not give a verified e-mail.',
-  'people.oidcUnknown': 'Nobody on this stack has your e-mail. Ask an admin of a project to invite you.',
+  'people.oidcEmail': 'The sign-in service did not return a verified e-mail.',
+  'people.oidcUnknown': 'No person on this stack has your e-mail. Ask an admin of a project to invite you.',
 }
 
 /** The address may carry a link that works once, or the name of a problem; what is read is taken away from it. */
@@ -94,7 +94,7 @@ const Entry = ({ children }: { children: ReactNode }) => (
         </div>
         {children}
       </div>
-      <p className="fine mute">This page asks nobody but this stack.</p>
+      <p className="fine mute">This page sends requests to this stack only.</p>
     </main>
     <aside className="entry-facts">
       <ul>
@@ -213,7 +213,7 @@ function PasswordForm() {
       {problem === undefined ? null : <Bad>{problem.message}</Bad>}
       <Submit isBusy={isBusy} />
       <p className="fine mute">
-        Lost your password? Whoever owns the machine makes a link:{' '}
+        Lost your password? An operator of the machine creates a link:{' '}
         <span className="identifier">millrace admin sign-in-link --email ...</span>
       </p>
     </Form>
@@ -243,8 +243,8 @@ function TokenForm() {
       {problem === undefined ? null : <Bad>{problem.message}</Bad>}
       <Submit isBusy={isBusy} />
       <p className="fine mute">
-        Lost it? <span className="identifier">npx millrace token reset-master</span> makes a new one, and{' '}
-        <span className="identifier">npx millrace admin sign-in-link</span> a link that makes you the stack admin.
+        Lost it? <span className="identifier">npx millrace token reset-master</span> creates a new one, and{' '}
+        <span className="identifier">npx millrace admin sign-in-link</span> a link for the stack admin.
       </p>
     </Form>
   )
@@ -316,14 +316,14 @@ function LinkForm({ link, onLeave }: { link: string; onLeave: () => void }) {
       ) : null}
       {problem === undefined ? null : <Bad>{problem.message}</Bad>}
       <button type="submit" className="button primary wide" disabled={isBusy}>
-        {isNew ? 'Make the account' : 'Sign in'}
+        {isNew ? 'Create the account' : 'Sign in'}
       </button>
     </Form>
   )
 }
 
 function sentenceOf({ kind, email, role, project, creator, expires }: LinkFacts): string {
-  const end = `The link works once and ends ${until(expires)}.`
+  const end = `The link works once and expires ${until(expires)}.`
   if (kind === 'admin') return `This makes you an admin of the whole stack. ${end}`
   if (kind === 'sign-in') return `This signs you in. ${end}`
   return `${creator} invites ${email} to the project ${project} as ${role}. ${end}`

@@ -41,13 +41,16 @@ function List({ tokens }: { tokens: readonly Token[] }) {
     mutationFn: (id: string) => api.call('tokens.delete', { path: { id } }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['tokens.list'] })
-      toast('The token is gone.')
+      toast('The token is revoked.')
     },
   })
   return (
     <>
       {remove.error ? <Problem error={remove.error} /> : null}
-      <ListTable label="Tokens" columns={['Description', 'May', 'Made', 'Last used', 'Expires', 'Id', { hidden: 'Revoke' }]}>
+      <ListTable
+        label="Tokens"
+        columns={['Description', 'Permissions', 'Created', 'Last used', 'Expires', 'Id', { hidden: 'Revoke' }]}
+      >
         {tokens.map((token) => (
           <tr key={token.id}>
             <td className="medium nowrap">{token.description}</td>
@@ -148,7 +151,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
         </fieldset>
         {create.error ? <Problem error={create.error} /> : null}
         <button type="submit" className="button primary" disabled={create.isPending}>
-          Make the token
+          Create the token
         </button>
       </Form>
     </Dialog>

@@ -87,7 +87,7 @@ export function Fixtures({
             Offline: answers of {fixture.name}
           </span>
           <button type="button" className="button small" onClick={() => onReplay(undefined)}>
-            Ask the API again
+            Query the API again
           </button>
         </>
       ) : recorded.length > 0 ? (

@@ -96,7 +96,7 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
               </ul>
               <div className="flex-row">
                 <button type="button" className="button primary push" onClick={close}>
-                  Go on
+                  Continue
                 </button>
               </div>
             </div>
@@ -104,7 +104,7 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
             <Form onSubmit={() => read.mutate()}>
               <Field
                 label="A curl command, an OpenAPI document or a HAR recording"
-                hint="It replaces what the steps say. Credentials become encrypted values."
+                hint="It replaces the values of the steps. Credentials become encrypted values."
               >
                 {(id) => (
                   <textarea

@@ -196,7 +196,7 @@ function WholePlan({ isBusy, onFetch }: { isBusy: boolean; onFetch: (request: Wa
 const Nothing = () => (
   <Teach>
     Fetch the first pages to see the request as it is sent, the answer, its items, the rows they become, and the request that
-    follows. What is typed is asked with, saved or not. Nothing is stored.
+    follows. Unsaved values are used too. Nothing is stored.
   </Teach>
 )
 
@@ -441,8 +441,8 @@ const WhatFollows = ({ walk }: { walk: Walk }) => {
             ? 'The request failed.'
             : (walk.next.stop ??
               (walk.pages === 0
-                ? 'Only the login was asked for.'
-                : `You asked for ${plural(walk.pages, 'page')}, and ${pages === 1 ? 'it was' : 'they were'} fetched. A whole run goes on.`))}
+                ? 'Only the login was requested.'
+                : `You requested ${plural(walk.pages, 'page')}, and ${pages === 1 ? 'it was' : 'they were'} fetched. A full run continues.`))}
         </p>
       </div>
     </div>

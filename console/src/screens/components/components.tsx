@@ -143,7 +143,7 @@ function Trash({ filter }: { filter: string }) {
     onSuccess: async (_, { length }) => {
       await queries.invalidateQueries({ queryKey: ['components.list'] })
       selection.clear()
-      toast(length === 1 ? 'It is back, with its rows and versions.' : `${length} are back, with their rows and versions.`)
+      toast(length === 1 ? 'Restored, with its rows and versions.' : `${length} are restored, with their rows and versions.`)
     },
   })
   return (
@@ -184,7 +184,7 @@ function Trash({ filter }: { filter: string }) {
                     disabled={restore.isPending}
                     onClick={() => restore.mutate([entry])}
                   >
-                    Bring back
+                    Restore
                   </button>
                 </li>
               ))}

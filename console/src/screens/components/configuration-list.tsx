@@ -202,7 +202,8 @@ export function ConfigurationList({ components, entries }: { components: readonl
   if (entries.length === 0)
     return (
       <Teach>
-        A configuration tells a component what to do: which API to read, where the rows go. Make one, run it, look at its tables.
+        A configuration defines what a component does: which API it reads, where the rows go. Create one, run it, look at its
+        tables.
       </Teach>
     )
   return (
@@ -238,7 +239,7 @@ export function ConfigurationList({ components, entries }: { components: readonl
               <th>Last runs</th>
               <th>Runs next</th>
               <th>Used by</th>
-              <th>Made by</th>
+              <th>Created by</th>
               <th className="numeric">Version</th>
               <th>State</th>
             </tr>

@@ -51,7 +51,7 @@ export function NewConfigurationDialog({ component = '', onClose }: { component?
           <input className="input" id="name" required value={name} onChange={(event) => setName(event.target.value)} />
         </div>
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
-          Make the configuration
+          Create the configuration
         </DialogEnd>
       </Form>
     </Dialog>

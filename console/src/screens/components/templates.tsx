@@ -64,7 +64,7 @@ export function TemplatesScreen() {
       title="Templates"
       crumbs={[{ name: 'Templates' }]}
       say={query.data ? `${plural(templates.length, 'pipeline')} to begin with.` : 'Templates'}
-      sub="A template asks a few questions and makes configurations, flows and schedules of the answers: all of them, or none."
+      sub="A template creates configurations, flows and schedules from a few answers: all of them, or none."
     >
       <div className="stack-4">
         <Instances />
@@ -102,14 +102,14 @@ function Instances() {
     mutationFn: (instance: string) => api.call('templates.deleteInstance', { path: { ...inBranch(), instance } }),
     onSuccess: async () => {
       await queries.invalidateQueries()
-      toast('Everything it made is in the trash; its schedules have ended.')
+      toast('Everything it created is in the trash; its schedules are deleted.')
     },
   })
   if (instances.length === 0) return null
   return (
     <section className="card" aria-labelledby="made">
       <header>
-        <h2 id="made">Made from templates</h2>
+        <h2 id="made">Created from templates</h2>
         <span className="count">{instances.length}</span>
       </header>
       {remove.error ? <Problem error={remove.error} /> : null}
@@ -175,7 +175,7 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
     onSuccess: async () => {
       await queries.invalidateQueries()
       onClose()
-      toast(`${name} is made. Its configurations can be run now.`)
+      toast(`${name} is created. Its configurations can be run now.`)
     },
   })
   const toggle = (id: string) =>
@@ -222,7 +222,7 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
             ))}
             {make.error ? <Problem error={make.error} /> : null}
             <button type="submit" className="button primary" disabled={make.isPending}>
-              Make it
+              Create
             </button>
           </Form>
         )}

@@ -24,7 +24,7 @@ type Variable = Answer<'vault.list'>[number]
 
 const route = getRouteApi('/vault')
 const SECRET = 'encrypted'
-/** A vault holds no more. */
+/** The maximum of a vault. */
 const ALL = 1000
 /** What the API accepts as the name of a variable. */
 const NAMES = '[A-Za-z0-9_\\-]{1,255}'
@@ -95,7 +95,7 @@ function Variables({ variables }: { variables: readonly Variable[] }) {
       await refresh()
       // What is listed of a secret is its cipher: it can be put back without being known.
       const undo = () => api.call('vault.save', { body: { key, value, flags, attributes } }).then(refresh)
-      toast(`${key} is gone. Runs that use it will fail.`, undo)
+      toast(`${key} is deleted. Runs that use it will fail.`, undo)
     },
   })
   const branchOf = ({ attributes: { branchId } }: Variable) =>
@@ -193,7 +193,9 @@ function SetVariable({ name = '', variable, onClose }: SetProps) {
         )}
         <Field
           label="Value"
-          hint={isHidden ? 'Encrypted before it is stored. It opens in a # field only.' : 'Everybody of the project can read it.'}
+          hint={
+            isHidden ? 'Encrypted before it is stored. It can be used in # fields only.' : 'Everyone in the project can read it.'
+          }
         >
           {(id) => (
             <input

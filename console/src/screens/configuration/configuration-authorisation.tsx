@@ -44,7 +44,7 @@ export function AuthorisationTab({ place, loaded }: { place: ConfigurationPlace;
           : setAt(now.root.text, ['authorization', 'oauth_api'], { id, version: 3 })
       await api.call('configurations.update', {
         path: place,
-        body: { configuration: text, changeDescription: id === undefined ? 'Authorisation taken out' : `Authorised by ${id}` },
+        body: { configuration: text, changeDescription: id === undefined ? 'Authorisation removed' : `Authorised by ${id}` },
         headers: { 'if-match': `"${now.root.version}"` },
       })
     },
@@ -125,7 +125,7 @@ function Account({
     mutationFn: () => api.call('oauth.revokeCredentials', { path }),
     onSuccess: async () => {
       await refresh()
-      toast('Taken back at the provider. Authorise it again to use it.')
+      toast('Revoked at the provider. Authorise it again to use it.')
     },
   })
   const begin = useBegin(place)
@@ -153,7 +153,7 @@ function Account({
           <dd>
             {moment(account.created)} by {account.creator.description}
           </dd>
-          <dt>Token ends</dt>
+          <dt>Token expires</dt>
           <dd>{account.expires ? `${moment(account.expires)}, ${until(account.expires)}; exchanged before a run` : 'never'}</dd>
         </dl>
         {test.data ? (
@@ -195,7 +195,7 @@ function Account({
             </button>
           ) : null}
           <button type="button" className="button ghost" disabled={isBusy} onClick={() => revoke.mutate()}>
-            Take it back
+            Revoke
           </button>
         </div>
       </div>
@@ -253,7 +253,7 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
   const begin = useBegin(place)
   const redirect = useLoad('oauth.provider', provider && { path: { id: provider.id }, query: { componentId: place.componentId } })
     .data?.redirectUrl
-  if (!provider) return <p className="inset mute">This stack knows no provider.</p>
+  if (!provider) return <p className="inset mute">This stack has no providers.</p>
   return (
     <Form
       onSubmit={() =>
@@ -274,7 +274,7 @@ function NewForm({ place, providers }: { place: ConfigurationPlace; providers: r
             </option>
           ))}
         </select>
-        {provider.scope ? <span className="hint">Asks for {provider.scope}</span> : null}
+        {provider.scope ? <span className="hint">Requests {provider.scope}</span> : null}
       </div>
       <div className="field">
         <Label htmlFor={ids[1]}>Name of this authorisation</Label>

@@ -65,7 +65,7 @@ export function MappingForm({
       <div className="stack-3">
         {entries.length === 0 && above.length > 0 ? (
           <p className="fine mute">
-            From root: {above.map((one) => textOf(one.source)).join(', ')}. A table that is added here takes their place.
+            From root: {above.map((one) => textOf(one.source)).join(', ')}. A table that is added here replaces them.
           </p>
         ) : null}
         {entries.map((entry, index) => (
@@ -234,7 +234,9 @@ function OutputFields({ entry, put, tables, buckets }: FieldsProps & { readonly 
           value={name}
           placeholder="orders"
           options={tables.filter(({ id }) => bucketOf(id) === bucket).map((one) => one.name)}
-          hint={destination === '' ? undefined : table ? `${destination} exists.` : `${destination} is made by the first load.`}
+          hint={
+            destination === '' ? undefined : table ? `${destination} exists.` : `${destination} is created by the first load.`
+          }
           onChange={(next) => put('destination', given(next === '' && bucket === '' ? '' : `${bucket}.${next}`))}
         />
         <ChoiceField

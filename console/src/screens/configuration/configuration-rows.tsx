@@ -280,7 +280,7 @@ function useRowChanges(place: ConfigurationPlace, rows: readonly ConfigurationRo
         })
       if (enable) toast('Enabled.')
       if (order) toast('The order is saved.')
-      if (remove) toast('Deleted. An earlier version of the configuration brings it back.')
+      if (remove) toast('Deleted. Restore an earlier version of the configuration to get it back.')
     },
   })
 }

@@ -63,10 +63,10 @@ function NoVariables({ place, used, name }: { place: ConfigurationPlace; used: r
         <p className="body-text soft">
           {used.length === 0
             ? 'Write a name in double braces, such as {{ day }}, and a run puts the value of the variable there.'
-            : `It uses ${used.join(', ')}, and nothing gives ${used.length === 1 ? 'it a value' : 'them values'} yet.`}
+            : `It uses ${used.join(', ')}, which ${used.length === 1 ? 'has no value' : 'have no values'} yet.`}
         </p>
         <button type="button" className="button primary" disabled={make.isPending} onClick={() => make.mutate()}>
-          Give it variables
+          Add variables
         </button>
         {make.error ? <Problem error={make.error} /> : null}
       </div>

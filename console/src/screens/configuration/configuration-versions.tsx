@@ -127,7 +127,7 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
     mutationFn: () => rollBackTo(from),
     onSuccess: async ({ version }) => {
       await queries.invalidateQueries()
-      toast(`Version ${from} is back, as version ${version}.`, async () => {
+      toast(`Version ${from} is restored, as version ${version}.`, async () => {
         await rollBackTo(String(current))
         await queries.invalidateQueries()
       })
@@ -156,7 +156,7 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
         {from === String(current) ? null : isPreview ? (
           <button type="button" className="button small" disabled={rollBack.isPending} onClick={() => rollBack.mutate()}>
             <Icon name="history" size="small" />
-            <span>Bring version {from} back</span>
+            <span>Restore version {from}</span>
           </button>
         ) : (
           <Link className="button small" to="." search={(search: object) => ({ ...search, version: from, to: String(current) })}>
@@ -173,7 +173,7 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
                 before={old as unknown as Snapshot}
                 after={next as unknown as Snapshot}
                 isText={view.isText}
-                note={isPreview ? `Bringing version ${from} back undoes exactly these.` : ''}
+                note={isPreview ? `Restoring version ${from} undoes exactly these.` : ''}
               />
             )}
           </Loaded>

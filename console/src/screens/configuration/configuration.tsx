@@ -109,7 +109,7 @@ export function ConfigurationScreen() {
   )
 }
 
-/** When it runs by itself; nothing where nobody has decided that. */
+/** When it runs by itself; nothing where no schedule exists. */
 function RunsNext({ componentId, configurationId }: ConfigurationPlace) {
   const { data = [] } = useLoad('scheduler.list', { query: { componentId, configurationId } })
   const next = data

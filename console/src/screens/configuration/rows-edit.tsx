@@ -48,7 +48,7 @@ export function EditRows({ rows, onClose }: { rows: readonly OpenDocument[]; onC
           <Label htmlFor={ids[1]}>Becomes</Label>
           <input className="input mono" id={ids[1]} value={text} onChange={(event) => setText(event.target.value)} />
           <span className="hint">
-            {text === '' ? 'Empty takes it away from these rows.' : `In all ${rows.length}. Nothing is saved yet.`}
+            {text === '' ? 'Empty removes it from these rows.' : `In all ${rows.length}. Nothing is saved yet.`}
           </span>
         </div>
         <div className="flex-row">

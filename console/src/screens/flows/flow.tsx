@@ -208,7 +208,7 @@ const Problems = ({ problems }: { problems: readonly FlowProblem[] }) =>
   problems.length === 0 ? null : (
     <section className="card" aria-labelledby="problems">
       <header>
-        <h2 id="problems">To be mended</h2>
+        <h2 id="problems">Problems</h2>
       </header>
       <ul className="list">
         {problems.map(({ level, path, message }) => (
@@ -398,7 +398,7 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
             checked={valueIn(document, [...path, 'continueOnFailure']) === true}
             onChange={(event) => edit([['continueOnFailure'], event.target.checked])}
           />
-          Go on when it fails
+          Continue when it fails
         </label>
       ) : (
         <div className="field">
@@ -482,7 +482,7 @@ function Before({ root, phase, flow }: SideProps & { phase: FlowPhase }) {
   const others = flow.phases.filter(({ id }) => id !== phase.id)
   return (
     <fieldset className="plain stack-2">
-      <legend className="label">Starts when these have ended</legend>
+      <legend className="label">Starts after these</legend>
       {others.map(({ id, name }) => (
         <label key={id} className="flex-row">
           <input

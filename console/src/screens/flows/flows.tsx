@@ -105,7 +105,7 @@ function NewFlow({ onClose }: { onClose: () => void }) {
           <input className="input" id="flow-name" required value={name} onChange={(event) => setName(event.target.value)} />
         </div>
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
-          Make the flow
+          Create the flow
         </DialogEnd>
       </Form>
     </Dialog>

@@ -56,7 +56,7 @@ export function HelpScreen() {
       title={title}
       crumbs={guide === '' ? [{ name: 'Help' }] : [{ name: 'Help', to: '/help' }, { name: title }]}
       say={title}
-      sub="Part of this stack: it can be read offline and fits its version."
+      sub="Part of this stack: it can be read offline and matches its version."
     >
       <div className="columns help">
         <section className="card" aria-label={title}>

@@ -91,8 +91,8 @@ const FirstSteps = () => (
   <section className="card" aria-label="First steps">
     <div className="empty">
       <p className="body-text soft">
-        Data comes in by upload, by a component that asks an API, or by your own scripts. Every way ends in a table that you can
-        look at, query and take out again.
+        Data comes in by upload, by a component that reads an API, or by your own scripts. Every way ends in a table that you can
+        look at, query and export.
       </p>
       <div className="flex-row">
         <Link className="button primary" to="/try">

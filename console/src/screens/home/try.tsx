@@ -47,8 +47,10 @@ export function TryScreen() {
       <section className="card" aria-label="Steps">
         <ol className="channel inset stack-6">
           <StepItem status={first?.status} title="Read an API into tables">
-            <p className="soft">Makes a configuration with a login, a cursor and two rows, orders and customers, and runs it.</p>
-            <StepRun job={first} label="Make it and run it" isBusy={begin.isPending} onStart={() => begin.mutate('first')} />
+            <p className="soft">
+              Creates a configuration with a login, a cursor and two rows, orders and customers, and runs it.
+            </p>
+            <StepRun job={first} label="Create and run it" isBusy={begin.isPending} onStart={() => begin.mutate('first')} />
             {first?.status === 'success' ? (
               <p className="flex-row wrap">
                 <Link className="button primary" to="/storage/$tableId" params={{ tableId: TABLE }}>
@@ -67,11 +69,11 @@ export function TryScreen() {
           </StepItem>
           <StepItem status={broken?.status} title="Break it on purpose">
             <p className="soft">
-              The shop sends one bad record when it is asked to. The run fails, says why, and leaves the tables as they were.
+              The shop sends one bad record on request. The run fails, reports why, and leaves the tables as they were.
             </p>
             <StepRun
               job={broken}
-              label="Ask for the bad record"
+              label="Request the bad record"
               isBusy={begin.isPending || first?.status !== 'success'}
               onStart={() => begin.mutate('broken')}
             />
@@ -85,7 +87,7 @@ export function TryScreen() {
           </StepItem>
           <StepItem status={repaired?.status} title="Repair it">
             <p className="soft">
-              The failure says where it happened and suggests a repair. Applying it saves a new version, with undo, and runs it
+              The failure shows where it happened and suggests a repair. Applying it saves a new version, with undo, and runs it
               again.
             </p>
             {repaired ? <StepState job={repaired} /> : null}
@@ -101,7 +103,7 @@ const useStatus = (jobId: string | undefined): Job | undefined =>
 
 function sentenceOf(first: string | undefined, broken: string | undefined, repaired: string | undefined): string {
   if (repaired === 'success') return 'Repaired. That was the whole round: run, look, break, repair.'
-  if (broken === 'error') return 'It failed as it should, and says why.'
+  if (broken === 'error') return 'It failed as expected, and shows why.'
   if (first === 'success') return 'The orders of the shop are a table now.'
   if (first !== undefined && !isOver(first)) return 'The sample shop is being read.'
   return 'From an API to a table in a minute.'

@@ -193,7 +193,7 @@ interface SelectedProps {
   readonly result: TaskResult
   readonly tasks: readonly TaskResult[]
   readonly flow: Flow
-  /** By somebody, not because it failed. */
+  /** By a person, not because it failed. */
   readonly isChosen: boolean
   readonly onClose: () => void
 }

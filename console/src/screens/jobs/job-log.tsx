@@ -94,7 +94,7 @@ export function JobLog({ jobId }: { jobId: string }) {
       </header>
       {error ? <Problem error={error} /> : null}
       {fitting === 0 ? (
-        <p className="inset mute">{known === 0 ? 'No lines yet.' : 'No line fits.'}</p>
+        <p className="inset mute">{known === 0 ? 'No lines yet.' : 'No matching lines.'}</p>
       ) : (
         <Lines
           lines={lines}

@@ -197,7 +197,7 @@ function Actions({ job }: { job: Job }) {
       ) : (
         <button type="button" className="button danger" disabled={kill.isPending} onClick={() => kill.mutate()}>
           <Icon name="stop" />
-          <span>End this job</span>
+          <span>Terminate this job</span>
         </button>
       )}
       {error ? <Problem error={error} /> : null}
@@ -263,9 +263,7 @@ function Results({ result, isOver: ended }: { result: Result; isOver: boolean })
         <span className="mute fine push">{plural(written.length, 'table')} written</span>
       </header>
       {written.length + read.length === 0 ? (
-        <p className="inset mute">
-          {ended ? 'It read and wrote no tables.' : 'Nothing yet: tables appear when the run has ended.'}
-        </p>
+        <p className="inset mute">{ended ? 'It read and wrote no tables.' : 'Nothing yet: tables appear when the run ends.'}</p>
       ) : null}
       <ul className="list">
         {written.map(({ id, importedRowsCount }) => (

@@ -57,7 +57,7 @@ export function JobsScreen() {
       <section className="card" aria-label="Jobs">
         <Filters search={search} jobs={jobs} onChange={change} />
         <Loaded query={query} skeleton={<Lines count={8} />}>
-          {(data) => (data.length === 0 ? <p className="inset mute">No job fits.</p> : <ChosenJobs jobs={data} />)}
+          {(data) => (data.length === 0 ? <p className="inset mute">No matching jobs.</p> : <ChosenJobs jobs={data} />)}
         </Loaded>
         <div className="toolbar foot">
           <button type="button" className="button small" disabled={page === 1} onClick={() => change({ page: String(page - 1) })}>
@@ -171,7 +171,9 @@ function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
         await api.call(`queue.${what}`, { path: { id } })
         selection.toggle(id) // when a later one is refused, this one is not asked again
       }
-      return what === 'rerun' ? `${plural(over.length, 'job')} started again.` : `${plural(going.length, 'job')} will end.`
+      return what === 'rerun'
+        ? `${plural(over.length, 'job')} started again.`
+        : `${plural(going.length, 'job')} will be terminated.`
     },
     onSuccess: (said) => toast(said),
     onSettled: () => queries.invalidateQueries({ queryKey: ['queue.search'] }),
@@ -196,7 +198,7 @@ function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
             disabled={act.isPending || going.length === 0}
             onClick={() => act.mutate('kill')}
           >
-            End {plural(going.length, 'job')}
+            Terminate {plural(going.length, 'job')}
           </button>
           <button type="button" className="button small ghost" onClick={selection.clear}>
             Clear

@@ -66,7 +66,7 @@ function Credentials({ appId }: { appId: string }) {
     mutationFn: (credentialId: string) => api.call('dataScience.deleteAppGitCredential', { path: { ...path, credentialId } }),
     onSuccess: async () => {
       await refresh()
-      toast('It opens the repository no more.')
+      toast('Credential revoked.')
     },
   })
   return (
@@ -75,7 +75,7 @@ function Credentials({ appId }: { appId: string }) {
       <Loaded query={query}>
         {(all) =>
           all.length === 0 ? (
-            <p className="mute">Nobody can clone or push yet.</p>
+            <p className="mute">No credentials yet.</p>
           ) : (
             <ul className="list">
               {all.map(({ id, name, permissions, expiresAt }) => (
@@ -90,7 +90,7 @@ function Credentials({ appId }: { appId: string }) {
                     disabled={remove.isPending}
                     onClick={() => remove.mutate(id)}
                   >
-                    End
+                    Revoke
                   </button>
                 </li>
               ))}
@@ -147,7 +147,7 @@ function NewCredential({ appId, onMade }: { appId: string; onMade: () => Promise
         </div>
         {create.error ? <Problem error={create.error} /> : null}
         <button type="submit" className="button small" disabled={create.isPending}>
-          Make a credential
+          Create a credential
         </button>
       </Form>
     </>

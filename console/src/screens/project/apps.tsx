@@ -59,7 +59,7 @@ export function AppsScreen() {
         label="Data apps"
         query={query}
         count={all.length}
-        teach="A data app is a small program that serves pages over the tables of the project. The stack starts it when somebody opens it, and stops it when nobody does."
+        teach="A data app is a small program that serves pages over the tables of the project. The stack starts it when it is opened, and stops it when it is not used."
       >
         <ListTable label="Data apps" columns={['App', 'State', 'Kind', { num: 'Version' }, 'Last opened', { hidden: 'Actions' }]}>
           {all.map((app) => (
@@ -241,7 +241,7 @@ function NewApp({ onClose }: { onClose: () => void }) {
           </select>
         </div>
         {useManagedGitRepo ? (
-          <p className="hint">Its address and a credential for it are behind “Code”, once the app is made.</p>
+          <p className="hint">Its address and a credential for it are behind “Code”, once the app is created.</p>
         ) : (
           <div className="field">
             <Label htmlFor={ids[2]}>Program</Label>
@@ -257,7 +257,7 @@ function NewApp({ onClose }: { onClose: () => void }) {
           </div>
         )}
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
-          Make the app
+          Create the app
         </DialogEnd>
       </Form>
     </Dialog>

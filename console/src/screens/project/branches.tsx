@@ -125,7 +125,7 @@ function NewBranch({ onClose }: { onClose: () => void }) {
           <span className="hint">It begins as a copy of every configuration.</span>
         </div>
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
-          Make the branch
+          Create the branch
         </DialogEnd>
       </Form>
     </Dialog>
@@ -154,7 +154,7 @@ export function BranchScreen() {
             : `${name} changes ${plural(list.length, 'configuration')}${conflicts > 0 ? `, ${plural(conflicts, 'conflict')}` : ''}.`
           : name
       }
-      sub={branch.data ? `Made ${moment(branch.data.created)}.` : undefined}
+      sub={branch.data ? `Created ${moment(branch.data.created)}.` : undefined}
       actions={
         <>
           <DeleteBranch branchId={branchId} name={name} />
@@ -255,7 +255,7 @@ function Compared({ branchId, change }: { branchId: string; change: BranchChange
         {view.choice}
         {change.kind === 'changed' ? (
           <button type="button" className="button small" disabled={reset.isPending} onClick={() => reset.mutate()}>
-            Take the changes back
+            Revert the changes
           </button>
         ) : null}
       </header>
@@ -264,7 +264,7 @@ function Compared({ branchId, change }: { branchId: string; change: BranchChange
         <div className="inset">
           <div className="note warn">
             <Icon name="st-warn" />
-            <p>The default branch changed it too since this branch began. A merge is refused until one side gives way.</p>
+            <p>The default branch changed it too since this branch began. A merge is refused until one side is changed.</p>
           </div>
         </div>
       ) : null}
@@ -360,9 +360,9 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
             </div>
           ) : null}
           <div className="flex-row wrap">
-            {request.state === 'development' ? button('request-review', 'Ask for a review', true) : null}
+            {request.state === 'development' ? button('request-review', 'Request a review', true) : null}
             {request.state === 'in_review' ? button('approve', 'Approve', true) : null}
-            {request.state === 'in_review' || request.state === 'approved' ? button('request-changes', 'Ask for changes') : null}
+            {request.state === 'in_review' || request.state === 'approved' ? button('request-changes', 'Request changes') : null}
             {request.state === 'approved' ? button('merge', 'Merge', true) : null}
           </div>
           {request.merge.mergedAt ? (
@@ -384,7 +384,7 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
             />
           </div>
           <button type="submit" className="button primary" disabled={create.isPending || changeCount === 0}>
-            Make a merge request
+            Create a merge request
           </button>
           {create.error ? <Problem error={create.error} /> : null}
         </Form>

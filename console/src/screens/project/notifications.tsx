@@ -70,7 +70,7 @@ export function NotificationsScreen() {
 }
 
 function sentence(subscriptions: number, messages: readonly Delivery[]): string {
-  if (subscriptions === 0) return 'Nobody hears when something breaks.'
+  if (subscriptions === 0) return 'No notifications are set up.'
   const failed = messages.filter(({ status }) => status === 'failed').length
   const waiting = messages.filter(({ status }) => status === 'waiting').length
   const what =
@@ -93,7 +93,7 @@ function Subscriptions({ all }: { all: readonly Subscription[] }) {
     mutationFn: (one: Subscription) => api.call('notification.unsubscribe', { path: { id: one.id } }),
     onSuccess: async () => {
       await refresh()
-      toast('The notification is gone.')
+      toast('The notification is deleted.')
     },
   })
   const tryOut = useMutation({
@@ -122,7 +122,7 @@ function Subscriptions({ all }: { all: readonly Subscription[] }) {
   return (
     <>
       {error ? <Problem error={error} /> : null}
-      <ListTable label="Subscriptions" columns={['When', 'Of', 'Goes to', 'Since', { hidden: 'Actions' }]}>
+      <ListTable label="Subscriptions" columns={['When', 'Of', 'Recipient', 'Since', { hidden: 'Actions' }]}>
         {all.map((one) => (
           <tr key={one.id}>
             <td className="medium">{EVENTS[one.event] ?? one.event}</td>
@@ -219,7 +219,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['notification.list'] })
       onClose()
-      toast('Made. Send a test to see it arrive.')
+      toast('Created. Send a test to see it arrive.')
     },
   })
   return (
@@ -282,7 +282,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
           />
         </div>
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
-          Make the notification
+          Create the notification
         </DialogEnd>
       </Form>
     </Dialog>

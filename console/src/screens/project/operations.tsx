@@ -69,7 +69,7 @@ function Operations() {
                           <Status
                             status={LEVEL_STATES[level] ?? level}
                             badge
-                            text={level === 'problem' ? 'Mend it' : 'Look at it'}
+                            text={level === 'problem' ? 'Fix it' : 'Look at it'}
                           />
                         </span>
                       )}
@@ -116,7 +116,7 @@ function Details({ facts }: { facts: Facts }) {
     ...(lastAt ? [`The last backup is of ${moment(lastAt)}.`] : []),
     ...(verifiedAt ? [`A restore was last tried and found good ${moment(verifiedAt)}.`] : []),
     ...(verifiedAt === null ? ['No restore was ever tried. Run millrace restore --verify.'] : []),
-    ...(restoredAt ? [`This stack was made from a backup ${moment(restoredAt)}.`] : []),
+    ...(restoredAt ? [`This stack was restored from a backup ${moment(restoredAt)}.`] : []),
   ]
   if (lines.length === 0) return null
   return (
@@ -156,7 +156,7 @@ function Audit() {
       <Loaded query={query} skeleton={<Lines count={8} />}>
         {(entries) =>
           entries.length === 0 ? (
-            <p className="inset mute">Nothing like that happened.</p>
+            <p className="inset mute">No matching events.</p>
           ) : (
             <ListTable label="Events of all projects" columns={['When', 'Who', 'What', 'Event', { num: 'Project' }]}>
               {entries.map((entry) => (

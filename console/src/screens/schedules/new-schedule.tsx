@@ -91,7 +91,7 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
         <Preview cronTab={cronTab} timezone={timezone} dst={policy.dst} />
         {create.error ? <Problem error={create.error} /> : null}
         <button type="submit" className="button primary" disabled={create.isPending || !chosen}>
-          {chosen ? `Run ${chosen.name} by the clock` : 'Make a configuration first'}
+          {chosen ? `Run ${chosen.name} by the clock` : 'Create a configuration first'}
         </button>
       </Form>
     </Dialog>
@@ -134,12 +134,12 @@ const POLICIES: readonly (readonly [keyof Policy, string, readonly (readonly [st
     'After a downtime',
     [
       ['catch-up', 'start the newest missed run'],
-      ['skip', 'make nothing up'],
+      ['skip', 'skip missed runs'],
     ],
   ],
   [
     'overlap',
-    'While the run before goes on',
+    'While the previous run is still running',
     [
       ['wait', 'wait for it'],
       ['skip', 'leave it out'],

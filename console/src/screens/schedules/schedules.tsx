@@ -56,7 +56,7 @@ export function SchedulesScreen() {
           label="Schedules"
           query={query}
           count={all.length}
-          teach="A schedule runs a configuration by the clock, in a time zone of its own, and shows its next runs before it is made."
+          teach="A schedule runs a configuration by the clock, in a time zone of its own, and shows its next runs before it is created."
         >
           <ListTable label="Schedules" columns={['State', 'Runs', 'When', 'Next', 'Last ten', { hidden: 'Actions' }]}>
             {all.map((one) => (

@@ -80,7 +80,7 @@ export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
     onSuccess: async (configurationId) => {
       await queries.invalidateQueries()
       onClose()
-      toast(configurationId === undefined ? `${tableId} is made.` : `${name} is made.`)
+      toast(configurationId === undefined ? `${tableId} is created.` : `${name} is created.`)
       if (configurationId === undefined) return void navigate({ to: '/storage/$tableId', params: { tableId } })
       void navigate({
         to: '/components/$componentId/$configurationId',
@@ -96,7 +96,9 @@ export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
             <Label htmlFor="save-name">Name</Label>
             <input className="input" id="save-name" required value={name} onChange={(event) => setName(event.target.value)} />
             <span className="hint">
-              {sources.length === 0 ? 'It reads no table.' : `It reads ${sources.join(', ')} and makes the table with every run.`}
+              {sources.length === 0
+                ? 'It reads no table.'
+                : `It reads ${sources.join(', ')} and creates the table with every run.`}
             </span>
           </div>
         ) : null}
@@ -111,11 +113,11 @@ export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
             onChange={(event) => setTableId(event.target.value)}
           />
           <span className="hint">
-            {kind === 'table' ? 'All rows of the result, as they are now. ' : ''}A bucket that is not there is made.
+            {kind === 'table' ? 'All rows of the result, as they are now. ' : ''}A bucket that does not exist is created.
           </span>
         </div>
         <DialogEnd error={save.error} isPending={save.isPending} onClose={onClose}>
-          {kind === 'table' ? 'Make the table' : 'Make the transformation'}
+          {kind === 'table' ? 'Create the table' : 'Create the transformation'}
         </DialogEnd>
       </Form>
     </Dialog>

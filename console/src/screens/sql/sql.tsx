@@ -74,7 +74,7 @@ export function SqlScreen() {
     <Page
       title="SQL"
       crumbs={[{ name: 'SQL' }]}
-      say={run.data ? sentenceOf(run.data) : 'Ask the tables of this project.'}
+      say={run.data ? sentenceOf(run.data) : 'Query the tables of this project.'}
       sub="Reads only. The dialect is DuckDB's."
     >
       <div className="columns">

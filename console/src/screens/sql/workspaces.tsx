@@ -87,10 +87,10 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
         </div>
         <label className="flex-row" htmlFor={ids[1]}>
           <input type="checkbox" id={ids[1]} checked={isShared} onChange={(event) => setShared(event.target.checked)} />
-          Everybody in the project may use it
+          Everyone in the project can use it
         </label>
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
-          Make the workspace
+          Create the workspace
         </DialogEnd>
       </Form>
     </Dialog>
@@ -130,7 +130,7 @@ function Workspace({ sandbox }: { sandbox: Sandbox }) {
       <header className="wrap">
         <h2>{name}</h2>
         <Status status={sandbox.active ? 'enabled' : 'disabled'} badge text={sandbox.active ? 'Active' : 'Switched off'} />
-        <span className="fine mute">made {moment(sandbox.createdTimestamp)}</span>
+        <span className="fine mute">created {moment(sandbox.createdTimestamp)}</span>
         <span className="push flex-row">
           <button
             type="button"

@@ -1,4 +1,4 @@
-// What is in a file: bytes from anywhere in it, unpacked, and the slices of a sliced one. Its link, for as long as somebody chooses.
+// What is in a file: bytes from anywhere in it, unpacked, and the slices of a sliced one. Its link, with the chosen lifetime.
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -25,12 +25,12 @@ export function FileViewer({ id, onClose }: { id: string; onClose: () => void })
         {(file) => (
           <>
             <p className="soft">
-              {bytes(file.sizeBytes)}, made {moment(file.created)} {zone} by {file.creatorToken.description}.
+              {bytes(file.sizeBytes)}, created {moment(file.created)} {zone} by {file.creatorToken.description}.
             </p>
             <div className="flex-row wrap">
               <Link className="button primary" to="/upload" search={{ file: String(file.id) }}>
                 <Icon name="table" />
-                <span>Make a table of it</span>
+                <span>Create a table from it</span>
               </Link>
               {file.isSliced ? null : (
                 <a className="button" href={file.url}>

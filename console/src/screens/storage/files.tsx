@@ -61,7 +61,7 @@ export function FilesScreen() {
         <Loaded query={query} skeleton={<Lines count={8} />}>
           {(data) =>
             data.length === 0 ? (
-              <p className="inset mute">Nothing fits. Files are what uploads bring and exports leave, until they expire.</p>
+              <p className="inset mute">No matching files. Uploads and exports are listed here until they expire.</p>
             ) : (
               <FileTable files={data} onOpen={open} />
             )
@@ -74,7 +74,7 @@ export function FilesScreen() {
 }
 
 const FileTable = ({ files, onOpen }: { files: readonly StoredFile[]; onOpen: (id: string) => void }) => (
-  <ListTable label="Files" columns={['Name', 'Tags', { num: 'Size' }, 'Made', 'Kept', 'Id', { hidden: 'Download' }]}>
+  <ListTable label="Files" columns={['Name', 'Tags', { num: 'Size' }, 'Created', 'Kept', 'Id', { hidden: 'Download' }]}>
     {files.map((file) => (
       <tr key={file.id}>
         <td className="nowrap">

@@ -111,7 +111,7 @@ export function StorageScreen() {
 const NoTables = () => (
   <div className="empty">
     <p className="body-text soft">
-      Tables hold what components extract and what you upload. Upload a CSV file to make the first one, or run a component that
+      Tables hold what components extract and what you upload. Upload a CSV file to create the first one, or run a component that
       writes tables.
     </p>
     <div className="flex-row">
@@ -147,7 +147,7 @@ function TableList({ lines }: { lines: readonly Line[] }) {
     estimateSize: () => rowHeight,
     overscan: 12,
   })
-  if (lines.length === 0) return <p className="inset mute">No table fits: neither its name nor a column, or its size and age.</p>
+  if (lines.length === 0) return <p className="inset mute">No matching tables by name, column, size and age.</p>
   return (
     <div className="rows" ref={frame}>
       <div className="vrow titles tables-grid">

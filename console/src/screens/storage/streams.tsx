@@ -62,8 +62,11 @@ export function StreamsScreen() {
         !query.data
           ? 'Streams'
           : sources.length === 0
-            ? 'No address takes records yet.'
-            : `${plural(sources.length, 'address', 'addresses')} take records.`.replace('1 address take', '1 address takes')
+            ? 'No address receives records yet.'
+            : `${plural(sources.length, 'address', 'addresses')} receive records.`.replace(
+                '1 address receive',
+                '1 address receives',
+              )
       }
       sub="A record is answered when it is on disk; from then on it arrives in every table once."
       actions={<CreateButton label="New stream">{(close) => <NewStream onClose={close} />}</CreateButton>}
@@ -93,10 +96,10 @@ function SourceCard({ source }: { source: Source }) {
       else if (what === 'delete') await api.call('stream.deleteSource', { path })
       else await api.call(what === 'enable' ? 'stream.enableSource' : 'stream.disableSource', { path })
       return {
-        enable: 'It takes records again.',
+        enable: 'It accepts records again.',
         disable: 'It refuses records now.',
-        rotate: 'It has a new address; the old one has ended.',
-        delete: 'The stream is gone, its tables stay.',
+        rotate: 'It has a new address; the old one is revoked.',
+        delete: 'The stream is deleted, its tables are kept.',
       }[what]
     },
     onSuccess: async (said) => {
@@ -109,10 +112,10 @@ function SourceCard({ source }: { source: Source }) {
       <header className="wrap">
         <h2>{source.name}</h2>
         <span className="identifier">{source.sourceId}</span>
-        {isDisabled ? <Status status="disabled" badge /> : <Status status="enabled" badge text="Takes records" />}
+        {isDisabled ? <Status status="disabled" badge /> : <Status status="enabled" badge text="Receiving" />}
         <span className="push flex-row wrap">
           <button type="button" className="button small" onClick={() => act.mutate(isDisabled ? 'enable' : 'disable')}>
-            {isDisabled ? 'Take records again' : 'Refuse records'}
+            {isDisabled ? 'Accept records' : 'Reject records'}
           </button>
           <button type="button" className="button small" onClick={() => act.mutate('rotate')}>
             New address
@@ -125,7 +128,7 @@ function SourceCard({ source }: { source: Source }) {
       {act.error ? <Problem error={act.error} /> : null}
       <div className="inset stack-3">
         <div className="flex-row wrap">
-          <span className="fine mute">The secret is part of the address: whoever knows it can send.</span>
+          <span className="fine mute">The secret is part of the address: anyone who has it can send.</span>
           <span className="push flex-row">
             <CopyButton text={address} label="Copy the address" />
             <CopyButton text={`curl '${address}' --json '{"id": 1}'`} label="curl" />
@@ -188,7 +191,7 @@ function TryOut({ source, address }: { source: Source; address: string }) {
       const answer = await fetch(pathname, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
       if (!answer.ok) throw new Error(((await answer.json()) as { readonly error: string }).error)
     },
-    onSuccess: () => toast('Taken: the record is on disk, and is loaded with its batch.'),
+    onSuccess: () => toast('Accepted: the record is on disk, and is loaded with its batch.'),
   })
   const tables = (test.data as { readonly tables?: readonly TriedTable[] } | undefined)?.tables ?? [] // described loosely
   const error = test.error ?? send.error
@@ -239,7 +242,7 @@ interface Setting {
   readonly value: string | number
 }
 
-/** When records that have been taken are loaded; read when somebody asks. */
+/** When accepted records are loaded; read on request. */
 function Batches({ source }: { source: Source }) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -334,7 +337,7 @@ function NewStream({ onClose }: { onClose: () => void }) {
     onSuccess: async () => {
       await refresh()
       onClose()
-      toast('The address takes records now.')
+      toast('The address accepts records now.')
     },
   })
   return (
@@ -353,7 +356,7 @@ function NewStream({ onClose }: { onClose: () => void }) {
             value={table}
             onChange={(event) => setTable(event.target.value)}
           />
-          <span className="hint">It is made with the first records: an id, the time, the parts below and the whole body.</span>
+          <span className="hint">It is created with the first records: an id, the time, the parts below and the whole body.</span>
         </div>
         <div className="field">
           <Label htmlFor="stream-paths">Parts of the body as columns</Label>
@@ -366,7 +369,7 @@ function NewStream({ onClose }: { onClose: () => void }) {
           />
         </div>
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
-          Make the address
+          Create the address
         </DialogEnd>
       </Form>
     </Dialog>

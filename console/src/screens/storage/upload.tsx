@@ -60,7 +60,7 @@ export function UploadScreen() {
           ? sentenceOf(sniffed.data)
           : table
             ? `Load data into ${table}.`
-            : 'Upload a file and make it a table.'
+            : 'Upload a file and load it into a table.'
       }
       sub={
         source
@@ -289,7 +289,7 @@ function Load({ source, sniffed, intoTable, onHints, onReset }: LoadProps) {
               </button>
             ) : null}
             <button type="submit" className="button primary grow" disabled={load.isPending || !sniffed.isLoadable}>
-              {canGoOn ? 'Go on' : intoTable ? 'Load into the table' : 'Make the table'}
+              {canGoOn ? 'Resume' : intoTable ? 'Load into the table' : 'Create the table'}
             </button>
           </div>
           {canGoOn && !load.isPending ? (
@@ -490,7 +490,9 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
         />
         <Suggestions id="buckets" values={(buckets.data ?? []).map(({ id }) => id)} />
         <span className="hint">
-          {(buckets.data ?? []).some(({ id }) => id === plan.bucket) ? 'An existing bucket.' : `Makes the bucket ${plan.bucket}.`}
+          {(buckets.data ?? []).some(({ id }) => id === plan.bucket)
+            ? 'An existing bucket.'
+            : `Creates the bucket ${plan.bucket}.`}
         </span>
       </div>
       <div className="field">
@@ -503,7 +505,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
           onChange={(event) => onChange({ table: event.target.value })}
         />
         <span className="hint">
-          Makes the table <span className="identifier">{`${plan.bucket}.${plan.table}`}</span>
+          Creates the table <span className="identifier">{`${plan.bucket}.${plan.table}`}</span>
         </span>
       </div>
       <div className="field">

@@ -67,7 +67,7 @@ export function ColumnType({ table, column, present, onDone }: Props) {
           </div>
         ) : null}
         <button type="submit" className="button" disabled={(type === present && length.trim() === '') || look.isPending}>
-          {look.isPending ? 'Looking at every value' : 'See which values fit'}
+          {look.isPending ? 'Checking every value' : 'Check the values'}
         </button>
       </div>
       {error ? <Problem error={error} /> : null}
@@ -97,7 +97,7 @@ function Fit({ table, column, type, plan, isPending, onChange }: FitProps) {
         <p>
           {invalidRows > 0
             ? `${plural(invalidRows, 'value')} in ${rows} would be lost: ${invalidExamples.map((one) => `“${one}”`).join(', ')}${invalidRows > invalidExamples.length ? ' and others' : ''}.`
-            : `Every value fits: ${rows} would be written again with ${column} as ${type}.`}{' '}
+            : `Every value can be converted: ${rows} would be rewritten with ${column} as ${type}.`}{' '}
           Loads of the table wait meanwhile.
           {table.isTyped
             ? ''
@@ -114,8 +114,8 @@ function Fit({ table, column, type, plan, isPending, onChange }: FitProps) {
             {isPending
               ? 'Writing the rows'
               : invalidRows > 0
-                ? `Make ${column} ${type}, and ${plural(invalidRows, 'value')} null`
-                : `Make ${column} ${type}`}
+                ? `Change ${column} to ${type}, and ${plural(invalidRows, 'value')} to null`
+                : `Change ${column} to ${type}`}
           </button>
         </div>
       </div>

@@ -72,7 +72,7 @@ export function DataAccess({ table }: { table: Table }) {
           <CopyButton text={snippet} label="Copy the snippet" />
           <button type="button" className="button" disabled={token.isPending} onClick={() => token.mutate()}>
             <Icon name="key" />
-            <span>Make a read-only token</span>
+            <span>Create a read-only token</span>
           </button>
           <span className="mute fine">
             It reads the bucket <span className="identifier">{bucket}</span> for {DAYS} days.

@@ -158,7 +158,7 @@ export function TableData({ table }: { table: Table }) {
           const data = shownOf(all, hidden)
           return data.rows.length === 0 ? (
             <p className="inset mute">
-              {isFiltered ? 'No row fits the filter.' : at ? 'The table had no rows then.' : 'The table has no rows yet.'}
+              {isFiltered ? 'No matching rows.' : at ? 'The table had no rows then.' : 'The table has no rows yet.'}
             </p>
           ) : (
             <Scroll label="Data" className="rows">
@@ -232,7 +232,7 @@ function keptFilters(text: string | undefined): readonly Filter[] {
     const lists = JSON.parse(text ?? '[]') as readonly (readonly [string, string, string])[]
     return lists.map(([column, op, value]) => ({ column, op, value }))
   } catch {
-    return [] // an address that somebody cut
+    return [] // an incomplete address
   }
 }
 
@@ -268,7 +268,7 @@ function namesIn(text: string | undefined): readonly string[] {
 
 const namesText = (names: readonly string[]): string => (names.length === 0 ? '' : JSON.stringify(names))
 
-/** Without the columns that nobody wants to see now. */
+/** Without the hidden columns. */
 function shownOf(rows: Rows, hidden: readonly string[]): Rows {
   const places = rows.columns.flatMap(({ name }, place) => (hidden.includes(name) ? [] : [place]))
   if (places.length === rows.columns.length) return rows
@@ -386,7 +386,7 @@ function Pages({
         {total === undefined
           ? ''
           : isFiltered
-            ? `, ${total === 1 ? '1 row fits' : `${count(total)} rows fit`}`
+            ? `, ${total === 1 ? '1 row matches' : `${count(total)} rows match`}`
             : ` of ${plural(total, 'row')}`}
       </span>
       <button type="button" className="button small push" disabled={page <= 1} onClick={() => onPage(page - 1)}>

@@ -141,7 +141,7 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
               onDone={async (sentence) => {
                 onToggle()
                 await queries.invalidateQueries()
-                toast(`${sentence} The table as it was can be made from the time travel of its snapshots.`)
+                toast(`${sentence} The table as it was can be created from the time travel of its snapshots.`)
               }}
             />
           </td>
@@ -179,7 +179,7 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
   const remove = useChange(async (before: string) => {
     await finishStorageJob(await api.call('tables.deleteColumn', { path }))
     onDone()
-    return `${name} is deleted. The table as it was before ${before} can be made from the time travel of its snapshots.`
+    return `${name} is deleted. The table as it was before ${before} can be created from the time travel of its snapshots.`
   })
   const error = look.error ?? save.error ?? remove.error
   const isDeletion = look.variables === 'delete'
@@ -260,7 +260,7 @@ function Planned({ name, plan, isDeletion, children }: PlannedProps) {
       <Icon name="eye" />
       <div className="grow stack-2">
         <p>
-          {isDeletion ? `${name} would go from ${plural(plan.rows?.after ?? 0, 'row')}.` : 'Every row fits the change.'}
+          {isDeletion ? `${name} would be deleted from ${plural(plan.rows?.after ?? 0, 'row')}.` : 'Every row allows the change.'}
           {others.length > 0 ? ` It also changes ${others.join(', ')}.` : ''}
           {plan.configurations.length > 0
             ? ` Used by ${plan.configurations.map(({ name: one }) => one).join(', ')}.`

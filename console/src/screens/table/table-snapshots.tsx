@@ -1,4 +1,4 @@
-// Earlier states of a table: those somebody kept and those of a moment. Compared with now, put back, or made a table of their own.
+// Earlier states of a table: snapshots and points in time. Compared with now, restored, or copied to a table of their own.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -90,7 +90,7 @@ function Kept({ table }: { table: Table }) {
     onSuccess: async () => {
       setDescription('')
       await queries.invalidateQueries({ queryKey: ['tables.listSnapshots'] })
-      toast('Snapshot made.')
+      toast('Snapshot created.')
     },
   })
   return (
@@ -107,7 +107,7 @@ function Kept({ table }: { table: Table }) {
           />
           <button type="submit" className="button small" disabled={create.isPending}>
             <Icon name="camera" size="small" />
-            <span>Make a snapshot</span>
+            <span>Create a snapshot</span>
           </button>
         </Form>
       </header>
@@ -123,7 +123,10 @@ function Kept({ table }: { table: Table }) {
               </Teach>
             )
           return (
-            <ListTable label="Snapshots" columns={['Made', 'For', { num: 'Rows' }, { num: 'Size' }, 'By', { hidden: 'Compare' }]}>
+            <ListTable
+              label="Snapshots"
+              columns={['Created', 'For', { num: 'Rows' }, { num: 'Size' }, 'By', { hidden: 'Compare' }]}
+            >
               {snapshots.map((one) => (
                 <tr key={one.id}>
                   <td className="nowrap">{moment(one.createdTime)}</td>
@@ -186,7 +189,7 @@ function Compared({ table, snapshot, onClose }: { table: Table; snapshot: Snapsh
                   ))}
                 </tbody>
               </table>
-              {gone.length > 0 ? <p>Columns that are gone since: {gone.join(', ')}.</p> : null}
+              {gone.length > 0 ? <p>Columns deleted since: {gone.join(', ')}.</p> : null}
               {added.length > 0 ? <p>Columns that came since: {added.join(', ')}.</p> : null}
               <RestoreActions table={table} from={{ snapshotId: snapshot.id }} suffix={snapshot.id} onDone={onClose} />
             </>
@@ -239,7 +242,7 @@ function RestoreActions({ table, from, suffix, onDone }: RestoreProps) {
           disabled={make.isPending}
           onClick={() => make.mutate({ from, suffix }, { onSuccess: () => onDone?.() })}
         >
-          Make a table of it
+          Create a table from it
         </button>
       </div>
     </>
@@ -269,7 +272,7 @@ function TimeTravel({ table }: { table: Table }) {
       <div className="inset stack-4">
         <PastTime
           label="The table as it was at"
-          hint="States are kept for some days, even when nobody made a snapshot."
+          hint="States are kept for some days, even without a snapshot."
           value={at}
           onChange={setAt}
         />

@@ -5,7 +5,7 @@ import type { StepProps } from './step.ts'
 export const ChildrenStep = ({ current, index, schema }: StepProps) => (
   <>
     <p className="mute">
-      A child is asked for once for every item: <span className="identifier">orders/{'{id}'}/lines</span>, with the id of the item
+      A child is requested once for every item: <span className="identifier">orders/{'{id}'}/lines</span>, with the id of the item
       in its place.
     </p>
     {schema ? (

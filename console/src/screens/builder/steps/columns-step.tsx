@@ -20,8 +20,8 @@ export function ColumnsStep({ root, current, index, document, effective, walk }:
     <>
       <p className="mute">
         {entries.length === 0
-          ? `All columns are taken as they come${found.length > 0 ? `: ${found.join(', ')}` : ''}. A mapping chooses and names them.`
-          : 'Only these columns are taken.'}
+          ? `All columns are loaded as they are${found.length > 0 ? `: ${found.join(', ')}` : ''}. A mapping chooses and names them.`
+          : 'Only these columns are loaded.'}
       </p>
       <div className="flex-row wrap">
         <button
@@ -40,7 +40,7 @@ export function ColumnsStep({ root, current, index, document, effective, walk }:
         </button>
         {entries.length > 0 ? (
           <button type="button" className="button small" onClick={() => edit(owner, [[path, undefined]])}>
-            Take all as they come
+            Load all columns as they are
           </button>
         ) : null}
       </div>

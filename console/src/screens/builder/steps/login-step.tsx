@@ -58,7 +58,7 @@ export function LoginStep(props: StepProps) {
             owner={root}
             path={[...LOGIN, 'loginRequest', 'params', 'scope']}
             label="Scope"
-            placeholder="as the provider says"
+            placeholder="as the provider requires"
           />
           <Text owner={root} path={[...CONFIG, 'clientId']} label="Client id" />
           <Attribute owner={root} name="#clientSecret" label="Client secret" />
@@ -205,7 +205,7 @@ function LoginRequest({ root }: StepProps) {
         {header ? <Prefix root={root} header={apiHeader(header)} /> : null}
         <TextField
           label="Log in again after the seconds at"
-          hint={expiry ? expiryHint(expiry) : 'The login is made once for a run.'}
+          hint={expiry ? expiryHint(expiry) : 'One login per run.'}
           placeholder="never"
           value={expiry}
           onChange={(next) => write(withExpiry(text, next))}

@@ -37,7 +37,7 @@ export function NewStep(props: StepProps) {
     <>
       <NewSuggestion {...props} />
       <div className="field">
-        <Label htmlFor={ids[0]}>When the table is there already</Label>
+        <Label htmlFor={ids[0]}>When the table already exists</Label>
         <select
           className="input"
           id={ids[0]}
@@ -66,8 +66,8 @@ export function NewStep(props: StepProps) {
         />
         <span className="hint">
           {keyText || !isIncremental
-            ? 'Columns that tell one row from another.'
-            : 'Without a key rows are only added, also those that are there already.'}
+            ? 'Columns that identify a row.'
+            : 'Without a key rows are only added, also those that already exist.'}
         </span>
       </div>
       <div className="two-fields">

@@ -21,7 +21,7 @@ export const RequestStep = ({ root, current, index, document }: StepProps) => (
         hint="Path of the list in the answer."
       />
       <Text owner={current} path={[...jobPath(index), 'dataType']} label="Table" placeholder={tableOf(document, index)} />
-      <Text owner={root} path={[...CONFIG, 'outputBucket']} label="Bucket" placeholder="made for this configuration" />
+      <Text owner={root} path={[...CONFIG, 'outputBucket']} label="Bucket" placeholder="created for this configuration" />
     </div>
     <Params owner={current} secretOwner={root} path={[...jobPath(index), 'params']} label="Parameters" />
   </>

@@ -43,11 +43,11 @@ test('a path parameter that is missing or empty is refused before anything is se
   })
   for (const tableId of [undefined, null, '', {}, Number.NaN]) {
     const path = { tableId } as { tableId: string } // as a program without types may pass it
-    await assert.rejects(client.call('tables.get', { path }), /^TypeError: tables\.get: path parameter tableId is /)
+    await assert.rejects(client.call('tables.get', { path }), /^InputError: tables\.get: path parameter tableId is /)
   }
   const untyped = client as unknown as { call(operation: string): Promise<unknown> }
   await assert.rejects(untyped.call('tables.get'), /path parameter tableId is undefined/)
-  await assert.rejects(untyped.call('tables.gets'), /^TypeError: tables\.gets is not an operation of the API/)
+  await assert.rejects(untyped.call('tables.gets'), /^InputError: tables\.gets is not an operation of the API/)
   assert.deepEqual(sent, [])
   await client.call('files.get', { path: { id: '0' }, query: {} })
   assert.deepEqual(sent, ['/v2/storage/files/0'])

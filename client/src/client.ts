@@ -107,9 +107,14 @@ export interface RequestLine {
 
 type Values = Readonly<Record<string, unknown>>
 
+/** A call that no request can be built for. */
+export class InputError extends Error {
+  override readonly name = 'InputError'
+}
+
 /** The request of a call, in a branch. Throws when a path parameter is missing or empty: the address would be another operation's. */
 export function requestOf(operation: OperationName, { path, query, body }: AnyInput, branch?: string): RequestLine {
-  if (!Object.hasOwn(ROUTES, operation)) throw new TypeError(`${operation} is not an operation of the API.`)
+  if (!Object.hasOwn(ROUTES, operation)) throw new InputError(`${operation} is not an operation of the API.`)
   const [method, template, branchPlace]: readonly [string, string, BranchPlace?] = ROUTES[operation]
   const values: Values = { ...path }
   const inBranch = (place: BranchPlace): Values => (branch !== undefined && branchPlace === place ? { branchId: branch } : {})
@@ -134,7 +139,7 @@ type BranchPlace = 'address' | 'query' | 'body'
 
 function pathText(operation: OperationName, name: string, value: unknown): string {
   if ((typeof value === 'string' && value !== '') || Number.isFinite(value)) return encodeURIComponent(String(value))
-  throw new TypeError(
+  throw new InputError(
     `${operation}: path parameter ${name} is ${value === '' ? 'empty' : String(value)}. Pass a text or a number.`,
   )
 }

@@ -30,6 +30,7 @@ export async function follow<O extends OperationName>(
         lastId = event.id ?? lastId
         if (!onEvent(event)) return
       }
+      onConnection(false) // the stack ended it, for example because it stops
     } catch (error) {
       if (signal.aborted) return
       if (error instanceof ApiError && error.status < 500) throw error // an answer; the others are a connection that is lost

@@ -60,7 +60,7 @@ export const useIsConnected = connected.use
 export function useLiveChanges(): void {
   const queries = useQueryClient()
   useEffect(() => {
-    const stop = new AbortController()
+    let stream = new AbortController()
     const old = new Set<string>()
     let timer: ReturnType<typeof setTimeout> | undefined
     const refresh = () => {
@@ -82,12 +82,25 @@ export function useLiveChanges(): void {
       if (isBack && !connected.get()) void queries.invalidateQueries() // what failed meanwhile is asked for again
       connected.set(isBack)
     }
-    follow('changes.stream', { query: {} }, stop.signal, onEvent, onConnection).catch((error: unknown) => {
-      if (error instanceof ApiError && error.status === 401) signOut()
-      if (error instanceof ApiError && error.code === 'people.notMember') void loadSession()
-    })
+    const connect = () => {
+      stream = new AbortController()
+      follow('changes.stream', { query: {} }, stream.signal, onEvent, onConnection).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 401) signOut()
+        if (error instanceof ApiError && error.code === 'people.notMember') void loadSession()
+      })
+    }
+    /** An open stream does not notice a lost network; the browser does. */
+    const disconnect = () => {
+      stream.abort()
+      connected.set(false)
+    }
+    connect()
+    addEventListener('offline', disconnect)
+    addEventListener('online', connect)
     return () => {
-      stop.abort()
+      removeEventListener('offline', disconnect)
+      removeEventListener('online', connect)
+      stream.abort()
       clearTimeout(timer)
     }
   }, [queries])

@@ -353,8 +353,19 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('a query is completed, drawn and kept as a table and as a transformation', async () => {
     await go('/sql')
-    await page.getByRole('button', { name: /in\.c-main\.pasted/ }).click()
     const editor = page.getByLabel('SQL', { exact: true })
+    await replaceText(editor, 'select p. from ')
+    await page.keyboard.type('past')
+    await page.getByRole('option', { name: /^pasted/ }).click()
+    await page.keyboard.type(' p')
+    await page.keyboard.press('Home')
+    for (let step = 0; step < 'select p.'.length; step++) await page.keyboard.press('ArrowRight')
+    await page.keyboard.type('na')
+    await page.getByRole('option', { name: /^name\s*pasted$/ }).click()
+    await editor.press('Control+Enter')
+    await page.getByRole('heading', { name: /^2 rows in/ }).waitFor() // a bare name has become its bucket and table
+    await page.getByRole('cell', { name: 'Milk' }).waitFor()
+    await page.getByRole('button', { name: /in\.c-main\.pasted/ }).click()
     let queries = 0
     page.on('request', (request) => (queries += request.url().endsWith('/v2/storage/query') ? 1 : 0))
     await editor.press('Control+Enter')

@@ -1,6 +1,6 @@
 // SQL with completion of the tables and columns of the project. CodeMirror in a shadow root, as the JSON editor is.
 
-import { autocompletion, closeCompletion } from '@codemirror/autocomplete'
+import { autocompletion, type CompletionContext, type CompletionResult, closeCompletion } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { PostgreSQL, sql } from '@codemirror/lang-sql'
 import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
@@ -8,22 +8,30 @@ import { Compartment, EditorState, Prec } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { colours, look } from './json-editor.tsx'
+import { completionAt, type SqlTable } from './sql-completion.ts'
 import { createTypedTexts } from './typed-texts.ts'
 import './editor.css'
 
-/** Columns by `"bucket"."table"`. */
-export type SqlNames = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
-
 export interface SqlEditorProps {
   readonly text: string
-  readonly names: SqlNames
+  readonly tables: readonly SqlTable[]
   readonly onChange: (text: string) => void
   readonly onRun: () => void
 }
 
-const language = (names: SqlNames) => sql({ dialect: PostgreSQL, schema: names, upperCaseKeywords: false }) // lists that it does not change
+/** Below the own words of the project, the keywords of PostgreSQL, which DuckDB follows. */
+const language = (tables: readonly SqlTable[]) => [
+  sql({ dialect: PostgreSQL, upperCaseKeywords: false }),
+  PostgreSQL.language.data.of({
+    autocomplete: ({ state, pos }: CompletionContext): CompletionResult | null => {
+      const found = completionAt(state.doc.toString(), pos, tables)
+      return found ? { from: found.from, options: found.options.map((one) => ({ ...one, boost: BOOSTS[one.type] })) } : null
+    },
+  }),
+]
+const BOOSTS = { table: 3, column: 3, alias: 2, function: 1, keyword: 0 } as const
 
-export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorProps) {
+export default function SqlEditor({ text, tables, onChange, onRun }: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const known = useRef(new Compartment())
@@ -49,7 +57,7 @@ export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorPro
           bracketMatching(),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': 'SQL' }),
-          known.current.of(language(names)),
+          known.current.of(language(tables)),
           autocompletion({ icons: false }), // their signs are in few fonts
           syntaxHighlighting(colours),
           look,
@@ -67,7 +75,7 @@ export default function SqlEditor({ text, names, onChange, onRun }: SqlEditorPro
     view.current = editor
     return () => editor.destroy()
   }, [])
-  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(language(names)) }), [names])
+  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(language(tables)) }), [tables])
   useEffect(() => {
     const current = view.current?.state.doc.toString()
     const isOwn = typed.current.isOwn(text)

@@ -2,6 +2,7 @@
 
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Icon } from './icon.tsx'
+import { ProblemPlace } from './problem-place.ts'
 import './parts.css'
 
 /** Opens the native dialog element: the browser keeps the focus inside. When the dialog goes, the focus goes back where it was. */
@@ -41,7 +42,7 @@ function Layer({ className, title, onClose, children }: LayerProps & { readonly 
           <Icon name="x" />
         </button>
       </div>
-      {children}
+      <ProblemPlace value={undefined}>{children}</ProblemPlace>
     </dialog>
   )
 }

@@ -1,10 +1,11 @@
 // The frame of every screen: its place, the sentence that answers its first question, its actions.
 
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { screenHelp } from '../facts/field-help.ts'
 import { HelpAbout } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { ProblemPlace } from '../parts/problem-place.ts'
 import { findBinding } from '../use-key.ts'
 import { BranchMark } from './branch.tsx'
 import { CurlButton } from './curl.tsx'
@@ -45,6 +46,8 @@ export function Page({
   useEffect(() => {
     document.title = `${title} · Millrace`
   }, [title])
+  /** Below the head: a sentence beside the buttons would leave no room for the title. */
+  const [problems, setProblems] = useState<HTMLElement | null>(null)
   return (
     <>
       <header className="top-bar">
@@ -91,10 +94,13 @@ export function Page({
             </div>
             {actions ? (
               <div className="flex-row wrap">
-                <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{actions}</HelpAbout>
+                <ProblemPlace value={problems}>
+                  <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{actions}</HelpAbout>
+                </ProblemPlace>
               </div>
             ) : null}
           </div>
+          <div ref={setProblems} />
           {tabs}
         </div>
         <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{children}</HelpAbout>

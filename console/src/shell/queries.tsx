@@ -3,16 +3,23 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { ApiError } from '../../../client/src/client.ts'
+import { ApiError, InputError } from '../../../client/src/client.ts'
 
-/** Wrong requests stay wrong; a stack that restarts comes back. */
+/** Wrong requests stay wrong, and an offline browser fails at once; a stack that restarts comes back. */
 const isWorthRetrying = (failures: number, error: Error): boolean =>
-  failures < 8 && !(error instanceof ApiError && error.status < 500)
+  failures < 8 && navigator.onLine && !(error instanceof InputError) && !(error instanceof ApiError && error.status < 500)
 
 const newQueries = () =>
   new QueryClient({
     defaultOptions: {
-      queries: { retry: isWorthRetrying, retryDelay: (attempt) => Math.min(500 * 2 ** attempt, 5000), staleTime: 2000 },
+      // Offline, a request fails at once: nothing is held back and sent later, when the person has gone on.
+      mutations: { networkMode: 'always' },
+      queries: {
+        networkMode: 'always',
+        retry: isWorthRetrying,
+        retryDelay: (attempt) => Math.min(500 * 2 ** attempt, 5000),
+        staleTime: 2000,
+      },
     },
   })
 

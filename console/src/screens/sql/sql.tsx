@@ -5,7 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { Suspense, useMemo, useState } from 'react'
 import type { Table } from '../../../../client/src/operations.ts'
 import { LazySqlEditor } from '../../editor/lazy.ts'
-import type { SqlNames } from '../../editor/sql-editor.tsx'
+import type { SqlTable } from '../../editor/sql-completion.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count, duration } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -82,7 +82,7 @@ export function SqlScreen() {
           <section className="card" aria-label="Query">
             <div className="inset stack-3">
               <Suspense fallback={<Lines count={4} />}>
-                <LazySqlEditor text={sql} names={names} onChange={edit} onRun={start} />
+                <LazySqlEditor text={sql} tables={names} onChange={edit} onRun={start} />
               </Suspense>
               <div className="flex-row wrap">
                 <History onChoose={edit} />
@@ -105,16 +105,9 @@ export function SqlScreen() {
   )
 }
 
-/** For completion: columns by bucket and table. */
-function namesOf(tables: readonly Table[]): SqlNames {
-  const byBucket = Map.groupBy(tables, ({ id }) => bucketOf(id))
-  return Object.fromEntries(
-    [...byBucket].map(([bucket, list]) => [
-      bucket,
-      Object.fromEntries(list.map(({ id, columns = [] }) => [tableNameOf(id), columns])),
-    ]),
-  )
-}
+/** For completion. */
+const namesOf = (tables: readonly Table[]): readonly SqlTable[] =>
+  tables.map(({ id, columns = [] }) => ({ bucket: bucketOf(id), name: tableNameOf(id), columns }))
 
 const sentenceOf = ({ rows, seconds }: SqlResult): string =>
   `${rows.length === SHOWN_ROWS ? `The first ${count(rows.length)} rows` : rows.length === 1 ? 'One row' : `${count(rows.length)} rows`} in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds)}.`

@@ -1,0 +1,116 @@
+// What can follow at a place of a SQL text: tables of the project by their bare names, columns of the tables that the statement reads,
+// functions and words of DuckDB. Pure. The completion of the editor's own package takes the dots of bucket names for nesting.
+
+export interface SqlTable {
+  readonly bucket: string
+  readonly name: string
+  readonly columns: readonly string[]
+}
+
+export interface SqlOption {
+  readonly label: string
+  /** What is inserted, where it is not the label. */
+  readonly apply?: string
+  readonly detail?: string
+  readonly type: 'table' | 'column' | 'alias' | 'function' | 'keyword'
+}
+
+export interface SqlCompletion {
+  /** Where the word begins that an option replaces. */
+  readonly from: number
+  readonly options: readonly SqlOption[]
+}
+
+/** Where a table is expected. */
+const BEFORE_TABLE = /\b(?:from|join|into|update|table|describe|summarize)\s+$/i
+/** Texts, and names with the quotes and dots that belong to them, of which the last may be unfinished: `"in.c-ma`, `o.pri`, `cou`. */
+const TOKEN = /'(?:[^']|'')*'?|(?:"(?:[^"]|"")*(?:"|$)|[\w$]+)(?:\.(?:"(?:[^"]|"")*(?:"|$)|[\w$]*))*/g
+/** `"bucket"."table"`, with or without an alias. */
+const SOURCE = /"((?:[^"\n]|"")+)"\s*\.\s*"((?:[^"\n]|"")+)"(?:\s+(?:as\s+)?("(?:[^"\n]|"")+"|[a-z_]\w*))?/gi
+const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/
+
+/** Words after a table that are no alias of it. */
+const CLAUSES = new Set(
+  'where group order limit join left right inner full cross natural on using having union except intersect qualify window sample asof positional semi anti set values offset pivot unpivot'.split(
+    ' ',
+  ),
+)
+/** Of DuckDB, beyond those of PostgreSQL that the editor knows. */
+const KEYWORDS =
+  'qualify pivot unpivot exclude replace columns sample asof positional semi anti describe summarize struct map list'.split(' ')
+const FUNCTIONS =
+  'abs age any_value arg_max arg_min array_agg avg bool_and bool_or ceil coalesce concat concat_ws contains corr count count_if covar_pop current_date date_add date_diff date_part date_trunc day dayofweek dense_rank ends_with epoch extract first first_value floor format generate_series greatest hash hour ifnull isnan json_extract json_extract_string lag last last_day last_value lead least len length list_aggregate ln log lower lpad ltrim make_date max md5 median min minute mode month monthname now ntile nullif percent_rank position quantile_cont quarter random range rank regexp_extract regexp_matches regexp_replace replace reverse round row_number rpad rtrim sha256 sign split_part sqrt starts_with stddev strftime string_agg string_split strip_accents strlen strptime substr substring sum to_timestamp today trim trunc try_cast unnest upper uuid var_pop variance week year'.split(
+    ' ',
+  )
+
+export const quotedName = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+const unquoted = (text: string): string => (text.startsWith('"') ? text.replace(/^"|"$/g, '').replaceAll('""', '"') : text)
+
+const columnOption = (name: string, detail: string): SqlOption => ({
+  label: name,
+  ...(PLAIN_NAME.test(name) ? {} : { apply: quotedName(name) }),
+  detail,
+  type: 'column',
+})
+
+/** Undefined where nothing is to be offered: in an empty place, unless a table or a column is expected there. */
+export function completionAt(text: string, at: number, tables: readonly SqlTable[]): SqlCompletion | undefined {
+  const before = text.slice(text.lastIndexOf(';', at - 1) + 1, at)
+  const last = [...before.matchAll(TOKEN)].at(-1)
+  const word = last && last.index + last[0].length === before.length ? last[0] : ''
+  if (word.startsWith("'")) return undefined
+  const from = at - word.length
+  const read = sourcesOf(statementAt(text, at), tables)
+  const dot = word.lastIndexOf('.')
+  const owner =
+    dot > 0 && !isInQuotes(word) ? read.find(({ alias, table }) => namesIt(word.slice(0, dot), alias, table)) : undefined
+  if (owner) return { from: from + dot + 1, options: owner.table.columns.map((name) => columnOption(name, owner.table.name)) }
+  if (BEFORE_TABLE.test(before.slice(0, before.length - word.length))) return { from, options: tables.flatMap(tableOptions) }
+  if (word === '') return undefined
+  return {
+    from,
+    options: [
+      ...read.flatMap(({ table }) => table.columns.map((name) => columnOption(name, table.name))),
+      ...read.flatMap(({ alias }) => (alias === undefined ? [] : [{ label: alias, type: 'alias' } as const])),
+      ...FUNCTIONS.map((name) => ({ label: name, apply: `${name}(`, type: 'function' }) as const),
+      ...KEYWORDS.map((name) => ({ label: name, type: 'keyword' }) as const),
+    ],
+  }
+}
+
+/** By its bare name, and as it is written, for a person who begins with a quote. */
+function tableOptions({ bucket, name }: SqlTable): readonly SqlOption[] {
+  const whole = `${quotedName(bucket)}.${quotedName(name)}`
+  return [
+    { label: name, apply: whole, detail: bucket, type: 'table' },
+    { label: whole, type: 'table' },
+  ]
+}
+
+const isInQuotes = (word: string): boolean => (word.match(/"/g)?.length ?? 0) % 2 === 1
+
+function namesIt(owner: string, alias: string | undefined, { bucket, name }: SqlTable): boolean {
+  if (owner.replace(/\s/g, '') === `${quotedName(bucket)}.${quotedName(name)}`) return true
+  return unquoted(owner).toLowerCase() === (alias ?? name).toLowerCase()
+}
+
+/** Between the semicolons around the cursor. */
+function statementAt(text: string, at: number): string {
+  const start = text.lastIndexOf(';', at - 1) + 1
+  const end = text.indexOf(';', at)
+  return text.slice(start, end < 0 ? text.length : end)
+}
+
+interface Source {
+  readonly table: SqlTable
+  readonly alias: string | undefined
+}
+
+function sourcesOf(statement: string, tables: readonly SqlTable[]): readonly Source[] {
+  return [...statement.matchAll(SOURCE)].flatMap(([, bucket, name, alias]) => {
+    const table = tables.find((one) => quotedName(one.bucket) === `"${bucket}"` && quotedName(one.name) === `"${name}"`)
+    if (!table) return []
+    return [{ table, alias: alias === undefined || CLAUSES.has(alias.toLowerCase()) ? undefined : unquoted(alias) }]
+  })
+}

@@ -236,7 +236,7 @@ test('a transaction that has ended refuses to work for the next one', async () =
     kept = trx
   })
   await inTransaction(async () => {
-    await assert.rejects(add(kept!, 'late'), /has ended/)
+    await assert.rejects(add(kept!, 'late'), /has already ended/)
   })
   assert.equal((await named(db, 'late')).length, 0)
   await close()

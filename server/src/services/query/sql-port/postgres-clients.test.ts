@@ -1,5 +1,4 @@
-// What clients of PostgreSQL send, statement by statement (issue 38, "PostgreSQL clients", by number). `npm run test:engines -- postgres`
-// runs the programs themselves.
+// What PostgreSQL clients send, statement by statement. The numbers are those of their list; docs/sql.md has a table of the clients.
 
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'

@@ -103,7 +103,7 @@ test('corrections C', async (t) => {
     const item = { key: 'k', value: 'v' }
     for (const path of ['buckets/in.c-a/metadata', `tables/${id}/metadata`, `columns/${id}.id/metadata`]) {
       const post = (json: object) => ['POST', path, json] as const
-      await refused(post({ provider: 'me', metadata: 'text' }), 400, { code: 'storage.metadata.invalidStructure' })
+      await refused(post({ provider: 'me', metadata: 'text' }), 400, { code: 'storage.metadata.invalidParameter' })
       await refused(post({ provider: 'me', metadata: [{ key: '%', value: 'v' }] }), 400, {
         error: 'Invalid Metadata Key (metadata[0][key])',
         code: 'storage.metadata.invalidKey',

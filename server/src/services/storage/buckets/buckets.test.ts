@@ -136,7 +136,7 @@ test('metadata and events of a bucket', async () => {
   )
   assert.equal(
     (await stack.request('POST', path, { json: { provider: 'u', metadata: 'no' } })).json().code,
-    'storage.metadata.invalidStructure',
+    'storage.metadata.invalidParameter',
   )
   const events = (await stack.request('GET', '/v2/storage/buckets/in.c-main/events')).json<{ event: string }[]>()
   assert.deepEqual(

@@ -618,7 +618,7 @@ test('metadata of tables and columns is set in all shapes, listed, replaced in p
   assert.ok(Array.isArray(form.json()))
   for (const [json, code] of [
     [{ metadata: [item('a', 'b')] }, 'storage.metadata.invalidProvider'],
-    [{ provider: 'u', metadata: 'x' }, 'storage.metadata.invalidStructure'],
+    [{ provider: 'u', metadata: 'x' }, 'storage.metadata.invalidParameter'],
     [{ provider: 'u', metadata: [{ key: 'a' }] }, 'storage.metadata.invalidStructure'],
     [{ provider: 'u', metadata: [item('bad key!', 'v')] }, 'storage.metadata.invalidKey'],
     [{ provider: 'u', columnsMetadata: { none: [item('a', 'b')] } }, 'storage.metadata.invalidStructure'],

@@ -32,12 +32,15 @@ function repository(t: TestContext, files: Readonly<Record<string, string>>): st
 const SMALL = {
   'tests/support/servers/postgres-server.ts': '',
   'tests/support/test-stack.ts': "import { platform } from '../../server/src/wiring/platform.ts'",
-  'server/src/wiring/platform.ts': "import { files } from '../services/files/files.ts'",
-  'server/src/services/storage/files/files.ts': "import { clock } from '../../kit/clock.ts'",
-  'server/src/services/storage/files/files.test.ts': "import { startTestStack } from '../../../../tests/support/test-stack.ts'",
+  'server/src/wiring/platform.ts': "import { files } from '../services/storage/files/files.ts'",
+  'server/src/services/storage/files/files.ts': "import { clock } from '../../../kit/clock.ts'",
+  'server/src/services/storage/files/files.test.ts':
+    "import { startTestStack } from '../../../../../tests/support/test-stack.ts'",
   'server/src/services/storage/files/name.test.ts': "import { files } from './files.ts'",
-  'server/src/services/stack/events/events.test.ts': "import { startTestStack } from '../../../../tests/support/test-stack.ts'",
-  'server/src/services/stack/events/store.test.ts': "import { start } from '../../../../tests/support/postgres-server.ts'",
+  'server/src/services/stack/events/events.test.ts':
+    "import { startTestStack } from '../../../../../tests/support/test-stack.ts'",
+  'server/src/services/stack/events/store.test.ts':
+    "import { start } from '../../../../../tests/support/servers/postgres-server.ts'",
   'server/src/kit/clock.ts': '',
   'tests/faults/files.test.ts': '',
   'tests/e2e/readme.test.ts': "run('README.md')",

@@ -295,7 +295,7 @@ test('corrections A', async (t) => {
     const move = async (step: string, by = masterToken) =>
       (await ok('PUT', `merge-request/${id}/${step}`, { token: by })).json<{ state: string }>().state
     assert.equal(await move('request-review'), 'in_review')
-    await refused('PUT', `merge-request/${id}/approve`, {}, 400, /^Operation cannot be performed due: The creator/)
+    await refused('PUT', `merge-request/${id}/approve`, {}, 400, /^Operation cannot be performed due: Request creator/)
     assert.equal(await move('approve', reviewers[0].token), 'in_review')
     const twice = 'Operation cannot be performed due: This reviewer has already approved this request.'
     await refused('PUT', `merge-request/${id}/approve`, { token: reviewers[0].token }, 400, twice)

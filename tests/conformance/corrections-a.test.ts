@@ -337,8 +337,8 @@ test('corrections A', async (t) => {
     )
 
     const recorded = (await events('sortOrder=asc')).filter(({ objectType }) => objectType === 'mergeRequest')
-    const { id: creator } = (await ok('GET', 'tokens/verify')).json<{ id: string }>()
-    assert.deepEqual(recorded[0]?.params, { creatorId: Number(creator), mergeRequestId: id })
+    const { admin } = (await ok('GET', 'tokens/verify')).json<{ admin: { id: number } }>()
+    assert.deepEqual(recorded[0]?.params, { creatorId: admin.id, mergeRequestId: id })
     for (const { params } of recorded.slice(1))
       assert.deepEqual(Object.keys(params), ['operation', 'stateFrom', 'stateTo', 'mergeRequestId'])
     assert.deepEqual(

@@ -8,7 +8,7 @@ import { frozenProxy } from '../support/servers/frozen-proxy.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { until } from '../support/until.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 10 : 2
+const ROUNDS = process.env.MILLRACE_LONG ? 10 : 1
 const JOBS = 4
 /** A restart takes about so long. */
 const AWAY_MS = 1000

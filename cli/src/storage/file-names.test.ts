@@ -57,7 +57,7 @@ test('ids that differ in case only have different names on a file system that ig
   )
 })
 
-test("names that no id has are nobody's", () => {
+test('a file name that stands for no id is not decoded', () => {
   for (const name of ['.git', 'a b', '%ff', '%ZZ', 'x~0123456789abcdef', '..', '__proto__~0123456789abcdef'])
     assert.equal(idOf(name, {}), undefined, name)
 })

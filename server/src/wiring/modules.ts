@@ -2,7 +2,6 @@
 // called of a module that is created later is in `Later` or marked so.
 
 import { loadavg } from 'node:os'
-import { diskSpaceOf } from '../engines/data-dir/data-dir.ts'
 import { linkBaseUrl, thisMachine } from '../http/addresses.ts'
 import type { RequestLimits } from '../http/request-limits.ts'
 import { type LiveValues, withLive } from '../kit/live-values.ts'
@@ -236,7 +235,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   })
   const syncActions = createSyncActionsModule({ components, branches, jobRunner, worker })
   const watches = createWatchesModule({ core, notifications, branches, tables, queue, flows })
-  const lineage = createLineageModule({ core, freshness, components, configurations, tables, queue })
+  const lineage = createLineageModule({ core, freshness, components, configurations, tables, jobRecords })
   const triggers = createTriggersModule({ core, tokens, components, branches, tables, queue, baseUrl })
   const scheduler = createSchedulerModule({
     ...{ core, tokens, components, branches, configurations, notifications, queue, triggers, baseUrl },
@@ -272,16 +271,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const globalSearch = createGlobalSearchModule({ tokens, components, branches, configurations, buckets, tables })
   const changesApi = createChangesApiModule({ core, changes, components })
   const operations = createOperationsModule({
-    ...{ core, events, version, restoredAt },
-    disk: () => diskSpaceOf(core.dataDir),
-    objectStore: () => objects.store.list({ prefix: 'tables/', limit: 1 }),
-    workloads: { jobs: queue.workload, storage: storageJobs.workload },
-    clocks: nodes.clocks,
-    lastBackupAt: backups.lastGoodAt,
-    scheduleLagMs: scheduler.lagMs,
-    stoppedSchedules: scheduler.stopped,
-    componentProblems: components.problems,
-    certificate: () => tls?.current().cert,
+    ...{ core, events, objects, backups, nodes, components, storageJobs, queue, scheduler, version, restoredAt, tls },
   })
   const health = createHealthModule({
     ...{ core, objects, backups, nodes, usage, files, storageJobs, tables, queue, scheduler, version },

@@ -126,7 +126,6 @@ export function createQueueModule(deps: QueueModuleDeps) {
     ...queue,
     queue,
     runningJobs: createRunningJobs(store),
-    newestEnded: jobRecords.newestEnded,
     /** Jobs were queued in the transaction of another module. */
     wake: () => {
       loop.nudge()

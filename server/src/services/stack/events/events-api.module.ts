@@ -7,7 +7,7 @@ import { eventViews } from './event-view.ts'
 import type { EventsModule } from './events.module.ts'
 import { eventsRoutes } from './events.routes.ts'
 import type { EventScope } from './events.ts'
-import { eventsOfJob } from './job-log.ts'
+import { eventsOfJob, type JobLogPage } from './job-log.ts'
 
 export interface EventsApiDeps {
   readonly events: EventsModule
@@ -23,7 +23,6 @@ export function createEventsApiModule({ events, files }: EventsApiDeps) {
     /** Events as the API shows them. */
     list: async (actor: Actor, query: Static<typeof EventListQuery>, scope: EventScope, baseUrl: string) =>
       eventViews(await events.list(actor, query, scope), { actor, baseUrl }, files.statesAt),
-    ofJob: (...args: Parameters<typeof eventsOfJob> extends [unknown, ...infer Rest] ? Rest : never) =>
-      eventsOfJob(events, ...args),
+    ofJob: (actor: Actor, jobId: number, page: JobLogPage, baseUrl: string) => eventsOfJob(events, actor, jobId, page, baseUrl),
   })
 }

@@ -5,12 +5,17 @@ import type { Actor } from '../../../model/actor.ts'
 import { eventView } from './event-view.ts'
 import type { Events } from './events.ts'
 
+export interface JobLogPage {
+  readonly sinceId: string | undefined
+  readonly limit: number
+}
+
 /** Who may see a job may see what it logged. */
 export async function eventsOfJob(
   events: Pick<Events, 'list'>,
   actor: Actor,
   jobId: number,
-  { sinceId, limit }: { readonly sinceId: string | undefined; readonly limit: number },
+  { sinceId, limit }: JobLogPage,
   baseUrl: string,
 ) {
   const query = { runId: String(jobId), sortOrder: 'asc', limit, ...defined({ sinceId }) }

@@ -45,7 +45,7 @@ export function createHealthModule(deps: HealthModuleDeps) {
   const { metadata, db, clock, log, dataDir } = core
   let isStopping = false
   const diskRoom = createDiskRoom({ dataDir, reserveBytes: deps.diskReserveBytes, clock })
-  const storeProbe = createStoreProbe({ ask: () => objects.store.list({ prefix: 'tables/', limit: 1 }) })
+  const storeProbe = createStoreProbe({ ask: objects.probe })
   const metrics = createMetrics({
     version,
     workloads: { jobs: queue.workload, storage: storageJobs.workload },

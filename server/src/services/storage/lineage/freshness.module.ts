@@ -1,6 +1,8 @@
 // How fresh tables are, for the views of tables. Lineage itself, which reads tables and configurations, is in lineage.module.ts.
 
+import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Core } from '../../../model/core.ts'
+import type { TableUse } from '../../../model/lineage.ts'
 import { defineModule } from '../../../model/module.ts'
 import { createFreshnessReader, createLoadListener } from './freshness.ts'
 import { createLineageStore } from './lineage.store.ts'
@@ -14,7 +16,6 @@ export function createFreshnessModule({ core: { db, clock, subscribe } }: { read
     name: 'freshness',
     freshnessAt: createFreshnessReader(store, () => clock.now()),
     /** What a run read and wrote. */
-    recordUse: (...[trx, use]: Parameters<typeof store.recordUse> extends [infer T, infer U, ...unknown[]] ? [T, U] : never) =>
-      store.recordUse(trx, use, clock.now().getTime()),
+    recordUse: (trx: Trx, use: TableUse) => store.recordUse(trx, use, clock.now().getTime()),
   })
 }

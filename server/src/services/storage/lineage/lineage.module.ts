@@ -2,7 +2,7 @@ import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { ComponentsModule } from '../../configuration/components/components.module.ts'
 import type { ConfigurationsModule } from '../../configuration/configurations/configurations.module.ts'
-import type { QueueModule } from '../../jobs/queue/queue.module.ts'
+import type { JobRecordsModule } from '../../jobs/queue/job-records.module.ts'
 import type { TablesModule } from '../tables/tables.module.ts'
 import type { FreshnessModule } from './freshness.module.ts'
 import { tellLate } from './freshness.ts'
@@ -17,10 +17,10 @@ export interface LineageModuleDeps {
   readonly components: ComponentsModule
   readonly configurations: ConfigurationsModule
   readonly tables: TablesModule
-  readonly queue: QueueModule
+  readonly jobRecords: JobRecordsModule
 }
 
-export function createLineageModule({ core, freshness, components, configurations, tables, queue }: LineageModuleDeps) {
+export function createLineageModule({ core, freshness, components, configurations, tables, jobRecords }: LineageModuleDeps) {
   const { db, inTransaction, clock, log, recordEvent } = core
   const store = createLineageStore(db)
   const lineage = createLineage({
@@ -33,7 +33,7 @@ export function createLineageModule({ core, freshness, components, configuration
     aliases: tables.listAliases,
     links: configurations.links,
     names: configurations.namesOfBranch,
-    newestJob: queue.newestEnded,
+    newestJob: jobRecords.newestEnded,
   })
   const reportLate = (now = clock.now()) => tellLate({ store, clock, recordEvent, inTransaction }, now)
   const loop = createLateTablesLoop({

@@ -60,6 +60,8 @@ export async function createObjectsModule({ external, ...deps }: ObjectsModuleDe
   return defineModule({
     name: 's3',
     ...objects,
+    /** Resolves when the store answers. */
+    probe: () => objects.store.list({ prefix: 'tables/', limit: 1 }),
     background: [{ stop: objects.close }, { role: 'worker', start: objects.removeHeld }],
   })
 }

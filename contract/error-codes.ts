@@ -764,7 +764,7 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'No filters have been specified, which will truncate the table, but the `allowTruncate` parameter was not set.',
   },
-  'workspace.workspaceNotFound': { kind: 'not-found', text: 'Workspace "{id}" was not found.' },
+  'workspace.workspaceNotFound': { kind: 'not-found', text: 'Workspace "{id}" not found.' },
   'workspace.tooManyOfProject': {
     kind: 'forbidden',
     text: 'The project already has {limit} workspaces, the maximum. Delete unused ones, or ask the operator for a higher limit storage.maxWorkspaces.',
@@ -841,6 +841,10 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'Workspace {id} would exceed its limit of {limit} MB. Drop some of its tables, or load fewer rows.',
   },
+  'storage.executeQuery.notSupportedLoginType': {
+    kind: 'invalid',
+    text: 'Workspace {id} logs in with a password, and queries through the API need another login type. Use the PostgreSQL port or the query service, or create it with loginType snowflake-person-sso.',
+  },
   'storage.tableNotFound': { kind: 'not-found', text: 'Table "{table}" not found in schema "main"' },
   'query.notFound': { kind: 'not-found', text: 'Query job "{id}" was not found.' },
   'query.resultsGone': {
@@ -850,7 +854,7 @@ export const ERRORS = {
   'storage.workspace.batchDeleteFailed': { kind: 'invalid', text: 'These objects could not be deleted: {objects}.' },
   'storage.tables.typedColumnsFixed': {
     kind: 'invalid',
-    text: "During the import of typed tables new columns can't be added. The file {file} has columns the table does not: {columns}. Add them with their types first.",
+    text: "During the import of typed tables new columns can't be added. Extra columns found: {columns}. Add these these columns first (manually or using a transformation).",
   },
   'storage.tables.typeDiffers': {
     kind: 'invalid',

@@ -188,7 +188,7 @@ export type WorkspacesLoadBody = { readonly input?: unknown; readonly preserve?:
 export type WorkspacesLoadCloneBody = { readonly input?: unknown; readonly preserve?: boolean }
 export type WorkspacesQueryBody = { readonly query: string }
 export type WorkspacesSetNamedPublicKeyBody = { readonly publicKey: string }
-export type WorkspacesSetPublicKeyBody = { readonly publicKey: string }
+export type WorkspacesSetPublicKeyBody = { readonly publicKey: string; readonly keyName?: string }
 
 /** Method and address of every operation, and where it takes the id of a development branch. */
 export const ROUTES = {

@@ -70,6 +70,7 @@ import * as staleSecrets from './1180-stale-secrets.ts'
 import * as copiedMetadata from './1181-copied-metadata.ts'
 import * as nodeFolders from './1210-node-folders.ts'
 import * as configurationsByComponent from './1240-configurations-by-component.ts'
+import * as keySlots from './1265-key-slots.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -149,4 +150,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1181-copied-metadata', up: copiedMetadata.up },
   { name: '1210-node-folders', up: nodeFolders.up },
   { name: '1240-configurations-by-component', up: configurationsByComponent.up },
+  { name: '1265-key-slots', up: keySlots.up },
 ]

@@ -35,12 +35,14 @@ async function start() {
     const { status, message, data } = answer.json<{
       status: string
       message?: string
-      data?: { columns: string[]; rows: unknown[][] }
+      data?: { columns: string[]; rows: Record<string, string | null>[] }
     }>()
     assert.equal(status, 'ok', message)
     return data
   }
-  return { ...stack, client, make, load, refusal, query }
+  const newToken = async (json: object) =>
+    (await stack.request('POST', '/v2/storage/tokens', { json })).json<{ token: string }>().token
+  return { ...stack, client, make, load, refusal, query, newToken }
 }
 
 test('W1: a table of a branch workspace is loaded into a table of the default branch, and not the other way round', async () => {
@@ -81,7 +83,7 @@ test('W9: a clone has the time of each load, unless it is dropped, and is of a w
   await client.succeed(await clone({}))
   const cloned = await query(id, 'SELECT * FROM c ORDER BY id')
   assert.deepEqual(cloned?.columns, ['id', 'city', '_timestamp'])
-  assert.match(String(cloned?.rows[0]?.[2]), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  assert.match(String(cloned?.rows[0]?._timestamp), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
   await client.succeed(await clone({ dropTimestampColumn: true }))
   assert.deepEqual((await query(id, 'SELECT * FROM c'))?.columns, ['id', 'city'])
   const alias = await request('POST', '/v2/storage/buckets/in.c-main/table-aliases', {
@@ -106,11 +108,30 @@ test('W11: an alias is not loaded as a view', async () => {
   ])
 })
 
-test('W12: a load counts its bytes', async () => {
-  const { client, make, load } = await start()
+test('W9, W12: loads and clones count their bytes, and each of their tables is an export of the run', async () => {
+  const { request, client, make } = await start()
+  await client.create('in.c-main', 'second', 'id\n1\n')
   const { id } = await make()
-  const job = await client.succeed(await load(id, { input: [{ source, destination: 't' }] }))
+  const headers = { 'X-KBC-RunId': 'run-w12' }
+  const load = (how: string, input: object[]) =>
+    request('POST', `/v2/storage/workspaces/${id}/${how}`, { json: { input, preserve: true }, headers })
+  const both = [
+    { source, destination: 't' },
+    { source: 'in.c-main.second', destination: 's' },
+  ]
+  const job = await client.succeed(await load('load', both))
   assert.ok((job.metrics as { outBytes: number }).outBytes > 0, JSON.stringify(job.metrics))
+  await client.succeed(await load('load-clone', [{ source, destination: 'c' }]))
+  const stats = (await request('GET', '/v2/storage/stats?runId=run-w12')).json<{ tables: { export: object } }>()
+  const { totalCount, tables } = stats.tables.export as { totalCount: number; tables: { id: string; count: number }[] }
+  assert.equal(totalCount, 3)
+  assert.deepEqual(
+    tables.map(({ id: table, count }) => [table, count]),
+    [
+      [source, 2],
+      ['in.c-main.second', 1],
+    ],
+  )
 })
 
 test('W13: a table that the workspace does not have, and columns with an underscore in front', async () => {
@@ -129,6 +150,28 @@ test('W13: a table that the workspace does not have, and columns with an undersc
   const [code, message] = await failed('odd')
   assert.equal(code, 'storage.invalidColumns')
   assert.match(message ?? '', /_Id/)
+})
+
+test('W13: columns of a workspace table are named exactly, and a typed table gets no new ones', async () => {
+  const { request, client, make, query } = await start()
+  const { id } = await make()
+  await query(id, `CREATE TABLE other AS SELECT 1 AS id, 'x' AS "City"`)
+  await query(id, `CREATE TABLE more AS SELECT 1 AS n, 'x' AS new_col`)
+  const typed = { name: 'typed', columns: [{ name: 'n', definition: { type: 'INTEGER' } }] }
+  await client.succeed(await request('POST', '/v2/storage/buckets/in.c-main/tables-definition', { json: typed }))
+  const failed = async (table: string, dataTableName: string) => {
+    const json = { dataWorkspaceId: id, dataTableName, incremental: true }
+    return (await client.finish(await request('POST', `/v2/storage/tables/${table}/import-async`, { json }))).error?.message
+  }
+  assert.ok(
+    (await failed(source, 'other'))?.startsWith(
+      'Some columns are missing in the csv file. Missing columns: city. Expected columns: id,city. ',
+    ),
+  )
+  assert.equal(
+    await failed('in.c-main.typed', 'more'),
+    `During the import of typed tables new columns can't be added. Extra columns found: "new_col". Add these these columns first (manually or using a transformation).`,
+  )
 })
 
 test('W14: what a load request may not be', async () => {
@@ -161,4 +204,57 @@ test('W14: what a load request may not be', async () => {
   await client.succeed(typed)
   const asText = { source: 'in.c-main.typed', destination: 'typed', columns: [{ source: 'n', type: 'VARCHAR' }] }
   await client.succeed(await load(id, { input: [asText], preserve: true }))
+})
+
+test('W14: a body that is a list, a time that is none, and a foreign workspace with a table that the token may not read', async () => {
+  const { request, client, make, load, refusal, newToken } = await start()
+  const { id } = await make()
+  await client.bucket('other')
+  assert.deepEqual(await refusal(id, [{ source, destination: 't' }]), [400, 'workspace.loadRequestInputRequired'])
+  assert.deepEqual(await refusal(id, []), [400, 'workspace.loadRequestInputRequired'])
+  const text = (await load(id, { input: [{ source, destination: 't', changedSince: 'abc' }] })).json<{ error: string }>().error
+  assert.match(text, /Invalid "changedSince" parameter/)
+  const token = await newToken({ description: 'other', bucketPermissions: { 'in.c-other': 'write' } })
+  const answer = await request('POST', `/v2/storage/workspaces/${id}/load`, {
+    token,
+    json: { input: [{ source, destination: 't' }] },
+  })
+  assert.deepEqual([answer.status, answer.json<{ code: string }>().code], [403, 'workspace.tableAccessDenied'])
+  const reader = await newToken({ description: 'reader', bucketPermissions: { 'in.c-main': 'read' } })
+  const hidden = await request('POST', `/v2/storage/workspaces/${id}/load`, {
+    token: reader,
+    json: { input: [{ source, destination: 't' }] },
+  })
+  assert.deepEqual([hidden.status, hidden.json<{ code: string }>().code], [404, 'workspace.workspaceNotFound'])
+})
+
+test('W6: a query answers rows as objects of texts, and says what other statements did', async () => {
+  const { platform, projectId, make, request } = await start()
+  const { id } = await make()
+  const ask = async (sql: string, workspace = id) =>
+    (await request('POST', `/v2/storage/workspaces/${workspace}/query`, { json: { query: sql } })).json<object>()
+  const done = { status: 'ok', message: 'Statement executed successfully.' }
+  assert.deepEqual(await ask('CREATE TABLE t (id INTEGER, name VARCHAR, d DECIMAL(9,2), b BOOLEAN)'), done)
+  assert.deepEqual(await ask(`INSERT INTO t VALUES (13, 'Scoop', 1.5, true), (14, NULL, NULL, false)`), {
+    status: 'ok',
+    message: '2 rows affected.',
+  })
+  assert.deepEqual(await ask('SELECT id AS "ID", name AS "NAME", d, b FROM t ORDER BY id'), {
+    status: 'ok',
+    data: {
+      columns: ['ID', 'NAME', 'd', 'b'],
+      rows: [
+        { ID: '13', NAME: 'Scoop', d: '1.50', b: 'true' },
+        { ID: '14', NAME: null, d: null, b: 'false' },
+      ],
+    },
+  })
+  assert.deepEqual(await ask('SELECT * FROM t WHERE id = 0'), { status: 'ok', data: { columns: [], rows: [] } })
+  const unknown = await request('POST', '/v2/storage/workspaces/2147483647/query', { json: { query: 'SELECT 1' } })
+  assert.deepEqual([unknown.status, unknown.json<{ error: string }>().error], [404, 'Workspace "2147483647" not found.'])
+  await platform.tokens.setProject(projectId, { backend: 'snowflake' })
+  const refused = await request('POST', `/v2/storage/workspaces/${id}/query`, { json: { query: 'SELECT 1' } })
+  assert.deepEqual([refused.status, refused.json<{ code: string }>().code], [400, 'storage.executeQuery.notSupportedLoginType'])
+  const sso = await make('/v2/storage', { loginType: 'snowflake-person-sso' })
+  assert.deepEqual(await ask('SELECT 1 AS a', sso.id), { status: 'ok', data: { columns: ['a'], rows: [{ a: '1' }] } })
 })

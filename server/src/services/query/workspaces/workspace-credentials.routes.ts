@@ -21,12 +21,23 @@ const ByKey = Type.Object({
   id: numberedId('workspace'),
   name: Type.String({ minLength: 1, maxLength: 60, description: 'Name of the key: a workspace may have several.' }),
 })
-const KeyBody = Type.Object({
+const NamedKeyBody = Type.Object({
   publicKey: Type.String({
     minLength: 1,
     maxLength: 10_000,
     description: 'RSA (2048 bits or more), EC (P-256) or Ed25519, as PEM or as the base64 of its SubjectPublicKeyInfo.',
   }),
+})
+const KeyBody = Type.Object({
+  ...NamedKeyBody.properties,
+  keyName: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 60,
+      description:
+        'Which key is replaced, `RSA_PUBLIC_KEY_1` or `RSA_PUBLIC_KEY_2`. The one that was set first when omitted: the other stays valid.',
+    }),
+  ),
 })
 
 export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps): FastifyPluginAsyncTypebox {
@@ -92,15 +103,15 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
       {
         config: {
           operation: 'workspaces.setPublicKey',
-          summary: 'Replace the public key that a workspace is logged in to with',
+          summary: 'Set a public key for logins to a workspace; it then has no password',
           needs: 'workspace',
         },
         schema: { params: ById, body: KeyBody, response: { 200: WorkspaceView } },
       },
       async (req) => {
         const workspace = await workspaces.get(scopeOf(req), req.params.id)
-        await credentials.setKey(workspace, req.body.publicKey, byRequest(req))
-        return view(workspace, req.baseUrl)
+        const { publicKey, keyName } = req.body
+        return view(await credentials.setKey(workspace, publicKey, byRequest(req), keyName), req.baseUrl)
       },
     )
 
@@ -112,12 +123,11 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
           summary: 'Add or replace a further public key of a workspace',
           needs: 'workspace',
         },
-        schema: { params: ByKey, body: KeyBody, response: { 200: WorkspaceView } },
+        schema: { params: ByKey, body: NamedKeyBody, response: { 200: WorkspaceView } },
       },
       async (req) => {
         const workspace = await workspaces.get(scopeOf(req), req.params.id)
-        await credentials.setKey(workspace, req.body.publicKey, byRequest(req), req.params.name)
-        return view(workspace, req.baseUrl)
+        return view(await credentials.setKey(workspace, req.body.publicKey, byRequest(req), req.params.name), req.baseUrl)
       },
     )
   }

@@ -17,7 +17,14 @@ interface Tables {
     workspace_id: number
     name: string
     pem: string
+    set_at: number
   }
+}
+
+export interface StoredKey {
+  readonly name: string
+  readonly pem: string
+  readonly setAt: Date
 }
 
 type Place = Pick<Workspace, 'projectId' | 'id'>
@@ -56,24 +63,36 @@ export function createWorkspaceCredentialsStore(database: Db) {
       return numDeletedRows > 0n
     },
 
-    setKey: async (trx: Trx, { projectId, id }: Place, name: string, pem: string): Promise<void> => {
+    removePasswords: async (trx: Trx, { projectId, id }: Place): Promise<void> => {
+      await tables(trx)
+        .deleteFrom('workspace_credential')
+        .where('project_id', '=', projectId)
+        .where('workspace_id', '=', id)
+        .execute()
+    },
+
+    setKey: async (trx: Trx, { projectId, id }: Place, { name, pem, setAt }: StoredKey): Promise<void> => {
       await tables(trx)
         .insertInto('workspace_public_key')
-        .values({ project_id: projectId, workspace_id: id, name, pem })
+        .values({ project_id: projectId, workspace_id: id, name, pem, set_at: setAt.getTime() })
         .onConflict((conflict) =>
-          conflict.columns(['project_id', 'workspace_id', 'name']).doUpdateSet((e) => ({ pem: e.ref('excluded.pem') })),
+          conflict
+            .columns(['project_id', 'workspace_id', 'name'])
+            .doUpdateSet((e) => ({ pem: e.ref('excluded.pem'), set_at: e.ref('excluded.set_at') })),
         )
         .execute()
     },
 
-    listKeys: async ({ projectId, id }: Place): Promise<{ readonly name: string; readonly pem: string }[]> =>
-      db
+    listKeys: async ({ projectId, id }: Place, trx: Db = database): Promise<StoredKey[]> => {
+      const rows = await tables(trx)
         .selectFrom('workspace_public_key')
-        .select(['name', 'pem'])
+        .select(['name', 'pem', 'set_at'])
         .where('project_id', '=', projectId)
         .where('workspace_id', '=', id)
         .orderBy('name')
-        .execute(),
+        .execute()
+      return rows.map(({ name, pem, set_at }) => ({ name, pem, setAt: new Date(set_at) }))
+    },
 
     /** With the workspace. */
     removeAll: async (trx: Trx, { projectId, id }: Place): Promise<void> => {

@@ -139,7 +139,52 @@ test('what is not a public key is refused', async () => {
     assert.deepEqual([answer.status, answer.json<{ code: string }>().code], [400, 'workspace.publicKeyInvalid'])
     assert.equal((await ask('POST', '', { loginType: 'snowflake-person-keypair', publicKey })).status, 400)
   }
-  const other = await make()
+  const other = await make({ loginType: 'none' })
   const answer = await ask('POST', `/${other.id}/public-key`, { publicKey: 'x' })
   assert.equal(answer.json<{ code: string }>().code, 'workspace.publicKeyNotSupported')
+})
+
+/** A key, and a password for the user that it signs. */
+function newKey() {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  return {
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+    passwordOf: (sub: string) => signed(privateKey, 'EdDSA', { sub, exp: soon() }),
+  }
+}
+
+test('W3: a public key turns a workspace with a password into one with a key', async () => {
+  const { id, connection } = await make()
+  const further = (await ask('POST', `/${id}/credentials`, {})).json<View>().connection.password ?? assert.fail('no password')
+  const key = newKey()
+  const answer = await ask('POST', `/${id}/public-key`, { publicKey: key.publicKey })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal((answer.json<View>().connection as { loginType?: string }).loginType, 'snowflake-person-keypair')
+  const shown = (await ask('GET', `/${id}`)).json<View>()
+  assert.equal((shown.connection as { loginType?: string }).loginType, 'snowflake-person-keypair')
+  assert.equal(await canLogIn(connection.user, connection.password ?? ''), false)
+  assert.equal(await canLogIn(connection.user, further), false)
+  assert.equal(await canLogIn(connection.user, key.passwordOf(connection.user)), true)
+  const reset = await ask('POST', `/${id}/password`)
+  assert.deepEqual([reset.status, reset.json<{ code: string }>().code], [400, 'workspace.resetPasswordNotSupported'])
+})
+
+test('W4: keys rotate over two slots, and a named one is replaced', async () => {
+  const [first, second, third, fourth] = [newKey(), newKey(), newKey(), newKey()]
+  const { id, connection } = await make({ loginType: 'snowflake-service-keypair', publicKey: first.publicKey })
+  const { user } = connection
+  const valid = async () => {
+    const keys = [first, second, third, fourth]
+    return Promise.all(keys.map(({ passwordOf }) => canLogIn(user, passwordOf(user))))
+  }
+  const open = await connect(user, first.passwordOf(user))
+  const set = async (json: object) => assert.equal((await ask('POST', `/${id}/public-key`, json)).status, 200)
+  await set({ publicKey: second.publicKey })
+  assert.deepEqual(await valid(), [true, true, false, false])
+  assert.equal((await open.query('SELECT 1 AS a')).rows.length, 1)
+  await open.end()
+  await set({ publicKey: third.publicKey })
+  assert.deepEqual(await valid(), [false, true, true, false])
+  await set({ publicKey: fourth.publicKey, keyName: 'RSA_PUBLIC_KEY_1' })
+  assert.deepEqual(await valid(), [false, true, false, true])
 })

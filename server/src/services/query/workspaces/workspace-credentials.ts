@@ -6,7 +6,7 @@ import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { RecordEvent } from '../../../model/event.ts'
-import { createWorkspaceCredentialsStore } from './workspace-credentials.store.ts'
+import { createWorkspaceCredentialsStore, type StoredKey } from './workspace-credentials.store.ts'
 import { type By, workspaceEvent } from './workspace-events.ts'
 import type { Workspace } from './workspaces.store.ts'
 
@@ -15,6 +15,7 @@ export interface WorkspaceCredentialsDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly recordEvent: RecordEvent
+  readonly setLoginType: (trx: Trx, workspace: Workspace, loginType: string) => Promise<void>
 }
 
 const WITH_PASSWORD = ['default', 'snowflake-legacy-service']
@@ -34,11 +35,14 @@ export const hashOf = (password: string): string => createHash('sha256').update(
 const MAX_CREDENTIALS = 100
 /** A token with a longer validity is refused: a leaked one could be used as long. */
 const MAX_SECONDS = 3600
-const DEFAULT_KEY = 'default'
+/** Keys without a name take turns in these (corrections-2, W4). */
+const SLOTS = ['RSA_PUBLIC_KEY_1', 'RSA_PUBLIC_KEY_2'] as const
+/** What a workspace with a password becomes when it gets a key (corrections-2, W3). */
+const LOGIN_OF_NEW_KEY = 'snowflake-person-keypair'
 
 export type WorkspaceCredentials = ReturnType<typeof createWorkspaceCredentials>
 
-export function createWorkspaceCredentials({ db, inTransaction, clock, recordEvent }: WorkspaceCredentialsDeps) {
+export function createWorkspaceCredentials({ db, inTransaction, clock, recordEvent, setLoginType }: WorkspaceCredentialsDeps) {
   const store = createWorkspaceCredentialsStore(db)
 
   async function make(workspace: Workspace, by: By): Promise<{ readonly id: number; readonly password: string }> {
@@ -71,16 +75,22 @@ export function createWorkspaceCredentials({ db, inTransaction, clock, recordEve
     })
   }
 
-  async function setKey(workspace: Workspace, publicKey: string, by: By, name: string = DEFAULT_KEY): Promise<void> {
-    if (!hasKey(workspace))
+  /** Without a name the older of two slots is replaced: the key before stays valid. A workspace with a password has a key from then on. */
+  async function setKey(workspace: Workspace, publicKey: string, by: By, keyName?: string): Promise<Workspace> {
+    if (!hasKey(workspace) && !hasPassword(workspace))
       throw new PlatformError('workspace.publicKeyNotSupported', { id: workspace.id, type: workspace.loginType })
     const pem = readPublicKey(publicKey)
-    const names = (await store.listKeys(workspace)).map((key) => key.name)
-    if (!names.includes(name) && names.length >= MAX_CREDENTIALS)
-      throw new PlatformError('workspace.tooManyCredentials', { id: workspace.id, limit: MAX_CREDENTIALS })
-    await inTransaction(async (trx) => {
-      await store.setKey(trx, workspace, name, pem)
+    return inTransaction(async (trx) => {
+      const keys = await store.listKeys(workspace, trx)
+      const name = keyName ?? nextSlot(keys)
+      if (!keys.some((key) => key.name === name) && keys.length >= MAX_CREDENTIALS)
+        throw new PlatformError('workspace.tooManyCredentials', { id: workspace.id, limit: MAX_CREDENTIALS })
+      await store.setKey(trx, workspace, { name, pem, setAt: clock.now() })
       await recordEvent(trx, by.source, workspaceEvent('storage.workspacePublicKeySet', workspace, { name }), by.origin)
+      if (hasKey(workspace)) return workspace
+      await store.removePasswords(trx, workspace)
+      await setLoginType(trx, workspace, LOGIN_OF_NEW_KEY)
+      return { ...workspace, loginType: LOGIN_OF_NEW_KEY }
     })
   }
 
@@ -103,9 +113,17 @@ export function createWorkspaceCredentials({ db, inTransaction, clock, recordEve
     setKey,
     isPassword,
     /** For a workspace that is being made. */
-    insertKey: (trx: Trx, workspace: Workspace, pem: string) => store.setKey(trx, workspace, DEFAULT_KEY, pem),
+    insertKey: (trx: Trx, workspace: Workspace, pem: string) =>
+      store.setKey(trx, workspace, { name: SLOTS[0], pem, setAt: clock.now() }),
     removeAll: store.removeAll,
   }
+}
+
+/** The free one, or the one that was set first. */
+const nextSlot = (keys: readonly StoredKey[]): string => {
+  const [first, second] = SLOTS.map((slot) => keys.find(({ name }) => name === slot))
+  if (!first) return SLOTS[0]
+  return !second || second.setAt < first.setAt ? SLOTS[1] : SLOTS[0]
 }
 
 const notFound = ({ id }: Workspace, credentialsId: string) =>

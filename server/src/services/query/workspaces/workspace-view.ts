@@ -38,7 +38,7 @@ export const WorkspaceView = Type.Object(
   { title: 'Workspace' },
 )
 
-const SNOWFLAKE = 'snowflake'
+export const SNOWFLAKE = 'snowflake'
 
 const userOf = (workspaceId: number): string => `workspace_${workspaceId}`
 

@@ -25,6 +25,7 @@ import { createColumnValues, createTableExport, createWorkspaceUnload } from './
 import { createWorkspaceViewer } from './workspace-view.ts'
 import { createWorkspacesLoop } from './workspaces.loop.ts'
 import { workspacesRoutes } from './workspaces.routes.ts'
+import { createWorkspacesStore } from './workspaces.store.ts'
 import { createWorkspaces } from './workspaces.ts'
 
 export interface WorkspaceSettings {
@@ -64,7 +65,13 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
   const results = createResultFiles(join(dataDir, 'query-results'))
   const backendName = async (projectId: number) => (await tokens.backendName(projectId)) ?? BACKEND
 
-  const credentials = createWorkspaceCredentials({ db, inTransaction, clock, recordEvent })
+  const credentials = createWorkspaceCredentials({
+    db,
+    inTransaction,
+    clock,
+    recordEvent,
+    setLoginType: createWorkspacesStore(db).setLoginType,
+  })
   const workspaces = createWorkspaces({
     credentials,
     db,
@@ -111,7 +118,7 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
         sessions,
         createJob: storageJobs.create,
         view,
-        queryWorkspace: createWorkspaceQuery(sessions),
+        queryWorkspace: createWorkspaceQuery(sessions, backendName),
         checkConfiguration: configurations.checkReadable,
         readLoadRequest: createLoadRequestReader({ findBranch: branches.findByName, checkPart: part }),
       }),

@@ -65,6 +65,11 @@ const LoadBody = Type.Object({
   preserve: optionalFlag('True: what the workspace has stays. False (default): it is emptied first.'),
 })
 
+/** A list has no "input" (corrections-2, W14). */
+const refuseList = async ({ body }: FastifyRequest): Promise<void> => {
+  if (Array.isArray(body)) throw new PlatformError('workspace.loadRequestInputRequired')
+}
+
 const ExportBody = Type.Object({
   tableName: Type.String({ minLength: 1, description: 'A table or view of the workspace.' }),
   fileName: optionalText('Name of the file; the name of the table when left out.'),
@@ -129,13 +134,21 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     operationName: 'workspaceLoad' | 'workspaceLoadClone',
   ) {
     const scope = scopeOf(req)
-    const workspace = await workspaces.get(scope, req.params.id)
-    const items = await deps.readLoadRequest(scope, req.body ?? {}, operationName === 'workspaceLoad' ? 'load' : 'clone')
-    const preserve = req.body?.preserve ?? false
+    const body = req.body ?? {}
+    const read = () => deps.readLoadRequest(scope, body, operationName === 'workspaceLoad' ? 'load' : 'clone')
+    const workspace = await workspaces.get(scope, req.params.id).catch(async (error: unknown) => {
+      // A caller who may not read the table is refused for that first (corrections-2, W14).
+      await read().catch((ofRequest: unknown) => {
+        if (ofRequest instanceof PlatformError && ofRequest.code === 'workspace.tableAccessDenied') throw ofRequest
+      })
+      throw error
+    })
+    const items = await read()
+    const preserve = body.preserve ?? false
     const input: LoadInput = { workspaceId: workspace.id, preserve, items, ...scope }
     const job = await createJob(req, {
       operationName,
-      operationParams: { workspaceId: workspace.id, preserve, input: req.body?.input }, // as it was sent (corrections-2, W14)
+      operationParams: { workspaceId: workspace.id, preserve, input: body.input }, // as it was sent (corrections-2, W14)
       input,
       branchId: req.branch.id,
       lockKeys: [lockOf(workspace)],
@@ -206,6 +219,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
           summary: 'Load tables of the project into a workspace, as copies or views',
           needs: 'workspace',
         },
+        preValidation: refuseList,
         schema: { params: ById, body: LoadBody, response: { 202: JobView } },
       },
       async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoad'),
@@ -219,6 +233,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
           summary: 'Load the input mapping of a configuration into a workspace',
           needs: 'workspace',
         },
+        preValidation: refuseList,
         schema: {
           params: ById,
           querystring: Type.Object({ dryRun: optionalFlag('True: answers what the load would do, and loads nothing.') }),
@@ -242,6 +257,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
           summary: 'What a load of an input mapping would do',
           needs: 'bucketRead',
         },
+        preValidation: refuseList,
         schema: {
           querystring: Type.Object({
             backend: optionalText('Backend of the workspace that is meant; the one of the project when left out.'),
@@ -312,6 +328,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       '/v2/storage/workspaces/:id/load-clone',
       {
         config: { operation: 'workspaces.loadClone', summary: 'Load whole tables into a workspace', needs: 'workspace' },
+        preValidation: refuseList,
         schema: { params: ById, body: LoadBody, response: { 202: JobView } },
       },
       async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoadClone'),

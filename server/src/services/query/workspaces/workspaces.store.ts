@@ -118,6 +118,15 @@ export function createWorkspacesStore(database: Db) {
         .execute()
     },
 
+    setLoginType: async (trx: Trx, { projectId, id }: Workspace, loginType: string): Promise<void> => {
+      await tables(trx)
+        .updateTable('workspace')
+        .set({ login_type: loginType })
+        .where('project_id', '=', projectId)
+        .where('id', '=', id)
+        .execute()
+    },
+
     touch: async (trx: Trx, { projectId, id }: Workspace, usedAt: Date): Promise<void> => {
       await tables(trx)
         .updateTable('workspace')

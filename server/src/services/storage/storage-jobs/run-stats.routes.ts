@@ -42,7 +42,7 @@ export function runStatsRoutes({ jobs, filesOfRun }: RunStatsDeps): FastifyPlugi
         }
         const [imports, exports, files] = await Promise.all([
           jobs.listOfRun(req.actor, runId, ['tableImport', 'tableCreate']),
-          jobs.listOfRun(req.actor, runId, ['tableExport']),
+          jobs.listOfRun(req.actor, runId, ['tableExport', 'workspaceLoad', 'workspaceLoadClone']),
           filesOfRun(req.actor, runId),
         ])
         const sizes = files.map((file) => file.sizeBytes ?? 0)
@@ -62,13 +62,25 @@ export function runStatsRoutes({ jobs, filesOfRun }: RunStatsDeps): FastifyPlugi
 }
 
 function tablesOf(jobs: readonly StorageJob[]) {
-  const byTable = Map.groupBy(jobs, (job) => job.tableId ?? '')
+  const reads = jobs.flatMap((job) => tablesOfJob(job).map((tableId) => ({ tableId, job })))
+  const byTable = Map.groupBy(reads, ({ tableId }) => tableId)
   const tables = [...byTable].map(([id, group]) => ({
     id,
     count: group.length,
-    durationTotalSeconds: Math.round(group.reduce((sum, job) => sum + durationMs(job), 0) / 1000),
+    durationTotalSeconds: Math.round(group.reduce((sum, { job }) => sum + durationMs(job), 0) / 1000),
   }))
-  return { ...firstOf('tables', tables), totalCount: jobs.length }
+  return { ...firstOf('tables', tables), totalCount: reads.length }
+}
+
+/** A load of a workspace reads each of its tables (corrections-2, W12). */
+const tablesOfJob = ({ operationName, tableId, results }: StorageJob): readonly string[] =>
+  operationName.startsWith('workspaceLoad')
+    ? ((results as LoadResults | null)?.tables ?? []).map(({ source }) => source)
+    : [tableId ?? '']
+
+/** Of the workspaces module; none while the job runs. */
+interface LoadResults {
+  readonly tables?: readonly { readonly source: string }[]
 }
 
 const durationMs = (job: StorageJob): number =>

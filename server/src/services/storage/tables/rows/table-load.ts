@@ -405,8 +405,8 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     const header = await headerOf(source, input.csv, signal)
     const keep = input.useTimestampFromDataFile ? LOAD_TIME_COLUMN : undefined
     const found = header ? columnNamesFrom(header, keep) : []
-    // Files name columns exactly; components may spell them in another case.
-    const fileColumns = input.source.type === 'file' ? found : found.map((name) => spelledIn(snapshot, name))
+    // Files and workspaces name columns exactly (corrections-2, W13); components may spell them in another case.
+    const fileColumns = input.source.type === 'local' ? found.map((name) => spelledIn(snapshot, name)) : found
     // Who names the columns one by one means exactly these; a header says what the file has, and a file that lacks columns is wrong.
     const isNamed = columns !== undefined && input.source.type === 'file'
     const [ofFile, ofTable] = [new Set(fileColumns), new Set(names)]

@@ -261,7 +261,7 @@ function momentOf(field: string, value: unknown, now: Date): number {
   const moment = parseMoment(textOf(field, value), now)
   if (moment) return moment.getTime()
   throw refusal(
-    `The parameter "${field}" ("${String(value).slice(0, 60)}") is not a time. Use unix seconds, an ISO date or a phrase such as "-2 days".`,
+    `Invalid "${field}" parameter: "${String(value).slice(0, 60)}" is not a time. Use unix seconds, an ISO date or a phrase such as "-2 days".`,
   )
 }
 

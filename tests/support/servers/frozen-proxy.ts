@@ -11,6 +11,8 @@ export interface FrozenProxy {
   freeze(): void
   cut(): void
   join(): void
+  /** Cuts the connection that next sends these words: before the server gets them, or (`isSent`) before its answer comes back. */
+  loseNext(words: string, how: { readonly isSent: boolean }): void
   close(): Promise<void>
 }
 
@@ -20,14 +22,30 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
   const sockets = new Set<Socket>()
   let isFrozen = false
   let isCut = false
+  let lose: { readonly words: string; readonly isSent: boolean } | undefined
   const server = createServer((near) => {
     sockets.add(near.on('error', () => {}))
     if (isCut) near.destroy()
     if (isFrozen || isCut) return
     const far = connect(port, host)
     sockets.add(far.on('error', () => near.destroy()))
-    near.on('data', (bytes) => isFrozen || far.write(bytes)).on('end', () => isFrozen || far.end())
-    far.on('data', (bytes) => isFrozen || near.write(bytes)).on('end', () => isFrozen || near.end())
+    let isLost = false
+    near
+      .on('data', (bytes) => {
+        isLost = lose !== undefined && bytes.includes(lose.words)
+        if (isLost && !lose?.isSent) far.destroy()
+        else if (!isFrozen) far.write(bytes)
+        if (!isLost) return
+        if (!lose?.isSent) near.destroy()
+        lose = undefined
+      })
+      .on('end', () => isFrozen || far.end())
+    far
+      .on('data', (bytes) => {
+        if (isLost) near.destroy()
+        else if (!isFrozen) near.write(bytes)
+      })
+      .on('end', () => isFrozen || near.end())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -45,6 +63,9 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
     },
     join: () => {
       isCut = false
+    },
+    loseNext: (words, { isSent }) => {
+      lose = { words, isSent }
     },
     async close() {
       for (const socket of sockets) socket.destroy()

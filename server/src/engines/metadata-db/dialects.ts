@@ -74,7 +74,8 @@ export const isDatabaseAway = (error: unknown): boolean =>
   /^(08|57P0)|^(53300|3D000|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/.test(
     codeOf(error),
   ) ||
-  (error instanceof Error && /^(Connection terminated|timeout exceeded when trying to connect)/.test(error.message))
+  (error instanceof Error &&
+    /^(Connection terminated|timeout exceeded when trying to connect)|is not queryable$/.test(error.message))
 
 /** Of a table with `project_id`: rows of projects in which something may start. Those of paused and deleted ones wait. */
 export const ofWorkingProject = (table: string) =>

@@ -202,24 +202,52 @@ const BYTE_ORDER = new Set(['C', 'POSIX', 'C.UTF-8', 'C.utf8', 'b C', 'b C.UTF-8
 const RETRYABLE = new Set(['40001', '40P01']) // serialization_failure, deadlock_detected
 const ATTEMPTS = 5
 
-/** Begins again after a conflict, and when the server went away before the work was done: with the commit no process would know whether it is there. */
+/**
+ * Begins again after a conflict, and when the connection was lost. If it was lost with the commit, the server is asked whether the
+ * transaction was committed, because the work must be done exactly once.
+ */
 async function inPostgresTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
   const end = performance.now() + AWAY_MS
   for (let attempt = 1; ; attempt++) {
-    let isWhole = false
+    const written: { done: T; id: string }[] = [] // one, once the work is done and only the commit is missing
     try {
       return await db.transaction().execute(async (trx) => {
         const done = await work(trx)
-        isWhole = true
+        const id = await transactionId(trx)
+        if (id !== null) written.push({ done, id })
         return done
       })
     } catch (error) {
       const isConflict = attempt < ATTEMPTS && RETRYABLE.has((error as { code?: string }).code ?? '')
-      const isAway = !isWhole && isDatabaseAway(error) && performance.now() < end
+      const isAway = isDatabaseAway(error) && performance.now() < end
       if (!isConflict && !isAway) throw error
+      for (const { done, id } of isAway ? written : []) if (await isCommitted(db, id, error)) return done
       await sleep(10 * 2 ** Math.min(attempt, ATTEMPTS) * Math.random())
     }
   }
+}
+
+/** Null when nothing was written. */
+async function transactionId(trx: Trx): Promise<string | null> {
+  const { rows } = await sql<{ id: string | null }>`select pg_current_xact_id_if_assigned()::text as id`.execute(trx)
+  return rows[0]?.id ?? null
+}
+
+/** Throws the error of the commit when the server cannot tell within the time that work waits for it. */
+async function isCommitted(db: Db, id: string, lost: unknown): Promise<boolean> {
+  const end = performance.now() + AWAY_MS
+  const ask = async (): Promise<string | null | undefined> =>
+    (await sql<{ status: string | null }>`select pg_xact_status(${id}::xid8) as status`.execute(db)).rows[0]?.status
+  while (performance.now() < end) {
+    const status = await ask().catch((error: unknown) => {
+      if (isDatabaseAway(error)) return 'in progress'
+      throw error
+    })
+    if (status === 'committed' || status === 'aborted') return status === 'committed'
+    if (status !== 'in progress') break // older than what the server remembers
+    await sleep(20) // it may not have noticed yet that the connection is gone
+  }
+  throw lost
 }
 
 /** The open read transaction pins the snapshot, so commits that happen meanwhile neither show nor make the copy start over. */

@@ -15,6 +15,8 @@ export interface WorkerSettings {
   readonly projectJobs: number
   /** Max starts of a job whose worker was lost and whose component may be repeated. */
   readonly attempts: number
+  /** How long a job waits for an object store that does not answer. */
+  readonly storeWaitMs: number
   /** What this node has of what components and configurations ask for. */
   readonly labels: readonly string[]
   /** Max sync actions that this node runs at once. */
@@ -40,6 +42,7 @@ export const DEFAULT_WORKER: WorkerSettings = {
   jobs: 10,
   projectJobs: 10,
   attempts: 2,
+  storeWaitMs: 300_000,
   labels: [],
   actions: 20,
   projectActions: 5,

@@ -261,6 +261,11 @@ export const VARIABLES = {
     live: true,
     parse: read.wholeNumber(1, 100),
   }),
+  MILLRACE_STORE_WAIT_SECONDS: variable({
+    default: 300,
+    sentence: 'How long jobs wait for an object store that cannot be reached before they fail. 0: they fail at once.',
+    parse: read.wholeNumber(0, 86_400),
+  }),
   MILLRACE_ACTIONS: variable({
     default: 20,
     sentence: 'Most sync actions this node runs at once. One more waits 5 seconds for its turn and is then answered 503.',
@@ -860,6 +865,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       jobs: values.MILLRACE_WORKER_JOBS,
       projectJobs: values.MILLRACE_PROJECT_JOBS,
       attempts: values.MILLRACE_JOB_ATTEMPTS,
+      storeWaitMs: values.MILLRACE_STORE_WAIT_SECONDS * 1000,
       labels: values.MILLRACE_NODE_LABELS,
       actions: values.MILLRACE_ACTIONS,
       projectActions: values.MILLRACE_PROJECT_ACTIONS,

@@ -123,7 +123,7 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
 
   const jobRecords = createJobRecordsModule({ core })
   const usage = createUsageModule({ core, tokens, people, findJob: jobRecords.find })
-  const storageJobs = createStorageJobsModule({ core, workerId })
+  const storageJobs = createStorageJobsModule({ core, workerId, storeWaitMs: worker.storeWaitMs })
   const nodes = createNodesModule({
     core,
     id: workerId,
@@ -150,7 +150,7 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   const branchesApi = createBranchesApiModule({ core, branches, configurations, storageJobs })
   const componentsApi = createComponentsApiModule({ components, configurations })
 
-  const files = createFilesModule({ core, objects, tokens, usage, branches, storageJobs, egressAllow })
+  const files = createFilesModule({ core, objects, tokens, usage, branches, storageJobs, egressAllow, storeWaitMs: worker.storeWaitMs })
   const runStats = createRunStatsModule({ storageJobs, files })
   const eventsApi = createEventsApiModule({ events, files })
   const storageMetadata = createStorageMetadataModule({ core })

@@ -7,7 +7,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import {
   AbortMultipartUploadCommand,
@@ -127,7 +127,7 @@ export async function openS3ObjectStore(options: S3ObjectStoreOptions): Promise<
         const found = await client.send(
           new GetObjectCommand({ Bucket, Key: key, Range, ...(!range && { ChecksumMode: 'ENABLED' as const }) }),
         )
-        return { info: fromSdk.get(key, found), body: found.Body as Readable } // as in download()
+        return { info: fromSdk.get(key, found), body: translated(found.Body as Readable, `read ${key}`) } // as in download()
       } catch (cause) {
         if (isAbsent(cause)) return undefined
         throw fromSdk.error(cause, `read ${key}`)
@@ -305,4 +305,11 @@ function once(work: () => Promise<void>): () => Promise<void> {
     done ??= work()
     return done
   }
+}
+
+/** A connection that is lost in the middle of a body is an error of the store like any other. */
+function translated(body: Readable, what: string): Readable {
+  const passed = new PassThrough()
+  pipeline(body, passed).catch((cause: unknown) => passed.destroy(fromSdk.error(cause, what)))
+  return passed
 }

@@ -1,5 +1,6 @@
 import { egressPolicyFrom } from '../../../../../contract/egress-rules.ts'
 import { createEgress } from '../../../engines/egress/egress.ts'
+import { createWaitForStore } from '../../../engines/object-store/wait-for-store.ts'
 import type { Actor } from '../../../model/actor.ts'
 import type { Core } from '../../../model/core.ts'
 import type { Origin } from '../../../model/event.ts'
@@ -31,13 +32,17 @@ export interface FilesModuleDeps {
   readonly branches: BranchesModule
   readonly storageJobs: StorageJobsModule
   readonly egressAllow: readonly string[]
+  /** How long runs wait for an object store that does not answer. */
+  readonly storeWaitMs: number
 }
 
 export type FilesModule = ReturnType<typeof createFilesModule>
 
-export function createFilesModule({ core, objects, tokens, usage, branches, storageJobs, egressAllow }: FilesModuleDeps) {
+export function createFilesModule(deps: FilesModuleDeps) {
+  const { core, objects, tokens, usage, branches, storageJobs, egressAllow, storeWaitMs } = deps
   const { db, inTransaction, clock, log, recordEvent, subscribe } = core
   const { store, access } = objects
+  const waitForStore = createWaitForStore(storeWaitMs)
   const files = createFiles({
     db,
     inTransaction,
@@ -97,6 +102,7 @@ export function createFilesModule({ core, objects, tokens, usage, branches, stor
       tags: readonly string[] = [],
     ): Promise<number> => (await files.upload(actor, name, bytes, async () => ({ name, tags, branch }), origin)).id,
     /** For the job runner: files as a run of a component sees them. */
-    runFiles: createRunFiles({ files, access, slices, objects: store }),
+    runFiles: createRunFiles({ files, access, slices, objects: store, waitForStore }),
+    waitForStore,
   })
 }

@@ -3,6 +3,7 @@
 import { basename, join } from 'node:path'
 import type { ObjectAccess } from '../../../engines/object-store/object-access.ts'
 import type { ObjectStore } from '../../../engines/object-store/object-store.ts'
+import type { WaitForStore } from '../../../engines/object-store/wait-for-store.ts'
 import { receiveFile, sendFile } from '../../../engines/runner/data-folder.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { defined } from '../../../kit/defined.ts'
@@ -21,6 +22,7 @@ export interface RunFilesDeps {
   readonly access: ObjectAccess
   readonly slices: FileSlices
   readonly objects: ObjectStore
+  readonly waitForStore: WaitForStore
 }
 
 /** Files are looked through in pages of this size. */
@@ -28,7 +30,7 @@ const PAGE = 1000
 /** Of one sliced file, stored side by side. */
 const SLICES_AT_ONCE = 4
 
-export function createRunFiles({ files, access, slices, objects }: RunFilesDeps): RunFiles {
+export function createRunFiles({ files, access, slices, objects, waitForStore }: RunFilesDeps): RunFiles {
   /** As with tables: a branch reads its own files, and those of the default branch where it has none. */
   async function list(scope: RunScope, query: FileQuery): Promise<readonly FileInfo[]> {
     const { fileIds } = query
@@ -76,8 +78,9 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
     list,
     async download({ actor }, fileId, path, signal) {
       const file = await files.get(actor, fileId)
-      for (const { key } of await slices.of(file)) {
-        await receiveFile(file.isSliced ? join(path, basename(key)) : path, await read(key), signal)
+      for (const { key } of await waitForStore(() => slices.of(file), signal)) {
+        const target = file.isSliced ? join(path, basename(key)) : path
+        await waitForStore(async () => receiveFile(target, await read(key), signal), signal)
       }
     },
     async s3Place({ actor, baseUrl }, fileId) {
@@ -98,7 +101,7 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
       const attributes = { contentDisposition: attachment(file.name) }
       const put = async (key: string, path: string): Promise<number> => {
         signal.throwIfAborted()
-        return (await objects.put(key, sendFile(path), { attributes })).sizeBytes
+        return (await waitForStore(() => objects.put(key, sendFile(path), { attributes }), signal)).sizeBytes
       }
       const parts = file.slices?.map((path, at) => ({
         path,
@@ -108,10 +111,14 @@ export function createRunFiles({ files, access, slices, objects }: RunFilesDeps)
         ? await mapBounded(parts, SLICES_AT_ONCE, ({ key, path }) => put(key, path))
         : [await put(reserved.key, file.path)]
       if (parts)
-        await slices.writeManifest(
-          reserved,
-          parts.map(({ key }) => key),
-          scope.baseUrl,
+        await waitForStore(
+          () =>
+            slices.writeManifest(
+              reserved,
+              parts.map(({ key }) => key),
+              scope.baseUrl,
+            ),
+          signal,
         )
       const sizeBytes = sizes.reduce((sum, size) => sum + size, 0)
       return {

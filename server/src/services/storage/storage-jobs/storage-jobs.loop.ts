@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { isDatabaseAway, isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
+import { isStoreAway } from '../../../engines/object-store/wait-for-store.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { defined } from '../../../kit/defined.ts'
 import { diskFullError } from '../../../kit/disk-full.ts'
@@ -73,7 +74,7 @@ export function createStorageJobsLoop({
   worker = randomUUID(),
   settings = {},
 }: StorageJobsLoopDeps) {
-  const { heavySlots = 4, lightSlots = 4, leaseMs = 20_000, pollMs = 1_000, storeWaitMs = 300_000, storePauseMs = 500 } = settings
+  const { heavySlots = 4, lightSlots = 4, leaseMs = 20_000, pollMs = 1_000, storeWaitMs = 0, storePauseMs = 500 } = settings
   const { store, rowOf, onCreated, finished } = jobs.internal
   const handlers = new Map<string, { readonly run: JobHandler; readonly lane: Lane }>()
   const inline = new Map<number, JobHandler>()
@@ -324,18 +325,18 @@ export function createStorageJobsLoop({
     }
     if (abort.signal.aborted) return leave(job)
     const awayMs = performance.now() - storeAwaySince
-    const isStoreAway = error instanceof PlatformError && error.code === 'storage.unavailable'
-    if (isStoreAway ? awayMs < storeWaitMs : isWorthARetry(error) && row.losses < LOSSES_ALLOWED) {
+    const isAway = isStoreAway(error)
+    if (isAway ? awayMs < storeWaitMs : isWorthARetry(error) && row.losses < LOSSES_ALLOWED) {
       log.warn({ err: error, jobId: job.id }, 'a storage job failed in passing and is tried again')
-      if (isStoreAway) await pause(Math.min(10 * storePauseMs, storePauseMs + awayMs / 4), abort.signal)
+      if (isAway) await pause(Math.min(10 * storePauseMs, storePauseMs + awayMs / 4), abort.signal)
       if (abort.signal.aborted) return leave(job)
-      const loss = isStoreAway ? 0 : 1
+      const loss = isAway ? 0 : 1
       const order = { id: job.id, attempt: job.attempt, loss, leaseUntil: leaseEnd() } as const
       const again = await untilWritten((trx) => store.tryAgain(trx, order), abort.signal)
       if (again) {
         const lane = running.get(job.id)?.lane ?? 'heavy'
         running.set(job.id, { attempt: again.attempt, lane, abort, done: running.get(job.id)?.done ?? Promise.resolve() })
-        await run(again, abort, isStoreAway ? storeAwaySince : undefined)
+        await run(again, abort, isAway ? storeAwaySince : undefined)
       }
       return
     }

@@ -7,11 +7,12 @@ import { createStorageJobs } from './storage-jobs.ts'
 export interface StorageJobsModuleDeps {
   readonly core: Core
   readonly workerId: string
+  readonly storeWaitMs: number
 }
 
 export type StorageJobsModule = ReturnType<typeof createStorageJobsModule>
 
-export function createStorageJobsModule({ core, workerId }: StorageJobsModuleDeps) {
+export function createStorageJobsModule({ core, workerId, storeWaitMs }: StorageJobsModuleDeps) {
   const { db, inTransaction, clock, log, metadata } = core
   const jobs = createStorageJobs({ db, inTransaction, clock })
   const loop = createStorageJobsLoop({
@@ -21,6 +22,7 @@ export function createStorageJobsModule({ core, workerId }: StorageJobsModuleDep
     log,
     onlyNode: metadata.dialect === 'sqlite',
     worker: workerId,
+    settings: { storeWaitMs },
   })
   jobs.internal.onCreated.add(() => metadata.hints.send('storage'))
   jobs.internal.onFinished.add(() => metadata.hints.send('storage-ended'))

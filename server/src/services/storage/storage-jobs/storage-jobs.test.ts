@@ -82,7 +82,7 @@ function gate() {
 await onBothDatabases('storage jobs', (metadata) => {
   test('a job that lives in this process waits for an object store that is away, and then succeeds', async (t) => {
     const { newProject, node, work } = await bench(metadata)
-    const loop = node(async () => undefined, { storePauseMs: 1 })
+    const loop = node(async () => undefined, { storePauseMs: 1, storeWaitMs: 60_000 })
     t.after(() => loop.stop())
     await loop.start()
     let tries = 0

@@ -177,7 +177,7 @@ export async function createTablesModule(deps: TablesModuleDeps) {
     /** Loads and exports of files on this machine. */
     local,
     /** For the job runner: tables as a run of a component sees them. */
-    runTables: createRunTables({ parts, local, scratchDir }),
+    runTables: createRunTables({ parts, local, scratchDir, waitForStore: files.waitForStore }),
     /** For SQL: tables as selects over their files. */
     sqlTables: createSqlTables(parts),
   })

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../../../engines/metadata-db/dialects.ts'
+import type { WaitForStore } from '../../../../engines/object-store/wait-for-store.ts'
 import { localFileSize, takeColumnValues } from '../../../../engines/table-engine/objects-and-local-files.ts'
 import { metadataView } from '../../../../http/metadata-items.ts'
 import { formatTimestamp } from '../../../../kit/clock.ts'
@@ -21,9 +22,10 @@ export interface RunTablesDeps {
   readonly local: LocalTables
   /** For files that live for moments. */
   readonly scratchDir: string
+  readonly waitForStore: WaitForStore
 }
 
-export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): RunTables {
+export function createRunTables({ parts, local, scratchDir, waitForStore }: RunTablesDeps): RunTables {
   const { catalog, metadata } = parts
 
   async function find(scope: RunScope, tableId: string): Promise<TableInfo | undefined> {
@@ -97,7 +99,7 @@ export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): Ru
     columnValues,
     isWhole: async (scope, tableId) => isWhole(await catalog.get(scopeOf(scope), tableId)),
     materialise: (scope, tableId, query, folder, signal) =>
-      local.materialise(scopeOf(scope), tableId, folder, queryOf(query), signal),
+      waitForStore(() => local.materialise(scopeOf(scope), tableId, folder, queryOf(query), signal), signal),
     targetOf: (scope, tableId) => local.describeTarget(scopeOf(scope), tableId),
     async bucketExists(scope, bucketId) {
       try {
@@ -113,7 +115,7 @@ export function createRunTables({ parts, local, scratchDir }: RunTablesDeps): Ru
       return (await catalog.list(scopeOf(scope))).filter(({ row }) => found.has(row.key)).map(({ id }) => id)
     },
     async download(scope, tableId, query, path, signal) {
-      await local.exportTo(scopeOf(scope), tableId, path, queryOf(query), signal)
+      await waitForStore(() => local.exportTo(scopeOf(scope), tableId, path, queryOf(query), signal), signal)
     },
     exportFile: (scope, tableId, query, signal) => local.exportFile(requesterOf(scope), tableId, queryOf(query), signal),
     async loadAll(scope, loads, commit, signal, onLoaded) {

@@ -39,12 +39,13 @@ async function makeTable(stack: Stack): Promise<unknown> {
   return body
 }
 
-/** A component that succeeds when its secret arrives in clear. */
+/** A component with a program of its own that succeeds when its secret arrives in clear. */
 async function addProbe(dataDir: string): Promise<void> {
-  await mkdir(join(dataDir, 'components'), { recursive: true })
-  const command = ['/bin/sh', '-c', 'grep -q open-sesame "$KBC_DATADIR/config.json"']
+  const folder = join(dataDir, 'components', 'test.probe')
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'run.sh'), '#!/bin/sh\ngrep -q open-sesame "$KBC_DATADIR/config.json"\n', { mode: 0o755 })
   const description = { id: 'test.probe', type: 'application', name: 'probe', hasRun: true }
-  const data = { definition: { type: 'command', uri: '', tag: '1', command } }
+  const data = { definition: { type: 'command', uri: 'test.probe', tag: '1', command: ['./run.sh'] } }
   await writeFile(join(dataDir, 'components', 'test.probe.json'), JSON.stringify({ ...description, data }))
 }
 

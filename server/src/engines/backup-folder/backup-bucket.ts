@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type BackupFolder, copyInto } from './backup-folder.ts'
 import type { BackupObjects } from './bucket-objects.ts'
@@ -24,10 +25,10 @@ export async function createBackupInBucket(
   const local = await mkdtemp(join(tmpdir(), 'millrace-backup-'))
   const files: BackupFile[] = []
 
-  async function write(path: string, body: Readable): Promise<Hashed> {
+  async function write(path: string, body: Readable, mode?: number): Promise<Hashed> {
     const { hashed, bytes } = hashing(body)
     await objects.put(prefix + path, bytes)
-    files.push({ path, ...hashed() })
+    files.push({ path, ...hashed(), ...defined({ mode }) })
     return hashed()
   }
 

@@ -3,6 +3,7 @@
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Hashed, hashFile, openBytes, syncPath, writeHashed } from './hashed-file.ts'
 import { type BackupFile, type BackupInfo, MANIFEST_FILE, manifestText } from './manifest.ts'
@@ -11,7 +12,7 @@ export interface BackupFolder {
   /** Where the caller writes the file `path`, to be added with `seal`. */
   locate(path: string): Promise<string>
   seal(path: string): Promise<void>
-  write(path: string, body: Readable): Promise<Hashed>
+  write(path: string, body: Readable, mode?: number): Promise<Hashed>
   /** Takes all files below a folder, or one file; nothing there is nothing to take. */
   copy(path: string, from: string): Promise<void>
   /** What a failed write has left behind, or a file that is not wanted after all. */
@@ -32,9 +33,9 @@ export async function createBackupFolder(folder: string): Promise<BackupFolder> 
     return target
   }
 
-  async function write(path: string, body: Readable): Promise<Hashed> {
+  async function write(path: string, body: Readable, mode?: number): Promise<Hashed> {
     const hashed = await writeHashed(join(folder, path), body)
-    files.push({ path, ...hashed })
+    files.push({ path, ...hashed, ...defined({ mode }) })
     return hashed
   }
 
@@ -65,14 +66,17 @@ export async function createBackupFolder(folder: string): Promise<BackupFolder> 
   }
 }
 
-type Write = (path: string, body: Readable) => Promise<Hashed>
+type Write = BackupFolder['write']
 
 export async function copyInto(write: Write, path: string, from: string): Promise<void> {
   const found = await stat(from).catch(() => undefined)
-  if (found?.isFile()) await write(path, openBytes(from))
+  if (found?.isFile()) await write(path, openBytes(from), sharedMode(found.mode))
   if (!found?.isDirectory()) return
   for (const name of (await readdir(from)).sort()) await copyInto(write, `${path}/${name}`, join(from, name))
 }
+
+/** Undefined for a file that only its owner may read. */
+const sharedMode = (mode: number): number | undefined => ((mode & 0o055) === 0 ? undefined : mode & 0o755)
 
 /** The names in a folder; none when there is no such folder. */
 export async function contentOf(folder: string): Promise<readonly string[]> {

@@ -13,6 +13,8 @@ export interface BackupFile {
   readonly path: string
   readonly sizeBytes: number
   readonly sha256: string
+  /** Permissions of a file that another user of the machine may read or run: programs of components. Others get 0600. */
+  readonly mode?: number
 }
 
 export interface BackupInfo {

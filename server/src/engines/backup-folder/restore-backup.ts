@@ -1,7 +1,7 @@
 // Copies a backup into an empty folder. The whole backup is verified before the first byte is written, and every byte again on the way.
 
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { contentOf, syncFolders } from './backup-folder.ts'
 import type { BackupSource } from './backup-source.ts'
@@ -44,7 +44,19 @@ export async function restoreBackup(plan: RestorePlan, progress: RestoreProgress
   return verified
 }
 
-async function copyFile(source: BackupSource, target: string, { path, sha256 }: BackupFile): Promise<void> {
+async function copyFile(source: BackupSource, target: string, { path, sha256, mode }: BackupFile): Promise<void> {
+  if (mode !== undefined) await openFolders(target, path)
   const written = await writeHashed(join(target, path), await source.open(path))
   if (written.sha256 !== sha256) throw new PlatformError('backup.changedWhileRead', { file: path })
+  if (mode !== undefined) await chmod(join(target, path), mode & 0o755) // a backup may come from anywhere: never setuid
+}
+
+/** The folders of a file that other users may read, up to the data folder, which they may not list. */
+async function openFolders(target: string, path: string): Promise<void> {
+  const steps = dirname(path).split('/')
+  for (let depth = 1; depth <= steps.length; depth++) {
+    const folder = join(target, ...steps.slice(0, depth))
+    await mkdir(folder, { recursive: true })
+    await chmod(folder, 0o755)
+  }
 }

@@ -150,7 +150,16 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   const branchesApi = createBranchesApiModule({ core, branches, configurations, storageJobs })
   const componentsApi = createComponentsApiModule({ components, configurations })
 
-  const files = createFilesModule({ core, objects, tokens, usage, branches, storageJobs, egressAllow, storeWaitMs: worker.storeWaitMs })
+  const files = createFilesModule({
+    core,
+    objects,
+    tokens,
+    usage,
+    branches,
+    storageJobs,
+    egressAllow,
+    storeWaitMs: worker.storeWaitMs,
+  })
   const runStats = createRunStatsModule({ storageJobs, files })
   const eventsApi = createEventsApiModule({ events, files })
   const storageMetadata = createStorageMetadataModule({ core })

@@ -10,29 +10,46 @@ await onBothDatabases('workspaces store', (metadata) => {
   const { db, inTransaction } = metadata
   const store = createWorkspacesStore(db)
 
-  async function insert(): Promise<Workspace> {
+  async function newProject(): Promise<number> {
     const { rows } = await sql<{
       id: number
     }>`insert into project (name, features, created_at) values ('p', '[]', 0) returning id`.execute(db)
-    const projectId = rows[0]?.id ?? assert.fail('no project')
-    return inTransaction((trx) =>
-      store.insert(trx, {
-        projectId,
-        branchId: 7,
-        componentId: null,
-        configurationId: null,
-        configurationVersion: null,
-        backendSize: 'small',
-        loginType: 'default',
-        readOnlyStorageAccess: true,
-        statementTimeoutSeconds: 60,
-        passwordHash: 'a',
-        createdAt: NOW,
-        usedAt: NOW,
-        creator: { tokenId: 1, description: 'me' },
-      }),
-    )
+    return rows[0]?.id ?? assert.fail('no project')
   }
+
+  const newWorkspace = (projectId: number) => ({
+    projectId,
+    branchId: 7,
+    componentId: null,
+    configurationId: null,
+    configurationVersion: null,
+    backendSize: 'small',
+    loginType: 'default',
+    readOnlyStorageAccess: true,
+    statementTimeoutSeconds: 60,
+    passwordHash: 'a',
+    createdAt: NOW,
+    usedAt: NOW,
+    creator: { tokenId: 1, description: 'me' },
+  })
+
+  async function insert(): Promise<Workspace> {
+    const projectId = await newProject()
+    return inTransaction((trx) => store.insert(trx, newWorkspace(projectId)))
+  }
+
+  test('workspaces that are made at the same time are counted one after the other', async () => {
+    const projectId = await newProject()
+    const make = () =>
+      inTransaction(async (trx) => {
+        const { ofProject } = await store.count(trx, projectId, 1)
+        if (ofProject >= 3) return false
+        await store.insert(trx, newWorkspace(projectId))
+        return true
+      })
+    const made = await Promise.all(Array.from({ length: 8 }, make))
+    assert.equal(made.filter(Boolean).length, 3)
+  })
 
   test('a workspace is found in its project only, and comes back as it was stored', async () => {
     const made = await insert()

@@ -1,7 +1,10 @@
 // Workspaces in the metadata database.
 
-import type { Generated, Selectable } from 'kysely'
-import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
+import { type Generated, type Selectable, sql } from 'kysely'
+import { type Db, dialectOf, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
+
+/** Of PostgreSQL's advisory locks, with the project. */
+const QUOTA_LOCK = 5_070_002
 
 interface Tables {
   workspace: {
@@ -89,7 +92,9 @@ export function createWorkspacesStore(database: Db) {
     },
 
     /** How many there are, in all branches. */
+    /** Until the transaction ends no other one counts workspaces of this project: what is counted here may be relied on. */
     count: async (trx: Trx, projectId: number, tokenId: number) => {
+      if (dialectOf(trx) === 'postgres') await sql`select pg_advisory_xact_lock(${QUOTA_LOCK}, ${projectId})`.execute(trx)
       const rows = await tables(trx)
         .selectFrom('workspace')
         .select('creator_token_id')

@@ -5,7 +5,7 @@
 
 import type { Readable } from 'node:stream'
 import { PlatformError } from '../../kit/errors.ts'
-import { blockCount } from './block-checksums.ts'
+import { blockCount } from './checksums/block-checksums.ts'
 import { type Disk, isMissing } from './disk.ts'
 import type { DiskBlobs } from './disk-blobs.ts'
 import { readVerified } from './disk-body.ts'

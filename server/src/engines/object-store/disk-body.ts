@@ -2,8 +2,8 @@
 
 import { Readable } from 'node:stream'
 import { PlatformError } from '../../kit/errors.ts'
-import { BLOCK_BYTES, blockCount, checksumOf, createBlockChecksums } from './block-checksums.ts'
 import { type BlockPool, POOLED_BYTES } from './block-pool.ts'
+import { BLOCK_BYTES, blockCount, checksumOf, createBlockChecksums } from './checksums/block-checksums.ts'
 import type { Disk, ReadableFile } from './disk.ts'
 import type { Blob, StoredObject } from './disk-index.ts'
 import type { ByteRange, Bytes } from './object-store.ts'

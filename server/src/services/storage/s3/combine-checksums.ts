@@ -1,7 +1,7 @@
 // The checksum of an upload in parts, from those of its parts: either a checksum of checksums (COMPOSITE), or, for CRCs, the
 // checksum the whole would have had (FULL_OBJECT), which linear algebra over single bits gives without reading a byte.
 
-import { appendCrc, CRC32, type CrcShape, crcToBase64 } from '../../../engines/object-store/combine-crc.ts'
+import { appendCrc, CRC32, type CrcShape, crcToBase64 } from '../../../engines/object-store/checksums/combine-crc.ts'
 import type { ObjectChecksum } from '../../../engines/object-store/object-store.ts'
 import { type Algorithm, createHasher } from './checksums.ts'
 

@@ -1,7 +1,7 @@
 // What every operation of the protocol is: a name, what it needs to be allowed, and what it does.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HashThread } from '../../../engines/object-store/background-hash.ts'
+import type { HashThread } from '../../../engines/object-store/checksums/background-hash.ts'
 import type { ObjectStore } from '../../../engines/object-store/object-store.ts'
 import type { Authenticated } from './authenticate.ts'
 import type { Need } from './authorize.ts'

@@ -2,7 +2,7 @@
 // Every check happens before the last byte is handed on as "done", so a put with a wrong body never becomes an object.
 
 import type { IncomingMessage } from 'node:http'
-import type { HashName, HashThread } from '../../../engines/object-store/background-hash.ts'
+import type { HashName, HashThread } from '../../../engines/object-store/checksums/background-hash.ts'
 import type { Bytes, ObjectChecksum, PutOptions } from '../../../engines/object-store/object-store.ts'
 import { UNSIGNED_PAYLOAD } from '../../../engines/object-store/signature-v4.ts'
 import { lentChunks } from '../../../kit/chunk-memory.ts'

@@ -1,7 +1,7 @@
 // The object store the configuration asks for, and how clients reach it: the embedded one with its own listener, or an external S3.
 
 import { join } from 'node:path'
-import { createHashThread } from '../../../engines/object-store/background-hash.ts'
+import { createHashThread } from '../../../engines/object-store/checksums/background-hash.ts'
 import { type DiskObjectStore, openDiskObjectStore } from '../../../engines/object-store/disk-object-store.ts'
 import { createEmbeddedAccess } from '../../../engines/object-store/embedded-access.ts'
 import { openExternalS3 } from '../../../engines/object-store/external-s3.ts'

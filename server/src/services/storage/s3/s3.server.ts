@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HashThread } from '../../../engines/object-store/background-hash.ts'
+import type { HashThread } from '../../../engines/object-store/checksums/background-hash.ts'
 import type { ObjectStore } from '../../../engines/object-store/object-store.ts'
 import { createRawListener, type RawListener } from '../../../http/raw-listener.ts'
 import type { TlsPair } from '../../../http/tls.ts'

@@ -90,7 +90,9 @@ async function importTable(target: Target, bucket: MovedBucket, table: MovedTabl
       // Made empty first: a row that looks like a header is a row all the same.
       const create = (wanted: readonly object[]) =>
         run(`/v2/storage/buckets/${bucket.id}/tables-definition`, { name, primaryKeysNames: primaryKey, columns: wanted })
-      const typed = definition?.columns ?? []
+      // The definition is sorted by name, the table is not.
+      const byName = new Map(definition?.columns.map((column) => [column.name, column]))
+      const typed = columns.flatMap((column) => byName.get(column) ?? [])
       if (!isTyped) await create(columns.map((column) => ({ name: column })))
       else await create(typed.map(asItWas)).catch(() => create(typed.map(byBaseType)))
       await run(`${tablePath(id)}/import-async`, { dataFileId: file.id, columns, withoutHeaders: 1 })

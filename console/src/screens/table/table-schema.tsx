@@ -30,7 +30,9 @@ interface Column {
 
 function columnsOf(table: Table): readonly Column[] {
   const { columns = [] } = (table.definition ?? {}) as { columns?: readonly Column[] } // described loosely
-  return columns.length > 0 ? columns : (table.columns ?? []).map((name) => ({ name, definition: {} }))
+  // The definition is sorted by name; people read columns in the order of the table.
+  const byName = new Map(columns.map((column) => [column.name, column]))
+  return (table.columns ?? []).map((name) => byName.get(name) ?? { name, definition: {} })
 }
 
 interface Metadata {

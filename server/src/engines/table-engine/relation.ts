@@ -214,6 +214,9 @@ export function isUnfit(from: Column, to: Column): string {
   return to.nullable ? `(${asText(from)} <> '' AND ${isAbsent})` : isAbsent
 }
 
-/** A value as text, the way exports and previews write it. */
-export const asText = (column: Column): string =>
-  column.type === 'STRING' ? fieldName(column.fieldId) : `CAST(${fieldName(column.fieldId)} AS VARCHAR)`
+/** A value as text, the way exports and previews write it: a float without digits behind the point is written as a whole number. */
+export function asText({ type, fieldId }: Column): string {
+  if (type === 'STRING') return fieldName(fieldId)
+  const text = `CAST(${fieldName(fieldId)} AS VARCHAR)`
+  return type === 'FLOAT' ? `regexp_replace(${text}, '\\.0$', '')` : text
+}

@@ -41,6 +41,10 @@ export function numericLength(length: string | undefined): string {
   return `${precision},${Math.min(precision, Number(match[2] ?? 0))}`
 }
 
+/** `10:00:00 +0000` as DuckDB reads it: `10:00:00+00:00`. */
+const withColonInOffset = (text: string): string =>
+  `regexp_replace(${text}, '(:[0-9.]+)\\s*([+-][0-9]{2})([0-9]{2})\\s*$', '\\1\\2:\\3')`
+
 /** Text as a value of the column's type, or null where it is none. Stricter than a cast: 1.5 is no INTEGER, `yes` no DATE. */
 export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string): string {
   switch (column.type) {
@@ -55,7 +59,7 @@ export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string
       return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN TRY_CAST(${text} AS DATE) END`
     case 'TIMESTAMP':
       // Read with its offset, kept in UTC; workers live in UTC, so a time without an offset is one.
-      return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP) END`
+      return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN CAST(coalesce(TRY_CAST(${text} AS TIMESTAMPTZ), TRY_CAST(${withColonInOffset(text)} AS TIMESTAMPTZ)) AS TIMESTAMP) END`
     default:
       return `TRY_CAST(${text} AS ${sqlType(column)})`
   }

@@ -65,13 +65,15 @@ export function createWorkspaces(deps: WorkspacesDeps) {
   /** Refuses what no workspace can be, before a job is made of it. */
   async function check({ actor }: Scope, wanted: NewWorkspace): Promise<void> {
     const { backend, backendSize, loginType = 'default', publicKey } = wanted
-    const known = [BACKEND, await backendName(actor.projectId)]
+    const reported = await backendName(actor.projectId)
+    const known = [BACKEND, reported]
     if (backend !== undefined && !known.includes(backend))
       throw new PlatformError('workspace.backendNotSupported', { backend: backend.slice(0, 40), known: BACKEND })
-    if (backendSize !== undefined && !Object.hasOwn(SIZES, backendSize.toLowerCase()))
+    const sizes = (backend ?? reported) === 'bigquery' ? [] : Object.keys(SIZES) // that backend has none (corrections-2, G15)
+    if (backendSize !== undefined && !sizes.includes(backendSize.toLowerCase()))
       throw new PlatformError('workspace.unsupportedBackendSize', {
         size: backendSize.slice(0, 40),
-        known: Object.keys(SIZES).join(', '),
+        known: sizes.join(', ') || 'none',
       })
     if (!LOGIN_TYPES.includes(loginType))
       throw new PlatformError('workspace.loginTypeNotSupported', { type: loginType.slice(0, 60), known: LOGIN_TYPES.join(', ') })

@@ -81,6 +81,8 @@ export interface TablesDeps {
   readonly buckets: BucketsOfTables
   readonly metadata: MetadataOfTables
   readonly projectName: (projectId: number) => Promise<string>
+  /** The backend that the project reports instead of its own, if it does. */
+  readonly backendName: (projectId: number) => Promise<string | undefined>
   readonly usage: UsagePort
   readonly freshnessAt: (place: TablePlace) => Promise<Freshness>
 }

@@ -93,6 +93,7 @@ export async function createTablesModule(deps: TablesModuleDeps) {
     buckets: buckets.ofTables,
     metadata: deps.storageMetadata.ofTables,
     projectName: async (id) => (await deps.tokens.projectName(id)) ?? '',
+    backendName: deps.tokens.backendName,
     usage: deps.usage.port,
     freshnessAt: deps.freshness.freshnessAt,
   })

@@ -413,10 +413,10 @@ test('a typed table keeps types, refuses values that are none by row and column,
   assert.deepEqual(
     definition.columns.map((column) => [column.name, column.basetype, column.definition.type, column.definition.length]),
     [
-      ['id', 'INTEGER', 'INTEGER', undefined],
-      ['price', 'NUMERIC', 'NUMBER', '10,2'],
       ['day', 'DATE', 'DATE', undefined],
+      ['id', 'INTEGER', 'INTEGER', undefined],
       ['note', 'STRING', 'STRING', undefined],
+      ['price', 'NUMERIC', 'NUMBER', '10,2'],
     ],
   )
   assert.equal(table.isTyped, true)

@@ -59,7 +59,8 @@ export function createDefinitionChanges(parts: TableParts) {
       throw new PlatformError('storage.tables.validation', {
         reason: `The parameter "columns" should be a list of 1 to ${MAX_COLUMNS} columns.`,
       })
-    const defined = columns.map((column, i) => readColumnDefinition(column, i, primaryKey))
+    const backend = await parts.backendName(scope.actor.projectId)
+    const defined = columns.map((column, i) => readColumnDefinition(column, i, primaryKey, backend))
     const names = defined.map(({ column }) => column.name)
     checkDistinct(names)
     checkPrimaryKey(primaryKey, names)
@@ -85,7 +86,8 @@ export function createDefinitionChanges(parts: TableParts) {
     const { snapshot } = await catalog.reading(table)
     const known = snapshot.columns.find((column) => column.name === name)
     if (!known) throw new PlatformError('notFound', { what: `The column "${name.slice(0, 100)}" of table "${table.id}"` })
-    const change = readTypeChange({ name, nullable: columnNamed(retypeColumn(snapshot, name, known), name).nullable }, fields)
+    const { nullable } = columnNamed(retypeColumn(snapshot, name, known), name)
+    const change = readTypeChange({ name, nullable }, fields, await parts.backendName(scope.actor.projectId))
     const { type, length, invalidValues } = change
     checkDefault({ ...known, type })
     const filtering = (await catalog.aliasesOf(table.row.key)).filter(({ alias }) => alias?.filter?.column === name)

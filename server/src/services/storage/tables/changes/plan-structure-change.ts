@@ -33,7 +33,7 @@ export function createStructureChanges(
     if (table.columns.length >= MAX_COLUMNS)
       throw new PlatformError('storage.tables.validation', { reason: `A table has at most ${MAX_COLUMNS} columns.` })
     if (!table.data.isTyped) refuseTypes(fields)
-    const { column, isTyped, metadata } = readType(name, fields, false)
+    const { column, isTyped, metadata } = readType(name, fields, false, await parts.backendName(scope.actor.projectId))
     checkFits(table, column)
     if (table.data.isTyped && !isTyped)
       throw new PlatformError('storage.tables.validation', { reason: 'Column "definition" or "basetype" must be set.' })

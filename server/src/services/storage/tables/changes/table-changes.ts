@@ -287,8 +287,9 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
       ? await engine.findDuplicateKey({ snapshot: after, columns: key }, { signal: run.signal })
       : null
     if (duplicate) throw duplicateKey(key, duplicate)
+    const backend = await parts.backendName(run.job.projectId)
     const also = async (trx: Trx) => {
-      await describeType(trx, table, snapshot.typed, after, input.change)
+      await describeType(trx, table, { wasTyped: snapshot.typed, after, change: input.change, backend })
       const known = await metadata.listColumns(table.row.projectId, [table.row.key], trx)
       const definition = columnDefinition(to, known.get(table.row.key) ?? {})
       return { results: { ...definition, invalidRows: unfit.rows, invalidExamples: unfit.examples } }
@@ -301,13 +302,21 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
   async function describeType(
     trx: Trx,
     table: Table,
-    wasTyped: boolean,
-    after: TableSnapshot,
-    change: TypeChange,
+    {
+      wasTyped,
+      after,
+      change,
+      backend,
+    }: {
+      readonly wasTyped: boolean
+      readonly after: TableSnapshot
+      readonly change: TypeChange
+      readonly backend: string | undefined
+    },
   ): Promise<void> {
     const { projectId, key } = table.row
     const changed = { column: columnNamed(after, change.column), metadata: change.metadata }
-    const others = after.columns.filter(({ name }) => name !== change.column).map(describeColumn)
+    const others = after.columns.filter(({ name }) => name !== change.column).map((one) => describeColumn(one, backend))
     const known = (await metadata.listColumns(projectId, [key], trx)).get(key)?.[change.column] ?? []
     const isStale = (item: { readonly key: string; readonly provider: string }) =>
       item.provider === STORAGE_PROVIDER && item.key === 'KBC.datatype.length'
@@ -418,13 +427,15 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     if (!bucket || bucket.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
     const { snapshot } = await catalog.reading(source)
     const existing = await store.find(bucket.key, input.name)
+    const backend = await parts.backendName(job.projectId)
     await publish(async (trx) => {
       const now = clock.now()
       if (existing) await store.publish(trx, existing, snapshot, now, { changed: true })
       else {
         const names = { name: input.name, displayName: source.row.displayName }
         const { row } = await catalog.insert(trx, bucket, names, snapshot, { importedAt: now })
-        if (snapshot.typed) await describeTypes(parts, trx, job.projectId, row.key, snapshot.columns.map(describeColumn))
+        const described = snapshot.columns.map((column) => describeColumn(column, backend))
+        if (snapshot.typed) await describeTypes(parts, trx, job.projectId, row.key, described)
       }
       return { results: { id: `${bucket.id}.${input.name}` } }
     })

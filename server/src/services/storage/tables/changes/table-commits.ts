@@ -61,7 +61,8 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
       ...widened,
       segments: [...remaining(before, asked), ...added],
     }))
-    await run.publish((trx) => publish(trx, run, table, { before, after, asked }))
+    const backend = await parts.backendName(run.job.projectId)
+    await run.publish((trx) => publish(trx, run, table, { before, after, asked, backend }))
     return undefined
   }
 
@@ -73,6 +74,7 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
     const empty: TableSnapshot = { typed: true, columns, primaryKey: [], nextFieldId, segments: [] }
     const keyPrefix = keyPrefixOf(run.job.projectId, `new-${run.job.id}`)
     const snapshot = await taken(run, creation.addedFiles, keyPrefix, (segments) => ({ ...empty, segments }))
+    const backend = await parts.backendName(run.job.projectId)
     await run.publish(async (trx) => {
       const { job } = run
       const bucket = await buckets.findByKey(bucketKey)
@@ -80,7 +82,13 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
       const hasRows = snapshot.segments.length > 0
       const options = { importedAt: hasRows ? clock.now() : undefined, commit: creation }
       const table = await catalog.insert(trx, bucket, { name, displayName: name }, snapshot, options)
-      await describeTypes(parts, trx, job.projectId, table.row.key, columns.map(describeColumn))
+      await describeTypes(
+        parts,
+        trx,
+        job.projectId,
+        table.row.key,
+        columns.map((column) => describeColumn(column, backend)),
+      )
       const created = { name, primaryKey: table.primaryKey, columns: table.columns, source: sourceOf(creation) }
       await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', created), job.origin)
       if (hasRows)
@@ -133,7 +141,17 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
     trx: Trx,
     run: JobRun,
     table: Table,
-    { before, after, asked }: { readonly before: TableSnapshot; readonly after: TableSnapshot; readonly asked: TableCommit },
+    {
+      before,
+      after,
+      asked,
+      backend,
+    }: {
+      readonly before: TableSnapshot
+      readonly after: TableSnapshot
+      readonly asked: TableCommit
+      readonly backend: string | undefined
+    },
   ): Promise<JobOutcome> {
     const { job } = run
     const changesData = asked.addedFiles.length + asked.removedFiles.length > 0
@@ -150,7 +168,7 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
     for (const column of asked.addedColumns) {
       const event = tableEvent(table, 'storage.tableColumnAdded', { column: column.name })
       await recordEvent(trx, job.source, event, job.origin)
-      const { metadata: pairs } = describeColumn(column)
+      const { metadata: pairs } = describeColumn(column, backend)
       const written = { provider: STORAGE_PROVIDER, pairs, at: clock.now() }
       if (after.typed) await metadata.set(trx, job.projectId, table.row.key, column.name, written)
     }

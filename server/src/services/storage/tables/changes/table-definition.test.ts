@@ -39,8 +39,8 @@ test('the results of a definition show the types as they were written, like the 
     made.definition.columns.map(({ name, definition }) => [name, definition.type, definition.length, definition.nullable]),
     [
       ['id', 'BIGINT', undefined, false],
-      ['price', 'NUMBER', '10,2', true],
       ['note', 'VARCHAR', '20', true],
+      ['price', 'NUMBER', '10,2', true],
     ],
   )
   assert.deepEqual([made.metadata, made.columnMetadata], [table.metadata, table.columnMetadata])
@@ -79,7 +79,7 @@ test('length, nullable, default and description of a column are changed; what th
     (await detail()).columnMetadata.price?.some(({ key }) => key === 'KBC.datatype.default'),
     false,
   )
-  assert.equal((await detail()).definition.columns[1]?.definition.default, undefined)
+  assert.equal((await detail()).definition.columns[2]?.definition.default, undefined)
 
   const failed = await finish(await put('columns/price/definition', { nullable: false }))
   assert.equal(failed.error?.code, 'storage.tables.columnHasNulls')
@@ -107,8 +107,8 @@ test('a definition is changed as a whole: name, description and columns together
   const table = await detail()
   assert.equal(table.displayName, 'Prices')
   assert.deepEqual((done.results as unknown as Defined).definition, table.definition)
-  assert.deepEqual(table.definition.columns[1]?.definition, { type: 'NUMBER', nullable: true, length: '14,2', default: '0' })
-  assert.deepEqual(table.definition.columns[2]?.definition, { type: 'VARCHAR', nullable: false, length: '20', default: '-' })
+  assert.deepEqual(table.definition.columns[2]?.definition, { type: 'NUMBER', nullable: true, length: '14,2', default: '0' })
+  assert.deepEqual(table.definition.columns[1]?.definition, { type: 'VARCHAR', nullable: false, length: '20', default: '-' })
   assert.equal(table.metadata.find(({ key }) => key === 'KBC.description')?.value, 'of all')
   const wrong = await put('definition', { displayName: 'Other', columns: [{ name: 'price', definition: { length: '2,1' } }] })
   assert.equal(wrong.status, 400)
@@ -172,7 +172,7 @@ test('a column gets another type: counted before, refused or emptied where value
     ['7', null, null],
   )
   const { definition, columnMetadata } = await detail()
-  assert.deepEqual(definition.columns[2]?.definition, { type: 'BIGINT', nullable: true })
+  assert.deepEqual(definition.columns[1]?.definition, { type: 'BIGINT', nullable: true })
   assert.deepEqual(columnMetadata.note?.map(({ key, value }) => [key, value]).sort(), [
     ['KBC.datatype.basetype', 'INTEGER'],
     ['KBC.datatype.nullable', '1'],

@@ -86,12 +86,16 @@ function changedColumns(before: TableSnapshot, after: TableSnapshot) {
 }
 
 /** What the platform has to say of the columns of a typed table after a load. */
-export function describeChanges(before: TableSnapshot, after: TableSnapshot): readonly TypedColumn[] {
+export function describeChanges(
+  before: TableSnapshot,
+  after: TableSnapshot,
+  backend: string | undefined,
+): readonly TypedColumn[] {
   if (!before.typed) return []
   const { added, widened } = changedColumns(before, after)
   const changeOf = ({ name, length }: Column) => ({ column: name, ...defined({ length }) })
   return [
-    ...added.map(describeColumn),
+    ...added.map((column) => describeColumn(column, backend)),
     ...widened.map((column) => ({ column, metadata: changedMetadata(column, changeOf(column)) })),
   ]
 }

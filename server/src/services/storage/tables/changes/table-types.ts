@@ -7,6 +7,7 @@ import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { columnNameFrom } from '../../../../model/column-name.ts'
 import { checkColumnName } from '../table-names.ts'
+import { reportedType, storedDefault, storedLength } from './backend-types.ts'
 
 /** A column, and what the platform says about it in its metadata. */
 export interface TypedColumn {
@@ -39,6 +40,8 @@ const NATIVE: Readonly<Record<string, BaseType>> = {
   VARBINARY: 'STRING',
   BYTES: 'STRING',
   TIME: 'STRING',
+  GEOGRAPHY: 'STRING',
+  GEOMETRY: 'STRING',
   INT: 'INTEGER',
   INT64: 'INTEGER',
   BIGINT: 'INTEGER',
@@ -68,27 +71,40 @@ const NATIVE: Readonly<Record<string, BaseType>> = {
 const CHARACTERS = new Set(['VARCHAR', 'CHAR', 'CHARACTER', 'NCHAR', 'NVARCHAR', 'NVARCHAR2', 'TEXT', 'STRING', 'CLOB'])
 
 /** One item of `columns`: `{name, definition: {type, length, nullable, default}, basetype}`. */
-export function readColumnDefinition(value: unknown, i: number, primaryKey: readonly string[]): DefinedColumn {
+export function readColumnDefinition(value: unknown, i: number, primaryKey: readonly string[], backend?: string): DefinedColumn {
   const item = objectOf(value, `columns[${i}]`)
   if (typeof item.name !== 'string') throw refuse(`columns[${i}][name]`, 'This field is missing.')
   const name = columnNameFrom(item.name)
   checkColumnName(name, `column ${i + 1} ("${item.name.slice(0, 60)}")`)
-  return { ...readType(name, item, primaryKey.includes(name)) }
+  return { ...readType(name, item, primaryKey.includes(name), backend) }
 }
 
-export function readType(name: string, item: Readonly<Record<string, unknown>>, isKey: boolean): DefinedColumn {
+/** `backend`: the one that the project reports, whose names and default lengths are shown. */
+export function readType(
+  name: string,
+  item: Readonly<Record<string, unknown>>,
+  isKey: boolean,
+  backend?: string | undefined,
+): DefinedColumn {
   const definition = isEmpty(item.definition) ? undefined : objectOf(item.definition, `${name}[definition]`)
   const base = isEmpty(item.basetype) ? undefined : baseTypeFrom(name, item.basetype)
   if (!definition && !base) return { column: { name }, isTyped: false, metadata: [] }
   const native =
     definition && !isEmpty(definition.type) ? textOf(`${name}[definition][type]`, definition.type).toUpperCase() : (base ?? '')
+  const isNative = native !== base
   const type = Object.hasOwn(NATIVE, native) ? NATIVE[native] : undefined
   if (!type)
     throw refuse(
       `${name}[definition][type]`,
       `"${native.slice(0, 60)}" is not a known type. Use ${BASE_TYPES.join(', ')} or their usual names in SQL.`,
     )
-  const length = isEmpty(definition?.length) ? undefined : textOf(`${name}[definition][length]`, definition?.length)
+  const written = {
+    native,
+    base: type,
+    length: isEmpty(definition?.length) ? undefined : textOf(`${name}[definition][length]`, definition?.length),
+    isNative,
+  }
+  const length = storedLength(backend, written)
   const nullable = isKey ? false : booleanOf(`${name}[definition][nullable]`, definition?.nullable)
   const fallback = isEmpty(definition?.default) ? undefined : textOf(`${name}[definition][default]`, definition?.default)
   return {
@@ -98,24 +114,19 @@ export function readType(name: string, item: Readonly<Record<string, unknown>>, 
       nullable,
       ...(length !== undefined && type === 'NUMERIC' && { length: precisionFrom(name, length) }),
       ...(length !== undefined && CHARACTERS.has(native) && { length: charactersFrom(name, length) }),
-      ...defined({ default: fallback }),
+      ...defined({ default: storedDefault(backend, fallback) }),
     },
     isTyped: true,
-    metadata: metadataOf({ native, base: type, nullable, length, fallback }),
+    metadata: metadataOf({ ...reportedType(backend, written), nullable, fallback }),
   }
 }
 
 /** An existing column, described by its type in the engine: the type as written by the user is not stored with the rows. */
-export const describeColumn = (column: Column): TypedColumn => ({
-  column,
-  metadata: metadataOf({
-    native: column.type,
-    base: column.type,
-    nullable: column.nullable,
-    length: column.length,
-    fallback: column.default,
-  }),
-})
+export const describeColumn = (column: Column, backend: string | undefined): TypedColumn => {
+  const { type, length, nullable, default: fallback } = column
+  const reported = reportedType(backend, { native: type, base: type, length, isNative: false })
+  return { column, metadata: metadataOf({ ...reported, nullable, fallback }) }
+}
 
 const metadataOf = (said: {
   readonly native: string
@@ -171,11 +182,12 @@ export interface TypeChange {
 export function readTypeChange(
   { name, nullable }: Pick<Column, 'name' | 'nullable'>,
   { type, length, invalidValues = 'refuse' }: Readonly<Record<string, unknown>>,
+  backend: string | undefined,
 ): TypeChange {
   if (isEmpty(type)) throw refuse('type', 'This field is missing.')
   if (invalidValues !== 'refuse' && invalidValues !== 'null')
     throw refuse('invalidValues', 'This value should be "refuse" or "null".')
-  const { column, metadata } = readType(name, { definition: { type, length, nullable } }, false)
+  const { column, metadata } = readType(name, { definition: { type, length, nullable } }, false, backend)
   const known = { column: name, type: column.type ?? 'STRING', ...defined({ length: column.length }) }
   return { ...known, metadata, invalidValues }
 }

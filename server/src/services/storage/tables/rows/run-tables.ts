@@ -119,7 +119,8 @@ export function createRunTables({ parts, local, scratchDir, waitForStore }: RunT
     },
     exportFile: (scope, tableId, query, signal) => local.exportFile(requesterOf(scope), tableId, queryOf(query), signal),
     async loadAll(scope, loads, commit, signal, onLoaded) {
-      const requests = await mapBounded(loads, 8, localLoad)
+      const backend = await parts.backendName(scope.projectId)
+      const requests = await mapBounded(loads, 8, (load) => localLoad(load, backend))
       const shown = ({ tableId, rows, ...result }: LocalResult): LoadedTable => ({
         ...result,
         id: tableId,
@@ -159,7 +160,7 @@ const requesterOf = (scope: RunScope): LocalRequester => ({
   baseUrl: scope.baseUrl,
 })
 
-async function localLoad(load: TableLoad): Promise<LocalLoad> {
+async function localLoad(load: TableLoad, backend: string | undefined): Promise<LocalLoad> {
   const files = await mapBounded(load.files, 16, async (path) => ({ path, sizeBytes: await localFileSize(path) }))
   const types = load.schema
     ?.map(({ name, baseType, length, nullable, default: fallback }) => ({
@@ -168,6 +169,7 @@ async function localLoad(load: TableLoad): Promise<LocalLoad> {
         name,
         { basetype: baseType, ...(baseType && { definition: { type: baseType, length, nullable, default: fallback } }) },
         load.primaryKey?.includes(name) ?? false,
+        backend,
       ),
     }))
     .filter(({ typed }) => typed)

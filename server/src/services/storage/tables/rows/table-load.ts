@@ -170,7 +170,8 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     if (source.type === 'local') throw new PlatformError('storage.jobs.workerLost') // its files went with the process that had them
     const { snapshot, metadata } = await stateOf(run.job.projectId, source)
     // A copy of the value is a copy of the table: its files never change.
-    const types = snapshot.typed ? { types: snapshot.columns.map(describeColumn) } : {}
+    const backend = await parts.backendName(run.job.projectId)
+    const types = snapshot.typed ? { types: snapshot.columns.map((column) => describeColumn(column, backend)) } : {}
     await run.publish((trx) => insert(trx, run, { ...input, ...types }, { snapshot, ...(metadata && { metadata }) }))
   }
 
@@ -301,6 +302,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     const plan = await planOf(table.id, before, input, source, run.signal)
     const primaryKey = input.primaryKey?.map((name) => spelledIn(plan.snapshot, name)) ?? primaryKeyNames(before)
     checkRules(table.id, before, plan.snapshot, primaryKey, input.rules ?? {})
+    const changes = describeChanges(before, plan.snapshot, await parts.backendName(run.job.projectId))
     const { snapshot, warnings } = await stateToLoadInto(run, { ...input, primaryKey }, table, plan.snapshot)
     const loaded = await engine.load(
       {
@@ -321,7 +323,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       warnings,
       async publish(trx) {
         const outcome = await publishImport(trx, run, input, table, { source, loaded, columns: plan.fileColumns })
-        await describeColumns(parts, trx, table.row, describeChanges(before, plan.snapshot))
+        await describeColumns(parts, trx, table.row, changes)
         return outcome
       },
     }

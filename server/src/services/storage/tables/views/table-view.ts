@@ -117,10 +117,11 @@ function definitionView(table: Table, { columns, said }: TableDefinition) {
     primaryKeysNames: table.primaryKey,
     columns: columns
       .filter((column) => table.columns.includes(column.name))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)) // as clients expect them; `columns` of the table has its order
       .map((column) => ({
         name: column.name,
         definition: table.data.isTyped ? columnDefinition(column, said) : {},
-        ...(table.data.isTyped && { basetype: column.type }),
+        ...(table.data.isTyped && { basetype: saidOf(column, said)('KBC.datatype.basetype') ?? column.type }),
         canBeFiltered: true,
       })),
     ...table.data.layout,
@@ -129,15 +130,18 @@ function definitionView(table: Table, { columns, said }: TableDefinition) {
 
 /** The type as it was written, where that is known; `length` is a string, because the Go client cannot decode a number. */
 export function columnDefinition(column: Column, metadata: ColumnsMetadata) {
-  const said = (key: string) =>
-    metadata[column.name]?.find((item) => item.key === key && item.provider === STORAGE_PROVIDER)?.value
+  const said = saidOf(column, metadata)
   const length = said('KBC.datatype.length') ?? column.length
+  const fallback = column.default === undefined ? undefined : (said('KBC.datatype.default') ?? column.default)
   return {
     type: said('KBC.datatype.type') ?? column.type,
     nullable: column.nullable,
-    ...defined({ length, default: column.default }),
+    ...defined({ length, default: fallback }),
   }
 }
+
+const saidOf = (column: Column, metadata: ColumnsMetadata) => (key: string) =>
+  metadata[column.name]?.find((item) => item.key === key && item.provider === STORAGE_PROVIDER)?.value
 
 const columnMetadataView = (metadata: ColumnsMetadata, columns: readonly string[]) =>
   Object.fromEntries(

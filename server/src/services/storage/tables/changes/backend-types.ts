@@ -1,0 +1,84 @@
+// Names, default lengths and defaults of types as the backend that a project reports would return them (spec storage 2.2). Only what is
+// reported differs: the engine stores the same base types for every name.
+
+import type { BaseType } from '../../../../engines/table-engine/snapshot.ts'
+
+/** A type as a request writes it, and the base type behind it. */
+export interface WrittenType {
+  readonly native: string
+  readonly base: BaseType
+  readonly length: string | undefined
+  /** Whether the request names a native type, not a base type only. */
+  readonly isNative: boolean
+}
+
+/** A type as metadata and definitions report it. */
+export interface ReportedType {
+  readonly native: string
+  readonly base: BaseType
+  readonly length: string | undefined
+}
+
+/** `name length`; without a length the type has none unless the request sets one. */
+type Names = Readonly<Record<string, string>>
+
+const SNOWFLAKE: Names = {
+  ...sameFor('VARCHAR 16777216', 'STRING TEXT VARCHAR NVARCHAR NVARCHAR2 CLOB UUID JSON'),
+  ...sameFor('VARCHAR 1', 'CHAR CHARACTER NCHAR'),
+  ...sameFor('NUMBER 38,0', 'INT INTEGER INT64 BIGINT SMALLINT TINYINT BYTEINT NUMBER DECIMAL DEC NUMERIC BIGNUMERIC'),
+  ...sameFor('FLOAT', 'FLOAT DOUBLE REAL FLOAT4 FLOAT8 FLOAT64'),
+  'DOUBLE PRECISION': 'FLOAT',
+  ...sameFor('BOOLEAN', 'BOOLEAN BOOL BIT'),
+  ...sameFor('TIMESTAMP_NTZ 9', 'TIMESTAMP DATETIME TIMESTAMP_NTZ'),
+  ...sameFor('TIMESTAMP_TZ 9', 'TIMESTAMP_TZ TIMESTAMPTZ'),
+  TIMESTAMP_LTZ: 'TIMESTAMP_LTZ 9',
+  TIME: 'TIME 9',
+  ...sameFor('BINARY 8388608', 'BINARY VARBINARY BYTES'),
+}
+/** Of columns with a base type only. */
+const SNOWFLAKE_BASE: Names = { NUMERIC: 'NUMBER 38,9', TIMESTAMP: 'TIMESTAMP_LTZ 9' }
+
+const BIGQUERY: Names = {
+  ...sameFor('INTEGER', 'INT INTEGER INT64 BIGINT SMALLINT TINYINT BYTEINT'),
+  ...sameFor('FLOAT', 'FLOAT DOUBLE REAL FLOAT4 FLOAT8 FLOAT64'),
+  'DOUBLE PRECISION': 'FLOAT',
+  ...sameFor('BOOLEAN', 'BOOLEAN BOOL BIT'),
+  ...sameFor('NUMERIC', 'NUMERIC NUMBER DECIMAL DEC'),
+  ...sameFor('STRING', 'STRING TEXT VARCHAR NVARCHAR NVARCHAR2 CLOB CHAR CHARACTER NCHAR UUID'),
+  ...sameFor('BYTES', 'BYTES BINARY VARBINARY'),
+  ...sameFor('TIMESTAMP', 'TIMESTAMP TIMESTAMP_TZ TIMESTAMP_LTZ TIMESTAMPTZ'),
+  TIMESTAMP_NTZ: 'DATETIME',
+}
+
+/** As the backend reports it; as it was written where the project reports none of its own. */
+export function reportedType(backend: string | undefined, written: WrittenType): ReportedType {
+  const { native, base, length, isNative } = written
+  if (backend === 'bigquery') return { native: named(BIGQUERY, native).name, base, length }
+  if (backend !== 'snowflake') return { native, base, length }
+  const type = named({ ...SNOWFLAKE, ...(!isNative && SNOWFLAKE_BASE) }, native)
+  if (type.name === 'FLOAT') return { native: 'FLOAT', base, length: undefined }
+  if (type.name !== 'NUMBER') return { native: type.name, base, length: length ?? type.length }
+  // Snowflake keeps whole numbers as numbers without digits behind the point.
+  return { native: 'NUMBER', base: 'NUMERIC', length: isWhole(length) ? `${length},0` : (length ?? type.length) }
+}
+
+/** The length that the engine keeps; snowflake's numbers have no digits behind the point unless the request asks for them. */
+export const storedLength = (backend: string | undefined, { base, length, isNative }: WrittenType): string | undefined =>
+  length ?? (backend === 'snowflake' && base === 'NUMERIC' && isNative ? '38,0' : undefined)
+
+/** Defaults of snowflake are SQL: a text stands in quotes. */
+export function storedDefault(backend: string | undefined, fallback: string | undefined): string | undefined {
+  const quoted = backend === 'snowflake' ? /^'((?:[^']|'')*)'$/.exec(fallback ?? '')?.[1] : undefined
+  return quoted === undefined ? fallback : quoted.replaceAll("''", "'")
+}
+
+function named(names: Names, native: string): { readonly name: string; readonly length: string | undefined } {
+  const [name = native, length] = (Object.hasOwn(names, native) ? names[native] : native)?.split(' ') ?? []
+  return { name, length }
+}
+
+const isWhole = (length: string | undefined): boolean => /^\s*\d+\s*$/.test(length ?? '')
+
+function sameFor(reported: string, natives: string): Names {
+  return Object.fromEntries(natives.split(' ').map((native) => [native, reported]))
+}

@@ -1,0 +1,132 @@
+// Types as the backend that a project reports names them, by the points of corrections-2.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { tableClient } from '../../../../../../tests/support/clients/table-client.ts'
+import { shareTestStack } from '../../../../../../tests/support/test-stack.ts'
+
+const startProject = shareTestStack()
+
+interface Defined {
+  readonly columns: string[]
+  readonly columnMetadata: Record<string, { key: string; value: string }[]>
+  readonly definition: {
+    columns: { name: string; basetype: string; definition: { type: string; length?: string; default?: string } }[]
+  }
+}
+
+async function start(backend?: 'snowflake' | 'bigquery') {
+  const stack = await startProject()
+  if (backend) await stack.platform.tokens.setProject(stack.projectId, { backend })
+  const client = tableClient(stack)
+  await client.bucket()
+  const define = async (name: string, columns: readonly object[]) => {
+    await client.succeed(
+      await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-definition', { json: { name, columns } }),
+    )
+    return (await client.detail(`in.c-main.${name}`)) as unknown as Defined
+  }
+  const shown = ({ definition }: Defined) =>
+    Object.fromEntries(
+      definition.columns.map(({ name, basetype, definition: { type, length } }) => [
+        name,
+        [type, length, basetype].filter((one) => one !== undefined).join(' '),
+      ]),
+    )
+  return { ...stack, ...client, define, shown }
+}
+
+const typed = (types: Readonly<Record<string, string>>) =>
+  Object.entries(types).map(([name, type]) => {
+    const [, native = type, length] = /^(.*?)(?:\((.*)\))?$/.exec(type) ?? []
+    return { name, definition: { type: native, ...(length && { length }) } }
+  })
+
+test('dialect (b), G15: a project that reports snowflake has its type names and default lengths', async () => {
+  const { define, shown, rows, load } = await start('snowflake')
+  const made = await define('t', [
+    ...typed({ int: 'INT', text: 'STRING', number: 'NUMBER', short: 'NUMBER(37)', money: 'DECIMAL(10,2)', one: 'CHAR' }),
+    ...typed({ varchar: 'VARCHAR(200)', double: 'DOUBLE', time: 'TIMESTAMP', zoned: 'TIMESTAMP_TZ', bytes: 'VARBINARY' }),
+    ...typed({ place: 'GEOGRAPHY', json: 'VARIANT', flag: 'BOOLEAN', day: 'DATE' }),
+    { name: 'base', basetype: 'INTEGER' },
+    { name: 'decimal', basetype: 'NUMERIC' },
+    { name: 'plain', basetype: 'STRING' },
+  ])
+  assert.deepEqual(shown(made), {
+    int: 'NUMBER 38,0 NUMERIC',
+    text: 'VARCHAR 16777216 STRING',
+    number: 'NUMBER 38,0 NUMERIC',
+    short: 'NUMBER 37,0 NUMERIC',
+    money: 'NUMBER 10,2 NUMERIC',
+    one: 'VARCHAR 1 STRING',
+    varchar: 'VARCHAR 200 STRING',
+    double: 'FLOAT FLOAT',
+    time: 'TIMESTAMP_NTZ 9 TIMESTAMP',
+    zoned: 'TIMESTAMP_TZ 9 TIMESTAMP',
+    bytes: 'BINARY 8388608 STRING',
+    place: 'GEOGRAPHY STRING',
+    json: 'VARIANT STRING',
+    flag: 'BOOLEAN BOOLEAN',
+    day: 'DATE DATE',
+    base: 'NUMBER 38,0 NUMERIC',
+    decimal: 'NUMBER 38,9 NUMERIC',
+    plain: 'VARCHAR 16777216 STRING',
+  })
+  const said = Object.fromEntries((made.columnMetadata.int ?? []).map(({ key, value }) => [key, value]))
+  assert.deepEqual(said, {
+    'KBC.datatype.type': 'NUMBER',
+    'KBC.datatype.nullable': '1',
+    'KBC.datatype.basetype': 'NUMERIC',
+    'KBC.datatype.length': '38,0',
+  })
+  await define('n', typed({ n: 'NUMBER', f: 'FLOAT', t: 'TIMESTAMP_TZ' }))
+  await load('in.c-main.n', 'n,f,t\n1,123,2021-01-01 10:00:00 +0000\n')
+  assert.deepEqual(await rows('in.c-main.n'), [['1', '123', '2021-01-01 10:00:00']])
+})
+
+test('dialect (b): defaults of snowflake are SQL literals', async () => {
+  const { define, rows, load } = await start('snowflake')
+  const made = await define('t', [
+    { name: 'id', definition: { type: 'INT' } },
+    { name: 'city', definition: { type: 'VARCHAR', nullable: false, default: "'O''Hara'" } },
+  ])
+  assert.equal(made.definition.columns.find(({ name }) => name === 'city')?.definition.default, "'O''Hara'")
+  await load('in.c-main.t', '1\n', { columns: ['id'] })
+  assert.deepEqual(await rows('in.c-main.t'), [['1', "O'Hara"]])
+})
+
+test('dialect (b), G15: a project that reports bigquery has its type names, and no sizes of workspaces', async () => {
+  const { define, shown, request } = await start('bigquery')
+  const made = await define('t', [
+    ...typed({ a: 'INTEGER', b: 'INT64', c: 'BOOL', d: 'FLOAT64', e: 'STRING', f: 'NUMERIC(10,2)', g: 'TIMESTAMP' }),
+    { name: 'h', basetype: 'INTEGER' },
+  ])
+  assert.deepEqual(shown(made), {
+    a: 'INTEGER INTEGER',
+    b: 'INTEGER INTEGER',
+    c: 'BOOLEAN BOOLEAN',
+    d: 'FLOAT FLOAT',
+    e: 'STRING STRING',
+    f: 'NUMERIC 10,2 NUMERIC',
+    g: 'TIMESTAMP TIMESTAMP',
+    h: 'INTEGER INTEGER',
+  })
+  const sized = await request('POST', '/v2/storage/workspaces', { json: { backend: 'bigquery', backendSize: 'small' } })
+  assert.deepEqual([sized.status, sized.json<{ code: string }>().code], [400, 'workspace.unsupportedBackendSize'])
+})
+
+test('dialect (b): columns of a definition are sorted by name, those of the table are not', async () => {
+  const { define, shown, load, rows } = await start()
+  const made = await define('t', typed({ name: 'VARCHAR', id: 'INT', price: 'FLOAT' }))
+  assert.deepEqual(
+    made.definition.columns.map(({ name }) => name),
+    ['id', 'name', 'price'],
+  )
+  assert.deepEqual(made.columns, ['name', 'id', 'price'])
+  assert.deepEqual(shown(made), { id: 'INT INTEGER', name: 'VARCHAR STRING', price: 'FLOAT FLOAT' })
+  await load('in.c-main.t', 'name,id,price\na,1,123\nb,2,1.5\n')
+  assert.deepEqual(await rows('in.c-main.t'), [
+    ['a', '1', '123'],
+    ['b', '2', '1.5'],
+  ])
+})

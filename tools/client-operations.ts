@@ -21,6 +21,7 @@ interface Operation {
   readonly summary?: string
   /** What belongs to the whole project cannot be asked for in a branch. */
   readonly 'x-branch'?: 'refused'
+  readonly 'x-minimum-role'?: string
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, { schema: Schema }>> }
   readonly responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema: Schema }>> }>>
@@ -35,6 +36,8 @@ export interface OpenApi {
 const HEAD = '// Made by tools/client-operations.ts from docs/openapi.json. Do not edit.\n'
 const DOCUMENT = new URL('../docs/openapi.json', import.meta.url)
 const TARGET = new URL('../client/src/operations.ts', import.meta.url)
+
+const LEAST_ROLE = 'viewer'
 
 const isName = (text: string) => /^[A-Za-z_$][\w$]*$/.test(text)
 const key = (text: string) => (isName(text) ? text : `'${text.replaceAll("'", "\\'")}'`)
@@ -107,6 +110,9 @@ export function operationsSource({ paths, components }: OpenApi): string {
     const place = branchPlaceOf(path, operation, components.schemas)
     return `  '${operation.operationId}': ['${method}', '${path}'${place}],`
   })
+  const roles = all.flatMap(({ operation: { operationId, 'x-minimum-role': role = LEAST_ROLE } }) =>
+    role === LEAST_ROLE ? [] : [`  '${operationId}': '${role}',`],
+  )
   const types = all.map(({ operation }) => `  '${operation.operationId}': ${operationType(operation)}`)
   return `${HEAD}
 ${schemas.join('\n')}
@@ -114,6 +120,11 @@ ${schemas.join('\n')}
 /** Method and address of every operation, and where it takes the id of a development branch. */
 export const ROUTES = {
 ${routes.join('\n')}
+} as const
+
+/** The lowest role of people that may call an operation; viewers may call all others of their project. */
+export const LOWEST_ROLES = {
+${roles.join('\n')}
 } as const
 
 export interface Operations {

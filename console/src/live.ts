@@ -28,6 +28,7 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'tables.events',
     'tables.listSnapshots',
     'buckets.list',
+    'buckets.get',
     'lineage.graph',
     'lineage.freshness',
     'lineage.freshnessOfTable',

@@ -49,6 +49,7 @@ const BranchesScreen = lazyRouteComponent(() => import('./screens/project/branch
 const BranchScreen = lazyRouteComponent(() => import('./screens/project/branches.tsx'), 'BranchScreen')
 const WorkspacesScreen = lazyRouteComponent(() => import('./screens/sql/workspaces.tsx'), 'WorkspacesScreen')
 const AppsScreen = lazyRouteComponent(() => import('./screens/project/apps.tsx'), 'AppsScreen')
+const BucketScreen = lazyRouteComponent(() => import('./screens/storage/bucket.tsx'), 'BucketScreen')
 const VaultScreen = lazyRouteComponent(() => import('./screens/components/vault.tsx'), 'VaultScreen')
 const BuilderScreen = lazyRouteComponent(() => import('./screens/builder/builder.tsx'), 'BuilderScreen')
 
@@ -71,8 +72,9 @@ export const router = createRouter({
     route('/', HomeScreen),
     route('/storage', StorageScreen, 'q', 'sort', 'size', 'age'),
     route('/storage/$tableId', TableScreen, 'tab', 'column', 'op', 'value', 'and', 'q', 'sort', 'order', 'page', 'hide', 'at'),
+    route('/buckets/$bucketId', BucketScreen),
     route('/files', FilesScreen, 'q', 'tag', 'file'),
-    route('/upload', UploadScreen, 'table', 'file'),
+    route('/upload', UploadScreen, 'table', 'bucket', 'file'),
     route('/sql', SqlScreen, 'table'),
     route('/components', ComponentsScreen, 'q', 'view'),
     route(

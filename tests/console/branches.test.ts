@@ -137,6 +137,10 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await page.getByText('The program is one file, in its configuration.').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Delete' }).click()
+    const asked = page.getByRole('dialog', { name: 'Delete: Greeting' })
+    await asked.getByText(/Its git repository on this stack, its log and its password are lost/).waitFor()
+    await asked.getByLabel('Type Greeting to confirm').fill('Greeting')
+    await asked.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('heading', { name: 'There is no data app yet.' }).waitFor()
     mayComplainOf(/status of 404 .*\/git-repo/)
     mayComplainOf(/status of 400 .*\/data-science\//) // where code of users cannot run

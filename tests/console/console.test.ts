@@ -416,7 +416,11 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     assert.ok(!(await page.content()).includes(token), 'it is shown once')
     const verify = async () => (await stack.request('GET', '/v2/storage/tokens/verify', { token })).status
     assert.equal(await verify(), 200)
-    await row.getByRole('button', { name: 'Revoke' }).click()
+    await row.getByRole('button', { name: 'Revoke nightly report' }).click()
+    const asked = page.getByRole('dialog', { name: 'Revoke: nightly report' })
+    await asked.getByText(/^Programs that use it are refused at once\./).waitFor()
+    assert.equal(await verify(), 200, 'one click revokes nothing')
+    await asked.getByRole('button', { name: 'Revoke' }).click()
     await row.waitFor({ state: 'detached' })
     assert.equal(await verify(), 401)
     nothingWrong()

@@ -5,13 +5,19 @@ import { Icon } from './icon.tsx'
 import { ProblemPlace } from './problem-place.ts'
 import './parts.css'
 
+/** What a person comes for: the first field, else what the dialog is about to do. */
+const FIRST = 'form input:not([type=hidden]), form select, form textarea, form button'
+
 /** Opens the native dialog element: the browser keeps the focus inside. When the dialog goes, the focus goes back where it was. */
 export function useModal(onClose: () => void) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const dialog = ref.current
     const before = document.activeElement
-    if (dialog && !dialog.open) dialog.showModal()
+    if (dialog && !dialog.open) {
+      dialog.showModal()
+      dialog.querySelector<HTMLElement>(FIRST)?.focus() // the browser would choose the button that closes it
+    }
     return () => {
       const isLost = document.activeElement === null || document.activeElement === document.body
       if (isLost && before instanceof HTMLElement) before.focus()

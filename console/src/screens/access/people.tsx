@@ -52,7 +52,11 @@ function People({ projectId }: { projectId: number }) {
       crumbs={[{ name: 'People' }]}
       say={users.data ? `${plural(users.data.length, 'person', 'people')} in this project.` : 'People'}
       actions={
-        isAdmin ? <CreateButton label="Invite">{(close) => <Invite projectId={projectId} onClose={close} />}</CreateButton> : null
+        isAdmin ? (
+          <CreateButton label="Invite" needs="projectInvitations.create">
+            {(close) => <Invite projectId={projectId} onClose={close} />}
+          </CreateButton>
+        ) : null
       }
     >
       <div className="stack-4">
@@ -86,10 +90,13 @@ function Users({ users, projectId, isAdmin, ownId }: UsersProps) {
     },
   })
   const remove = useMutation({
-    mutationFn: (id: number) => api.call('projectUsers.remove', { path: { ...pathOf(projectId), userId: String(id) } }),
-    onSuccess: async () => {
+    mutationFn: ({ id }: ProjectUser) => api.call('projectUsers.remove', { path: { ...pathOf(projectId), userId: String(id) } }),
+    onSuccess: async (_, { name, email, role }) => {
       await refresh()
-      toast('Removed from the project.')
+      toast(`${name} no longer belongs to the project.`, async () => {
+        await api.call('projectUsers.add', { path: pathOf(projectId), body: { email, role: role as Role } })
+        await refresh()
+      })
     },
   })
   const problem = change.error ?? remove.error
@@ -97,41 +104,44 @@ function Users({ users, projectId, isAdmin, ownId }: UsersProps) {
     <>
       {problem ? <Problem error={problem} /> : null}
       <ListTable label="People" columns={['Name', 'E-mail', 'Role', 'Since', { hidden: 'Remove' }]}>
-        {users.map(({ id, name, email, role, created }) => (
-          <tr key={id}>
-            <td className="medium">{id === ownId ? `${name} (you)` : name}</td>
-            <td>{email}</td>
-            <td>
-              {isAdmin && id !== ownId ? (
-                <select
-                  className="input small"
-                  aria-label={`Role of ${name}`}
-                  value={role}
-                  onChange={(event) => change.mutate({ id, role: event.target.value as Role })}
-                >
-                  {ROLES.map((one) => (
-                    <option key={one}>{one}</option>
-                  ))}
-                </select>
-              ) : (
-                role
-              )}
-            </td>
-            <td className="nowrap">{moment(created)}</td>
-            <td>
-              {isAdmin && id !== ownId ? (
-                <button
-                  type="button"
-                  className="button small danger"
-                  aria-label={`Remove ${name}`}
-                  onClick={() => remove.mutate(id)}
-                >
-                  Remove
-                </button>
-              ) : null}
-            </td>
-          </tr>
-        ))}
+        {users.map((user) => {
+          const { id, name, email, role, created } = user
+          return (
+            <tr key={id}>
+              <td className="medium">{id === ownId ? `${name} (you)` : name}</td>
+              <td>{email}</td>
+              <td>
+                {isAdmin && id !== ownId ? (
+                  <select
+                    className="input small"
+                    aria-label={`Role of ${name}`}
+                    value={role}
+                    onChange={(event) => change.mutate({ id, role: event.target.value as Role })}
+                  >
+                    {ROLES.map((one) => (
+                      <option key={one}>{one}</option>
+                    ))}
+                  </select>
+                ) : (
+                  role
+                )}
+              </td>
+              <td className="nowrap">{moment(created)}</td>
+              <td>
+                {isAdmin && id !== ownId ? (
+                  <button
+                    type="button"
+                    className="button small danger"
+                    aria-label={`Remove ${name}`}
+                    onClick={() => remove.mutate(user)}
+                  >
+                    Remove
+                  </button>
+                ) : null}
+              </td>
+            </tr>
+          )
+        })}
       </ListTable>
     </>
   )

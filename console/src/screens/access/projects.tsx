@@ -40,7 +40,11 @@ export function ProjectsScreen() {
       title="Projects"
       crumbs={[{ name: 'Projects' }]}
       say={query.data ? `${plural(query.data.length, 'project')} on this stack.` : 'Projects'}
-      actions={<CreateButton label="New project">{(close) => <NewProject onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New project" needs="projects.create">
+          {(close) => <NewProject onClose={close} />}
+        </CreateButton>
+      }
     >
       <section className="card" aria-label="Projects">
         <Loaded query={query} skeleton={<Lines />}>

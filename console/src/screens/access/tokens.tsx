@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { Token } from '../../../../client/src/operations.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
@@ -24,7 +25,11 @@ export function TokensScreen() {
       title="Tokens"
       crumbs={[{ name: 'Tokens' }]}
       say={query.data ? `${plural(query.data.length, 'token')} of this project.` : 'Tokens'}
-      actions={<CreateButton label="New token">{(close) => <NewToken onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New token" needs="tokens.create">
+          {(close) => <NewToken onClose={close} />}
+        </CreateButton>
+      }
     >
       <section className="card" aria-label="Tokens">
         <Loaded query={query} skeleton={<Lines />}>
@@ -37,39 +42,48 @@ export function TokensScreen() {
 
 function List({ tokens }: { tokens: readonly Token[] }) {
   const queries = useQueryClient()
-  const remove = useMutation({
-    mutationFn: (id: string) => api.call('tokens.delete', { path: { id } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['tokens.list'] })
-      toast('The token is revoked.')
-    },
-  })
+  const revoke = async (id: string) => {
+    await api.call('tokens.delete', { path: { id } })
+    await queries.invalidateQueries({ queryKey: ['tokens.list'] })
+    toast('The token is revoked.')
+  }
   return (
-    <>
-      {remove.error ? <Problem error={remove.error} /> : null}
-      <ListTable
-        label="Tokens"
-        columns={['Description', 'Permissions', 'Created', 'Last used', 'Expires', 'Id', { hidden: 'Revoke' }]}
-      >
-        {tokens.map((token) => (
-          <tr key={token.id}>
-            <td className="medium nowrap">{token.description}</td>
-            <td className="said">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
-            <td className="nowrap">{moment(token.created)}</td>
-            <td className="nowrap">{token.lastUsed ? moment(token.lastUsed) : 'never'}</td>
-            <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
-            <td className="identifier">{token.id}</td>
-            <td>
-              {token.admin ? null : (
-                <button type="button" className="button small danger" onClick={() => remove.mutate(token.id)}>
-                  Revoke
-                </button>
-              )}
-            </td>
-          </tr>
-        ))}
-      </ListTable>
-    </>
+    <ListTable
+      label="Tokens"
+      columns={['Description', 'Permissions', 'Created', 'Last used', 'Expires', 'Id', { hidden: 'Revoke' }]}
+    >
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <td className="medium nowrap">{token.description}</td>
+          <td className="said">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
+          <td className="nowrap">{moment(token.created)}</td>
+          <td className="nowrap">{token.lastUsed ? moment(token.lastUsed) : 'never'}</td>
+          <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
+          <td className="identifier">{token.id}</td>
+          <td>
+            {token.admin ? null : (
+              <ConfirmButton
+                label="Revoke"
+                name={token.description}
+                needs="tokens.delete"
+                className="button small danger"
+                ariaLabel={`Revoke ${token.description}`}
+                effect={
+                  <>
+                    <p>
+                      Programs that use it are refused at once.{' '}
+                      {token.lastUsed ? `It was last used ${moment(token.lastUsed)}.` : 'It was never used.'}
+                    </p>
+                    <p>A revoked token cannot be restored: such a program needs a new one.</p>
+                  </>
+                }
+                act={() => revoke(token.id)}
+              />
+            )}
+          </td>
+        </tr>
+      ))}
+    </ListTable>
   )
 }
 

@@ -10,7 +10,9 @@ import { Label } from '../../parts/guide.tsx'
 import { api } from '../../session.ts'
 
 export const NewConfiguration = () => (
-  <CreateButton label="New configuration">{(close) => <NewConfigurationDialog onClose={close} />}</CreateButton>
+  <CreateButton label="New configuration" needs="configurations.create">
+    {(close) => <NewConfigurationDialog onClose={close} />}
+  </CreateButton>
 )
 
 /** `component` is the one that was chosen already. */

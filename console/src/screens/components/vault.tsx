@@ -44,7 +44,11 @@ export function VaultScreen() {
       crumbs={[{ name: 'Vault' }]}
       say={query.data ? sentenceOf(variables) : 'Vault'}
       sub="A configuration uses a variable by its name in double braces; a run puts the value there. Secrets are encrypted and never shown."
-      actions={<CreateButton label="New variable">{(close) => <SetVariable onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New variable" needs="vault.save">
+          {(close) => <SetVariable onClose={close} />}
+        </CreateButton>
+      }
     >
       <Listing
         label="Variables of the vault"

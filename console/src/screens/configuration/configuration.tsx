@@ -13,6 +13,7 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
 import { useRun } from '../../views/configuration-documents.ts'
+import { SettingsButton } from '../../views/configuration-settings.tsx'
 import { JobTable } from '../../views/job-table.tsx'
 import { AuthorisationTab, authorisedBy } from './configuration-authorisation.tsx'
 import { ConfigurationEditor } from './configuration-editor.tsx'
@@ -50,6 +51,7 @@ export function ConfigurationScreen() {
       sub={
         data ? (
           <>
+            {data.description ? <span className="block">{data.description}</span> : null}
             Version {data.version}, changed {moment(data.currentVersion.created)} by{' '}
             {data.currentVersion.creatorToken.description}: {data.currentVersion.changeDescription} <RunsNext {...place} />
           </>
@@ -74,6 +76,7 @@ export function ConfigurationScreen() {
               <span>Open as a graph</span>
             </Link>
           ) : null}
+          {data ? <SettingsButton place={place} configuration={data} /> : null}
           <RunButton {...place} />
         </>
       }

@@ -41,6 +41,7 @@ import {
   useRun,
   useSave,
 } from '../../views/configuration-documents.ts'
+import { SettingsButton } from '../../views/configuration-settings.tsx'
 import { FlowGraph } from '../../views/flow-graph.tsx'
 import { JobTable } from '../../views/job-table.tsx'
 import { ConditionEditor } from './flow-condition.tsx'
@@ -114,12 +115,14 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
           {draft.isChanged ? ', changed and not saved' : ''}
         </span>
       }
+      sub={loaded.configuration.description || undefined}
       say={`${name}: ${plural(tasks.length, 'task')} in ${plural(flow.phases.length, 'phase')}${errors > 0 ? `, ${plural(errors, 'mistake')}` : ''}.`}
       actions={
         <>
           <Link className="button ghost" to="/components/$componentId/$configurationId" params={place} search={{ view: 'json' }}>
             Edit as JSON
           </Link>
+          <SettingsButton place={place} configuration={loaded.configuration} />
           {draft.isChanged ? (
             <button type="button" className="button ghost" onClick={draft.discard}>
               Discard

@@ -39,7 +39,11 @@ export function FlowsScreen() {
             ? 'Nothing runs in order yet.'
             : `${plural(flows.length, 'flow')}, ${failed === 0 ? 'none failed last' : `${failed} failed last`}.`
       }
-      actions={<CreateButton label="New flow">{(close) => <NewFlow onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New flow" needs="configurations.create">
+          {(close) => <NewFlow onClose={close} />}
+        </CreateButton>
+      }
     >
       <Listing
         label="Flows"

@@ -7,6 +7,7 @@ import type { DataApp } from '../../../../client/src/operations.ts'
 import { moment, plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
 import { Dialog, Drawer } from '../../parts/drawer.tsx'
@@ -53,7 +54,11 @@ export function AppsScreen() {
             ? 'There is no data app yet.'
             : `${plural(all.length, 'data app')}, ${running === 0 ? 'none running' : `${running} running`}.`
       }
-      actions={<CreateButton label="New app">{(close) => <NewApp onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New app" needs="dataScience.createApp">
+          {(close) => <NewApp onClose={close} />}
+        </CreateButton>
+      }
     >
       <Listing
         label="Data apps"
@@ -84,16 +89,14 @@ function AppRow({ app }: { app: DataApp }) {
     mutationFn: () => api.call('dataScience.createAppLink', { path, body: {} }),
     onSuccess: ({ url }) => void window.open(url, '_blank', 'noopener'),
   })
-  const remove = useMutation({
-    mutationFn: () => api.call('dataScience.deleteApp', { path }),
-    onSuccess: async () => {
-      await refresh()
-      toast('Deleted. Its configuration is among the deleted components.')
-    },
-  })
+  const remove = async () => {
+    await api.call('dataScience.deleteApp', { path })
+    await refresh()
+    toast('Deleted. Its configuration is among the deleted components.')
+  }
   const isOn = app.desiredState === 'running'
   const isBehind = app.configVersion !== app.latestConfigVersion
-  const error = change.error ?? open.error ?? remove.error
+  const error = change.error ?? open.error
   return (
     <>
       <tr>
@@ -138,9 +141,26 @@ function AppRow({ app }: { app: DataApp }) {
             <button type="button" className="button small ghost" onClick={() => setShown('code')}>
               Code
             </button>
-            <button type="button" className="button small ghost" disabled={remove.isPending} onClick={() => remove.mutate()}>
-              Delete
-            </button>
+            <ConfirmButton
+              label="Delete"
+              name={app.name}
+              needs="dataScience.deleteApp"
+              typed={app.name}
+              effect={
+                <>
+                  <p>
+                    {app.lastRequestTimestamp
+                      ? `Its address stops working; it was last opened ${moment(app.lastRequestTimestamp)}.`
+                      : 'Its address stops working; it was never opened.'}
+                  </p>
+                  <p>
+                    Its git repository on this stack, its log and its password are lost. Its configuration goes to the deleted
+                    components.
+                  </p>
+                </>
+              }
+              act={remove}
+            />
           </span>
         </td>
       </tr>

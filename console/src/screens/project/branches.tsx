@@ -9,6 +9,8 @@ import { finishStorageJob } from '../../facts/storage-job.ts'
 import { moment, plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
@@ -73,7 +75,11 @@ export function BranchesScreen() {
             ? 'Everything happens in the default branch.'
             : `${plural(branches.length, 'branch', 'branches')} besides the default one.`
       }
-      actions={<CreateButton label="New branch">{(close) => <NewBranch onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New branch" needs="branches.create">
+          {(close) => <NewBranch onClose={close} />}
+        </CreateButton>
+      }
     >
       <Listing
         label="Branches"
@@ -154,10 +160,15 @@ export function BranchScreen() {
             : `${name} changes ${plural(list.length, 'configuration')}${conflicts > 0 ? `, ${plural(conflicts, 'conflict')}` : ''}.`
           : name
       }
-      sub={branch.data ? `Created ${moment(branch.data.created)}.` : undefined}
+      sub={
+        branch.data
+          ? `${branch.data.description ? `${branch.data.description} · ` : ''}Created ${moment(branch.data.created)}.`
+          : undefined
+      }
       actions={
         <>
-          <DeleteBranch branchId={branchId} name={name} />
+          {branch.data ? <ChangeBranch branch={branch.data} /> : null}
+          <DeleteBranch branchId={branchId} name={name} changeCount={list.length} />
           <Link className="button primary" to="/components" search={{ branch: Number(branchId) }}>
             <Icon name="edit" />
             <span>Work in this branch</span>
@@ -203,6 +214,54 @@ export function BranchScreen() {
   )
 }
 
+function ChangeBranch({ branch }: { branch: Branch }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <ActButton needs="branches.update" className="button ghost" onClick={() => setOpen(true)}>
+        Rename
+      </ActButton>
+      {isOpen ? <ChangeBranchDialog branch={branch} onClose={() => setOpen(false)} /> : null}
+    </>
+  )
+}
+
+function ChangeBranchDialog({ branch, onClose }: { branch: Branch; onClose: () => void }) {
+  const queries = useQueryClient()
+  const [name, setName] = useState(branch.name)
+  const [description, setDescription] = useState(branch.description)
+  const save = useMutation({
+    mutationFn: () => api.call('branches.update', { path: { branchId: String(branch.id) }, body: { name, description } }),
+    onSuccess: async () => {
+      await Promise.all(['branches.get', 'branches.list'].map((one) => queries.invalidateQueries({ queryKey: [one] })))
+      onClose()
+      toast('Saved.')
+    },
+  })
+  return (
+    <Dialog title="Change the branch" onClose={onClose}>
+      <Form onSubmit={() => save.mutate()}>
+        <div className="field">
+          <Label htmlFor="new-branch-name">Name</Label>
+          <input className="input" id="new-branch-name" required value={name} onChange={(event) => setName(event.target.value)} />
+        </div>
+        <div className="field">
+          <Label htmlFor="branch-description">Description</Label>
+          <input
+            className="input"
+            id="branch-description"
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        </div>
+        <DialogEnd error={save.error} isPending={save.isPending} onClose={onClose}>
+          Save
+        </DialogEnd>
+      </Form>
+    </Dialog>
+  )
+}
+
 /** Only the branch knows the name of what was made in it. */
 function CreatedName({ branchId, change: { componentId, configurationId } }: { branchId: string; change: BranchChange }) {
   const { data } = useLoad('branchConfigurations.diff', { path: { branch: branchId, componentId, configurationId } })
@@ -212,24 +271,34 @@ function CreatedName({ branchId, change: { componentId, configurationId } }: { b
 /** A screen cannot work in a branch that has ended. */
 const leaving = (ended: string) => (ended === currentBranch() ? { branch: undefined } : {})
 
-function DeleteBranch({ branchId, name }: { branchId: string; name: string }) {
+function DeleteBranch({ branchId, name, changeCount }: { branchId: string; name: string; changeCount: number }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const remove = useMutation({
-    mutationFn: async () => finishStorageJob(await api.call('branches.delete', { path: { branchId } })),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['branches.list'] })
-      toast(`Deleted ${name}.`)
-      void navigate({ to: '/branches', search: leaving(branchId) })
-    },
-  })
+  const remove = async () => {
+    await finishStorageJob(await api.call('branches.delete', { path: { branchId } }))
+    await queries.invalidateQueries({ queryKey: ['branches.list'] })
+    toast(`Deleted ${name}.`)
+    void navigate({ to: '/branches', search: leaving(branchId) })
+  }
   return (
-    <>
-      <button type="button" className="button ghost" disabled={remove.isPending} onClick={() => remove.mutate()}>
-        Delete the branch
-      </button>
-      {remove.error ? <Problem error={remove.error} /> : null}
-    </>
+    <ConfirmButton
+      label="Delete the branch"
+      name={name}
+      needs="branches.delete"
+      className="button ghost"
+      typed={name}
+      effect={
+        <>
+          <p>
+            {changeCount === 0
+              ? 'It changes nothing against the default branch.'
+              : `Its changes of ${plural(changeCount, 'configuration')} are lost: nothing of them is merged.`}
+          </p>
+          <p>The buckets, tables and files of the branch are deleted with it, and its merge request is cancelled.</p>
+        </>
+      }
+      act={remove}
+    />
   )
 }
 

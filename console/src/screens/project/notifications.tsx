@@ -3,10 +3,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
+import type { NotificationSubscribeBody } from '../../../../client/src/operations.ts'
 import { useComponents, useNames } from '../../facts/names.ts'
 import { moment, plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
@@ -45,7 +48,11 @@ export function NotificationsScreen() {
       title="Notifications"
       crumbs={[{ name: 'Notifications' }]}
       say={query.data ? sentence(query.data.length, deliveries.data ?? []) : 'Notifications'}
-      actions={<CreateButton label="New notification">{(close) => <NewSubscription onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New notification" needs="notification.subscribe">
+          {(close) => <NewSubscription onClose={close} />}
+        </CreateButton>
+      }
     >
       <div className="stack-4">
         <Listing
@@ -84,17 +91,26 @@ function sentence(subscriptions: number, messages: readonly Delivery[]): string 
   return `${plural(subscriptions, 'notification')}, ${what}.`
 }
 
+/** Its program checks the signature, and the secret of it is shown once: it cannot be created again as it was. */
+const isSigned = ({ recipient }: Subscription): boolean =>
+  recipient.channel === 'webhook' && (recipient.template ?? 'payload') === 'payload'
+
 function Subscriptions({ all }: { all: readonly Subscription[] }) {
   const queries = useQueryClient()
   const nameOf = useNames()
   const refresh = () =>
     queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).startsWith('notification.') })
+  const unsubscribe = async (one: Subscription) => {
+    await api.call('notification.unsubscribe', { path: { id: one.id } })
+    await refresh()
+  }
   const remove = useMutation({
-    mutationFn: (one: Subscription) => api.call('notification.unsubscribe', { path: { id: one.id } }),
-    onSuccess: async () => {
-      await refresh()
-      toast('The notification is deleted.')
-    },
+    mutationFn: unsubscribe,
+    onSuccess: (_, { event, filters, recipient }) =>
+      toast('The notification is deleted.', async () => {
+        await api.call('notification.subscribe', { body: { event, filters, recipient } as NotificationSubscribeBody }) // as it was
+        await refresh()
+      }),
   })
   const tryOut = useMutation({
     mutationFn: (one: Subscription) => api.call('notification.test', { path: { id: one.id } }),
@@ -141,9 +157,27 @@ function Subscriptions({ all }: { all: readonly Subscription[] }) {
                 <button type="button" className="button small" disabled={tryOut.isPending} onClick={() => tryOut.mutate(one)}>
                   Send a test
                 </button>
-                <button type="button" className="button small ghost" onClick={() => remove.mutate(one)}>
-                  Remove
-                </button>
+                {isSigned(one) ? (
+                  <ConfirmButton
+                    label="Remove"
+                    name={`when ${EVENTS[one.event] ?? one.event}`}
+                    needs="notification.unsubscribe"
+                    effect={
+                      <p>
+                        No message is sent to {one.recipient.url} any more. A new notification for it has another signing secret,
+                        which the program there has to get first.
+                      </p>
+                    }
+                    act={async () => {
+                      await unsubscribe(one)
+                      toast('The notification is deleted.')
+                    }}
+                  />
+                ) : (
+                  <ActButton needs="notification.unsubscribe" className="button small ghost" onClick={() => remove.mutate(one)}>
+                    Remove
+                  </ActButton>
+                )}
               </span>
             </td>
           </tr>

@@ -1,9 +1,10 @@
-// A schedule is made with its next runs before one's eyes: the server works them out, clock changes included.
+// A schedule is created and changed with its next runs before one's eyes: the server works them out, clock changes included.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
-import { useCatalogue, useComponents } from '../../facts/names.ts'
+import type { Schedule } from '../../../../client/src/operations.ts'
+import { SCHEDULER, useCatalogue, useComponents } from '../../facts/names.ts'
 import { moment, until, zone } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
@@ -17,44 +18,125 @@ import { toast } from '../../shell/toast.tsx'
 import { ScheduleBuilder } from './schedule-builder.tsx'
 import './schedules.css'
 
-const SCHEDULER = 'keboola.scheduler'
 const ZONES = Intl.supportedValuesOf('timeZone')
 
 export const NewSchedule = () => (
-  <CreateButton label="New schedule">{(close) => <NewScheduleDialog onClose={close} />}</CreateButton>
+  <CreateButton label="New schedule" needs="scheduler.activate">
+    {(close) => <NewScheduleDialog onClose={close} />}
+  </CreateButton>
 )
 
 function NewScheduleDialog({ onClose }: { onClose: () => void }) {
+  const save = async (wanted: Wanted) => {
+    const made = await api.call('configurations.create', {
+      path: { componentId: SCHEDULER },
+      body: { name: wanted.name, configuration: wanted.configuration },
+    })
+    await api.call('scheduler.activate', { body: { configurationId: made.id } })
+    return 'The schedule runs from now on.'
+  }
+  return <ScheduleDialog title="New schedule" before={BLANK} save={save} onClose={onClose} />
+}
+
+/** Changes an existing one: as a version of its configuration, which can be rolled back. */
+export function EditSchedule({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
+  const path = { componentId: SCHEDULER, configurationId: schedule.configurationId }
+  const query = useLoad('configurations.get', { path })
+  const save = async (wanted: Wanted) => {
+    const kept = query.data?.configuration ?? {}
+    await api.call('configurations.update', {
+      path,
+      body: {
+        name: wanted.name,
+        configuration: {
+          ...kept,
+          ...wanted.configuration,
+          target: { ...(kept.target as object), ...wanted.configuration.target },
+          schedule: { ...(kept.schedule as object), ...wanted.configuration.schedule, state: schedule.schedule.state },
+        },
+        changeDescription: 'Schedule changed',
+      },
+    })
+    await api.call('scheduler.activate', { body: { configurationId: schedule.configurationId } })
+    return 'The schedule is changed.'
+  }
+  if (!query.data)
+    return (
+      <Dialog title="Change the schedule" onClose={onClose}>
+        <Loaded query={query}>{() => null}</Loaded>
+      </Dialog>
+    )
+  const before: Before = {
+    target: `${schedule.target.componentId} ${schedule.target.configurationId}`,
+    cronTab: schedule.schedule.cronTab,
+    timezone: schedule.schedule.timezone,
+    policy: { ...BLANK.policy, ...(query.data.configuration.policy as Partial<Policy> | undefined) }, // what a schedule has
+  }
+  return <ScheduleDialog title="Change the schedule" before={before} save={save} onClose={onClose} />
+}
+
+interface Before {
+  /** Component and configuration; empty for the first that can run. */
+  readonly target: string
+  readonly cronTab: string
+  readonly timezone: string
+  readonly policy: Policy
+}
+
+const BLANK: Before = {
+  target: '',
+  cronTab: '0 6 * * *',
+  timezone: zone,
+  policy: { dst: 'once', missed: 'catch-up', overlap: 'wait' },
+}
+
+interface Wanted {
+  readonly name: string
+  readonly configuration: {
+    readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }
+    readonly target: { readonly componentId: string; readonly configurationId: string; readonly mode: string }
+    readonly policy: Policy
+  }
+}
+
+interface ScheduleDialogProps {
+  readonly title: string
+  readonly before: Before
+  /** Answers what was done. */
+  readonly save: (wanted: Wanted) => Promise<string>
+  readonly onClose: () => void
+}
+
+function ScheduleDialog({ title, before, save, onClose }: ScheduleDialogProps) {
   const queries = useQueryClient()
   const targets = useTargets()
-  const [target, setTarget] = useState('')
-  const [cronTab, setCronTab] = useState('0 6 * * *')
-  const [timezone, setTimezone] = useState(zone)
-  const [policy, setPolicy] = useState<Policy>({ dst: 'once', missed: 'catch-up', overlap: 'wait' })
+  const [target, setTarget] = useState(before.target)
+  const [cronTab, setCronTab] = useState(before.cronTab)
+  const [timezone, setTimezone] = useState(before.timezone)
+  const [policy, setPolicy] = useState(before.policy)
+  const isNew = before === BLANK
   const chosen = targets.find(({ key }) => key === target) ?? targets[0]
-  const create = useMutation({
-    mutationFn: async () => {
+  const send = useMutation({
+    mutationFn: () => {
       if (!chosen) throw new Error('There is no configuration to run yet.')
       const configuration = {
         schedule: { cronTab, timezone, state: 'enabled' },
         target: { componentId: chosen.componentId, configurationId: chosen.configurationId, mode: 'run' },
         policy,
       }
-      const made = await api.call('configurations.create', {
-        path: { componentId: SCHEDULER },
-        body: { name: `${chosen.name}, ${cronWords(cronTab) ?? cronTab}`, configuration },
-      })
-      return api.call('scheduler.activate', { body: { configurationId: made.id } })
+      return save({ name: `${chosen.name}, ${cronWords(cronTab) ?? cronTab}`, configuration })
     },
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['scheduler.list'] })
-      toast('The schedule runs from now on.')
+    onSuccess: async (said) => {
+      await Promise.all(
+        ['scheduler.list', 'scheduler.next', 'configurations.get'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
+      )
+      toast(said)
       onClose()
     },
   })
   return (
-    <Dialog title="New schedule" onClose={onClose}>
-      <Form onSubmit={() => create.mutate()}>
+    <Dialog title={title} onClose={onClose}>
+      <Form onSubmit={() => send.mutate()}>
         <div className="field">
           <Label htmlFor="target">What runs</Label>
           <select className="input" id="target" value={chosen?.key ?? ''} onChange={(event) => setTarget(event.target.value)}>
@@ -89,9 +171,9 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
         <ScheduleBuilder cron={cronTab} onChange={setCronTab} />
         <Policies policy={policy} onChange={setPolicy} />
         <Preview cronTab={cronTab} timezone={timezone} dst={policy.dst} />
-        {create.error ? <Problem error={create.error} /> : null}
-        <button type="submit" className="button primary" disabled={create.isPending || !chosen}>
-          {chosen ? `Run ${chosen.name} by the clock` : 'Create a configuration first'}
+        {send.error ? <Problem error={send.error} /> : null}
+        <button type="submit" className="button primary" disabled={send.isPending || !chosen}>
+          {!isNew ? 'Save the schedule' : chosen ? `Run ${chosen.name} by the clock` : 'Create a configuration first'}
         </button>
       </Form>
     </Dialog>

@@ -4,10 +4,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schedule } from '../../../../client/src/operations.ts'
-import { useNames } from '../../facts/names.ts'
+import { SCHEDULER, useNames } from '../../facts/names.ts'
 import { moment, plural, until, zone } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -16,7 +17,7 @@ import { cronWords } from '../../schedule/cron-words.ts'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
-import { NewSchedule, NextRuns } from './new-schedule.tsx'
+import { EditSchedule, NewSchedule, NextRuns } from './new-schedule.tsx'
 import { Week } from './schedule-week.tsx'
 import './schedules.css'
 
@@ -109,9 +110,26 @@ function ScheduleActions({ schedule }: { schedule: Schedule }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const isPaused = schedule.schedule.state === 'disabled'
+  const [isOpen, setOpen] = useState(false)
+  const path = { componentId: SCHEDULER, configurationId: schedule.configurationId }
+  const activation = { body: { configurationId: schedule.configurationId } }
+  const refresh = () => queries.invalidateQueries({ queryKey: ['scheduler.list'] })
+  const remove = useMutation({
+    mutationFn: async () => {
+      await api.call('scheduler.delete', { path: { id: schedule.id } })
+      await api.call('configurations.delete', { path })
+    },
+    onSuccess: async () => {
+      await refresh()
+      toast('The schedule is deleted.', async () => {
+        await api.call('configurations.restore', { path })
+        await api.call('scheduler.activate', activation)
+        await refresh()
+      })
+    },
+  })
   const change = useMutation({
     mutationFn: async (state: 'enabled' | 'disabled') => {
-      const path = { componentId: 'keboola.scheduler', configurationId: schedule.configurationId }
       const { configuration } = await api.call('configurations.get', { path })
       const before = configuration.schedule as Readonly<Record<string, unknown>> // what a schedule is made of
       await api.call('configurations.update', {
@@ -121,10 +139,10 @@ function ScheduleActions({ schedule }: { schedule: Schedule }) {
           changeDescription: state === 'disabled' ? 'Paused' : 'Resumed',
         },
       })
-      await api.call('scheduler.activate', { body: { configurationId: schedule.configurationId } })
+      await api.call('scheduler.activate', activation)
     },
     onSuccess: async (_, state) => {
-      await queries.invalidateQueries({ queryKey: ['scheduler.list'] })
+      await refresh()
       toast(state === 'disabled' ? 'Paused.' : 'Resumed.')
     },
   })
@@ -135,22 +153,41 @@ function ScheduleActions({ schedule }: { schedule: Schedule }) {
       }),
     onSuccess: (job) => void navigate({ to: '/jobs/$jobId', params: { jobId: job.id } }),
   })
-  const error = change.error ?? run.error
+  const error = change.error ?? run.error ?? remove.error
+  const name = useNames()(schedule.target.componentId, schedule.target.configurationId)
   return (
     <>
       <span className="flex-row">
-        <button
-          type="button"
+        <ActButton
+          needs="scheduler.activate"
           className="button small"
           disabled={change.isPending}
           onClick={() => change.mutate(isPaused ? 'enabled' : 'disabled')}
         >
           {isPaused ? 'Resume' : 'Pause'}
-        </button>
-        <button type="button" className="button small ghost" disabled={run.isPending} onClick={() => run.mutate()}>
+        </ActButton>
+        <ActButton needs="queue.create" className="button small ghost" disabled={run.isPending} onClick={() => run.mutate()}>
           Run now
-        </button>
+        </ActButton>
+        <ActButton
+          needs="scheduler.activate"
+          className="button small ghost"
+          aria-label={`Change the schedule of ${name}`}
+          onClick={() => setOpen(true)}
+        >
+          Change
+        </ActButton>
+        <ActButton
+          needs="scheduler.delete"
+          className="button small ghost"
+          aria-label={`Delete the schedule of ${name}`}
+          disabled={remove.isPending}
+          onClick={() => remove.mutate()}
+        >
+          Delete
+        </ActButton>
       </span>
+      {isOpen ? <EditSchedule schedule={schedule} onClose={() => setOpen(false)} /> : null}
       {error ? <Problem error={error} /> : null}
     </>
   )

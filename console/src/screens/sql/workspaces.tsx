@@ -7,6 +7,7 @@ import { finishStorageJob } from '../../facts/storage-job.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Cards } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
@@ -35,7 +36,11 @@ export function WorkspacesScreen() {
             ? 'There is no workspace yet.'
             : `${plural(all.length, 'workspace')}, ${active === all.length ? 'all active' : `${active} active`}.`
       }
-      actions={<CreateButton label="New workspace">{(close) => <NewWorkspace onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New workspace" needs="sandboxes.create">
+          {(close) => <NewWorkspace onClose={close} />}
+        </CreateButton>
+      }
     >
       <Cards
         label="Workspaces"
@@ -100,16 +105,19 @@ function NewWorkspace({ onClose }: { onClose: () => void }) {
 function Workspace({ sandbox }: { sandbox: Sandbox }) {
   const queries = useQueryClient()
   const path = { id: sandbox.id }
+  const refresh = () => queries.invalidateQueries({ queryKey: ['sandboxes.list'] })
   const change = useMutation({
-    mutationFn: async (what: 'activate' | 'deactivate' | 'delete') => {
-      if (what === 'delete') await api.call('sandboxes.delete', { path })
-      else await api.call(`sandboxes.${what}`, { path })
-    },
+    mutationFn: (what: 'activate' | 'deactivate') => api.call(`sandboxes.${what}`, { path }),
     onSuccess: async (_, what) => {
-      await queries.invalidateQueries({ queryKey: ['sandboxes.list'] })
-      toast({ activate: 'Switched on.', deactivate: 'Switched off: its password no longer works.', delete: 'Deleted.' }[what])
+      await refresh()
+      toast({ activate: 'Switched on.', deactivate: 'Switched off: its password no longer works.' }[what])
     },
   })
+  const remove = async () => {
+    await api.call('sandboxes.delete', { path })
+    await refresh()
+    toast('Deleted.')
+  }
   const { database, schema } = sandbox.workspaceDetails.connection
   const facts: readonly (readonly [string, string, boolean])[] = [
     ['Host', sandbox.port ? `${sandbox.host}:${sandbox.port}` : sandbox.host, true],
@@ -140,14 +148,20 @@ function Workspace({ sandbox }: { sandbox: Sandbox }) {
           >
             {sandbox.active ? 'Switch off' : 'Switch on'}
           </button>
-          <button
-            type="button"
-            className="button small ghost"
-            disabled={change.isPending}
-            onClick={() => change.mutate('delete')}
-          >
-            Delete
-          </button>
+          <ConfirmButton
+            label="Delete"
+            name={name}
+            needs="sandboxes.delete"
+            typed={sandbox.id}
+            effect={
+              <>
+                <p>Its database is deleted with everything in it, and its user and password stop working at once.</p>
+                {sandbox.active ? <Lost workspaceId={sandbox.stagingWorkspaceId} /> : null}
+                <p>The tables of the storage stay as they are.</p>
+              </>
+            }
+            act={remove}
+          />
         </span>
       </header>
       {change.error ? <Problem error={change.error} /> : null}
@@ -173,6 +187,17 @@ function Workspace({ sandbox }: { sandbox: Sandbox }) {
         {sandbox.active ? <Contents workspaceId={sandbox.stagingWorkspaceId} /> : null}
       </div>
     </section>
+  )
+}
+
+/** What is lost with it. */
+function Lost({ workspaceId }: { workspaceId: string }) {
+  const { data = [] } = useLoad('workspaces.objects', { path: { id: workspaceId } })
+  if (data.length === 0) return null
+  return (
+    <p>
+      Lost: <span className="mono">{data.map(({ name }) => name).join(', ')}</span>.
+    </p>
   )
 }
 

@@ -1,15 +1,20 @@
 // What is in a file: bytes from anywhere in it, unpacked, and the slices of a sliced one. Its link, with the chosen lifetime.
 
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { File as StoredFile } from '../../../../client/src/operations.ts'
 import { bytes, count, moment, plural, zone } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
+import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
+import { toast } from '../../shell/toast.tsx'
 import { FileLink } from '../../views/file-link.tsx'
 import './storage.css'
 
@@ -18,6 +23,7 @@ const PART_BYTES = 16_384
 const SHOWN_SLICES = 100
 
 export function FileViewer({ id, onClose }: { id: string; onClose: () => void }) {
+  const queries = useQueryClient()
   const query = useLoad('files.get', { path: { id }, query: {} })
   return (
     <Drawer title={query.data?.name ?? 'File'} onClose={onClose}>
@@ -38,13 +44,84 @@ export function FileViewer({ id, onClose }: { id: string; onClose: () => void })
                   <span>Download</span>
                 </a>
               )}
+              <ConfirmButton
+                label="Delete"
+                name={file.name}
+                needs="files.delete"
+                className="button ghost"
+                effect={
+                  <>
+                    <p>
+                      {bytes(file.sizeBytes)} are deleted for good, and links to the file stop working. Tables that were loaded
+                      from it keep their rows.
+                    </p>
+                    {file.maxAgeDays === null ? <p>The file is permanent: it would not expire by itself.</p> : null}
+                  </>
+                }
+                act={async () => {
+                  await api.call('files.delete', { path: { id } })
+                  onClose()
+                  await queries.invalidateQueries({ queryKey: ['files.list'] })
+                  toast(`${file.name} is deleted.`)
+                }}
+              />
             </div>
+            <Tags file={file} />
             <FileLink file={file} />
             <Content file={file} />
           </>
         )}
       </Loaded>
     </Drawer>
+  )
+}
+
+/** What jobs find files by. */
+function Tags({ file }: { file: StoredFile }) {
+  const queries = useQueryClient()
+  const [tag, setTag] = useState('')
+  const path = { id: String(file.id) }
+  const change = useMutation({
+    mutationFn: async ({ add, remove }: { readonly add?: string; readonly remove?: string }) => {
+      if (add !== undefined) await api.call('files.addTag', { path, body: { tag: add } })
+      if (remove !== undefined) await api.call('files.removeTag.delete', { path: { ...path, path: remove } })
+    },
+    onSuccess: async () => {
+      setTag('')
+      await Promise.all(['files.get', 'files.list'].map((name) => queries.invalidateQueries({ queryKey: [name] })))
+    },
+  })
+  return (
+    <section className="stack-2" aria-label="Tags">
+      <h3 className="heading">Tags</h3>
+      <div className="flex-row wrap gap-1">
+        {file.tags.map((one) => (
+          <ActButton
+            key={one}
+            needs="files.removeTag.delete"
+            className="chip"
+            aria-label={`Remove the tag ${one}`}
+            disabled={change.isPending}
+            onClick={() => change.mutate({ remove: one })}
+          >
+            {one} ✕
+          </ActButton>
+        ))}
+        <Form className="flex-row" onSubmit={() => change.mutate({ add: tag.trim() })}>
+          <input
+            className="input small"
+            aria-label="New tag"
+            placeholder="new tag"
+            value={tag}
+            onChange={(event) => setTag(event.target.value)}
+          />
+          <ActButton type="submit" needs="files.addTag" className="button small" disabled={change.isPending || tag.trim() === ''}>
+            Add
+          </ActButton>
+        </Form>
+      </div>
+      {change.error ? <Problem error={change.error} /> : null}
+    </section>
   )
 }
 

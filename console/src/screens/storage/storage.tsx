@@ -11,11 +11,12 @@ import { Choice } from '../../parts/choice.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Page } from '../../shell/page.tsx'
+import { NewBucket } from './new-bucket.tsx'
 import './storage.css'
 
 const route = getRouteApi('/storage')
 
-type Line = { readonly bucket: string; readonly tables: number } | { readonly table: Table }
+type Line = { readonly bucket: string; readonly tables: number; readonly tags: readonly string[] } | { readonly table: Table }
 type Sort = 'name' | 'rows' | 'size' | 'changed'
 
 const COMPARE: Readonly<Record<Exclude<Sort, 'name'>, (a: Table, b: Table) => number>> = {
@@ -37,6 +38,18 @@ const AGES: readonly (readonly [string, string, (days: number | undefined) => bo
   ['7d', 'in the last 7 days', (days) => days !== undefined && days < 7],
   ['older', 'longer than 30 days ago', (days) => days !== undefined && days > 30],
   ['never', 'never', (days) => days === undefined],
+]
+
+/** Answers say more than their description. */
+interface ListedBucket {
+  readonly id: string
+  readonly sharing: string | null
+  readonly isLinkedBucket?: boolean
+}
+
+const tagsOf = (bucket: ListedBucket | undefined): readonly string[] => [
+  ...(bucket?.isLinkedBucket ? ['linked'] : []),
+  ...(bucket?.sharing ? ['shared'] : []),
 ]
 
 interface Filter {
@@ -64,7 +77,8 @@ export function StorageScreen() {
   const query = useLoad('tables.list', { query: { include: 'columns' } })
   const tables = query.data ?? []
   const total = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
-  const buckets = new Set(tables.map(({ id }) => bucketOf(id))).size
+  const buckets = (useLoad('buckets.list', { query: {} }).data ?? []) as readonly ListedBucket[] // described loosely
+  const known = new Set([...buckets.map(({ id }) => id), ...tables.map(({ id }) => bucketOf(id))])
   return (
     <Page
       title="Storage"
@@ -72,15 +86,20 @@ export function StorageScreen() {
       say={
         query.data
           ? tables.length === 0
-            ? 'No tables yet.'
-            : `${plural(tables.length, 'table')} in ${plural(buckets, 'bucket')}, ${bytes(total)}.`
+            ? known.size === 0
+              ? 'No tables yet.'
+              : `No tables yet in ${plural(known.size, 'bucket')}.`
+            : `${plural(tables.length, 'table')} in ${plural(known.size, 'bucket')}, ${bytes(total)}.`
           : 'Storage'
       }
       actions={
-        <Link className="button primary" to="/upload">
-          <Icon name="upload" />
-          <span>Upload data</span>
-        </Link>
+        <>
+          <NewBucket />
+          <Link className="button primary" to="/upload">
+            <Icon name="upload" />
+            <span>Upload data</span>
+          </Link>
+        </>
       }
     >
       <section className="card" aria-label="Tables">
@@ -100,7 +119,17 @@ export function StorageScreen() {
         </div>
         <Loaded query={query} skeleton={<Lines count={8} />}>
           {(all) =>
-            all.length === 0 ? <NoTables /> : <TableList lines={linesOf(all.filter(matcherOf({ q, size, age })), sort as Sort)} />
+            all.length === 0 && known.size === 0 ? (
+              <NoTables />
+            ) : (
+              <TableList
+                lines={linesOf(
+                  all.filter(matcherOf({ q, size, age })),
+                  sort as Sort,
+                  size || age ? [] : buckets.filter(({ id }) => id.toLowerCase().includes(q.trim().toLowerCase())),
+                )}
+              />
+            )
           }
         </Loaded>
       </section>
@@ -125,13 +154,18 @@ const NoTables = () => (
   </div>
 )
 
-function linesOf(found: readonly Table[], sort: Sort): readonly Line[] {
+/** `buckets` are shown also when none of their tables was found. */
+function linesOf(found: readonly Table[], sort: Sort, buckets: readonly ListedBucket[]): readonly Line[] {
   if (sort !== 'name' && COMPARE[sort]) return found.toSorted(COMPARE[sort]).map((table) => ({ table }))
   const byBucket = Map.groupBy(
     found.toSorted((a, b) => a.id.localeCompare(b.id)),
     ({ id }) => bucketOf(id),
   )
-  return [...byBucket].flatMap(([bucket, list]) => [{ bucket, tables: list.length }, ...list.map((table) => ({ table }))])
+  const byId = new Map(buckets.map((bucket) => [bucket.id, bucket]))
+  return [...new Set([...byBucket.keys(), ...byId.keys()])].toSorted().flatMap((bucket) => {
+    const list = byBucket.get(bucket) ?? []
+    return [{ bucket, tables: list.length, tags: tagsOf(byId.get(bucket)) }, ...list.map((table) => ({ table }))]
+  })
 }
 
 /** Only the rows that are seen exist, so ten thousand tables scroll as ten do. */
@@ -170,13 +204,18 @@ const TableLine = memo(function TableLine({ line, top }: { line: Line; top: numb
   const style = { transform: `translateY(${top}px)` }
   if ('bucket' in line)
     return (
-      <div className="vrow group" style={style}>
+      <Link className="vrow group" style={style} to="/buckets/$bucketId" params={{ bucketId: line.bucket }}>
         <span className="flex-row">
           <Icon name="disk" />
           <span className="clip">{line.bucket}</span>
-          <span className="mute fine">{plural(line.tables, 'table')}</span>
+          <span className="mute fine">{line.tables === 0 ? 'empty' : plural(line.tables, 'table')}</span>
+          {line.tags.map((tag) => (
+            <span key={tag} className="tag-label">
+              {tag}
+            </span>
+          ))}
         </span>
-      </div>
+      </Link>
     )
   const { table } = line
   return (

@@ -7,6 +7,8 @@ import type { StreamCreateSinkBody } from '../../../../client/src/operations.ts'
 import { moment, plural } from '../../format.ts'
 import { Cards } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
@@ -26,7 +28,7 @@ interface Sink {
   readonly sinkId: string
   readonly name: string
   readonly disabled?: unknown
-  readonly table?: { readonly tableId: string; readonly mapping?: { readonly columns?: readonly { readonly name: string }[] } }
+  readonly table?: { readonly tableId: string; readonly mapping?: { readonly columns?: readonly Column[] } }
   readonly statistics?: {
     readonly recordsCount: number
     readonly lastLoadedAt: string | null
@@ -38,6 +40,7 @@ interface Source {
   readonly sourceId: string
   readonly name: string
   readonly type: string
+  readonly description?: string
   readonly disabled?: unknown
   readonly http?: { readonly url: string }
   readonly otlp?: { readonly url: string }
@@ -69,7 +72,11 @@ export function StreamsScreen() {
               )
       }
       sub="A record is answered when it is on disk; from then on it arrives in every table once."
-      actions={<CreateButton label="New stream">{(close) => <NewStream onClose={close} />}</CreateButton>}
+      actions={
+        <CreateButton label="New stream" needs="stream.createSource">
+          {(close) => <NewStream onClose={close} />}
+        </CreateButton>
+      }
     >
       <Cards
         label="Streams"
@@ -91,22 +98,25 @@ function SourceCard({ source }: { source: Source }) {
   const path = { ...inBranch(), sourceId: source.sourceId }
   const isDisabled = Boolean(source.disabled)
   const act = useMutation({
-    mutationFn: async (what: 'enable' | 'disable' | 'rotate' | 'delete'): Promise<string> => {
-      if (what === 'rotate') await api.call('stream.rotateSecret', { path })
-      else if (what === 'delete') await api.call('stream.deleteSource', { path })
-      else await api.call(what === 'enable' ? 'stream.enableSource' : 'stream.disableSource', { path })
-      return {
-        enable: 'It accepts records again.',
-        disable: 'It refuses records now.',
-        rotate: 'It has a new address; the old one is revoked.',
-        delete: 'The stream is deleted, its tables are kept.',
-      }[what]
-    },
-    onSuccess: async (said) => {
+    mutationFn: (what: 'enable' | 'disable') =>
+      api.call(what === 'enable' ? 'stream.enableSource' : 'stream.disableSource', { path }),
+    onSuccess: async (_, what) => {
       await refresh()
-      toast(said)
+      toast(what === 'enable' ? 'It accepts records again.' : 'It refuses records now.')
     },
   })
+  const rotate = async () => {
+    await api.call('stream.rotateSecret', { path })
+    await refresh()
+    toast('It has a new address; the old one is revoked.')
+  }
+  const remove = async () => {
+    await api.call('stream.deleteSource', { path })
+    await refresh()
+    toast('The stream is deleted, its tables are kept.')
+  }
+  const received = lastRecord(source)
+  const [changing, setChanging] = useState<'source' | 'sink'>()
   return (
     <section className="card" aria-label={source.name}>
       <header className="wrap">
@@ -114,19 +124,49 @@ function SourceCard({ source }: { source: Source }) {
         <span className="identifier">{source.sourceId}</span>
         {isDisabled ? <Status status="disabled" badge /> : <Status status="enabled" badge text="Receiving" />}
         <span className="push flex-row wrap">
-          <button type="button" className="button small" onClick={() => act.mutate(isDisabled ? 'enable' : 'disable')}>
+          <ActButton
+            needs="stream.disableSource"
+            className="button small"
+            onClick={() => act.mutate(isDisabled ? 'enable' : 'disable')}
+          >
             {isDisabled ? 'Accept records' : 'Reject records'}
-          </button>
-          <button type="button" className="button small" onClick={() => act.mutate('rotate')}>
-            New address
-          </button>
-          <button type="button" className="button small ghost" onClick={() => act.mutate('delete')}>
-            Delete
-          </button>
+          </ActButton>
+          <ActButton needs="stream.updateSource" className="button small" onClick={() => setChanging('source')}>
+            Rename
+          </ActButton>
+          <ActButton needs="stream.createSink" className="button small" onClick={() => setChanging('sink')}>
+            Add a table
+          </ActButton>
+          <ConfirmButton
+            label="New address"
+            name={source.name}
+            needs="stream.rotateSecret"
+            className="button small"
+            effect={
+              <p>Programs that send to the present address are refused within a second, until they use the new one. {received}</p>
+            }
+            act={rotate}
+          />
+          <ConfirmButton
+            label="Delete"
+            name={source.name}
+            needs="stream.deleteSource"
+            typed={source.name}
+            effect={
+              <>
+                <p>Its address is closed for good: programs that send to it are refused. {received}</p>
+                <p>The tables and their rows are kept: {tablesOf(source) || 'it has none'}.</p>
+              </>
+            }
+            act={remove}
+          />
         </span>
       </header>
       {act.error ? <Problem error={act.error} /> : null}
+      {changing === 'source' ? <ChangeSource source={source} onClose={() => setChanging(undefined)} /> : null}
+      {changing === 'sink' ? <SinkDialog sourceId={source.sourceId} onClose={() => setChanging(undefined)} /> : null}
       <div className="inset stack-3">
+        {source.description ? <p className="soft">{source.description}</p> : null}
         <div className="flex-row wrap">
           <span className="fine mute">The secret is part of the address: anyone who has it can send.</span>
           <span className="push flex-row">
@@ -136,7 +176,7 @@ function SourceCard({ source }: { source: Source }) {
         </div>
         <ul className="list">
           {(source.sinks ?? []).map((sink) => (
-            <SinkItem key={sink.sinkId} sink={sink} />
+            <SinkItem key={sink.sinkId} sourceId={source.sourceId} sink={sink} />
           ))}
         </ul>
         <TryOut source={source} address={address} />
@@ -146,7 +186,37 @@ function SourceCard({ source }: { source: Source }) {
   )
 }
 
-function SinkItem({ sink: { name, table, statistics } }: { sink: Sink }) {
+const tablesOf = ({ sinks = [] }: Source): string => sinks.flatMap(({ table }) => table?.tableId ?? []).join(', ')
+
+/** Whether the address is in use, as far as the tables show. */
+function lastRecord({ sinks = [] }: Source): string {
+  const last = sinks
+    .flatMap(({ statistics }) => statistics?.lastLoadedAt ?? [])
+    .toSorted()
+    .at(-1)
+  return last === undefined ? 'It has not received a record yet.' : `Its last records were loaded ${moment(last)}.`
+}
+
+function SinkItem({ sourceId, sink }: { sourceId: string; sink: Sink }) {
+  const { sinkId, name, table, statistics } = sink
+  const refresh = useRefresh()
+  const [isOpen, setOpen] = useState(false)
+  const path = { ...inBranch(), sourceId }
+  const remove = useMutation({
+    mutationFn: () => api.call('stream.deleteSink', { path: { ...path, sinkId } }),
+    onSuccess: async () => {
+      await refresh()
+      toast(
+        `Records no longer go to ${name}; its rows are kept.`,
+        table
+          ? async () => {
+              await api.call('stream.createSink', { path, body: sinkBody(table.tableId, table.mapping?.columns ?? []) })
+              await refresh()
+            }
+          : undefined,
+      )
+    },
+  })
   return (
     <li>
       <Icon name="table" />
@@ -163,7 +233,28 @@ function SinkItem({ sink: { name, table, statistics } }: { sink: Sink }) {
           {statistics?.lastError ? <div className="fine failed">{statistics.lastError}</div> : null}
         </div>
         <span className="push fine">{statistics ? loadedText(statistics) : null}</span>
+        {table ? (
+          <ActButton
+            needs="stream.updateSink"
+            className="button small ghost"
+            aria-label={`Change ${table.tableId}`}
+            onClick={() => setOpen(true)}
+          >
+            Change
+          </ActButton>
+        ) : null}
+        <ActButton
+          needs="stream.deleteSink"
+          className="button small ghost"
+          aria-label={`Remove ${table?.tableId ?? name}`}
+          disabled={remove.isPending}
+          onClick={() => remove.mutate()}
+        >
+          Remove
+        </ActButton>
+        {remove.error ? <Problem error={remove.error} /> : null}
       </div>
+      {isOpen ? <SinkDialog sourceId={sourceId} sink={sink} onClose={() => setOpen(false)} /> : null}
     </li>
   )
 }
@@ -310,6 +401,129 @@ const columnOf = (name: string, kind: string): Column =>
     ? { type: 'path', name, path: kind.slice(5), rawString: true }
     : { type: kind as 'uuid' | 'datetime' | 'body', name }
 
+const BLANK_COLUMNS = [columnOf('id', 'uuid'), columnOf('received', 'datetime'), columnOf('body', 'body')]
+
+const pathsOf = (columns: readonly Column[]): string => columns.flatMap(({ path }) => path ?? []).join(', ')
+
+/** `before` with the parts of the body that are wanted now; columns of other kinds and of parts that stay are kept as they are. */
+function columnsFor(paths: string, before: readonly Column[] = BLANK_COLUMNS): readonly Column[] {
+  const wanted = paths
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+  const kept = before.filter(({ type, path }) => type !== 'path' || wanted.includes(path ?? ''))
+  const added = wanted
+    .filter((path) => !before.some((column) => column.path === path))
+    .map((path) => columnOf(path.replace(/[^A-Za-z0-9_]+/g, '_'), `path:${path}`))
+  const end = kept.findIndex(({ type }) => type === 'body')
+  return end === -1 ? [...kept, ...added] : [...kept.slice(0, end), ...added, ...kept.slice(end)]
+}
+
+const sinkBody = (tableId: string, columns: readonly Column[]): StreamCreateSinkBody => ({
+  name: tableId,
+  type: 'table',
+  table: { type: 'keboola', tableId, mapping: { columns } },
+})
+
+interface SinkFieldsProps {
+  readonly table: string
+  readonly paths: string
+  readonly onTable: (table: string) => void
+  readonly onPaths: (paths: string) => void
+}
+
+const SinkFields = ({ table, paths, onTable, onPaths }: SinkFieldsProps) => (
+  <>
+    <div className="field">
+      <Label htmlFor="stream-table">Table</Label>
+      <input className="input mono" id="stream-table" required value={table} onChange={(event) => onTable(event.target.value)} />
+      <span className="hint">It is created with the first records: an id, the time, the parts below and the whole body.</span>
+    </div>
+    <div className="field">
+      <Label htmlFor="stream-paths">Parts of the body as columns</Label>
+      <input
+        className="input mono"
+        id="stream-paths"
+        placeholder="order.id, order.customer.name"
+        value={paths}
+        onChange={(event) => onPaths(event.target.value)}
+      />
+    </div>
+  </>
+)
+
+/** A new table of an address, or other columns of one that it has. */
+function SinkDialog({ sourceId, sink, onClose }: { sourceId: string; sink?: Sink; onClose: () => void }) {
+  const refresh = useRefresh()
+  const before = sink?.table?.mapping?.columns
+  const [table, setTable] = useState(sink?.table?.tableId ?? 'in.c-streams.records')
+  const [paths, setPaths] = useState(before ? pathsOf(before) : '')
+  const save = useMutation({
+    mutationFn: async () => {
+      const path = { ...inBranch(), sourceId }
+      const body = sinkBody(table, columnsFor(paths, before))
+      if (sink) await api.call('stream.updateSink', { path: { ...path, sinkId: sink.sinkId }, body })
+      else await api.call('stream.createSink', { path, body })
+    },
+    onSuccess: async () => {
+      await refresh()
+      onClose()
+      toast('Saved. It holds for the records from now on.')
+    },
+  })
+  return (
+    <Dialog title={sink ? `Change ${sink.name}` : 'Add a table'} onClose={onClose}>
+      <Form onSubmit={() => save.mutate()}>
+        <SinkFields table={table} paths={paths} onTable={setTable} onPaths={setPaths} />
+        <DialogEnd error={save.error} isPending={save.isPending} onClose={onClose}>
+          Save
+        </DialogEnd>
+      </Form>
+    </Dialog>
+  )
+}
+
+function ChangeSource({ source, onClose }: { source: Source; onClose: () => void }) {
+  const refresh = useRefresh()
+  const [name, setName] = useState(source.name)
+  const [description, setDescription] = useState(source.description ?? '')
+  const save = useMutation({
+    mutationFn: () =>
+      api.call('stream.updateSource', {
+        path: { ...inBranch(), sourceId: source.sourceId },
+        body: { name, description },
+      }),
+    onSuccess: async () => {
+      await refresh()
+      onClose()
+      toast('Saved.')
+    },
+  })
+  return (
+    <Dialog title="Change the stream" onClose={onClose}>
+      <Form onSubmit={() => save.mutate()}>
+        <div className="field">
+          <Label htmlFor="source-name">Name</Label>
+          <input className="input" id="source-name" required value={name} onChange={(event) => setName(event.target.value)} />
+          <span className="hint">Its address stays the same.</span>
+        </div>
+        <div className="field">
+          <Label htmlFor="source-description">Description</Label>
+          <input
+            className="input"
+            id="source-description"
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        </div>
+        <DialogEnd error={save.error} isPending={save.isPending} onClose={onClose}>
+          Save
+        </DialogEnd>
+      </Form>
+    </Dialog>
+  )
+}
+
 function NewStream({ onClose }: { onClose: () => void }) {
   const refresh = useRefresh()
   const [name, setName] = useState('')
@@ -319,20 +533,7 @@ function NewStream({ onClose }: { onClose: () => void }) {
     mutationFn: async () => {
       const task = await api.call('stream.createSource', { path: inBranch(), body: { name } })
       const sourceId = String(task.outputs.sourceId)
-      const picked = paths
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== '')
-      const columns = [
-        columnOf('id', 'uuid'),
-        columnOf('received', 'datetime'),
-        ...picked.map((path) => columnOf(path.replace(/[^A-Za-z0-9_]+/g, '_'), `path:${path}`)),
-        columnOf('body', 'body'),
-      ]
-      await api.call('stream.createSink', {
-        path: { ...inBranch(), sourceId },
-        body: { name: table, type: 'table', table: { type: 'keboola', tableId: table, mapping: { columns } } },
-      })
+      await api.call('stream.createSink', { path: { ...inBranch(), sourceId }, body: sinkBody(table, columnsFor(paths)) })
     },
     onSuccess: async () => {
       await refresh()
@@ -347,27 +548,7 @@ function NewStream({ onClose }: { onClose: () => void }) {
           <Label htmlFor="stream-name">Name</Label>
           <input className="input" id="stream-name" required value={name} onChange={(event) => setName(event.target.value)} />
         </div>
-        <div className="field">
-          <Label htmlFor="stream-table">Table</Label>
-          <input
-            className="input mono"
-            id="stream-table"
-            required
-            value={table}
-            onChange={(event) => setTable(event.target.value)}
-          />
-          <span className="hint">It is created with the first records: an id, the time, the parts below and the whole body.</span>
-        </div>
-        <div className="field">
-          <Label htmlFor="stream-paths">Parts of the body as columns</Label>
-          <input
-            className="input mono"
-            id="stream-paths"
-            placeholder="order.id, order.customer.name"
-            value={paths}
-            onChange={(event) => setPaths(event.target.value)}
-          />
-        </div>
+        <SinkFields table={table} paths={paths} onTable={setTable} onPaths={setPaths} />
         <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
           Create the address
         </DialogEnd>

@@ -34,7 +34,7 @@ const DELIMITERS: readonly (readonly [string, string])[] = [
 ]
 
 export function UploadScreen() {
-  const { table, file: fileId } = route.useSearch()
+  const { table, bucket, file: fileId } = route.useSearch()
   const navigate = useNavigate()
   const stored = useLoad('files.get', fileId === undefined ? undefined : { path: { id: fileId }, query: {} })
   const [chosen, setChosen] = useState<File>()
@@ -49,7 +49,7 @@ export function UploadScreen() {
   /** What is stored already has an address. */
   const choose = (next: { readonly file?: string }) => {
     setHints({})
-    void navigate({ to: '/upload', search: { ...(table ? { table } : {}), ...next } })
+    void navigate({ to: '/upload', search: { ...(table ? { table } : {}), ...(bucket ? { bucket } : {}), ...next } })
   }
   return (
     <Page
@@ -77,6 +77,7 @@ export function UploadScreen() {
               source={source!}
               sniffed={found}
               intoTable={table}
+              intoBucket={bucket}
               onHints={(next) => setHints({ ...hints, ...next })}
               onReset={() => {
                 setChosen(undefined)
@@ -217,6 +218,8 @@ interface LoadProps {
   readonly source: Source
   readonly sniffed: SniffedFile
   readonly intoTable: string | undefined
+  /** Where a new table goes, unless the person says otherwise. */
+  readonly intoBucket: string | undefined
   readonly onHints: (hints: Hints) => void
   readonly onReset: () => void
 }
@@ -228,10 +231,10 @@ interface Moving {
   readonly startedMs: number
 }
 
-function Load({ source, sniffed, intoTable, onHints, onReset }: LoadProps) {
+function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, onReset }: LoadProps) {
   const navigate = useNavigate()
   const [plan, setPlan] = useState<Plan>({
-    bucket: 'in.c-main',
+    bucket: intoBucket,
     table: simpleName(source.name),
     key: [],
     isIncremental: false,

@@ -9,6 +9,7 @@ import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { bytes, count, fieldTime, moment, plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -93,6 +94,11 @@ function Kept({ table }: { table: Table }) {
       toast('Snapshot created.')
     },
   })
+  const remove = async (snapshotId: string) => {
+    await finishStorageJob(await api.call('snapshots.delete', { path: { snapshotId } }))
+    await queries.invalidateQueries({ queryKey: ['tables.listSnapshots'] })
+    toast('The snapshot is deleted.')
+  }
   return (
     <section className="card" aria-labelledby="snapshots">
       <header className="wrap">
@@ -135,9 +141,24 @@ function Kept({ table }: { table: Table }) {
                   <td className="numeric">{bytes(one.dataSizeBytes)}</td>
                   <td className="mute">{one.creatorToken.description}</td>
                   <td>
-                    <button type="button" className="button small" onClick={() => setCompared(one)}>
-                      Compare and restore
-                    </button>
+                    <span className="flex-row">
+                      <button type="button" className="button small" onClick={() => setCompared(one)}>
+                        Compare and restore
+                      </button>
+                      <ConfirmButton
+                        label="Delete"
+                        name={`snapshot of ${moment(one.createdTime)}`}
+                        ariaLabel={`Delete the snapshot of ${moment(one.createdTime)}`}
+                        needs="snapshots.delete"
+                        effect={
+                          <p>
+                            The state with {plural(one.rowsCount, 'row')} can no longer be restored, except by the time travel of
+                            the last days. The table stays as it is.
+                          </p>
+                        }
+                        act={() => remove(one.id)}
+                      />
+                    </span>
                   </td>
                 </tr>
               ))}

@@ -9,14 +9,15 @@ import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Page } from '../../shell/page.tsx'
+import { TableSchema } from './columns/table-schema.tsx'
 import { DataAccess } from './table-access.tsx'
 import { TableData } from './table-data.tsx'
 import { ExportButton } from './table-export.tsx'
 import { FreshnessCard, FreshnessMark, TableSentence, useFreshness } from './table-freshness.tsx'
 import { TableHistory } from './table-history.tsx'
 import { LineageCard, TableLineage } from './table-lineage.tsx'
+import { descriptionOf, TableManage } from './table-manage.tsx'
 import { TableProfile } from './table-profile.tsx'
-import { TableSchema } from './table-schema.tsx'
 import { TableSnapshots } from './table-snapshots.tsx'
 
 const route = getRouteApi('/storage/$tableId')
@@ -27,12 +28,12 @@ export function TableScreen() {
   const query = useLoad('tables.get', { path: { tableId } })
   const table = query.data
   const freshness = useFreshness(tableId).data
-  const name = tableNameOf(tableId)
+  const name = table?.displayName ?? tableNameOf(tableId)
   const bucket = bucketOf(tableId)
   return (
     <Page
       title={name}
-      crumbs={[{ name: 'Storage', to: '/storage' }, { name: bucket, to: '/storage', search: { q: bucket } }, { name }]}
+      crumbs={[{ name: 'Storage', to: '/storage' }, { name: bucket, to: `/buckets/${bucket}` }, { name }]}
       above={
         <>
           {freshness ? <FreshnessMark freshness={freshness} /> : null}
@@ -43,7 +44,12 @@ export function TableScreen() {
       say={table ? <TableSentence table={table} freshness={freshness} /> : name}
       sub={
         table
-          ? `${plural(table.columns?.length ?? 0, 'column')}, ${bytes(table.dataSizeBytes ?? 0)}${table.isAlias ? ', an alias' : ''}`
+          ? [
+              descriptionOf(table),
+              `${plural(table.columns?.length ?? 0, 'column')}, ${bytes(table.dataSizeBytes ?? 0)}${table.isAlias ? ', an alias' : ''}`,
+            ]
+              .filter((part) => part !== '')
+              .join(' · ')
           : undefined
       }
       actions={
@@ -67,6 +73,7 @@ export function TableScreen() {
           { id: 'snapshots', name: 'Snapshots' },
           { id: 'lineage', name: 'Lineage' },
           { id: 'use', name: 'Use this data' },
+          { id: 'manage', name: 'Manage' },
         ]}
       />
       <div className="tab-body">
@@ -78,6 +85,7 @@ export function TableScreen() {
             if (tab === 'snapshots') return <TableSnapshots table={data} />
             if (tab === 'lineage') return <TableLineage tableId={tableId} />
             if (tab === 'use') return <DataAccess table={data} />
+            if (tab === 'manage') return <TableManage table={data} />
             return <Overview table={data} />
           }}
         </Loaded>

@@ -2,14 +2,14 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import type { DryRun, Table } from '../../../../client/src/operations.ts'
-import { finishStorageJob } from '../../facts/storage-job.ts'
-import { plural } from '../../format.ts'
-import { Form } from '../../parts/form.tsx'
-import { Label } from '../../parts/guide.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { api } from '../../session.ts'
+import type { DryRun, Table } from '../../../../../client/src/operations.ts'
+import { finishStorageJob } from '../../../facts/storage-job.ts'
+import { plural } from '../../../format.ts'
+import { Form } from '../../../parts/form.tsx'
+import { Label } from '../../../parts/guide.tsx'
+import { Icon } from '../../../parts/icon.tsx'
+import { Problem } from '../../../parts/problem.tsx'
+import { api } from '../../../session.ts'
 
 export const TYPES = ['STRING', 'INTEGER', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP']
 const WITH_LENGTH: Readonly<Record<string, string>> = { STRING: 'any', NUMERIC: '38,9' }

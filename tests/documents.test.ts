@@ -63,7 +63,10 @@ test('every change in the changelog stands below the heading of what a user does
 })
 
 test('every relative link of a document leads to a file', () => {
-  const documents = globSync('**/*.md', { cwd: ROOT, exclude: (path) => ['node_modules', 'data'].includes(basename(path)) })
+  const documents = globSync('**/*.md', {
+    cwd: ROOT,
+    exclude: (path) => ['node_modules', 'data', 'dist'].includes(basename(path)),
+  })
   const links = documents.flatMap((path) =>
     [...textOf(path).matchAll(/\]\((?!https?:|#|mailto:)([^)\s#]+)[^)]*\)/g)].map(([, target]) => ({ path, target: target! })),
   )
@@ -128,7 +131,7 @@ test('the tree in ARCHITECTURE.md names every folder that exists, and no other',
 })
 
 test('program files that READMEs and decision records name exist, in the folder that they name', () => {
-  const options = { cwd: ROOT, exclude: (path: string) => ['node_modules', 'data'].includes(basename(path)) }
+  const options = { cwd: ROOT, exclude: (path: string) => ['node_modules', 'data', 'dist'].includes(basename(path)) }
   const files = globSync('**/*.{ts,tsx,mjs}', options).map((path) => path.replaceAll('\\', '/'))
   const known = new Set(files.flatMap((path) => [basename(path), path.split('/').slice(-2).join('/')]))
   const documents = globSync(['{server,components,cli}/**/README.md', 'docs/adr/0*.md', 'docs/performance.md'], options)

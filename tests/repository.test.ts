@@ -21,6 +21,8 @@ test('one version of Node everywhere', () => {
   const stated = {
     'tools/setup.mjs': only(read('tools/setup.mjs'), /NEEDED_NODE = (\d+)/g),
     'cli/bin/millrace.mjs': only(read('cli/bin/millrace.mjs'), /NEEDED_NODE = (\d+)/g),
+    'cli/bin/packaged.mjs': only(read('cli/bin/packaged.mjs'), /NEEDED_NODE = (\d+)/g),
+    'tools/package.ts': only(read('tools/package.ts'), /engines: { node: '>=(\d+)' }/g),
     Dockerfile: only(read('Dockerfile'), /^FROM node:(\d+)/gm),
     'package.json': Object.entries(manifest.optionalDependencies).map(([, version]) => version.split('.')[0] ?? ''),
   }

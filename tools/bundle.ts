@@ -1,7 +1,7 @@
 // Bundles the programs that start often into dist/: a few files load in a fraction of the time that their 2,000 modules take. Run by
 // tools/setup.mjs when a source has changed; a bundle is used as long as it is as new as the sources (server/src/engines/runner/bundle.ts).
 
-import { statSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'vite'
@@ -32,6 +32,7 @@ for (const bundle of BUNDLES) await makeBundle(bundle)
 
 async function makeBundle({ folder, programs, installed }: Bundle): Promise<void> {
   const sources = new Set([join(ROOT, 'package-lock.json')])
+  rmSync(join(ROOT, folder, 'chunks'), { recursive: true, force: true })
   await build({
     root: ROOT,
     configFile: false,
@@ -41,7 +42,7 @@ async function makeBundle({ folder, programs, installed }: Bundle): Promise<void
     build: {
       ssr: true,
       outDir: join(ROOT, folder),
-      emptyOutDir: true,
+      emptyOutDir: false, // `npm run package` writes to dist/, too
       target: 'node24',
       minify: false,
       sourcemap: true,

@@ -22,15 +22,17 @@ export interface CommandsRun {
   readJson<T>(name: string): Promise<T>
 }
 
-/** Fails the test with the output when a command fails. The AWS SDK can be imported by scripts of the document. */
+/**
+ * Fails the test with the output when a command fails. Unless another folder is given they run in one where `npx millrace` is the command
+ * of this repository, and scripts of the document can import the AWS SDK.
+ */
 export async function runCommandsOf(
   t: TestContext,
   document: string,
   env: Readonly<Record<string, string>>,
+  place?: string,
 ): Promise<CommandsRun> {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-walk-'))
-  t.after(() => rm(folder, { recursive: true }))
-  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  const folder = place ?? (await walkFolder(t))
   const page = await readFile(join(ROOT, document), 'utf8')
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
   assert.ok(blocks.length > 0, `${document} has no commands`)
@@ -45,4 +47,11 @@ export async function runCommandsOf(
   assert.equal(code, 0, `${document}:\n${err.slice(-3000)}\n${out.slice(-1000)}`)
   const read = (name: string) => readFile(join(folder, name), 'utf8')
   return { folder, output: out, readFile: read, readJson: async <T>(name: string) => JSON.parse(await read(name)) as T }
+}
+
+async function walkFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-walk-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  return folder
 }

@@ -698,7 +698,7 @@ export function readConfig(environment: Environment = process.env) {
   return freeze({
     ...configOf({ ...DEFAULTS, ...given }, unknownNames(environment)),
     settings: settingsOf(environment),
-    isUnderNpm: environment.npm_lifecycle_event === 'start',
+    isUnderNpm: ['start', 'npx'].includes(environment.npm_lifecycle_event ?? ''),
   })
 }
 

@@ -1,6 +1,7 @@
-// The address of a program's bundle in dist/, as long as it is as new as the sources it was made of (tools/bundle.ts).
+// The address of a program's bundle in dist/, as long as it is as new as the sources it was made of (tools/bundle.ts). The npm package
+// has bundles in place of the sources (tools/package.ts).
 
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const REPOSITORY = new URL('../../../../', import.meta.url)
@@ -20,6 +21,8 @@ export function bundleOf(program: keyof typeof PLACES): string | undefined {
 
 /** The file to start for a built-in component, by its folder. Asked for every run: who edits a component need not start the server again. */
 export function componentBundle(folder: string): string | undefined {
+  const packaged = fileURLToPath(new URL(`components/${folder}/src/main.js`, REPOSITORY))
+  if (existsSync(packaged)) return packaged
   const bundle = folder === 'http-extractor' ? bundleOf(folder) : undefined
   return bundle && fileURLToPath(bundle)
 }

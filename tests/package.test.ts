@@ -1,0 +1,152 @@
+// The npm package as people get it: installed by `npx` from a registry into an empty cache, on a machine without this repository, started
+// in an empty folder, and used there as the README says.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { INSTALLED, makePackage } from '../tools/package.ts'
+import { runCommandsOf } from './support/document-commands.ts'
+import { type NpmRegistry, startNpmRegistry } from './support/servers/npm-registry.ts'
+import { until } from './support/until.ts'
+
+const run = promisify(execFile)
+const LEASH = fileURLToPath(new URL('./support/leash.mjs', import.meta.url))
+const MAX_BYTES = 60e6
+
+let place: string
+let archive: string
+let registry: NpmRegistry
+const hooks: (() => unknown)[] = []
+
+before(async () => {
+  place = await mkdtemp(join(tmpdir(), 'millrace-package-'))
+  archive = await makePackage(place)
+  const manifest = JSON.parse(readFileSync(join(place, 'package/package.json'), 'utf8'))
+  registry = await startNpmRegistry(
+    { after: (hook) => void hooks.push(hook as () => unknown) },
+    { millrace: { file: archive, manifest } },
+  )
+})
+
+after(async () => {
+  for (const hook of hooks.reverse()) await hook()
+  await rm(place, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 })
+})
+
+/** Of a machine that has Node and npm, an empty cache and nothing else of ours. */
+function environment(): Record<string, string> {
+  return {
+    PATH: [dirname(process.execPath), ...(process.env.PATH ?? '').split(delimiter)]
+      .filter((folder) => !folder.includes('.bin'))
+      .join(delimiter),
+    HOME: join(place, 'home'),
+    npm_config_cache: join(place, 'cache'),
+    npm_config_registry: registry.url,
+    npm_config_yes: 'true',
+    npm_config_update_notifier: 'false',
+    npm_config_audit: 'false',
+  }
+}
+
+test('the package is small, names its licences, and needs only what cannot be bundled', () => {
+  const files = readdirSync(join(place, 'package'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const sizes = execFileSync('tar', ['--list', '--verbose', '--gzip', '--file', archive], { encoding: 'utf8' })
+  const bytes = sizes
+    .trim()
+    .split('\n')
+    .reduce((sum, line) => sum + Number(line.split(/\s+/)[2]), 0)
+  assert.ok(bytes < MAX_BYTES, `${bytes} bytes unpacked`)
+  assert.deepEqual(
+    files.filter(({ name }) => /\.tsx?$|\.test\./.test(name)),
+    [],
+  )
+  const manifest = JSON.parse(readFileSync(join(place, 'package/package.json'), 'utf8')) as Record<string, unknown>
+  assert.equal(manifest.private, undefined)
+  assert.deepEqual(Object.keys(manifest.dependencies as object), Object.keys(INSTALLED))
+  const licences = readFileSync(join(place, 'package/THIRD-PARTY-LICENCES.txt'), 'utf8')
+  for (const name of ['fastify', 'kysely', 'react', 'commander'])
+    assert.match(licences, new RegExp(`^${name} \\d.*\\(MIT\\)$`, 'm'))
+})
+
+test('what components load on demand is in their own folder', async () => {
+  const chunks = readdirSync(join(place, 'package/components/http-extractor/src/chunks'))
+  assert.ok(chunks.length > 3)
+  for (const name of chunks) {
+    const file = join(place, 'package/components/http-extractor/src/chunks', name)
+    await run(process.execPath, ['--permission', `--allow-fs-read=${join(place, 'package/components/http-extractor')}/*`, file])
+  }
+})
+
+test('an older Node gets one sentence', () => {
+  const older = (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'node'))
+    .find((node) => /^v(1\d|2[0-3])\./.test(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? ''))
+  if (older === undefined) return // every Node of this machine is new enough
+  const { status, stderr } = spawnSync(older, [join(place, 'package/cli/bin/millrace.mjs')], { encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(
+    stderr,
+    /^millrace: Millrace needs Node 24 or newer; this is v\d+\.\d+\.\d+\. Install one from https:\/\/nodejs\.org\.\n$/,
+  )
+})
+
+test('npx millrace starts a stack in the folder where it is called, and the README works from there', async (t) => {
+  const folder = join(place, 'work')
+  for (const name of ['work', 'home']) mkdirSync(join(place, name))
+  const log = join(place, 'log')
+  const fd = openSync(log, 'w')
+  const stack: ChildProcess = spawn(process.execPath, [LEASH, 'npx', 'millrace'], {
+    cwd: folder,
+    env: { ...environment(), PORT: '0', MILLRACE_S3_PORT: '0' },
+    stdio: ['pipe', fd, fd],
+  })
+  closeSync(fd)
+  stack.stdin!.on('error', () => {})
+  t.after(async () => {
+    if (stack.exitCode !== null) return
+    stack.stdin!.end()
+    await once(stack, 'exit')
+  })
+  const output = () => readFileSync(log, 'utf8')
+  await until(
+    () => `the stack is ready:\n${output()}`,
+    () => output().includes('"msg":"ready"') || stack.exitCode !== null,
+    120_000,
+  )
+  assert.equal(stack.exitCode, null, output())
+  assert.ok(output().includes(`Data folder    ${join(folder, 'millrace-data')}\n`), output())
+  assert.match(output(), /Sign in {8}http:\/\/127\.0\.0\.1:\d+\/\S*#\S+/)
+  assert.deepEqual(readdirSync(folder), ['millrace-data'])
+  assert.deepEqual(
+    [...registry.downloaded].filter((name) => name.startsWith('node-')),
+    [],
+    'no copy of Node is installed',
+  )
+  const [, url = ''] = /"url":"(http:[^"]+)"/.exec(output()) ?? []
+  const [, token = ''] = /Master token {3}(\S+)/.exec(output()) ?? []
+
+  for (const path of ['/console/', '/help', '/docs']) assert.equal((await fetch(url + path)).status, 200, path)
+  // Without MILLRACE_URL: the command finds the stack that runs on the folder.
+  const env = { ...environment(), MILLRACE_TOKEN: token }
+  await runCommandsOf(t, 'README.md', { ...env, MILLRACE_URL: url }, folder)
+  const table = 'in.c-keboola-ex-generic-v2-shop'
+  // Not in step with this process, which answers as the registry.
+  const said = async (...args: string[]) => (await run('npx', ['millrace', ...args], { cwd: folder, env })).stdout
+  const sql = `select count(*) as n from "${table}"."orders"`
+  assert.deepEqual(JSON.parse(await said('sql', sql, '--json', '--jmespath', 'rows')), [[250]])
+  assert.match(await said('--version'), /^\d+\.\d+\.\d+/)
+
+  process.kill(Number(readFileSync(join(folder, 'millrace-data/stack.pid'), 'utf8')), 'SIGTERM')
+  const [code] = await once(stack, 'exit')
+  assert.equal(code, 0, output())
+  assert.match(output(), /"msg":"stopped"/)
+  assert.ok(existsSync(join(folder, 'millrace-data/metadata.sqlite')))
+})

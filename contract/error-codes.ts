@@ -59,7 +59,7 @@ export const ERRORS = {
   },
   serviceNotFound: { kind: 'not-found', text: 'The {service} service is not part of this stack. {purpose}' },
   methodNotAllowed: { kind: 'not-allowed', text: '{method} is not allowed here. Allowed methods: {allowed}.' },
-  notImplemented: { kind: 'not-built', text: '{what}' },
+  notImplemented: { kind: 'not-built', text: 'Not implemented. {what}' },
   MAINTENANCE: { kind: 'transient', text: '{reason}' },
   unavailable: { kind: 'transient', text: '{what} is currently unavailable. Try again.' },
   noApiHere: {
@@ -1078,6 +1078,11 @@ export const ERRORS = {
   'storage.metadata.invalidParameter': { kind: 'invalid', text: 'The metadata parameter must be an array.' },
   'storage.metadata.invalidKey': { kind: 'invalid', text: 'Invalid Metadata Key ({place})' },
   'storage.metadata.invalidProvider': { kind: 'invalid', text: 'Provider is required.' },
+  'storage.metadata.invalidId': {
+    kind: 'invalid',
+    text: 'Argument "subResource" is expected to be type "int", value "{value}" given.',
+  },
+  APPLICATION_ERROR: { kind: 'invalid', text: 'exceptions.storage.metadata.invalidDelete' },
   'storage.metadata.notFound': { kind: 'not-found', text: 'Metadata with id "{id}" not found' },
 
   // Branches

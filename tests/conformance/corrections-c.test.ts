@@ -188,7 +188,7 @@ test('corrections C', async (t) => {
     const event = { component: 'keboola.keboola-as-code', message: 'push', type: 'info' }
     await refused(['POST', 'events', { ...event, results: { command: 'push' } }], 400, {
       code: 'storage.event.schemaValidationFailed',
-      errors: [{ key: 'results.projectId', message: 'This field is missing.' }],
+      errors: [{ key: 'results.projectId', message: 'The property projectId is required' }],
     })
     await ok('POST', 'events', { ...event, results: { projectId, command: 'push' } })
   })

@@ -65,7 +65,7 @@ for (const [database, start] of Object.entries(STARTS))
     const { request } = stack
     const { upload, bucket, create } = tableClient(stack)
     await bucket()
-    await create('in.c-main', 'orders', 'id,amount\n1,10\n2,20\n3,30\n', { primaryKey: ['id'] })
+    await create('in.c-main', 'orders', 'id,amount\n1,10\n2,20\n3,30\n', { primaryKey: 'id' })
     await request('POST', '/v2/storage/buckets/in.c-main/table-aliases', { json: { sourceTable: ORDERS, name: 'seen' } })
     const configs = `/v2/storage/components/${HTTP}/configs`
     const reads = { storage: { input: { tables: [{ source: ORDERS, destination: 'o.csv' }] } } }

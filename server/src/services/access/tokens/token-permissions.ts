@@ -88,11 +88,12 @@ export function createTokenPermissions(bucketIds: (projectId: number) => Promise
     return asked as Record<string, BucketPermission> // each value was checked above
   }
 
-  /** The record shows manage on every bucket when the token manages all of them. */
-  const bucketsOf = async (token: Token): Promise<Readonly<Record<string, BucketPermission>>> =>
-    token.permissions.canManageBuckets
-      ? Object.fromEntries((await bucketIds(token.projectId)).map((id) => [id, 'manage' as const]))
-      : token.permissions.bucketPermissions
+  /** The record shows every bucket when the token manages or reads all of them. */
+  const bucketsOf = async (token: Token): Promise<Readonly<Record<string, BucketPermission>>> => {
+    const everywhere = token.permissions.canManageBuckets ? 'manage' : token.person?.role === 'viewer' ? 'read' : undefined
+    if (!everywhere) return token.permissions.bucketPermissions
+    return Object.fromEntries((await bucketIds(token.projectId)).map((id) => [id, everywhere]))
+  }
 
   return { request: fromRequest, stillPossible, bucketsOf }
 }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { optionalFlag, optionalText } from '../../../http/parameters.ts'
 import { CreatorToken, Timestamp } from '../../../http/record-schemas.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
+import type { Role } from '../../../model/actor.ts'
 import type { Admin } from '../../../model/admin.ts'
 import type { Token } from './tokens.store.ts'
 import { adminOf, type Tokens } from './tokens.ts'
@@ -37,7 +38,7 @@ export const TokenBody = Type.Object(
 export const TokenView = Type.Object(
   {
     id: Type.String(),
-    token: Type.Optional(Type.String({ description: 'The clear value; only when it is created, refreshed or verified.' })),
+    token: Type.Optional(Type.String({ description: 'The clear value; only when it is created or refreshed.' })),
     description: Type.String(),
     created: Timestamp,
     refreshed: Timestamp,
@@ -74,7 +75,7 @@ export const tokenViews = (tokens: Tokens) =>
       created: formatTimestamp(token.createdAt),
       refreshed: formatTimestamp(token.refreshedAt),
       uri: `${baseUrl}/v2/storage/tokens/${token.id}`,
-      isMasterToken: token.isMasterToken,
+      isMasterToken: token.isMasterToken || token.person !== undefined, // as clients expect of people, whatever their role
       ...flags,
       expires: token.expiresAt ? formatTimestamp(token.expiresAt) : null,
       isExpired: tokens.isExpired(token),
@@ -93,11 +94,14 @@ export const withLastUse = <View>(view: View, { lastUsedAt }: Token) => ({
   lastUsed: lastUsedAt ? formatTimestamp(lastUsedAt) : null,
 })
 
+/** Roles by the names that clients know (corrections-2, A8). */
+const PUBLIC_ROLES: Readonly<Record<Role, string>> = { viewer: 'readOnly', editor: 'guest', admin: 'admin' }
+
 function adminView(token: Token) {
   const admin = adminOf(token)
   if (!admin) return {}
   const { id, name, email } = admin
-  const role = token.person?.role ?? 'admin'
+  const role = PUBLIC_ROLES[token.person?.role ?? 'admin']
   const constant = { features: [], isOrganizationMember: true, isActivated: true, samlParameters: null }
   return { admin: { id, name, ...(email !== null && { email }), role, ...constant } }
 }

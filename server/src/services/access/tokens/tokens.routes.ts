@@ -48,8 +48,7 @@ export function tokensRoutes({
       },
       async (req) => {
         const { token, project } = await tokens.verify(req.actor)
-        const value = req.tokenValue === '' ? {} : { token: req.tokenValue } // a person has none
-        return { ...(await withOwner(token, project, req.baseUrl)), ...value }
+        return withOwner(token, project, req.baseUrl)
       },
     )
 

@@ -59,7 +59,8 @@ test('W1: a table of a branch workspace is loaded into a table of the default br
   await client.succeed(await unload('/v2/storage', id))
   const shown = await request('GET', '/v2/storage/tables/in.c-main.unloaded/data-preview?format=rfc')
   assert.equal(shown.text.trim(), '"a"\n"1"')
-  assert.equal((await unload(prefix, (await make()).id)).status, 404)
+  const other = await client.finish(await unload(prefix, (await make()).id))
+  assert.equal(other.error?.code, 'workspace.workspaceNotFound')
 })
 
 test('W2, W3: a workspace of a project that reports snowflake has its region, warehouse, size and login type', async () => {

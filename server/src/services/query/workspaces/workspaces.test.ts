@@ -250,10 +250,12 @@ test('SQL works in a workspace, with tables of the project beside it, and its ta
     await stack.request('POST', '/v2/storage/tables/in.c-main.cities/import-async', { json: { ...source, dataObject: 'no' } }),
   )
   assert.equal(missing.error?.code, 'storage.tableNotFound')
-  const unknown = await stack.request('POST', '/v2/storage/tables/in.c-main.cities/import-async', {
-    json: { ...source, dataWorkspaceId: 99_999 },
-  })
-  assert.equal(unknown.json<{ code: string }>().code, 'workspace.workspaceNotFound')
+  const unknown = await client.finish(
+    await stack.request('POST', '/v2/storage/tables/in.c-main.cities/import-async', {
+      json: { ...source, dataWorkspaceId: 99_999 },
+    }),
+  )
+  assert.equal(unknown.error?.code, 'workspace.workspaceNotFound')
 })
 
 test('a workspace holds what its quota allows, and goes when nobody uses it', async () => {

@@ -53,7 +53,7 @@ export const eventView = (row: EventRow, baseUrl: string, uuidAsId = false, file
   uri: `${baseUrl}/v2/storage/events/${row.id}`,
   attachments: attachmentsOf(row).map((file) => ({
     ...file,
-    uploadType: 's3',
+    uploadType: 'userUpload',
     ...(files?.get(file.id) ?? { isExpired: true, url: null }),
   })),
 })

@@ -82,7 +82,7 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
         config: { operation: 'events.get', summary: 'Event detail', needs: 'ownEvent' },
         schema: { params: Type.Object({ id: numberedId('event') }), response: { 200: EventView } },
       },
-      async (req) => (await eventViews([await events.get(req.actor, req.params.id)], req, fileStates))[0]!,
+      async (req) => (await eventViews([await events.get(req.actor, req.params.id, req.branch)], req, fileStates))[0]!,
     )
 
     app.post(

@@ -161,8 +161,6 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
       positionOf(actor, 'maxId', query.maxId),
     ])
     const { branch } = scope
-    // From the default branch a search may name any other one.
-    const namesBranch = terms.some(({ column }) => column === 'branch_id')
     const filter: EventFilter = {
       limit,
       offset: Math.max(0, query.offset ?? 0),
@@ -171,7 +169,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
       words,
       ...defined({ component: query.component, configurationId: query.configurationId, runId: query.runId, tokenId }),
       aboutToken: scope.tokenId !== undefined,
-      ...(branch && !(branch.isDefault && namesBranch) && { branch }),
+      ...defined({ branch }),
       ...defined({ objectType: scope.objectType, objectId: scope.objectId, sinceId, maxId }),
     }
     return store.list(actor.projectId, filter)
@@ -194,9 +192,10 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
     return Number.isSafeInteger(Number(idOrUuid)) ? store.find(projectId, Number(idOrUuid)) : undefined
   }
 
-  async function get(actor: Actor, idOrUuid: string): Promise<EventRow> {
+  /** A development branch shows its own events only (corrections-2, A12). */
+  async function get(actor: Actor, idOrUuid: string, branch?: EventScope['branch']): Promise<EventRow> {
     const row = await find(actor.projectId, 'id', idOrUuid)
-    if (!row) throw new PlatformError('storage.events.notFound')
+    if (!row || (branch && !branch.isDefault && row.branch_id !== branch.id)) throw new PlatformError('storage.events.notFound')
     if (row.token_id !== actor.tokenId && !actor.isMasterToken && !actor.canReadAllProjectEvents && !mayReadObject(actor, row))
       throw new PlatformError('accessDenied')
     return row
@@ -246,7 +245,7 @@ function checkMembers({ component, results = {} }: EventRequest): void {
   if (missing.length > 0)
     throw validationError(
       'storage.event.schemaValidationFailed',
-      missing.map((name) => ({ key: `results.${name}`, message: 'This field is missing.' })),
+      missing.map((name) => ({ key: `results.${name}`, message: `The property ${name} is required` })),
     )
 }
 

@@ -60,25 +60,28 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
 
   const update: JobHandler = async ({ job, publish }) => {
     const bucket = await bucketOf(job)
+    const backend = await buckets.backendName(job.projectId)
     const { change } = inputOf<{ change: BucketChange }>(job)
     await publish(async (trx) => ({
-      results: bucketView(await buckets.update(trx, job.source, bucket, change, job.origin), job.baseUrl),
+      results: bucketView(await buckets.update(trx, job.source, bucket, change, job.origin), job.baseUrl, { backend }),
     }))
   }
 
   const share: JobHandler = async ({ job, publish }) => {
     const bucket = await bucketOf(job)
+    const backend = await buckets.backendName(job.projectId)
     const input = inputOf<{ sharing: Sharing; parameters: SharingParameters }>(job)
     await publish(async (trx) => ({
-      results: bucketView(await sharing.share(trx, job, bucket, input.sharing, input.parameters), job.baseUrl),
+      results: bucketView(await sharing.share(trx, job, bucket, input.sharing, input.parameters), job.baseUrl, { backend }),
     }))
   }
 
   const unshare: JobHandler = async ({ job, publish }) => {
     const bucket = await bucketOf(job)
     await sharing.checkUnshare(bucket)
+    const backend = await buckets.backendName(job.projectId)
     await publish(async (trx) => ({
-      results: bucketView(await sharing.unshare(trx, job.source, bucket, job.origin), job.baseUrl),
+      results: bucketView(await sharing.unshare(trx, job.source, bucket, job.origin), job.baseUrl, { backend }),
     }))
   }
 
@@ -96,16 +99,20 @@ export function createBucketJobs(buckets: Buckets, sharing: SharingRules): Reado
     const { link: wanted, adminId } = inputOf<{ link: Omit<NewBucket, 'createdAt'>; adminId?: number }>(job)
     const source = await sharing.sourceOf(wanted)
     if (!source) throw new PlatformError('storage.bucket.notShared', { bucket: wanted.id })
+    const backend = await buckets.backendName(job.projectId)
     sharing.checkLinker({ projectId: job.projectId, adminId }, source.bucket)
     await publish(async (trx) => {
       const created = await buckets.insertLink(trx, job.source, { ...wanted, createdAt: job.createdAt }, job.origin)
-      return { results: bucketView(created, job.baseUrl, { source }) }
+      return { results: bucketView(created, job.baseUrl, { source, backend }) }
     })
   }
 
   /** Records of tables are written with every change, so there is nothing to find out; clients wait for the answer. */
   const refresh: JobHandler = async ({ job }) => ({
-    results: { ...bucketView(await bucketOf(job), job.baseUrl), warnings: [] },
+    results: {
+      ...bucketView(await bucketOf(job), job.baseUrl, { backend: await buckets.backendName(job.projectId) }),
+      warnings: [],
+    },
   })
 
   return {

@@ -199,7 +199,11 @@ export function bucketSharingRoutes({
               : undefined
             const project = (await sharing.findProject(bucket.projectId)) ?? { id: bucket.projectId, name: '' }
             return {
-              ...bucketView(bucket, req.baseUrl, { usage: usage.get(bucket.key), metadata }),
+              ...bucketView(bucket, req.baseUrl, {
+                usage: usage.get(bucket.key),
+                metadata,
+                backend: await buckets.backendName(bucket.projectId),
+              }),
               project: { id: project.id, name: project.name },
               tables: await tableNames(bucket),
               sharingParameters: sharingParametersOf(bucket),

@@ -38,12 +38,14 @@ export interface BucketExtras {
   readonly links?: readonly Link[] | undefined
   readonly metadata?: readonly unknown[] | undefined
   readonly attributes?: boolean
+  /** The one that the project reports; the stack's own when omitted. */
+  readonly backend?: string | undefined
 }
 
 export const bucketView = (
   bucket: Bucket,
   baseUrl: string,
-  { usage, source, links, metadata, attributes }: BucketExtras = {},
+  { usage, source, links, metadata, attributes, backend = BACKEND }: BucketExtras = {},
 ) => {
   const uri = `${baseUrl}/v2/storage/buckets/${bucket.id}`
   return {
@@ -66,7 +68,7 @@ export const bucketView = (
     isSnowflakeSharedDatabase: false,
     dataSizeBytes: usage?.bytes ?? 0,
     rowsCount: usage?.rows ?? 0,
-    backend: BACKEND,
+    backend,
     sharing: bucket.sharing,
     ...(bucket.sharing !== null && { sharingParameters: sharingParametersOf(bucket), sharedBy: bucket.sharedBy }),
     databaseName: null,
@@ -75,7 +77,7 @@ export const bucketView = (
     color: bucket.color,
     owner: bucket.owner,
     ...(links && { linkedBy: links.map(linkView) }),
-    ...(source && { sourceBucket: sourceView(source) }),
+    ...(source && { sourceBucket: { ...sourceView(source), backend } }),
     ...(metadata && { metadata }),
     ...(attributes && { attributes: [] }),
   }
@@ -101,6 +103,5 @@ const sourceView = ({ bucket, project }: Link) => ({
   sharing: bucket.sharing,
   created: formatTimestamp(bucket.createdAt),
   lastChangeDate: bucket.lastChangeAt ? formatTimestamp(bucket.lastChangeAt) : null,
-  backend: BACKEND,
   project: { id: project.id, name: project.name },
 })

@@ -31,6 +31,7 @@ export function createBucketsOfTables({ buckets, sharing, usage, metadataViews }
     return bucketView(bucket, baseUrl, {
       usage: (await usage([shown], trx)).get(shown),
       source: await sharing.sourceOf(bucket),
+      backend: await buckets.backendName(bucket.projectId),
       metadata: (await metadataViews(bucket.projectId, [key])).get(key) ?? [],
     })
   }

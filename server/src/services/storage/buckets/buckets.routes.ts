@@ -73,7 +73,8 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
 
   async function viewsOf(req: FastifyRequest, found: readonly Bucket[], include: ReadonlySet<string>) {
     const keys = found.map((bucket) => bucket.key)
-    const [usage, links, metadata] = await Promise.all([
+    const [backend, usage, links, metadata] = await Promise.all([
+      buckets.backendName(req.actor.projectId),
       buckets.usageOf(found),
       include.has('linkedBuckets') ? sharing.linksOf(keys) : undefined,
       include.has('metadata') ? metadataViews(req.actor.projectId, keys) : undefined,
@@ -85,6 +86,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         links: links?.get(bucket.key),
         metadata: metadata?.get(bucket.key),
         attributes: include.has('attributes'),
+        backend,
       })
     return Promise.all(found.map(show))
   }
@@ -128,7 +130,8 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         const { sourceProjectId, sourceBucketId, name = '', ...body } = req.body
         if (sourceProjectId === undefined && sourceBucketId === undefined) {
           const created = await buckets.create(scopeOf(req), { ...body, name }, req.origin)
-          return reply.code(201).send(bucketView(created, req.baseUrl))
+          const backend = await buckets.backendName(req.actor.projectId)
+          return reply.code(201).send(bucketView(created, req.baseUrl, { backend }))
         }
         const source = { sourceProjectId: sourceProjectId ?? 0, sourceBucketId: sourceBucketId ?? '' }
         const wanted = { ...body, name: name || (source.sourceBucketId.split('.').at(1) ?? ''), ...source }
@@ -138,7 +141,8 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
           return startJob(req, reply, bucketJob('bucketLink', link, { link: rest, adminId: req.actor.adminId }))
         }
         const created = await sharing.inTransaction((trx) => buckets.insertLink(trx, req.actor, link, req.origin))
-        return reply.code(201).send(bucketView(created, req.baseUrl, { source: await sharing.sourceOf(created) }))
+        const backend = await buckets.backendName(req.actor.projectId)
+        return reply.code(201).send(bucketView(created, req.baseUrl, { source: await sharing.sourceOf(created), backend }))
       },
     )
 

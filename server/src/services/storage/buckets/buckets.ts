@@ -77,7 +77,7 @@ export interface NewBucketRequest {
   readonly backend?: string | null
 }
 
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/
 const MAX_NAME = 96
 const MAX_COLOR = 30
 export type Buckets = ReturnType<typeof createBuckets>
@@ -311,6 +311,7 @@ export function createBuckets(deps: BucketsDeps) {
   }
 
   return {
+    backendName: deps.backendName,
     find,
     get,
     getForChange,
@@ -361,13 +362,13 @@ function stageFrom(text: string): Stage {
 
 function checkName(field: string, name: string): void {
   if (name === '') throw invalid(field, 'This value should not be blank.')
-  if (name.startsWith('_'))
-    throw invalid(field, `'${name.slice(0, 120)}' contains not allowed characters. Cannot start with underscore.`)
   if (!NAME.test(name))
     throw invalid(
       field,
       `'${name.slice(0, 120)}' contains not allowed characters. Only alphanumeric characters dash and underscores are allowed.`,
     )
+  if (name.startsWith('_'))
+    throw invalid(field, `'${name.slice(0, 120)}' contains not allowed characters. Cannot start with underscore.`)
   if (name.length > MAX_NAME) throw invalid(field, `'${name.slice(0, 120)}' is longer than ${MAX_NAME} characters.`)
 }
 

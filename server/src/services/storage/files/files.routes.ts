@@ -54,6 +54,7 @@ const ListQuery = Type.Object({
   sinceId: Type.Optional(Type.Integer({ description: 'Only files with a larger id.' })),
   maxId: Type.Optional(Type.Integer({ description: 'Only files with a smaller id.' })),
   runId: Type.Optional(Type.String({ maxLength: 255, description: 'Only files of this run.' })),
+  isPublic: optionalFlag('Only files that were uploaded as public ones, or only others.'),
   showExpired: optionalFlag('True: files that are past their age, too.'),
 })
 

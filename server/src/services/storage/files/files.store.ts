@@ -85,6 +85,7 @@ export interface FileFilter {
   readonly query?: FileQuery
   readonly sinceId?: number
   readonly maxId?: number
+  readonly isPublic?: boolean
   readonly runId?: string
   readonly creatorTokenId?: number
   /** Only of this branch; null is the default one. Absent: of any. */
@@ -171,7 +172,8 @@ export function createFilesStore(database: Db) {
         )
       if (filter.sinceId !== undefined) query = query.where('id', '>', filter.sinceId)
       if (filter.maxId !== undefined) query = query.where('id', '<', filter.maxId)
-      const { runId } = filter
+      const { runId, isPublic } = filter
+      if (isPublic !== undefined) query = query.where('is_public', '=', bit(isPublic))
       if (runId !== undefined)
         query = query.where((e) =>
           e.or([

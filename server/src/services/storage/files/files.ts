@@ -57,6 +57,7 @@ export interface FileListQuery {
   readonly parsed?: FileQuery | undefined
   readonly sinceId?: number
   readonly maxId?: number
+  readonly isPublic?: boolean
   readonly runId?: string
   readonly showExpired?: boolean
 }
@@ -298,7 +299,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
       showExpired: query.showExpired ?? false,
       now: clock.now(),
       ...(wanted && { query: wanted }),
-      ...defined({ sinceId: query.sinceId, maxId: query.maxId }),
+      ...defined({ sinceId: query.sinceId, maxId: query.maxId, isPublic: query.isPublic }),
       ...(query.runId !== undefined && query.runId !== '' && { runId: storable(query.runId) }),
       ...(branch && { branchId: branch.isDefault ? null : branch.id }),
       ...(!seesAll && { creatorTokenId: actor.tokenId }),

@@ -35,6 +35,8 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
 
   /** A table that may go: with `force` its aliases go too, without it they keep it. */
   async function getForRemoval(scope: Scope, tableId: string, force: boolean): Promise<Table> {
+    const [stage, bucket, name] = tableId.split('.')
+    if (name) await buckets.getForChange(scope, `${stage}.${bucket}`, 'write') // its bucket is missed first (corrections-2, A19)
     const table = await catalog.getForChange(scope, tableId)
     await refuseIfLinked(parts, table)
     if (!force) await refuseWithAliases(parts, table)

@@ -102,6 +102,11 @@ export function createStructureChanges(
     const table = await ownTable(parts, scope, tableId)
     const { rest, workspaceFilters } = splitWorkspaceFilters(fields, table.columns, clock.now())
     for (const { by } of workspaceFilters) await checkWorkspace(scope, by.workspaceId)
+    if (isSet(fields.whereColumn) && !isSet(fields.whereValues)) {
+      const reason = 'To use "whereColumn" specify "whereValues".'
+      const errors = [{ key: 'whereColumn', message: reason }]
+      throw new PlatformError('validation.failed', {}, { errors, text: `Invalid request:\n - whereColumn: "${reason}"` })
+    }
     const query = readDeletion(rest, table.columns, clock.now())
     if (hasNoFilter(query) && workspaceFilters.length === 0 && !flag(fields, 'allowTruncate'))
       throw new PlatformError('storage.tables.validation.unintendedTruncation')
@@ -183,8 +188,11 @@ function refuseTypes(fields: Fields): void {
 }
 
 function newColumnName(fields: Fields): string {
-  const given = isSet(fields.name) ? String(fields.name) : ''
-  const name = columnNameFrom(given)
+  if (!isSet(fields.name))
+    throw new PlatformError('validation.failed', { field: 'name', reason: 'This value should not be blank.' })
+  const given = String(fields.name)
+  // A run of other characters is one underscore here; in the header of a file each is (corrections-2, A15).
+  const name = columnNameFrom(given.replace(/[\x20-\x2f:-@[-^`{-~]+/g, '_'))
   try {
     checkColumnName(name, `"${given.slice(0, 60)}"`)
   } catch (error) {

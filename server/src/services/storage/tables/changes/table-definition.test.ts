@@ -198,7 +198,7 @@ test('what is loaded while the type of a column changes is neither lost nor left
   const { stack, create, succeed, load, detailOf, rows } = await typedTable()
   const line = (i: number) => `${i},${i * 2}\n`
   await create('in.c-main', 'busy', `id,v\n${Array.from({ length: 50_000 }, (_row, i) => line(i)).join('')}`, {
-    primaryKey: ['id'],
+    primaryKey: 'id',
   })
   const change = async () =>
     succeed(await stack.request('PUT', '/v2/storage/tables/in.c-main.busy/columns/v/type', { json: { type: 'INTEGER' } }))

@@ -94,10 +94,16 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
     return { type: 'timeTravel', sourceTableKey: table.data.key, timestamp }
   }
 
-  /** The load reads it with the rights of who asks now. */
+  /** The load reads it with the rights of who asks now. Clients expect a job that fails for an unknown one (corrections-2, A20). */
   async function workspaceSource({ actor, branch }: Scope, source: WorkspaceTable) {
-    await checkWorkspace({ actor, branch }, source.workspaceId)
-    return { ...source, scope: { actor, branch } }
+    const isMissing = await checkWorkspace({ actor, branch }, source.workspaceId).then(
+      () => false,
+      (error: unknown) => {
+        if (error instanceof PlatformError && error.kind === 'not-found') return true
+        throw error
+      },
+    )
+    return { ...source, scope: { actor, branch }, ...(isMissing && { isMissing }) }
   }
 
   async function checkSnapshot(scope: Scope, snapshotId: number): Promise<void> {
@@ -147,7 +153,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
           limit: options.limit ?? null,
           changedSince: fields.changedSince ?? null,
           changedUntil: fields.changedUntil ?? null,
-          gzipOutput: options.gzip,
+          gzipOutput: options.gzip || options.fileType === 'parquet', // which is packed by itself
           format: 'rfc',
           whereFilters: query.filters,
           orderBy: query.orderBy,

@@ -105,6 +105,7 @@ export function tableDataRoutes({
         },
       },
       async (req, reply) => {
+        refuseKeyList(req.body)
         const job = await starter.planCreate(req, req.params.bucketId, req.body)
         if (isDryRun(req)) return reply.code(200).send(await dryRunOfCreate(req, job, untilGone(reply)))
         return reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))

@@ -60,6 +60,8 @@ export interface WorkspaceSource {
   readonly workspaceId: number
   readonly tableName: string
   readonly scope: Scope
+  /** The caller had no such workspace when the job was created. */
+  readonly isMissing?: boolean
 }
 
 export interface CsvOptions extends CsvDialect {
@@ -204,9 +206,10 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
 
   async function fromWorkspace(
     run: LoadRun,
-    { scope, workspaceId, tableName }: WorkspaceSource,
+    { scope, workspaceId, tableName, isMissing }: WorkspaceSource,
     load: (source: OpenSource) => Promise<void>,
   ): Promise<void> {
+    if (isMissing) throw new PlatformError('workspace.workspaceNotFound', { id: workspaceId })
     const { path, sizeBytes, name, remove } = await openWorkspaceTable(scope, workspaceId, tableName, run.signal)
     try {
       await load({ name, isSliced: false, slices: [{ key: localKey(path), gzip: false, name, sizeBytes }] })

@@ -175,7 +175,7 @@ export function primaryKeyFrom(value: unknown): readonly string[] {
   return names
 }
 
-/** The older route takes one text, and clients rely on the refusal. */
+/** A new table takes one text, and clients rely on the refusal (corrections-2, A24). */
 export function refuseKeyList({ primaryKey }: Fields): void {
   if (typeof primaryKey === 'object' && primaryKey !== null)
     throw new PlatformError('storage.validation.primaryKey', {

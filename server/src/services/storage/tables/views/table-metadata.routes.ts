@@ -84,6 +84,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
           operation: 'tables.deleteMetadata',
           summary: 'Delete one item of the metadata of a table',
           needs: 'bucketWrite',
+          withoutId: 'APPLICATION_ERROR',
         },
         schema: { params: Type.Object({ tableId: TableId, metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
@@ -122,6 +123,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
           operation: 'columns.deleteMetadata',
           summary: 'Delete one item of the metadata of a column',
           needs: 'bucketWrite',
+          withoutId: 'APPLICATION_ERROR',
         },
         schema: { params: Type.Object({ columnId: ColumnId, metadataId: MetadataId }), response: { 204: Type.Null() } },
       },
@@ -133,8 +135,13 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
   }
 }
 
-const metadataIdFrom = (text: string): number =>
-  idFrom(text, () => new PlatformError('storage.metadata.notFound', {}, { text: 'The supplied metadata ID was not found' }))
+function metadataIdFrom(text: string): number {
+  if (!/^\d+$/.test(text)) throw new PlatformError('storage.metadata.invalidId', { value: text.slice(0, 60) })
+  return idFrom(
+    text,
+    () => new PlatformError('storage.metadata.notFound', {}, { text: 'The supplied metadata ID was not found' }),
+  )
+}
 
 /** Columns in `columnsMetadata`: only then the old form answers with more than the list. */
 const isGiven = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.keys(value).length > 0

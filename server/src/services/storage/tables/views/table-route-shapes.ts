@@ -58,7 +58,7 @@ export const NewTableFromSource = readByRule(
     sourceTableId: 'Table whose earlier state becomes the new table, with timestamp.',
     timestamp: 'Time of that state.',
   },
-  { name: 'orders', primaryKey: ['id'], dataFileId: 1017 },
+  { name: 'orders', primaryKey: 'id', dataFileId: 1017 },
 )
 export const NewTableWithData = Type.Object({
   data: FormFile,

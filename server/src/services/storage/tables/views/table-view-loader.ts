@@ -29,7 +29,7 @@ export function createTableViewLoader({ catalog, buckets, metadata, projectName,
           definition: include.has('definition') ? await definitionOf(table) : undefined,
           ...(await sourceExtras(table, {
             metadata: include.has('sourceMetadata'),
-            columns: include.has('sourceColumnMetadata'),
+            columns: include.has('sourceColumnMetadata') || include.has('columnMetadata'),
           })),
         })
       }),

@@ -1,0 +1,214 @@
+// Small answers that real clients compare, by number of the second list of corrections.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newMember, newStackAdmin } from '../support/clients/person-client.ts'
+import { newProjectClient } from '../support/clients/project-client.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+interface Token {
+  readonly id: string
+  readonly isMasterToken: boolean
+  readonly token?: string
+  readonly admin: { readonly role: string }
+  readonly bucketPermissions: Record<string, string>
+  readonly owner: { readonly features: readonly string[] }
+}
+
+interface Metadata {
+  readonly key: string
+}
+
+test('corrections of small answers', async (t) => {
+  const stack = await startTestStack(t)
+  const root = await newStackAdmin(stack)
+  const project = (name: string) => newProjectClient(stack, name)
+
+  await t.test('A8: tokens of people are master tokens with the public names of roles', async () => {
+    const { projectId, bucket, ok } = await project('A8')
+    await bucket('a')
+    await bucket('b')
+    for (const [role, shown, permission] of [
+      ['viewer', 'readOnly', 'read'],
+      ['editor', 'guest', 'manage'],
+      ['admin', 'admin', 'manage'],
+    ] as const) {
+      const person = (await newMember(stack, root, { projectId, role })).in(projectId)
+      const token = await person.ok<Token>('GET', '/v2/storage/tokens/verify')
+      assert.deepEqual([token.isMasterToken, token.admin.role], [true, shown])
+      assert.deepEqual(token.bucketPermissions, { 'in.c-a': permission, 'in.c-b': permission })
+    }
+    const weak = await ok<Token>('POST', 'tokens', { description: 'weak' })
+    assert.deepEqual([weak.isMasterToken, weak.admin], [false, undefined])
+  })
+
+  await t.test('A35: the value of a token is not shown again, as the feature says', async () => {
+    const { ok } = await project('A35')
+    const verified = await ok<Token>('GET', 'tokens/verify')
+    assert.ok(verified.owner.features.includes('hide-decrypted-token'))
+    assert.equal('token' in verified, false)
+  })
+
+  await t.test('A10: an alias of an alias has the column metadata of its source in lists', async () => {
+    const { ok, bucket, table } = await project('A10')
+    await bucket()
+    const id = await table('in.c-a', 't', 'id\n1\n')
+    const alias = (sourceTable: string, name: string) => ok('POST', 'buckets/in.c-a/table-aliases', { sourceTable, name })
+    await alias(id, 'first')
+    await alias('in.c-a.first', 'second')
+    await ok('POST', 'columns/in.c-a.first.id/metadata', { provider: 'p', metadata: [{ key: 'k', value: 'v' }] })
+    const listed = await ok<{ id: string; sourceTable?: { columnMetadata?: Record<string, Metadata[]> } }[]>(
+      'GET',
+      'tables?include=columnMetadata',
+    )
+    const second = listed.find((one) => one.id === 'in.c-a.second')
+    assert.deepEqual(
+      second?.sourceTable?.columnMetadata?.id?.map(({ key }) => key),
+      ['k'],
+    )
+  })
+
+  await t.test('A11: the id of metadata is missing or no number', async () => {
+    const { bucket, refused, table } = await project('A11')
+    await bucket()
+    await table('in.c-a', 't', 'id\n1\n')
+    for (const place of ['tables/in.c-a.t', 'columns/in.c-a.t.id']) {
+      await refused(['DELETE', `${place}/metadata/`], 400, {
+        code: 'APPLICATION_ERROR',
+        error: 'exceptions.storage.metadata.invalidDelete',
+      })
+      await refused(['DELETE', `${place}/metadata/notNumber`], 400, {
+        error: 'Argument "subResource" is expected to be type "int", value "notNumber" given.',
+      })
+      await refused(['DELETE', `${place}/metadata/123456`], 404, { code: 'storage.metadata.notFound' })
+    }
+  })
+
+  await t.test('A12: events of a branch are found in the branch only', async () => {
+    const { ok, succeed, bucket } = await project('A12')
+    await bucket()
+    const { id: branch } = await succeed<{ id: number }>('POST', 'dev-branches', { name: 'work' })
+    await ok('POST', `branch/${branch}/buckets`, { name: 'of-branch' })
+    const list = (path: string) => ok<{ uuid: string; objectId: string }[]>('GET', path)
+    const own = (await list(`branch/${branch}/events`)).find(({ objectId }) => objectId === 'in.c-of-branch')
+    assert.ok(own)
+    assert.deepEqual(await list(`events?q=idBranch:${branch}`), [])
+    const [ofDefault] = await list('events')
+    const { status } = await (await project('A12 other')).call('GET', `events/${ofDefault?.uuid}`)
+    assert.equal(status, 404)
+    const { call } = await project('A12 third')
+    assert.equal((await call('GET', `events/${own.uuid}`)).status, 404)
+    const hidden = await ok('GET', `branch/${branch}/events/${ofDefault?.uuid}`).catch((error: Error) => error.message)
+    assert.match(String(hidden), /404/)
+    await ok('GET', `branch/${branch}/events/${own.uuid}`)
+  })
+
+  await t.test('A13: what is not built is "Not implemented"', async () => {
+    const { ok, refused } = await project('A13')
+    const { id } = await ok<{ id: string }>('POST', 'tokens', { description: 'x' })
+    await refused(['POST', `tokens/${id}/share`, { recipientEmail: 'a@b.example', message: 'm' }], 501, {
+      error: /^Not implemented/,
+    })
+  })
+
+  await t.test('A15: names of columns and buckets', async () => {
+    const { ok, succeed, bucket, refused, table } = await project('A15')
+    await bucket()
+    const id = await table('in.c-a', 't', 'id\n1\n')
+    for (const name of ['abc-def----ghi', 'žluťoučký    kůň', '10 €', 'đak', 'łoś', 'Straße', 'a__b'])
+      await succeed('POST', `tables/${id}/columns`, { name })
+    const { columns } = await ok<{ columns: string[] }>('GET', `tables/${id}`)
+    assert.deepEqual(columns, ['id', 'abc_def_ghi', 'zlutoucky_kun', '10_EUR', 'dak', 'los', 'Strasse', 'a__b'])
+    await refused(['POST', `tables/${id}/columns`, { name: null }], 400, {
+      code: 'validation.failed',
+      error: /This value should not be blank\./,
+    })
+    await refused(['POST', 'buckets', { name: '_MůjBucketíček', stage: 'in' }], 400, {
+      error: /contains not allowed characters\. Only alphanumeric characters dash and underscores are allowed\./,
+    })
+    await refused(['POST', 'buckets', { name: '_mine', stage: 'in' }], 400, { error: /Cannot start with underscore\./ })
+  })
+
+  await t.test('A17, A31: the event of an export has its file as an upload of a user, and parquet is packed', async () => {
+    const { ok, succeed, bucket, table, finished } = await project('A17')
+    await bucket()
+    const id = await table('in.c-a', 't', 'id\n1\n')
+    await succeed('POST', `tables/${id}/export-async`, {})
+    const events = await ok<{ event: string; attachments: Record<string, unknown>[] }[]>('GET', `tables/${id}/events`)
+    const [file] = events.find(({ event }) => event === 'storage.tableExported')?.attachments ?? []
+    assert.deepEqual(
+      [file?.uploadType, file?.isExpired, typeof file?.isSliced, typeof file?.name],
+      ['userUpload', false, 'boolean', 'string'],
+    )
+    const started = await ok<{ id: number; operationParams: { export: { gzipOutput: boolean } } }>(
+      'POST',
+      `tables/${id}/export-async`,
+      { fileType: 'parquet' },
+    )
+    assert.equal(started.operationParams.export.gzipOutput, true)
+    assert.equal((await finished(started)).status, 'success')
+  })
+
+  await t.test('A18: the event of a command line needs its project', async () => {
+    const { refused } = await project('A18')
+    await refused(['POST', 'events', { component: 'keboola.keboola-as-code', message: 'm', results: { command: 'x' } }], 400, {
+      code: 'storage.event.schemaValidationFailed',
+      error: /The property projectId is required/,
+    })
+  })
+
+  await t.test('A19: a table of a bucket that does not exist', async () => {
+    const { refused } = await project('A19')
+    await refused(['DELETE', 'tables/in.c-none.t'], 404, { code: 'storage.buckets.notFound' })
+    await refused(['GET', 'tables/in.c-none.t'], 404, { code: 'storage.tables.notFound' })
+  })
+
+  await t.test('A20: an unknown workspace fails the job', async () => {
+    const { bucket, fail, table } = await project('A20')
+    await bucket()
+    const id = await table('in.c-a', 't', 'id\n1\n')
+    const source = { dataWorkspaceId: 987_654, dataTableName: 'x' }
+    const expected = { error: 'Workspace "987654" not found.', code: 'workspace.workspaceNotFound' }
+    await fail(['POST', `tables/${id}/import-async`, source], expected)
+    await fail(['POST', 'buckets/in.c-a/tables-async', { name: 'n', ...source }], expected)
+  })
+
+  await t.test('A22: a bucket has the backend that its project reports', async () => {
+    const { ok, bucket, projectId } = await project('A22')
+    const id = await bucket()
+    const backend = async () => (await ok<{ backend: string }>('GET', `buckets/${id}`)).backend
+    assert.equal(await backend(), 'duckdb')
+    await stack.platform.tokens.setProject(projectId, { backend: 'snowflake' })
+    assert.equal(await backend(), 'snowflake')
+    assert.deepEqual(
+      (await ok<{ backend: string }[]>('GET', 'buckets')).map((one) => one.backend),
+      ['snowflake'],
+    )
+  })
+
+  await t.test('A23: a flag of a list of files that is none', async () => {
+    const { ok, refused } = await project('A23')
+    await refused(['GET', 'files?isPublic=999987'], 400, {
+      code: 'storage.validation',
+      error: /is not boolean\. Possible values are/,
+    })
+    await ok('GET', 'files?isPublic=0')
+  })
+
+  await t.test('A24: a primary key is a text, and is read before the file', async () => {
+    const { bucket, refused } = await project('A24')
+    await bucket()
+    await refused(['POST', 'buckets/in.c-a/tables-async', { name: 't', primaryKey: ['id'], dataFileId: 987_654 }], 400, {
+      code: 'storage.validation.primaryKey',
+    })
+  })
+
+  await t.test('A26: rows are not deleted by a column without values', async () => {
+    const { bucket, table, refused } = await project('A26')
+    await bucket()
+    const id = await table('in.c-a', 't', 'id\n1\n')
+    await refused(['DELETE', `tables/${id}/rows?whereColumn=id`], 400, {
+      error: 'Invalid request:\n - whereColumn: "To use "whereColumn" specify "whereValues"."',
+    })
+  })
+})

@@ -4,12 +4,14 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { makeStackFolder } from '../../tests/support/migrated-sqlite.ts'
 import { runCli } from '../../tests/support/run-cli.ts'
 
-/** The real command in a process of its own, on an empty data folder. */
+/** The real command in a process of its own, on the data folder of a stack without a project. */
 async function inFolder(t: { after(fn: () => Promise<void>): void }) {
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-cli-'))
   t.after(() => rm(dataDir, { recursive: true, force: true }))
+  await makeStackFolder(dataDir)
   const run = async (args: readonly string[], env: Record<string, string> = {}) => {
     const { code, out: stdout, err: stderr } = await runCli(args, { MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env })
     return { code, stdout, stderr }

@@ -4,11 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { makeStackFolder } from '../../tests/support/migrated-sqlite.ts'
 import { runCli } from '../../tests/support/run-cli.ts'
 
 async function start(t: TestContext) {
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-json-'))
   t.after(() => rm(dataDir, { recursive: true, force: true }))
+  await makeStackFolder(dataDir)
   const run = (args: readonly string[], env = {}) => runCli(args, { MILLRACE_DATA_DIR: dataDir, PORT: '0', ...env })
   for (const name of ['One', 'Two']) await run(['project', 'create', name])
   return run

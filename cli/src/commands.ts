@@ -34,6 +34,7 @@ import { addPeopleCommands } from './stack/people.ts'
 import { addProjectCommands } from './stack/project.ts'
 import { addStartCommand } from './stack/start.ts'
 import { addTokenCommands } from './stack/token.ts'
+import { addUpgradeCommand } from './stack/upgrade.ts'
 import { addBucketCommands } from './storage/bucket.ts'
 import { addColumnCommands } from './storage/column.ts'
 import { addFileCommands } from './storage/file.ts'
@@ -105,6 +106,7 @@ Examples:
   addVaultCommands(program)
   addMigrateCommands(program)
   addBackupCommands(program)
+  addUpgradeCommand(program)
   addAdminCommands(program)
   addDoctorCommand(program)
   addCompletionCommand(program)

@@ -213,6 +213,8 @@ millrace vault delete db-password
 millrace migrate --from https://connection.example.com --token 1-1-secret
 millrace export-project shop --url https://connection.example.com --files
 millrace import-project shop
+millrace upgrade --check
+millrace upgrade --check --backup /backups/before-0.2.0
 millrace backup /backups/monday
 millrace restore /backups/monday --verify
 millrace resume

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type * as Place from '../../server/src/start/backup-place.ts'
+import type { Config } from '../../server/src/start/config.ts'
 import type * as Drill from '../../server/src/start/drill.ts'
 import type * as OpenCore from '../../server/src/start/open-core.ts'
 import type * as Restore from '../../server/src/start/restore.ts'
@@ -14,10 +15,18 @@ const loadRestore = () => import('../../server/src/start/restore.ts')
 
 /** Only the start of a stack creates one: a command in the wrong folder creates nothing. */
 export const withCore: typeof OpenCore.withCore = async (config, work) => {
-  const { dataDir, database } = config
+  refuseWithoutStack(config)
+  return (await load()).withCore(config, work)
+}
+
+export const pendingMigrations: typeof OpenCore.pendingMigrations = async (config) => {
+  refuseWithoutStack(config)
+  return (await load()).pendingMigrations(config)
+}
+
+function refuseWithoutStack({ dataDir, database }: Config): void {
   if (database.url === undefined && !existsSync(join(dataDir, METADATA_FILE)))
     throw new UserError(`There is no stack in ${asTyped(dataDir)}; set MILLRACE_DATA_DIR.`)
-  return (await load()).withCore(config, work)
 }
 
 /** As a person in this folder would write it. */

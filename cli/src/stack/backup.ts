@@ -92,7 +92,7 @@ type Outcome = Verified & Partial<Pick<DrillResult, 'copy' | 'reason'>>
 /** A path is resolved here: a stack that runs has another working folder. */
 const placeFrom = (text: string): string => (text.startsWith('s3:') ? text : resolve(text))
 
-async function backUp(config: Config, order: { folder: string; withKey: boolean }) {
+export async function backUp(config: Config, order: { folder: string; withKey: boolean }) {
   const bar = progress('backup')
   const show = ({ doneBytes, totalBytes }: { doneBytes: number; totalBytes: number }) => bar.update(doneBytes, totalBytes)
   const outcome = (await askForBackup(config.dataDir, order, show)) ?? { result: await backUpStopped(config, order, show) }

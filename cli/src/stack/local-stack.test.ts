@@ -39,7 +39,11 @@ test('commands of an installation create nothing in a folder without a stack', a
   ]
   for (const command of commands) {
     const { code, out, err } = await runCli(command, {}, { cwd })
-    assert.deepEqual([code, out, err], [1, '', 'millrace: There is no stack in ./data; set MILLRACE_DATA_DIR.\n'], command.join(' '))
+    assert.deepEqual(
+      [code, out, err],
+      [1, '', 'millrace: There is no stack in ./data; set MILLRACE_DATA_DIR.\n'],
+      command.join(' '),
+    )
   }
   const elsewhere = await runCli(['people', 'list'], { MILLRACE_DATA_DIR: join(tmpdir(), 'no-such-folder') }, { cwd })
   assert.equal(elsewhere.err, `millrace: There is no stack in ${join(tmpdir(), 'no-such-folder')}; set MILLRACE_DATA_DIR.\n`)

@@ -38,6 +38,17 @@ export async function withCore<T>(config: Config, work: (core: OpenCore) => Prom
   }
 }
 
+/** What the next start of this version would run on the database, by name. Nothing is changed, and a stack may run. */
+export const pendingMigrations = (config: Config) =>
+  withTargets({ ...config, s3: { ...config.s3, external: undefined } }, async (targets) => {
+    const metadata = targets.metadata ?? (await openMetadataDb({ path: join(config.dataDir, METADATA_FILE) }))
+    try {
+      return (await metadata.pending()).map(({ name, changesOld = false }) => ({ name, changesOld }))
+    } finally {
+      if (!targets.metadata) await metadata.close()
+    }
+  })
+
 /** A backup without asking a running stack: none runs on this data folder. Nodes elsewhere may, on a PostgreSQL and an S3 that they share. */
 export async function backUpStopped(
   config: Config,

@@ -8,7 +8,7 @@ import { PlatformError } from '../../kit/errors.ts'
 import { createDatabaseClock, type DatabaseClock, ownClock } from './database-clock.ts'
 import { type Db, type DialectName, isDatabaseAway, type NoTables, type Trx } from './dialects.ts'
 import { createPostgresHints, type Hints, NO_HINTS } from './hints.ts'
-import { migrate } from './migrate.ts'
+import { migrate, pendingMigrations } from './migrate.ts'
 import { MIGRATIONS, type Migration } from './migrations/list.ts'
 import { type CopiedTable, copyRows, listTables, restoreRows, type TableRows } from './postgres-copy.ts'
 import { AWAY_MS, createPostgresDialect, createPostgresPool, cutConnections } from './postgres-dialect.ts'
@@ -28,6 +28,8 @@ export interface MetadataDb {
   reach(options: ReachOptions): Promise<void>
   /** Brings the schema to this version; answers the names of the migrations it ran. */
   migrate(): Promise<readonly string[]>
+  /** What `migrate` would run; nothing is changed. */
+  pending(): Promise<readonly Pick<Migration, 'name' | 'changesOld'>[]>
   /** All or nothing. On PostgreSQL the work runs again after a deadlock or a serialisation failure: no effects outside `trx` in it. */
   inTransaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /** Another number after every commit of any process; undefined on PostgreSQL, which cannot tell that cheaply. */
@@ -127,6 +129,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
         if (!keepsNodeClock) await measured.start()
       },
       migrate: () => migrateAndLog(db, measured),
+      pending: () => pendingMigrations(db, migrations),
       inTransaction: (work) => inPostgresTransaction(db, work),
       version: () => undefined,
       holdWorkerLease: (worker) => holdWorkerLease(url, worker),
@@ -169,6 +172,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     connections: () => ({}),
     reach: async () => {},
     migrate: () => migrateAndLog(db, clock),
+    pending: () => pendingMigrations(db, migrations),
     inTransaction,
     version: watcher.version,
     holdWorkerLease: async () => ({ release: async () => {} }), // no other process looks

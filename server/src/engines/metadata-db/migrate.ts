@@ -41,6 +41,18 @@ export async function migrate(db: Db, migrations: readonly Migration[], clock: C
   return ran
 }
 
+/** What a start would run, found out without changing anything. Refuses a database of a newer version, as a start does. */
+export async function pendingMigrations(db: Db, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const known = new Map(migrations.map((migration) => [numberOf(migration.name), migration]))
+  return db.transaction().execute(async (trx) => {
+    const columns = await columnsOf(trx, 'migration')
+    if (columns.length === 0) return migrations
+    const applied = await appliedIn(trx, columns.includes('only_adds'))
+    refuseForeign(applied, known)
+    return [...known].flatMap(([number, migration]) => (applied.has(number) ? [] : [migration]))
+  })
+}
+
 async function run(trx: Trx, number: number, migration: Migration, clock: Clock): Promise<void> {
   await migration.up(trx, dialectOf(trx))
   await withTables<MigrationTables>(trx)
@@ -92,8 +104,11 @@ interface Applied {
   readonly only_adds: number
 }
 
-async function appliedIn(trx: Trx): Promise<ReadonlyMap<number, Applied>> {
-  const rows = await withTables<MigrationTables>(trx).selectFrom('migration').select(['number', 'name', 'only_adds']).execute()
+async function appliedIn(trx: Trx, hasOnlyAdds = true): Promise<ReadonlyMap<number, Applied>> {
+  const rows = await withTables<MigrationTables>(trx)
+    .selectFrom('migration')
+    .select(['number', 'name', hasOnlyAdds ? 'only_adds' : sql<number>`0`.as('only_adds')])
+    .execute()
   return new Map(rows.map((row) => [row.number, row]))
 }
 

@@ -1113,6 +1113,10 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'The step "{move}" is not allowed for a merge request that is {state}.',
   },
+  'mergeRequest.reviewRequired': {
+    kind: 'conflict',
+    text: 'This project requires {count} approvals before a merge. Open a merge request for the branch.',
+  },
   'mergeRequest.notReady': { kind: 'conflict', text: 'The merge request is {state}; only an approved one can be merged.' },
   'mergeRequest.conflict': { kind: 'invalid', text: 'Merge request {id} cannot be merged. \n Errors: \n{errors}' },
   'mergeRequest.unknownReviewer': {

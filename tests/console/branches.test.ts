@@ -80,6 +80,7 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await request.getByLabel('What it is for').fill('Fewer requests')
     await request.getByRole('button', { name: 'Create a merge request' }).click()
     await request.getByRole('button', { name: 'Request a review' }).click()
+    await request.getByText('This project requires no review.').waitFor()
     await request.getByRole('button', { name: 'Approve' }).click()
     await request.getByText(/approved,/).waitFor()
     await request.getByRole('button', { name: 'Merge', exact: true }).click()

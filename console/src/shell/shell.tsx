@@ -7,6 +7,7 @@ import { zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
 import { Icon, type IconName, Logo } from '../parts/icon.tsx'
+import { useRole } from '../rights.ts'
 import { signOut, usePerson } from '../session.ts'
 import { findBinding } from '../use-key.ts'
 import { Keyboard } from './keyboard.tsx'
@@ -156,6 +157,7 @@ function StatusLine() {
         {active} running, {jobs.length - active} waiting
       </span>
       <Disk />
+      <Viewer />
       <span className="push tabular">
         {now.toLocaleString(undefined, {
           weekday: 'short',
@@ -180,6 +182,10 @@ const KeyButton = ({ keys, icon, text }: { keys: string; icon?: IconName; text: 
     {text} <kbd>{keys.toUpperCase()}</kbd>
   </button>
 )
+
+/** Why so much is disabled. */
+const Viewer = () =>
+  useRole() === 'viewer' ? <span title="Changes require the role editor.">You look at this project as a viewer</span> : null
 
 /** For stack admins, who alone may know and can do something about it. */
 function Disk() {

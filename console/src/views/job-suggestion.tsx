@@ -10,6 +10,7 @@ import type { Cause } from '../facts/failure.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration } from '../facts/use-configuration.ts'
 import { shown, useVersionChanges } from '../facts/version-changes.ts'
 import { Lines } from '../load.tsx'
+import { ActButton } from '../parts/act-button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
@@ -135,10 +136,15 @@ function RepairCard({ job, repair, before, onStarted }: RepairProps) {
           {repair.concludedFrom} Saves {repair.saves} and runs it.
         </p>
         {apply.error ? <Problem error={apply.error} /> : null}
-        <button type="button" className="button primary" disabled={apply.isPending} onClick={() => apply.mutate(repair)}>
+        <ActButton
+          needs="configurations.update"
+          className="button primary"
+          disabled={apply.isPending}
+          onClick={() => apply.mutate(repair)}
+        >
           <Icon name="rerun" />
           <span>{repair.does}</span>
-        </button>
+        </ActButton>
       </div>
     </section>
   )

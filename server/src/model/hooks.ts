@@ -34,6 +34,8 @@ export interface Hooks {
   'branch.deleted': (trx: Trx, branch: BranchPlace, source: EventSource) => Promise<void>
   /** The deletion of a branch was committed: remove what it had outside the database. */
   'branch.removed': (projectId: number, branchId: number) => Promise<void>
+  /** A branch is about to be merged without a merge request: refuse where the project requires a review. */
+  'branch.merging': (projectId: number) => Promise<void>
   /** Whether a branch is locked against changes. */
   'branch.isLocked': (projectId: number, branchId: number, from: Db) => Promise<boolean>
   /** A bucket is about to be deleted: drop its tables, and return those that are gone. */

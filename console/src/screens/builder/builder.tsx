@@ -21,6 +21,7 @@ import { EXTRACTOR } from '../../facts/names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useSchemas } from '../../facts/use-configuration.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { StatusIcon } from '../../parts/status.tsx'
@@ -177,12 +178,17 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
             </label>
           ) : null}
           <span className="push fine mute">{changed.length > 0 ? 'not saved' : 'saved'}</span>
-          <button type="button" className="button" disabled={!canSave} onClick={() => save.mutate({ why: WHY })}>
+          <ActButton
+            needs="configurations.update"
+            className="button"
+            disabled={!canSave}
+            onClick={() => save.mutate({ why: WHY })}
+          >
             <span>Save</span>
             <kbd>Ctrl S</kbd>
-          </button>
-          <button
-            type="button"
+          </ActButton>
+          <ActButton
+            needs="queue.create"
             className="button primary"
             disabled={save.isPending || run.isPending}
             onClick={() =>
@@ -193,7 +199,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
           >
             <Icon name="play" />
             <span>{changed.length > 0 ? 'Save and run' : 'Run'}</span>
-          </button>
+          </ActButton>
         </div>
       }
     >

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { type Component, FLOW_COMPONENTS, SCHEDULER, useCatalogue, useComponents } from '../../facts/names.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { PageLink } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -114,12 +115,12 @@ function Catalogue({ filter, configured }: { filter: string; configured: readonl
                   </PageLink>
                 ) : null}
                 {hasRun && type !== 'processor' ? (
-                  <button type="button" className="button small" onClick={() => setMade(id)}>
+                  <ActButton needs="configurations.create" className="button small" onClick={() => setMade(id)}>
                     <Icon name="plus" size="small" />
                     <span>
                       Configure <span className="visually-hidden">{name}</span>
                     </span>
-                  </button>
+                  </ActButton>
                 ) : null}
               </span>
             </div>
@@ -155,14 +156,14 @@ function Trash({ filter }: { filter: string }) {
           <>
             {selection.keys.length > 0 ? (
               <div className="toolbar">
-                <button
-                  type="button"
+                <ActButton
+                  needs="configurations.restore"
                   className="button small primary"
                   disabled={restore.isPending}
                   onClick={() => restore.mutate(entries.filter(({ key }) => selection.has(key)))}
                 >
                   Restore {plural(selection.keys.length, 'configuration')}
-                </button>
+                </ActButton>
               </div>
             ) : null}
             {restore.error ? <Problem error={restore.error} /> : null}
@@ -178,14 +179,14 @@ function Trash({ filter }: { filter: string }) {
                   <span className="medium">{entry.name}</span>
                   <span className="mute">{entry.component.name}</span>
                   <span className="identifier">{entry.place.configurationId}</span>
-                  <button
-                    type="button"
+                  <ActButton
+                    needs="configurations.restore"
                     className="button small push"
                     disabled={restore.isPending}
                     onClick={() => restore.mutate([entry])}
                   >
                     Restore
-                  </button>
+                  </ActButton>
                 </li>
               ))}
             </ul>

@@ -10,6 +10,7 @@ import type { ConfigurationPlace } from '../../facts/use-configuration.ts'
 import { plural, until } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Scroll } from '../../parts/scroll.tsx'
@@ -181,9 +182,9 @@ function MoveToFolder({
         onChange={(event) => setFolder(event.target.value)}
       />
       <Suggestions id="folders" values={folders} />
-      <button type="submit" className="button small" disabled={move.isPending}>
+      <ActButton needs="configurationMetadata.set" type="submit" className="button small" disabled={move.isPending}>
         Move
-      </button>
+      </ActButton>
       {move.error ? <Problem error={move.error} /> : null}
     </form>
   )
@@ -211,19 +212,34 @@ export function ConfigurationList({ components, entries }: { components: readonl
       {chosen.length > 0 ? (
         <div className="toolbar">
           <span className="mute">{plural(chosen.length, 'configuration')}</span>
-          <button type="button" className="button small primary" disabled={bulk.isPending} onClick={() => act('run')}>
+          <ActButton needs="queue.create" className="button small primary" disabled={bulk.isPending} onClick={() => act('run')}>
             <Icon name="play" size="small" />
             <span>Run</span>
-          </button>
-          <button type="button" className="button small" disabled={bulk.isPending} onClick={() => act('enable')}>
+          </ActButton>
+          <ActButton
+            needs="configurations.update"
+            className="button small"
+            disabled={bulk.isPending}
+            onClick={() => act('enable')}
+          >
             Enable
-          </button>
-          <button type="button" className="button small" disabled={bulk.isPending} onClick={() => act('disable')}>
+          </ActButton>
+          <ActButton
+            needs="configurations.update"
+            className="button small"
+            disabled={bulk.isPending}
+            onClick={() => act('disable')}
+          >
             Disable
-          </button>
-          <button type="button" className="button small ghost" disabled={bulk.isPending} onClick={() => act('delete')}>
+          </ActButton>
+          <ActButton
+            needs="configurations.delete"
+            className="button small ghost"
+            disabled={bulk.isPending}
+            onClick={() => act('delete')}
+          >
             Delete
-          </button>
+          </ActButton>
           <MoveToFolder entries={chosen} folders={[...new Set(folders.values())]} onDone={selection.clear} />
         </div>
       ) : null}

@@ -8,6 +8,7 @@ import type { Component } from '../../facts/names.ts'
 import { plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
@@ -16,6 +17,7 @@ import { Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { useRefusal } from '../../rights.ts'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
@@ -33,6 +35,22 @@ const isSecret = ({ flags }: Variable): boolean => flags.includes(SECRET)
 const usage = (key: string): string => `{{ vault.${key} }}`
 
 export function VaultScreen() {
+  const refusal = useRefusal('vault.list')
+  return refusal === undefined ? <Vault /> : <NoVault refusal={refusal} />
+}
+
+const NoVault = ({ refusal }: { refusal: string }) => (
+  <Page title="Vault" crumbs={[{ name: 'Vault' }]} say="The vault keeps secrets for configurations.">
+    <section className="card">
+      <div className="inset stack-2">
+        <p className="body-text">Its variables are listed for those who may use them. {refusal}</p>
+        <p className="soft">An admin of the project can change your role on the screen People.</p>
+      </div>
+    </section>
+  </Page>
+)
+
+function Vault() {
   const query = useLoad('vault.list', { query: { limit: ALL } })
   const variables = query.data ?? []
   const { set } = route.useSearch()
@@ -124,15 +142,15 @@ function Variables({ variables }: { variables: readonly Variable[] }) {
             <td>
               <span className="flex-row">
                 <ReplaceButton variable={variable} />
-                <button
-                  type="button"
+                <ActButton
+                  needs="vault.remove"
                   className="button small danger"
                   aria-label={`Delete ${variable.key}`}
                   disabled={remove.isPending}
                   onClick={() => remove.mutate(variable)}
                 >
                   Delete
-                </button>
+                </ActButton>
               </span>
             </td>
           </tr>

@@ -3,7 +3,7 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Suspense, useState } from 'react'
 import { changesBetween } from '../../document/changes.ts'
-import { useDrafts } from '../../document/draft.ts'
+import type { DraftStore } from '../../document/draft.ts'
 import { parsed } from '../../document/json-text.ts'
 import { problemsOf, type Schema } from '../../document/schema.ts'
 import { EffectiveView, type Origin } from '../../editor/effective-view.tsx'
@@ -19,15 +19,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useKey } from '../../use-key.ts'
 import { useConflict } from '../../views/configuration-conflict.tsx'
-import {
-  documentsOf,
-  draftsName,
-  type OpenDocument,
-  ROOT,
-  useLeaveGuard,
-  useRun,
-  useSave,
-} from '../../views/configuration-documents.ts'
+import { documentsOf, type OpenDocument, ROOT, useLeaveGuard, useRun, useSave } from '../../views/configuration-documents.ts'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 import './configuration.css'
@@ -37,14 +29,14 @@ const route = getRouteApi('/components/$componentId/$configurationId')
 interface EditorProps {
   readonly place: ConfigurationPlace
   readonly loaded: LoadedConfiguration
+  readonly drafts: DraftStore
   /** Shows the tables in and out in the place of form and JSON. */
   readonly isMapping: boolean
 }
 
-export function ConfigurationEditor({ place, loaded, isMapping }: EditorProps) {
+export function ConfigurationEditor({ place, loaded, drafts, isMapping }: EditorProps) {
   const { row, view = 'form' } = route.useSearch()
   const navigate = useNavigate()
-  const drafts = useDrafts(draftsName(place))
   const documents = documentsOf(loaded, drafts)
   const current = documents.find(({ key }) => key === row) ?? documents[0]!
   const root = documents[0]!

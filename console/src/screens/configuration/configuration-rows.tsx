@@ -7,6 +7,7 @@ import type { ConfigurationRow } from '../../../../client/src/operations.ts'
 import { type RowResult, rowsOf } from '../../facts/job-rows.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useRuns } from '../../facts/use-configuration.ts'
 import { moment } from '../../format.ts'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { StatusIcon } from '../../parts/status.tsx'
@@ -62,15 +63,15 @@ export function RowsPane({
       <div className="pane-h">
         <h2 className="heading">Rows</h2>
         <span className="fine mute">{rows.length === 0 ? 'none' : 'run in this order'}</span>
-        <button
-          type="button"
+        <ActButton
+          needs="rows.create"
           className="button icon ghost small push"
           aria-label="Add a row"
           title="Add a row"
           onClick={() => change.mutate({ add: {} })}
         >
           <Icon name="plus" />
-        </button>
+        </ActButton>
       </div>
       <Link
         activeOptions={{ exact: true }}
@@ -112,24 +113,27 @@ export function RowsPane({
       {run.error ? <Problem error={run.error} /> : null}
       {selected.size > 0 ? (
         <div className="flex-row wrap rw-actions">
-          <button type="button" className="button small primary" onClick={() => run.mutate([...selected])}>
+          <ActButton needs="queue.create" className="button small primary" onClick={() => run.mutate([...selected])}>
             <Icon name="play" size="small" />
-            <span>Run {selected.size === 1 ? 'it' : `these ${selected.size}`}</span>
-          </button>
-          <button type="button" className="button small" onClick={() => change.mutate({ enable: [...selected] })}>
+            <span>
+              Run {selected.size === 1 ? 'it' : `these ${selected.size}`}
+              {documents.some(({ draft }) => draft.isChanged) ? ' as saved' : ''}
+            </span>
+          </ActButton>
+          <ActButton needs="rows.update" className="button small" onClick={() => change.mutate({ enable: [...selected] })}>
             Enable
-          </button>
-          <button type="button" className="button small" onClick={() => change.mutate({ disable: [...selected] })}>
+          </ActButton>
+          <ActButton needs="rows.update" className="button small" onClick={() => change.mutate({ disable: [...selected] })}>
             Disable
-          </button>
+          </ActButton>
           <button type="button" className="button small" onClick={() => setEditing(true)}>
             Change a value
           </button>
-          <button type="button" className="button small" onClick={() => change.mutate({ copy: [...selected] })}>
+          <ActButton needs="rows.create" className="button small" onClick={() => change.mutate({ copy: [...selected] })}>
             Duplicate
-          </button>
-          <button
-            type="button"
+          </ActButton>
+          <ActButton
+            needs="rows.delete"
             className="button small"
             onClick={() => {
               change.mutate({ remove: [...selected] })
@@ -137,7 +141,7 @@ export function RowsPane({
             }}
           >
             Delete
-          </button>
+          </ActButton>
         </div>
       ) : rows.length > 0 ? (
         <p className="fine mute rw-hint">

@@ -6,6 +6,7 @@ import { parsed } from '../../document/json-text.ts'
 import { LazyJsonEditor } from '../../editor/lazy.ts'
 import type { ConfigurationPlace, LoadedConfiguration } from '../../facts/use-configuration.ts'
 import { Lines } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
@@ -62,19 +63,24 @@ function StateCard({ place, owner }: { place: ConfigurationPlace; owner: Owner }
         {isEmpty ? <span className="fine mute">remembers nothing: the next run begins from the start</span> : null}
         <span className="push flex-row">
           {isEmpty ? null : (
-            <button type="button" className="button small" disabled={save.isPending} onClick={() => save.mutate('{}')}>
+            <ActButton
+              needs="configurations.setState"
+              className="button small"
+              disabled={save.isPending}
+              onClick={() => save.mutate('{}')}
+            >
               Begin from the start
-            </button>
+            </ActButton>
           )}
           {text === saved ? null : (
-            <button
-              type="button"
+            <ActButton
+              needs="configurations.setState"
               className="button small primary"
               disabled={save.isPending || parsed(text) === undefined}
               onClick={() => save.mutate(text)}
             >
               Save the state
-            </button>
+            </ActButton>
           )}
         </span>
       </header>

@@ -10,6 +10,7 @@ import {
   useConfiguration,
 } from '../../facts/use-configuration.ts'
 import { Lines, Loaded } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
@@ -65,9 +66,14 @@ function NoVariables({ place, used, name }: { place: ConfigurationPlace; used: r
             ? 'Write a name in double braces, such as {{ day }}, and a run puts the value of the variable there.'
             : `It uses ${used.join(', ')}, which ${used.length === 1 ? 'has no value' : 'have no values'} yet.`}
         </p>
-        <button type="button" className="button primary" disabled={make.isPending} onClick={() => make.mutate()}>
+        <ActButton
+          needs="configurations.create"
+          className="button primary"
+          disabled={make.isPending}
+          onClick={() => make.mutate()}
+        >
           Add variables
-        </button>
+        </ActButton>
         {make.error ? <Problem error={make.error} /> : null}
       </div>
     </section>
@@ -171,9 +177,14 @@ function ValueTable({
       <header>
         <h2>Variables</h2>
         <span className="fine mute">values of a run that is given none</span>
-        <button type="button" className="button small primary push" disabled={save.isPending} onClick={() => save.mutate()}>
+        <ActButton
+          needs="configurations.update"
+          className="button small primary push"
+          disabled={save.isPending}
+          onClick={() => save.mutate()}
+        >
           Save the variables
-        </button>
+        </ActButton>
       </header>
       {save.error ? <Problem error={save.error} /> : null}
       {missing.length > 0 ? (

@@ -7,6 +7,7 @@ import { useNames } from '../../facts/names.ts'
 import { type ConfigurationPlace, useRuns } from '../../facts/use-configuration.ts'
 import { moment, plural } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { StatusIcon, wordOf } from '../../parts/status.tsx'
@@ -149,15 +150,20 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
       <header className="wrap">
         <h2>{from === to ? `Version ${from}` : `From version ${from} to ${to}`}</h2>
         {view.choice}
-        <button type="button" className="button small" disabled={copy.isPending} onClick={() => copy.mutate()}>
+        <ActButton needs="configurations.copy" className="button small" disabled={copy.isPending} onClick={() => copy.mutate()}>
           <Icon name="copy" size="small" />
           <span>Copy version {from}</span>
-        </button>
+        </ActButton>
         {from === String(current) ? null : isPreview ? (
-          <button type="button" className="button small" disabled={rollBack.isPending} onClick={() => rollBack.mutate()}>
+          <ActButton
+            needs="configurations.rollBack"
+            className="button small"
+            disabled={rollBack.isPending}
+            onClick={() => rollBack.mutate()}
+          >
             <Icon name="history" size="small" />
             <span>Restore version {from}</span>
-          </button>
+          </ActButton>
         ) : (
           <Link className="button small" to="." search={(search: object) => ({ ...search, version: from, to: String(current) })}>
             What bringing version {from} back would change

@@ -1,18 +1,21 @@
 // A configuration: what it says, its rows, what will really run, its state, versions and runs.
 
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useDrafts } from '../../document/draft.ts'
 import { EXTRACTOR, FLOW_COMPONENTS, useNames } from '../../facts/names.ts'
 import { type ConfigurationPlace, useConfiguration, useRuns } from '../../facts/use-configuration.ts'
 import { moment, parseTime, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { useRefusal } from '../../rights.ts'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
-import { useRun } from '../../views/configuration-documents.ts'
+import { documentsOf, draftsName, type OpenDocument, useRun, useSave } from '../../views/configuration-documents.ts'
 import { SettingsButton } from '../../views/configuration-settings.tsx'
 import { JobTable } from '../../views/job-table.tsx'
 import { AuthorisationTab, authorisedBy } from './configuration-authorisation.tsx'
@@ -26,6 +29,11 @@ const route = getRouteApi('/components/$componentId/$configurationId')
 
 export function ConfigurationScreen() {
   const place = route.useParams()
+  return <ConfigurationAt key={draftsName(place)} place={place} />
+}
+
+function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
+  const drafts = useDrafts(draftsName(place))
   const { tab = 'edit', row } = route.useSearch()
   const isEditor = tab === 'edit' || tab === 'tables'
   const query = useConfiguration(place)
@@ -77,7 +85,7 @@ export function ConfigurationScreen() {
             </Link>
           ) : null}
           {data ? <SettingsButton place={place} configuration={data} /> : null}
-          <RunButton {...place} />
+          {query.data ? <RunButton place={place} documents={documentsOf(query.data, drafts)} /> : null}
         </>
       }
       tabs={
@@ -104,7 +112,7 @@ export function ConfigurationScreen() {
             if (tab === 'versions') return <VersionsTab place={place} current={loaded.configuration.version} />
             if (tab === 'authorisation') return <AuthorisationTab place={place} loaded={loaded} />
             if (tab === 'runs') return <Runs place={place} />
-            return <ConfigurationEditor place={place} loaded={loaded} isMapping={tab === 'tables'} />
+            return <ConfigurationEditor place={place} loaded={loaded} drafts={drafts} isMapping={tab === 'tables'} />
           }}
         </Loaded>
       </div>
@@ -121,17 +129,28 @@ function RunsNext({ componentId, configurationId }: ConfigurationPlace) {
   return next ? <Link to="/schedules">Runs next {until(next)}.</Link> : null
 }
 
-function RunButton(place: ConfigurationPlace) {
+/** What runs is the saved version, so changes on the screen are saved first. */
+function RunButton({ place, documents }: { place: ConfigurationPlace; documents: readonly OpenDocument[] }) {
   const run = useRun(place)
-  useKey('r', 'Run', () => run.mutate(undefined))
+  const save = useSave(place, documents)
+  const isRefused = useRefusal('queue.create') !== undefined
+  const isChanged = documents.some(({ draft }) => draft.isChanged)
+  const isBusy = run.isPending || save.isPending
+  const label = isChanged ? 'Save and run' : 'Run'
+  const start = () => {
+    if (isChanged) save.mutate({ why: '' }, { onSuccess: () => run.mutate(undefined) })
+    else run.mutate(undefined)
+  }
+  useKey('r', label, () => (isRefused || isBusy ? undefined : start()))
+  const error = save.error ?? run.error
   return (
     <>
-      <button type="button" className="button primary" disabled={run.isPending} onClick={() => run.mutate(undefined)}>
+      <ActButton needs="queue.create" className="button primary" disabled={isBusy} onClick={start}>
         <Icon name="play" />
-        <span>Run</span>
+        <span>{label}</span>
         <kbd>R</kbd>
-      </button>
-      {run.error ? <Problem error={run.error} /> : null}
+      </ActButton>
+      {error ? <Problem error={error} /> : null}
     </>
   )
 }

@@ -25,6 +25,7 @@ import {
 import { plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { Lines, Loaded } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { OpenConfiguration } from '../../parts/open-configuration.tsx'
@@ -128,12 +129,17 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
               Discard
             </button>
           ) : null}
-          <button type="button" className="button" disabled={!canSave} onClick={() => save.mutate({ why: WHY })}>
+          <ActButton
+            needs="configurations.update"
+            className="button"
+            disabled={!canSave}
+            onClick={() => save.mutate({ why: WHY })}
+          >
             <span>Save</span>
             <kbd>Ctrl S</kbd>
-          </button>
-          <button
-            type="button"
+          </ActButton>
+          <ActButton
+            needs="queue.create"
             className="button primary"
             disabled={run.isPending || save.isPending}
             onClick={() =>
@@ -142,7 +148,7 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
           >
             <Icon name="play" />
             <span>{draft.isChanged ? 'Save and run' : 'Run'}</span>
-          </button>
+          </ActButton>
         </>
       }
     >

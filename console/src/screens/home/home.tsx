@@ -11,6 +11,7 @@ import { LOOKED_AT, useTrouble } from '../../facts/trouble.ts'
 import { count, duration, hourAndMinute, moment, plural, until, zone } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -171,10 +172,10 @@ function Cause({ jobs, late }: { jobs: readonly Job[]; late: readonly JudgedFres
         <Link className="button primary" to="/jobs/$jobId" params={{ jobId: newest.id }}>
           See cause
         </Link>
-        <button type="button" className="button" disabled={rerun.isPending} onClick={() => rerun.mutate()}>
+        <ActButton needs="queue.create" className="button" disabled={rerun.isPending} onClick={() => rerun.mutate()}>
           <Icon name="rerun" />
           <span>Run again</span>
-        </button>
+        </ActButton>
       </div>
     </li>
   )

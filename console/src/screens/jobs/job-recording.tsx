@@ -9,6 +9,7 @@ import { EXTRACTOR, RECORDING_TAG } from '../../facts/names.ts'
 import { useConfiguration } from '../../facts/use-configuration.ts'
 import { bytes } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
@@ -81,10 +82,10 @@ function NotRecorded({ job, configurationId }: { job: Job; configurationId: stri
         {isOn ? '' : ' The button sets parameters.config.record of the configuration, which holds for later runs, too.'}
       </p>
       {record.error ? <Problem error={record.error} /> : null}
-      <button type="button" className="button" disabled={!data || record.isPending} onClick={() => record.mutate()}>
+      <ActButton needs="queue.create" className="button" disabled={!data || record.isPending} onClick={() => record.mutate()}>
         <Icon name="rerun" />
         <span>Record another run</span>
-      </button>
+      </ActButton>
     </div>
   )
 }

@@ -12,6 +12,7 @@ import { useNames } from '../../facts/names.ts'
 import { bytes, count, duration, moment, plural, timeOfDay, took } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status, wordOf } from '../../parts/status.tsx'
@@ -195,10 +196,10 @@ function Actions({ job }: { job: Job }) {
           </button>
         </>
       ) : (
-        <button type="button" className="button danger" disabled={kill.isPending} onClick={() => kill.mutate()}>
+        <ActButton needs="queue.kill" className="button danger" disabled={kill.isPending} onClick={() => kill.mutate()}>
           <Icon name="stop" />
           <span>Terminate this job</span>
-        </button>
+        </ActButton>
       )}
       {error ? <Problem error={error} /> : null}
     </>

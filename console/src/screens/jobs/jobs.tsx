@@ -8,6 +8,7 @@ import { isOver } from '../../facts/job.ts'
 import { type Component, useComponents, useNames } from '../../facts/names.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -183,23 +184,23 @@ function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
       {chosen.length > 0 ? (
         <div className="toolbar">
           <span className="mute">{plural(chosen.length, 'job')}</span>
-          <button
-            type="button"
+          <ActButton
+            needs="queue.create"
             className="button small primary"
             disabled={act.isPending || over.length === 0}
             onClick={() => act.mutate('rerun')}
           >
             <Icon name="rerun" size="small" />
             <span>Run {plural(over.length, 'job')} again</span>
-          </button>
-          <button
-            type="button"
+          </ActButton>
+          <ActButton
+            needs="queue.kill"
             className="button small danger"
             disabled={act.isPending || going.length === 0}
             onClick={() => act.mutate('kill')}
           >
             Terminate {plural(going.length, 'job')}
-          </button>
+          </ActButton>
           <button type="button" className="button small ghost" onClick={selection.clear}>
             Clear
           </button>

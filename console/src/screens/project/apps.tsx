@@ -7,6 +7,7 @@ import type { DataApp } from '../../../../client/src/operations.ts'
 import { moment, plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
@@ -127,14 +128,14 @@ function AppRow({ app }: { app: DataApp }) {
                 <span>Open</span>
               </button>
             ) : null}
-            <button
-              type="button"
+            <ActButton
+              needs="dataScience.changeApp"
               className="button small"
               disabled={change.isPending}
               onClick={() => change.mutate(isOn && !isBehind ? 'stopped' : 'running')}
             >
               {isOn ? (isBehind ? `Deploy version ${app.latestConfigVersion}` : 'Stop') : 'Deploy'}
-            </button>
+            </ActButton>
             <button type="button" className="button small ghost" onClick={() => setShown('log')}>
               Log
             </button>

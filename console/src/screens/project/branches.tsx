@@ -19,6 +19,7 @@ import { Label } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
+import { useRefusal } from '../../rights.ts'
 import { api, branchId as currentBranch } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
@@ -104,6 +105,7 @@ export function BranchesScreen() {
           })}
         </ul>
       </Listing>
+      <ReviewRule />
     </Page>
   )
 }
@@ -323,9 +325,14 @@ function Compared({ branchId, change }: { branchId: string; change: BranchChange
         <span className="mute fine">from the default branch to this one</span>
         {view.choice}
         {change.kind === 'changed' ? (
-          <button type="button" className="button small" disabled={reset.isPending} onClick={() => reset.mutate()}>
+          <ActButton
+            needs="branchConfigurations.reset"
+            className="button small"
+            disabled={reset.isPending}
+            onClick={() => reset.mutate()}
+          >
             Revert the changes
-          </button>
+          </ActButton>
         ) : null}
       </header>
       {reset.error ? <Problem error={reset.error} /> : null}
@@ -351,6 +358,94 @@ function Compared({ branchId, change }: { branchId: string; change: BranchChange
   )
 }
 
+/** Without a review, where the project requires none. */
+function DirectMerge({ branchId, changeCount }: { branchId: string; changeCount: number }) {
+  const queries = useQueryClient()
+  const settings = useLoad('mergeRequests.settings')
+  if (!settings.data) return null
+  const required = settings.data.requiredApprovals
+  if (required !== null)
+    return (
+      <p className="inset fine mute">
+        This project merges branches by requests with {plural(required, 'approval')}. <Link to="/branches">Change the rule</Link>
+      </p>
+    )
+  const merge = async () => {
+    await finishStorageJob(await api.call('branches.merge', { path: { branchId } }))
+    await queries.invalidateQueries()
+    toast('Merged into the default branch.')
+  }
+  return (
+    <div className="inset stack-2">
+      <p className="fine mute">This project requires no review. A merge request lets others look at the changes first.</p>
+      <div className="flex-row">
+        <ConfirmButton
+          label="Merge without a review"
+          name="into the default branch"
+          needs="branches.merge"
+          className="button"
+          disabled={changeCount === 0}
+          effect={
+            <p>
+              {plural(changeCount, 'configuration')} of the default branch will be changed, each as a new version that can be
+              rolled back. The branch is kept.
+            </p>
+          }
+          act={merge}
+        />
+      </div>
+    </div>
+  )
+}
+
+const RULES: readonly (readonly [string, string])[] = [
+  ['', 'not required: branches can be merged directly'],
+  ['1', 'one approval'],
+  ['2', 'two approvals'],
+  ['3', 'three approvals'],
+]
+
+/** Whether a branch needs a review before it is merged. */
+function ReviewRule() {
+  const queries = useQueryClient()
+  const query = useLoad('mergeRequests.settings')
+  const refusal = useRefusal('mergeRequests.changeSettings')
+  const change = useMutation({
+    mutationFn: (requiredApprovals: number | null) => api.call('mergeRequests.changeSettings', { body: { requiredApprovals } }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['mergeRequests.settings'] })
+      toast('Saved.')
+    },
+  })
+  const now = String(query.data?.requiredApprovals ?? '')
+  const options = RULES.some(([value]) => value === now) ? RULES : [...RULES, [now, `${now} approvals`] as const]
+  return (
+    <section className="card" aria-label="Reviews">
+      <div className="inset stack-2">
+        <label className="flex-row wrap">
+          <span>Review before a merge</span>
+          <select
+            className="input small"
+            aria-label="Review before a merge"
+            title={refusal}
+            disabled={refusal !== undefined || !query.data || change.isPending}
+            value={now}
+            onChange={(event) => change.mutate(event.target.value === '' ? null : Number(event.target.value))}
+          >
+            {options.map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        {refusal ? <p className="fine mute">{refusal}</p> : null}
+        {change.error ? <Problem error={change.error} /> : null}
+      </div>
+    </section>
+  )
+}
+
 type Step = 'request-review' | 'approve' | 'request-changes' | 'merge'
 
 function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeCount: number }) {
@@ -359,6 +454,11 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
   const branches = useLoad('branches.list').data ?? []
   const open = useRequests().filter(({ branches: ids, state }) => String(ids.branchFromId) === branchId && state !== 'canceled')
   const request = open.at(-1)
+  const detail = useLoad(
+    'mergeRequests.get',
+    request?.state === 'in_review' ? { path: { id: String(request.id) }, query: { include: 'approval' } } : undefined,
+  )
+  const refusal = (detail.data as { readonly approvalRefusal?: string | null } | undefined)?.approvalRefusal ?? undefined
   const [title, setTitle] = useState('')
   const [reason, setReason] = useState('')
   const refresh = () => queries.invalidateQueries()
@@ -389,14 +489,15 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
     },
   })
   const button = (step: Step, text: string, isMain = false) => (
-    <button
-      type="button"
+    <ActButton
+      needs="mergeRequests.approve"
       className={isMain ? 'button primary' : 'button'}
-      disabled={move.isPending}
+      disabled={move.isPending || (step === 'approve' && refusal !== undefined)}
+      title={step === 'approve' ? refusal : undefined}
       onClick={() => move.mutate(step)}
     >
       {text}
-    </button>
+    </ActButton>
   )
   return (
     <section className="card" aria-labelledby="request">
@@ -434,6 +535,7 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
             {request.state === 'in_review' || request.state === 'approved' ? button('request-changes', 'Request changes') : null}
             {request.state === 'approved' ? button('merge', 'Merge', true) : null}
           </div>
+          {request.state === 'in_review' && refusal ? <p className="fine mute">{refusal}</p> : null}
           {request.merge.mergedAt ? (
             <p className="fine mute">
               Merged {moment(request.merge.mergedAt)} by {request.merge.mergerName}.
@@ -459,6 +561,9 @@ function MergeRequestCard({ branchId, changeCount }: { branchId: string; changeC
         </Form>
       )}
       {move.error ? <Problem error={move.error} /> : null}
+      {request === undefined || request.state !== 'in_merge' ? (
+        <DirectMerge branchId={branchId} changeCount={changeCount} />
+      ) : null}
     </section>
   )
 }

@@ -154,9 +154,14 @@ function Subscriptions({ all }: { all: readonly Subscription[] }) {
             <td className="nowrap">{moment(one.createdAt)}</td>
             <td>
               <span className="flex-row">
-                <button type="button" className="button small" disabled={tryOut.isPending} onClick={() => tryOut.mutate(one)}>
+                <ActButton
+                  needs="notification.test"
+                  className="button small"
+                  disabled={tryOut.isPending}
+                  onClick={() => tryOut.mutate(one)}
+                >
                   Send a test
-                </button>
+                </ActButton>
                 {isSigned(one) ? (
                   <ConfirmButton
                     label="Remove"

@@ -7,6 +7,7 @@ import { finishStorageJob } from '../../facts/storage-job.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Cards } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
@@ -140,14 +141,14 @@ function Workspace({ sandbox }: { sandbox: Sandbox }) {
         <Status status={sandbox.active ? 'enabled' : 'disabled'} badge text={sandbox.active ? 'Active' : 'Switched off'} />
         <span className="fine mute">created {moment(sandbox.createdTimestamp)}</span>
         <span className="push flex-row">
-          <button
-            type="button"
+          <ActButton
+            needs="sandboxes.activate"
             className="button small"
             disabled={change.isPending}
             onClick={() => change.mutate(sandbox.active ? 'deactivate' : 'activate')}
           >
             {sandbox.active ? 'Switch off' : 'Switch on'}
-          </button>
+          </ActButton>
           <ConfirmButton
             label="Delete"
             name={name}
@@ -259,9 +260,9 @@ function Contents({ workspaceId }: { workspaceId: string }) {
             <option key={table.id}>{table.id}</option>
           ))}
         </select>
-        <button type="submit" className="button small" disabled={chosen === '' || load.isPending}>
+        <ActButton needs="workspaces.load" type="submit" className="button small" disabled={chosen === '' || load.isPending}>
           Load it
-        </button>
+        </ActButton>
       </form>
       {load.error ? <Problem error={load.error} /> : null}
     </div>

@@ -6,6 +6,7 @@ import { type DragEvent, useRef, useState } from 'react'
 import type { SniffedFile } from '../../../../client/src/operations.ts'
 import { bytes, count, duration, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Commands } from '../../parts/commands.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
@@ -198,9 +199,9 @@ function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
               Stop
             </button>
           ) : null}
-          <button type="submit" className="button" disabled={fetched.isPending}>
+          <ActButton needs="import.fetchFile" type="submit" className="button" disabled={fetched.isPending}>
             {fetched.isPending ? 'Fetching' : 'Fetch the file'}
-          </button>
+          </ActButton>
         </div>
         {fetched.error && !isStopped ? <Problem error={fetched.error} /> : null}
       </Form>
@@ -291,9 +292,14 @@ function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, o
                 <span>Pause</span>
               </button>
             ) : null}
-            <button type="submit" className="button primary grow" disabled={load.isPending || !sniffed.isLoadable}>
+            <ActButton
+              needs="tables.createAsync"
+              type="submit"
+              className="button primary grow"
+              disabled={load.isPending || !sniffed.isLoadable}
+            >
               {canGoOn ? 'Resume' : intoTable ? 'Load into the table' : 'Create the table'}
-            </button>
+            </ActButton>
           </div>
           {canGoOn && !load.isPending ? (
             <button

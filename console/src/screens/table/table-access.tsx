@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { Table } from '../../../../client/src/operations.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -70,10 +71,10 @@ export function DataAccess({ table }: { table: Table }) {
         </pre>
         <div className="flex-row wrap">
           <CopyButton text={snippet} label="Copy the snippet" />
-          <button type="button" className="button" disabled={token.isPending} onClick={() => token.mutate()}>
+          <ActButton needs="tokens.create" className="button" disabled={token.isPending} onClick={() => token.mutate()}>
             <Icon name="key" />
             <span>Create a read-only token</span>
-          </button>
+          </ActButton>
           <span className="mute fine">
             It reads the bucket <span className="identifier">{bucket}</span> for {DAYS} days.
           </span>

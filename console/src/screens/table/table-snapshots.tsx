@@ -9,6 +9,7 @@ import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { bytes, count, fieldTime, moment, plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -111,10 +112,10 @@ function Kept({ table }: { table: Table }) {
             value={description}
             onChange={(event) => setDescription(event.target.value)}
           />
-          <button type="submit" className="button small" disabled={create.isPending}>
+          <ActButton needs="tables.createSnapshot" type="submit" className="button small" disabled={create.isPending}>
             <Icon name="camera" size="small" />
             <span>Create a snapshot</span>
-          </button>
+          </ActButton>
         </Form>
       </header>
       {create.error ? <Problem error={create.error} /> : null}
@@ -248,23 +249,23 @@ function RestoreActions({ table, from, suffix, onDone }: RestoreProps) {
       ) : null}
       {error ? <Problem error={error} /> : null}
       <div className="flex-row wrap">
-        <button
-          type="button"
+        <ActButton
+          needs="tables.restore"
           className="button primary"
           disabled={restore.isPending || dryRun.error !== null}
           onClick={() => restore.mutate(from, { onSuccess: () => onDone?.() })}
         >
           <Icon name="history" />
           <span>Put these rows back</span>
-        </button>
-        <button
-          type="button"
+        </ActButton>
+        <ActButton
+          needs="tables.createAsync"
           className="button"
           disabled={make.isPending}
           onClick={() => make.mutate({ from, suffix }, { onSuccess: () => onDone?.() })}
         >
           Create a table from it
-        </button>
+        </ActButton>
       </div>
     </>
   )

@@ -7,6 +7,7 @@ import { finishStorageJob } from '../../../facts/storage-job.ts'
 import { bucketOf } from '../../../facts/table-id.ts'
 import { plural } from '../../../format.ts'
 import { useLoad } from '../../../load.tsx'
+import { ActButton } from '../../../parts/act-button.tsx'
 import { Form } from '../../../parts/form.tsx'
 import { Label } from '../../../parts/guide.tsx'
 import { Icon } from '../../../parts/icon.tsx'
@@ -221,18 +222,23 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
       {look.data && !error ? (
         <Planned name={name} plan={look.data} isDeletion={isDeletion}>
           {isDeletion ? (
-            <button
-              type="button"
+            <ActButton
+              needs="tables.deleteColumn"
               className="button danger"
               disabled={remove.isPending}
               onClick={() => remove.mutate(new Date().toLocaleTimeString())}
             >
               Delete {name}
-            </button>
+            </ActButton>
           ) : (
-            <button type="button" className="button primary" disabled={save.isPending} onClick={() => save.mutate(change)}>
+            <ActButton
+              needs="tables.changeColumn"
+              className="button primary"
+              disabled={save.isPending}
+              onClick={() => save.mutate(change)}
+            >
               Change {name}
-            </button>
+            </ActButton>
           )}
         </Planned>
       ) : null}
@@ -308,9 +314,9 @@ function NewColumn({ table }: { table: Table }) {
           </div>
         ) : null}
         {add.error ? <Problem error={add.error} /> : null}
-        <button type="submit" className="button" disabled={add.isPending || name.trim() === ''}>
+        <ActButton needs="tables.addColumn" type="submit" className="button" disabled={add.isPending || name.trim() === ''}>
           Add the column
-        </button>
+        </ActButton>
       </Form>
     </section>
   )
@@ -351,9 +357,9 @@ function Key({ table }: { table: Table }) {
           {profile}
         </p>
         {set.error ? <Problem error={set.error} /> : null}
-        <button type="submit" className="button" disabled={set.isPending || isSame}>
+        <ActButton needs="tables.addPrimaryKey" type="submit" className="button" disabled={set.isPending || isSame}>
           Set the key
-        </button>
+        </ActButton>
       </Form>
     </section>
   )

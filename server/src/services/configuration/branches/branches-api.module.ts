@@ -20,6 +20,7 @@ export function createBranchesApiModule({ core, branches, configurations: { copi
       branchesRoutes({
         branches,
         createJob: storageJobs.create,
+        checkReview: async (projectId) => void (await core.publish('branch.merging', projectId)),
         changes: (from, into) => copies.changes(core.db, from.projectId, from, into),
       }),
     ],

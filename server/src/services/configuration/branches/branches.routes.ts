@@ -18,6 +18,8 @@ import type { Branches } from './branches.ts'
 export interface BranchesRoutesDeps {
   readonly branches: Branches
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
+  /** Refuses where the project requires a review. */
+  readonly checkReview: (projectId: number) => Promise<void>
   /** What a merge would do, for people to look at first. */
   readonly changes: (from: BranchRecord, into: BranchRecord) => Promise<readonly unknown[]>
 }
@@ -44,7 +46,7 @@ const config = (operation: string, summary: string, needs: Needs) =>
 const metadataConfig = (operation: string, summary: string, needs: Needs) =>
   ({ operation: `branchMetadata.${operation}`, summary, needs, branch: 'required' }) as const
 
-export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesDeps): FastifyPluginAsyncTypebox {
+export function branchesRoutes({ branches, createJob, checkReview, changes }: BranchesRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       BRANCHES,
@@ -132,6 +134,7 @@ export function branchesRoutes({ branches, createJob, changes }: BranchesRoutesD
       },
       async (req, reply) => {
         const { branch } = await branches.checkMerge(req.actor, req.params.branchId)
+        await checkReview(req.actor.projectId)
         const job = await createJob(req, {
           operationName: MERGE,
           operationParams: { branchId: branch.id },

@@ -41,6 +41,7 @@ export function createMergeRequestsModule({ core, branches, configurations, stor
   const loop = createMergeRequestsLoop(merging, log)
 
   subscribe('branch.isLocked', mergeRequests.isMerging)
+  subscribe('branch.merging', mergeRequests.checkDirectMerge)
   subscribe('branch.deleted', async (trx, branch, source) => {
     await mergeRequests.cancelOf(trx, source, branch.id)
   })

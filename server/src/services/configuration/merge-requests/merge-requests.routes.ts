@@ -49,7 +49,8 @@ const View = Type.Object(
 )
 const Settings = Type.Object({
   requiredApprovals: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_REQUIRED_APPROVALS }), Type.Null()], {
-    description: 'How many others must approve. Null: two, or one where the project has no second person who may approve.',
+    description:
+      'How many others must approve, and branches are merged by approved requests only. Null: requests need two, or one where the project has no second person who may approve, and a branch may also be merged directly.',
   }),
 })
 const config = (operation: string, summary: string, needs: Needs) =>
@@ -88,12 +89,20 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
       `${PLACE}/:id`,
       {
         config: config('get', 'One merge request', 'branchRead'),
-        schema: { params: ById, querystring: Type.Object({ include: include('activityLog') }), response: { 200: View } },
+        schema: {
+          params: ById,
+          querystring: Type.Object({ include: include('activityLog', 'approval') }),
+          response: { 200: View },
+        },
       },
       async (req) => {
         const request = await mergeRequests.get(req.actor.projectId, idOf(req.params.id))
-        const withLog = (req.query.include ?? '').split(',').includes('activityLog')
-        return { ...mergeRequestDetail(request), ...(withLog && { activityLog: request.activity.map(activityView) }) }
+        const included = (req.query.include ?? '').split(',')
+        return {
+          ...mergeRequestDetail(request),
+          ...(included.includes('activityLog') && { activityLog: request.activity.map(activityView) }),
+          ...(included.includes('approval') && { approvalRefusal: await mergeRequests.approvalRefusal(req.actor, request) }),
+        }
       },
     )
 

@@ -202,6 +202,18 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
   const isMerging = async (projectId: number, branchId: number, from: Db = db): Promise<boolean> =>
     (await listInMerge(from, projectId)).some(({ branchFromId }) => branchFromId === branchId)
 
+  /** Why the caller cannot approve the request, in its present state. */
+  async function approvalRefusal(actor: Actor, request: MergeRequest): Promise<string | null> {
+    const approvers = (await deps.people(actor.projectId)).filter(mayManage)
+    return refusalOf(request, personOf(actor), othersOf(request, approvers)) ?? null
+  }
+
+  /** A project that names a number of approvals merges by requests alone. */
+  async function checkDirectMerge(projectId: number): Promise<void> {
+    const count = await findRequiredApprovals(db, projectId)
+    if (count !== undefined) throw new PlatformError('mergeRequest.reviewRequired', { count })
+  }
+
   /** Rule 2. */
   async function approve(
     trx: Trx,
@@ -211,14 +223,10 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
     reason?: string,
   ): Promise<MergeRequest> {
     const before = await get(actor.projectId, id, trx)
-    const [creator, approver] = [creatorOf(before), personOf(actor)]
-    const strangers = approvers.map(personOf).filter((one) => !isSame(one, creator))
-    const others = strangers.filter((one, at) => strangers.findIndex((first) => isSame(first, one)) === at)
+    const [approver, others] = [personOf(actor), othersOf(before, approvers)]
     move(before.state, 'approve')
-    if (before.approvals.some(({ by }) => isSame(by, approver)))
-      throw new PlatformError('mergeRequest.refused', { reason: 'This reviewer has already approved this request.' })
-    if (isSame(creator, approver) && others.length > 0)
-      throw new PlatformError('mergeRequest.refused', { reason: 'Request creator cannot approve their own request.' })
+    const refusal = refusalOf(before, approver, others)
+    if (refusal !== undefined) throw new PlatformError('mergeRequest.refused', { reason: refusal })
     const approved = await step(trx, { source: actor, origin }, id, 'approve', { reason })
     const required = (await findRequiredApprovals(trx, actor.projectId)) ?? (others.length >= 2 ? 2 : 1)
     return approved.approvals.length < required ? approved : await step(trx, { source: actor, origin }, id, 'finish-review')
@@ -259,7 +267,21 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
   }
 
   const list = (projectId: number) => listMergeRequests(db, projectId)
-  return { list, get, isMerging, create, update, step, advance, cancelOf, listDue, settings, changeSettings }
+  return {
+    list,
+    get,
+    isMerging,
+    create,
+    update,
+    step,
+    advance,
+    approvalRefusal,
+    checkDirectMerge,
+    cancelOf,
+    listDue,
+    settings,
+    changeSettings,
+  }
 }
 
 const isEnded = (state: MergeRequestState): boolean => state === 'published' || state === 'canceled'
@@ -282,6 +304,18 @@ const isSame = (a: Person, b: Person): boolean => a.id === b.id || (a.personId !
 
 /** Who opened the request; requests from before know the token alone. */
 const creatorOf = ({ activity, creator }: MergeRequest): Person => activity.find(({ what }) => what === 'created')?.by ?? creator
+
+/** Who else may approve it, each person once. */
+function othersOf(request: MergeRequest, approvers: readonly Actor[]): readonly Person[] {
+  const others = approvers.map(personOf).filter((one) => !isSame(one, creatorOf(request)))
+  return others.filter((one, at) => others.findIndex((first) => isSame(first, one)) === at)
+}
+
+function refusalOf(request: MergeRequest, approver: Person, others: readonly Person[]): string | undefined {
+  if (request.approvals.some(({ by }) => isSame(by, approver))) return 'This reviewer has already approved this request.'
+  if (isSame(creatorOf(request), approver) && others.length > 0) return 'Request creator cannot approve their own request.'
+  return undefined
+}
 
 const mayManage = (actor: Actor): boolean => actor.isMasterToken || actor.canManageDevBranches
 

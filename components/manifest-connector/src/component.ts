@@ -1,0 +1,35 @@
+// What every component gets: the configuration, expressions, the clock and the way out.
+
+import type { Clock } from './clock.ts'
+import { ConnectorError } from './errors.ts'
+import type { ResponseCache } from './http/cache.ts'
+import type { Send } from './http/transport.ts'
+import type { Interpolator } from './jinja/interpolate.ts'
+import { type Dict, isDict } from './python/values.ts'
+
+export interface Deps {
+  readonly config: Dict
+  readonly expressions: Interpolator
+  readonly clock: Clock
+  readonly send: Send
+  readonly cache: ResponseCache
+  /** From now on this value must not appear in logs. */
+  readonly hide: (secret: unknown) => void
+  /** A new configuration, after a refresh token was used up. */
+  readonly saveConfig: (config: Dict) => void
+}
+
+export const parametersOf = (definition: Dict): Dict => (isDict(definition.$parameters) ? definition.$parameters : {})
+
+export const contextOf = (definition: Dict, deps: Pick<Deps, 'config'>): Dict => ({
+  config: deps.config,
+  parameters: parametersOf(definition),
+})
+
+export function dictOf(value: unknown, what: string): Dict {
+  if (!isDict(value)) throw new ConnectorError(`${what} must be an object.`)
+  return value
+}
+
+export const listOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]

@@ -1,0 +1,138 @@
+// A cursor over windows of a growing value: time, or a count. The intervals that were read are its state.
+
+import { StreamSlice } from '../partitions/slice.ts'
+import type { Dict } from '../python/values.ts'
+import type { Cursor } from './cursor.ts'
+import { type Interval, merged, type Scale } from './intervals.ts'
+
+export interface WindowValues<T> extends Scale<T> {
+  /** Throws ValueError. */
+  parse(value: unknown): T
+  format(value: T): unknown
+  /** The end of a window that starts here; undefined when windows have no limit. */
+  readonly plusStep?: ((value: T) => T) | undefined
+  readonly minusGranularity?: ((value: T) => T) | undefined
+  readonly minusLookback?: ((value: T) => T) | undefined
+  readonly clamp?: ((value: T) => T) | undefined
+}
+
+export interface WindowCursorOptions<T> {
+  readonly field: string
+  readonly startField: string
+  readonly endField: string
+  readonly start: T
+  readonly end: () => T
+  readonly values: WindowValues<T>
+  readonly state: Dict | undefined
+  /** Of a state that is not the cursor's own: how far before it the reading begins. */
+  readonly moveBack?: ((value: T) => T) | undefined
+}
+
+const MAX_WINDOWS = 1_000_000
+
+export interface WindowCursor extends Cursor {
+  windows(): Iterable<Dict>
+  /** The state's value of the cursor field. */
+  position(): unknown
+}
+
+export function createWindowCursor<T>({
+  field,
+  startField,
+  endField,
+  start,
+  end,
+  values,
+  state,
+  moveBack,
+}: WindowCursorOptions<T>): WindowCursor {
+  const { compare } = values
+  const given = state && Object.hasOwn(state, field) && state[field] !== null ? values.parse(state[field]) : undefined
+  const stored = given !== undefined && moveBack ? moveBack(given) : given
+  const syncStart = stored !== undefined && compare(stored, start) >= 0 ? stored : start
+  let intervals: Interval<T>[] = [{ start, end: syncStart, seen: syncStart }]
+  const seen = new Map<string, T>()
+  const keyOf = (slice: StreamSlice) => `${String(slice.cursorSlice[startField])} ${String(slice.cursorSlice[endField])}`
+  const laterOf = (a: T, b: T) => (compare(a, b) >= 0 ? a : b)
+  const earlierOf = (a: T, b: T) => (compare(a, b) <= 0 ? a : b)
+  const clamp = values.clamp ?? ((value: T) => value)
+  const window = (from: T, to: T): Dict => ({ [startField]: values.format(from), [endField]: values.format(to) })
+
+  function* split(from: T, upper: T, upperIsEnd: boolean): Iterable<Dict> {
+    if (compare(from, upper) >= 0 || compare(upper, start) < 0) return
+    const lower = laterOf(from, start)
+    const { plusStep, minusGranularity } = values
+    if (!plusStep || compare(plusStep(lower), upper) >= 0) {
+      const to = clamp(upper)
+      yield window(clamp(lower), minusGranularity && !upperIsEnd ? minusGranularity(to) : to)
+      return
+    }
+    let at = lower
+    for (let i = 0; i < MAX_WINDOWS; i++) {
+      const next = earlierOf(plusStep(at), upper)
+      const isLast = compare(next, upper) >= 0
+      const to = isLast ? next : clamp(next)
+      if (compare(to, at) <= 0) return // a step of nothing would never end
+      yield window(i === 0 ? clamp(at) : at, minusGranularity && !(upperIsEnd && isLast) ? minusGranularity(to) : to)
+      if (isLast) return
+      at = to
+    }
+  }
+
+  function* windows(): Iterable<Dict> {
+    intervals = merged(values, intervals)
+    const upper = end()
+    for (const [i, interval] of intervals.entries()) {
+      const next = intervals[i + 1]
+      if (next) yield* split(values.after(interval.end), next.start, false)
+      else yield* split(values.minusLookback ? values.minusLookback(interval.end) : interval.end, upper, true)
+    }
+  }
+
+  const positionOf = (record: Dict): T | undefined => {
+    const value = Object.hasOwn(record, field) ? record[field] : undefined
+    if (value === undefined || value === null) return undefined
+    try {
+      return values.parse(value)
+    } catch {
+      return undefined // given, but not counted
+    }
+  }
+
+  const position = () => {
+    const [first] = intervals
+    return values.format(first!.seen ?? first!.start)
+  }
+
+  return {
+    windows,
+    async *slices() {
+      for (const each of windows()) yield new StreamSlice({}, each)
+    },
+    observe(record, slice) {
+      const value = positionOf(record)
+      if (value === undefined) return
+      const known = seen.get(keyOf(slice))
+      if (known === undefined || compare(known, value) < 0) seen.set(keyOf(slice), value)
+    },
+    close(slice) {
+      const key = keyOf(slice)
+      intervals = merged(values, [
+        ...intervals,
+        {
+          start: values.parse(slice.cursorSlice[startField]),
+          end: values.parse(slice.cursorSlice[endField]),
+          seen: seen.get(key),
+        },
+      ])
+      seen.delete(key)
+    },
+    isNew(record) {
+      const value = positionOf(record)
+      return value === undefined || (compare(syncStart, value) <= 0 && compare(value, end()) <= 0)
+    },
+    finish: () => {},
+    position,
+    state: () => ({ ...state, [field]: position() }),
+  }
+}

@@ -1,0 +1,20 @@
+// A retriever as streams see it.
+
+import type { Place } from './http/options.ts'
+import type { StreamSlice } from './partitions/slice.ts'
+import type { Dict } from './python/values.ts'
+
+export interface Retriever {
+  /** The records of a slice, page by page. */
+  read(slice: StreamSlice): AsyncIterable<readonly Dict[]>
+}
+
+export interface RetrieverOptions {
+  readonly transformations?: unknown
+  readonly isNew?: ((record: Dict, slice: StreamSlice) => boolean) | undefined
+  /** The API gives the newest records first: the first old one ends the reading. */
+  readonly stopsAtOld?: boolean
+  /** Of cursor and partition router. */
+  readonly sliceOptions?: (place: Place, slice: StreamSlice) => Dict
+  readonly schema?: () => Promise<Dict | undefined>
+}

@@ -1,0 +1,157 @@
+// A declarative stream: its slices, the records of each, its state and its schema.
+
+import { createAsyncRetriever } from './async-retriever.ts'
+import { type Deps, dictOf, listOf } from './component.ts'
+import { type Cursor, fullRefreshCursor } from './cursors/cursor.ts'
+import { type CursorPlan, planCursor } from './cursors/datetime-cursor.ts'
+import { createPartitionCursor } from './cursors/partition-cursor.ts'
+import { ConnectorError } from './errors.ts'
+import type { Place } from './http/options.ts'
+import { createRequestOption } from './http/request-option.ts'
+import { createRouter, type ParentStream, type Router } from './partitions/router.ts'
+import { EMPTY_SLICE, type StreamSlice } from './partitions/slice.ts'
+import { type Dict, getKey, isDict, pyStr, truthy } from './python/values.ts'
+import { createRetriever } from './retriever.ts'
+import type { Retriever } from './retriever.types.ts'
+import { createSchemaLoader } from './schema.ts'
+import { migrated } from './state.ts'
+
+export interface Stream {
+  readonly name: string
+  readonly primaryKey: unknown
+  readonly cursorField: string | undefined
+  readonly cursor: Cursor
+  read(slice: StreamSlice): AsyncIterable<readonly Dict[]>
+  schema(): Promise<Dict>
+}
+
+export interface StreamDeps extends Deps {
+  readonly warn: (message: string) => void
+}
+
+export function createStream(definition: Dict, state: Dict | undefined, deps: StreamDeps): Stream {
+  if (definition.type === 'StateDelegatingStream')
+    return createStream(
+      dictOf(truthy(state) ? definition.incremental_stream : definition.full_refresh_stream, 'stream'),
+      state,
+      deps,
+    )
+  const retriever = dictOf(definition.retriever, 'retriever')
+  const known = migrated(state, definition, deps)
+  const childState = isSentinel(known) ? undefined : known
+  const createParent = (parent: Dict, parentState: Dict | undefined) => asParent(createStream(parent, parentState, deps))
+  const router = createRouter(retriever.partition_router, { ...deps, createParent, childState })
+  const incremental = isDict(definition.incremental_sync) ? definition.incremental_sync : undefined
+  const plan = incremental && planCursor(incremental, deps)
+  const loadSchema = createSchemaLoader(definition.schema_loader, deps)
+  let schema: Promise<Dict> | undefined
+
+  const isAsync = retriever.type === 'AsyncRetriever'
+  const options = {
+    transformations: definition.transformations,
+    schema: () => loadOnce(),
+    sliceOptions: sliceOptions(incremental, plan, router, deps),
+  }
+  const cursor = createCursor(plan, router, childState, { incremental, retriever }, deps)
+  const filters = incremental?.is_client_side_incremental === true || incremental?.is_data_feed === true
+  const isNew = filters ? (record: Dict, slice: StreamSlice) => cursor.isNew(record, slice) : undefined
+  const reader: Retriever = isAsync
+    ? createAsyncRetriever(retriever, deps, options)
+    : createRetriever(retriever, deps, { ...options, isNew, stopsAtOld: incremental?.is_data_feed === true })
+
+  const loadOnce = () => {
+    schema ??= loadSchema()
+    return schema
+  }
+
+  return {
+    name: pyStr(definition.name ?? ''),
+    primaryKey: definition.primary_key,
+    cursorField: plan?.field,
+    cursor,
+    read: (slice) => reader.read(slice),
+    schema: loadOnce,
+  }
+}
+
+const isSentinel = (state: Dict | undefined) =>
+  state === undefined || Object.keys(state).length === 0 || state.__ab_no_cursor_state_message === true
+
+function createCursor(
+  plan: CursorPlan | undefined,
+  router: Router | undefined,
+  state: Dict | undefined,
+  { incremental, retriever }: { readonly incremental: Dict | undefined; readonly retriever: Dict },
+  deps: StreamDeps,
+): Cursor {
+  const all = async function* () {
+    yield EMPTY_SLICE
+  }
+  if (!plan) return fullRefreshCursor(router ? () => router.slices() : all)
+  if (!router) return plan.create(state, 0)
+  const useGlobal =
+    incremental?.global_substream_cursor === true ||
+    listOf(retriever.partition_router).some((each) => isDict(each) && each.type === 'GroupingPartitionRouter')
+  return createPartitionCursor({ plan, router, state, useGlobal, elapsed: () => deps.clock.elapsed() })
+}
+
+/** Windows and partitions in the request. */
+function sliceOptions(
+  incremental: Dict | undefined,
+  plan: CursorPlan | undefined,
+  router: Router | undefined,
+  deps: Deps,
+): (place: Place, slice: StreamSlice) => Dict {
+  const isCount = incremental?.type === 'IncrementingCountCursor'
+  const start = createRequestOption(isCount ? incremental.start_value_option : incremental?.start_time_option, deps)
+  const end = createRequestOption(incremental?.end_time_option, deps)
+  return (place, slice) => {
+    const out: Dict = router ? router.options(place, slice) : {}
+    if (plan && start?.place === place) start.inject(out, getKey(slice.cursorSlice, plan.startField) ?? null)
+    if (plan && end?.place === place) end.inject(out, getKey(slice.cursorSlice, plan.endField) ?? null)
+    return out
+  }
+}
+
+/** A parent is read slice by slice; its cursor moves on before its last record is given away. */
+function asParent(stream: Stream): ParentStream {
+  const { cursor } = stream
+  return {
+    name: stream.name,
+    state: () => cursor.state(),
+    async *records() {
+      for await (const slice of cursor.slices()) {
+        let held: Dict | undefined
+        for await (const page of stream.read(slice))
+          for (const record of page) {
+            if (held) yield { record: held, slice }
+            held = record
+            cursor.observe(record, slice)
+          }
+        cursor.close(slice)
+        if (held) yield { record: held, slice }
+      }
+      cursor.finish()
+    },
+  }
+}
+
+/** Every stream of a manifest by its name. */
+export function streamDefinitions(manifest: Dict, deps: Pick<Deps, 'config' | 'expressions'>): Dict[] {
+  const streams = listOf(manifest.streams).flatMap((each) => {
+    const stream = dictOf(each, 'A stream')
+    if (stream.type !== 'ConditionalStreams') return [stream]
+    const isOn = deps.expressions.truth(stream.condition, {
+      config: deps.config,
+      parameters: isDict(stream.$parameters) ? stream.$parameters : {},
+    })
+    return isOn ? listOf(stream.streams).map((inner) => dictOf(inner, 'A stream')) : []
+  })
+  const names = new Set<string>()
+  for (const stream of streams) {
+    const name = pyStr(stream.name ?? '')
+    if (names.has(name)) throw new ConnectorError(`The manifest has two streams named '${name}'.`)
+    names.add(name)
+  }
+  return streams
+}

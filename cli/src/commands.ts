@@ -26,12 +26,14 @@ import { addJsonOptions, JsonCommand, print } from './json-output.ts'
 import { addMigrateCommands } from './migrate/migrate.ts'
 import { addAdminCommands } from './stack/admin.ts'
 import { addBackupCommands } from './stack/backup.ts'
+import { addDemoCommand } from './stack/demo.ts'
 import { addDoctorCommand } from './stack/doctor.ts'
 import { addEncryptionCommands } from './stack/encryption.ts'
 import { addLoginCommands } from './stack/login.ts'
 import { addNodesCommand } from './stack/nodes.ts'
 import { addPeopleCommands } from './stack/people.ts'
 import { addProjectCommands } from './stack/project.ts'
+import { addServiceCommands } from './stack/service.ts'
 import { addStartCommand } from './stack/start.ts'
 import { addTokenCommands } from './stack/token.ts'
 import { addUpgradeCommand } from './stack/upgrade.ts'
@@ -71,6 +73,8 @@ Examples:
 
   // Each noun has a file of its own that adds its commands here.
   addStartCommand(program)
+  addDemoCommand(program)
+  addServiceCommands(program)
   addLoginCommands(program)
   addBucketCommands(program)
   addTableCommands(program)

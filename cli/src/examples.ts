@@ -34,6 +34,9 @@ export function commandOf(program: Command, line: string): Command {
 
 export const EXAMPLES: readonly string[] = `
 millrace start
+millrace demo
+millrace service install --dry-run
+millrace service install --user --data /srv/millrace
 millrace version
 millrace login --url https://millrace.example.com
 millrace login production --url https://millrace.example.com < token.txt

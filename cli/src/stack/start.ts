@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 
-const MAIN = fileURLToPath(new URL('../../../server/src/main.ts', import.meta.url))
+/** The server. */
+export const MAIN = fileURLToPath(new URL('../../../server/src/main.ts', import.meta.url))
 
 export function addStartCommand(program: Command): void {
   program

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -11,7 +12,9 @@ import { delimiter, dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { INSTALLED, makePackage } from '../tools/package.ts'
+import { VERSION } from '../server/src/start/version.ts'
+import { INSTALLED } from '../tools/package.ts'
+import { makeRelease, notesOf } from '../tools/release.ts'
 import { runCommandsOf } from './support/document-commands.ts'
 import { type NpmRegistry, startNpmRegistry } from './support/servers/npm-registry.ts'
 import { until } from './support/until.ts'
@@ -21,13 +24,15 @@ const LEASH = fileURLToPath(new URL('./support/leash.mjs', import.meta.url))
 const MAX_BYTES = 60e6
 
 let place: string
+let release: string
 let archive: string
 let registry: NpmRegistry
 const hooks: (() => unknown)[] = []
 
 before(async () => {
   place = await mkdtemp(join(tmpdir(), 'millrace-package-'))
-  archive = await makePackage(place)
+  release = await makeRelease({ target: place, repository: 'https://example.com/millrace' })
+  archive = join(release, `millrace-${VERSION}.tgz`)
   const manifest = JSON.parse(readFileSync(join(place, 'package/package.json'), 'utf8'))
   registry = await startNpmRegistry(
     { after: (hook) => void hooks.push(hook as () => unknown) },
@@ -73,6 +78,32 @@ test('the package is small, names its licences, and needs only what cannot be bu
   const licences = readFileSync(join(place, 'package/THIRD-PARTY-LICENCES.txt'), 'utf8')
   for (const name of ['fastify', 'kysely', 'react', 'commander'])
     assert.match(licences, new RegExp(`^${name} \\d.*\\(MIT\\)$`, 'm'))
+})
+
+test('a release has the package, what it consists of, notes and checksums', async () => {
+  const names = [`millrace-${VERSION}.cdx.json`, `millrace-${VERSION}.tgz`, 'notes.txt']
+  assert.deepEqual(readdirSync(release).sort(), ['SHA256SUMS', ...names])
+  const sums = readFileSync(join(release, 'SHA256SUMS'), 'utf8')
+  const sumOf = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(release, name)))
+      .digest('hex')
+  assert.equal(sums, names.map((name) => `${sumOf(name)}  ${name}\n`).join(''))
+  assert.match(readFileSync(join(release, 'notes.txt'), 'utf8'), /^### Before you upgrade\n/)
+  const bill = JSON.parse(readFileSync(join(release, names[0]!), 'utf8')) as {
+    components: { name: string; purl: string; licenses?: unknown[]; hashes?: unknown[] }[]
+  }
+  for (const { name, licenses, hashes } of bill.components) assert.ok(licenses?.length && hashes?.length, name)
+  const listed = bill.components.map(({ purl }) => purl.replace(/@[^@]*$/, ''))
+  for (const name of ['fastify', 'react', ...Object.keys(INSTALLED)])
+    assert.ok(listed.includes(`pkg:npm/${name.replace('@', '%40')}`), name)
+  for (const name of ['vite', 'typescript']) assert.ok(!listed.includes(`pkg:npm/${name}`), name)
+
+  await assert.rejects(makeRelease({ target: place, tag: 'v9.9.9' }), /The tag v9\.9\.9 is not that of the version/)
+  const changelog = '# Changelog\n\n## Pending\n\n- later\n\n## 1.2.0, 2027-01-01\n\n- now\n'
+  assert.equal(notesOf(changelog, '1.2.0', true), '- now\n')
+  assert.equal(notesOf(changelog, '1.3.0', false), '- later\n')
+  assert.throws(() => notesOf(changelog, '1.3.0', true), /no section for 1\.3\.0/)
 })
 
 test('what components load on demand is in their own folder', async () => {

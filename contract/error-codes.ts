@@ -696,9 +696,9 @@ export const ERRORS = {
   },
   'storage.buckets.sharingInBranch': {
     kind: 'invalid',
-    text: 'The bucket "{bucket}" cannot be shared from a development branch. Share the one of the default branch.',
+    text: 'Sharing Dev/Branch buckets is not supported yet.',
   },
-  'storage.buckets.linkNotFound': { kind: 'not-found', text: 'The bucket "{bucket}" is not linked in project {project}.' },
+  'storage.buckets.linkNotFound': { kind: 'not-found', text: 'There is no linked bucket in project "{project}"' },
   'storage.buckets.alreadyLinked': {
     kind: 'invalid',
     text: 'The bucket "{bucket}" of project {project} is already linked here as "{link}".',

@@ -1,4 +1,4 @@
-// What real clients expect of buckets that projects share and link, by number: point B20. One stack; two projects per test.
+// What real clients expect of buckets that projects share and link, by number: point B20, and S3 to S13 of the second list. One stack; two projects per test.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -35,10 +35,9 @@ test('corrections of sharing', async (t) => {
     await link()
     for (const path of ['tables/in.c-API-sharing.t', 'tables/in.c-API-sharing.t?force=1', 'tables/in.c-API-sharing.t?async=1'])
       await giver.refused(['DELETE', path], 400, { code: 'tables.cannotDeletedTableWithAliases' })
-    for (const path of ['name', 'name?force=1'])
-      await giver.refused(['DELETE', `tables/in.c-API-sharing.t/columns/${path}`], 400, {
-        code: 'storage.tables.cannotDeleteReferencedColumn',
-      })
+    await giver.refused(['DELETE', 'tables/in.c-API-sharing.t/columns/name'], 400, {
+      code: 'storage.tables.cannotDeleteReferencedColumn',
+    })
     assert.equal(await taker.rows('in.c-link.t'), '"id","name"\n"1","one"\n')
     await taker.succeed('DELETE', 'buckets/in.c-link?async=1&force=1')
     await giver.ok('DELETE', 'tables/in.c-API-sharing.t')
@@ -52,6 +51,104 @@ test('corrections of sharing', async (t) => {
     for (const path of ['buckets/in.c-link', 'buckets/in.c-link?async=1&force=1', 'buckets/in.c-link?force=1&dryRun=1'])
       await taker.refused(['DELETE', path], 403, { code: 'accessDenied' }, manager.token)
     await taker.ok('DELETE', 'buckets/in.c-link?force=1')
+  })
+
+  await t.test('S4, S5, S12: refusals of links and shares', async () => {
+    const { giver, taker, share, link } = await projects('refusals')
+    await share()
+    await taker.ok('POST', 'buckets', { name: 'API-sharing' })
+    const taken = { name: 'API-sharing', stage: 'in', sourceProjectId: giver.projectId, sourceBucketId: 'in.c-API-sharing' }
+    await taker.refused(['POST', 'buckets', taken], 400, {
+      error: 'The bucket API-sharing already exists.',
+      code: 'storage.buckets.alreadyExists',
+    })
+    await giver.refused(['DELETE', `buckets/in.c-API-sharing/links/${taker.projectId}`], 404, {
+      error: `There is no linked bucket in project "${taker.projectId}"`,
+    })
+    await link()
+    const { id: branch } = await giver.succeed<{ id: number }>('POST', 'dev-branches', { name: 'work' })
+    await giver.ok('POST', `branch/${branch}/buckets`, { name: 'of-branch' })
+    await giver.refused(['POST', `branch/${branch}/buckets/in.c-of-branch/share-organization`], 400, {
+      error: 'Sharing Dev/Branch buckets is not supported yet.',
+    })
+  })
+
+  await t.test(
+    'S5, A37: the search finds a linked bucket by its display name, not the tables in it, and counts projects',
+    async () => {
+      const { giver, taker, share, link } = await projects('search')
+      await share()
+      await link({ displayName: 'Sold-goods' })
+      const search = (query: string) =>
+        taker.ok<{ all: number; items: { id: string; type: string }[]; byProject: Json }>('GET', `global-search?query=${query}`)
+      const found = await search('Sold-goods')
+      assert.deepEqual(
+        found.items.map(({ id }) => id),
+        ['in.c-link'],
+      )
+      assert.deepEqual(
+        (await search('link')).items.map(({ id, type }) => [type, id]),
+        [['bucket', 'in.c-link']],
+      )
+      assert.deepEqual(
+        (await search('in.c-link.t')).items.map(({ id }) => id),
+        ['in.c-link.t'],
+      )
+      const elsewhere = await search(`Sold-goods&projectIds[]=${giver.projectId}`)
+      assert.deepEqual([elsewhere.all, elsewhere.items, Object.keys(elsewhere.byProject)], [0, [], [String(taker.projectId)]])
+    },
+  )
+
+  await t.test('S6: shared buckets of the own project are listed as well', async () => {
+    const { giver, share } = await projects('own shares')
+    await share()
+    const all = await giver.ok<(Bucket & { project: { id: number } })[]>('GET', 'shared-buckets')
+    assert.ok(all.some(({ id, project }) => id === 'in.c-API-sharing' && project.id === giver.projectId))
+  })
+
+  await t.test('S8: metadata that the source gets after the link shows at the link', async () => {
+    const { giver, taker, share, link } = await projects('late metadata')
+    const set = (key: string, value: string) =>
+      giver.ok('POST', 'buckets/in.c-API-sharing/metadata', { provider: 'user', metadata: [{ key, value }] })
+    await set('first', '1')
+    await share()
+    await link()
+    await set('second', '2')
+    await set('first', 'changed')
+    await taker.ok('POST', 'buckets/in.c-link/metadata', { provider: 'user', metadata: [{ key: 'own', value: 'x' }] })
+    const pairs = (items: Bucket['metadata']) => items.map(({ key, value }) => `${key}=${value}`).toSorted()
+    const expected = ['first=changed', 'own=x', 'second=2']
+    assert.deepEqual(pairs(await taker.ok<Bucket['metadata']>('GET', 'buckets/in.c-link/metadata')), expected)
+    assert.deepEqual(pairs((await taker.ok<Bucket>('GET', 'buckets/in.c-link')).metadata), expected)
+  })
+
+  await t.test('S10: a linked bucket is refused as such before its tables are counted', async () => {
+    const { giver, share, link } = await projects('delete source')
+    await share()
+    await link()
+    for (const path of ['buckets/in.c-API-sharing', 'buckets/in.c-API-sharing?force=1'])
+      await giver.refused(['DELETE', path], 400, { code: 'storage.buckets.alreadyLinked' })
+  })
+
+  await t.test('S11: a column of a linked table is deleted with force, and the link follows', async () => {
+    const { giver, taker, share, link } = await projects('columns')
+    await share()
+    await link()
+    await giver.succeed('DELETE', 'tables/in.c-API-sharing.t/columns/name?force=1')
+    assert.equal(await taker.rows('in.c-link.t'), '"id"\n"1"\n')
+  })
+
+  await t.test('S13: linked typed tables have their definition in lists', async () => {
+    const { giver, taker, share, link } = await projects('typed')
+    const columns = [{ name: 'n', definition: { type: 'INTEGER' } }]
+    await giver.succeed('POST', 'buckets/in.c-API-sharing/tables-definition', { name: 'typed', columns })
+    await share()
+    await link()
+    const listed = await taker.ok<{ id: string; definition?: { columns: Json[] } }[]>(
+      'GET',
+      'buckets/in.c-link/tables?include=columns,definition',
+    )
+    assert.equal(listed.find(({ id }) => id === 'in.c-link.typed')?.definition?.columns[0]?.name, 'n')
   })
 
   await t.test('B20: a linked bucket takes over description and metadata', async () => {

@@ -64,13 +64,14 @@ export function globalSearchRoutes({ search, projectName }: GlobalSearchRoutesDe
           branchIds: listOf(branchIds).map(Number),
           isRegex: mode === 'regex',
         }
-        const found = isElsewhere ? [] : await search(req.actor, request)
+        const everything = await search(req.actor, request)
+        const found = isElsewhere ? [] : everything
         const project = { id: projectId, name: await projectName(projectId) }
         return {
           all: found.length,
           items: found.slice(offset, offset + limit).map((item) => itemView(item, project, req.baseUrl)),
           byType: countTypes(found),
-          byProject: found.length > 0 ? { [projectId]: project.name } : {},
+          byProject: everything.length > 0 ? { [projectId]: project.name } : {},
         }
       },
     )

@@ -81,13 +81,17 @@ function isWanted(branch: Branch, { branchIds, branchTypes }: SearchRequest): bo
   return branchTypes.length === 0 || branchTypes.includes(branch.isDefault ? 'production' : 'development')
 }
 
+/** The id of a table contains that of its bucket: it is searched by queries that are ids of tables themselves (corrections-2, A37). */
+const searchedIn = ({ id, name, type }: Found, query: string): readonly string[] =>
+  type === 'table' && query.split('.').length < 3 ? [name] : [id, name]
+
 function matchingWords(all: readonly Found[], query: string): readonly Found[] {
   const words = query
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
-  return all.filter(({ id, name }) => {
-    const text = `${id} ${name}`.toLowerCase()
+  return all.filter((one) => {
+    const text = searchedIn(one, query).join(' ').toLowerCase()
     return words.every((word) => text.includes(word))
   })
 }
@@ -96,11 +100,11 @@ function matchingWords(all: readonly Found[], query: string): readonly Found[] {
 function matchingRegex(all: readonly Found[], query: string): readonly Found[] {
   const refuse = (reason: string) => new PlatformError('storage.validation', { field: 'query', reason })
   const context = createContext(
-    { query, texts: all.map(({ id, name }) => [id, name]) },
+    { query, texts: all.map((one) => searchedIn(one, query)) },
     { codeGeneration: { strings: false, wasm: false } },
   )
   const script = new Script(
-    `const wanted = new RegExp(query, 'iu'); JSON.stringify(texts.map(([id, name]) => wanted.test(name) || wanted.test(id)))`,
+    `const wanted = new RegExp(query, 'iu'); JSON.stringify(texts.map((searched) => searched.some((text) => wanted.test(text))))`,
   )
   try {
     const hits = JSON.parse(String(script.runInContext(context, { timeout: REGEX_LIMIT_MS }))) as boolean[] // made by the script

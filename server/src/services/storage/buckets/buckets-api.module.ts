@@ -6,6 +6,7 @@ import type { TablesModule } from '../tables/tables.module.ts'
 import { bucketSharingRoutes } from './bucket-sharing.routes.ts'
 import type { BucketsModule } from './buckets.module.ts'
 import { bucketsRoutes } from './buckets.routes.ts'
+import { createShownMetadata } from './shown-metadata.ts'
 
 export interface BucketsApiDeps {
   readonly buckets: BucketsModule
@@ -27,6 +28,7 @@ export function createBucketsApiModule({ buckets, tables, storageMetadata, stora
     routes: [
       bucketsRoutes({
         ...shared,
+        shownMetadata: createShownMetadata(storageMetadata.viewsOfBuckets, buckets.sharing),
         dryRun: async (req, job, bucket, signal) => tables.dryRuns.ofTables(req, job, await tables.listOfBucket(bucket), signal),
         tableViews: async (req, bucket, include) =>
           tables.views.many(await tables.listOfBucket(bucket), new Set([...include, 'metadata']), req.baseUrl),

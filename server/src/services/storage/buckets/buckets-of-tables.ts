@@ -8,6 +8,7 @@ import type { Scope } from '../../../model/scope.ts'
 import { bucketView, type Usage } from './bucket-view.ts'
 import type { Buckets } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
+import type { ShownMetadata } from './shown-metadata.ts'
 
 /** Metadata that says who made a bucket, by provider. */
 interface CreationMetadata {
@@ -19,10 +20,10 @@ export interface BucketsOfTablesDeps {
   readonly buckets: Buckets
   readonly sharing: SharingRules
   readonly usage: (buckets: readonly number[], trx?: Trx) => Promise<ReadonlyMap<number, Usage>>
-  readonly metadataViews: (projectId: number, buckets: readonly number[]) => Promise<ReadonlyMap<number, readonly unknown[]>>
+  readonly shownMetadata: ShownMetadata
 }
 
-export function createBucketsOfTables({ buckets, sharing, usage, metadataViews }: BucketsOfTablesDeps) {
+export function createBucketsOfTables({ buckets, sharing, usage, shownMetadata }: BucketsOfTablesDeps) {
   /** As the API shows it: with its metadata, tables as an address. */
   async function view({ key }: { readonly key: number }, baseUrl: string, trx?: Trx): Promise<object> {
     const bucket = await buckets.store.findByKey(key, trx)
@@ -32,7 +33,7 @@ export function createBucketsOfTables({ buckets, sharing, usage, metadataViews }
       usage: (await usage([shown], trx)).get(shown),
       source: await sharing.sourceOf(bucket),
       backend: await buckets.backendName(bucket.projectId),
-      metadata: (await metadataViews(bucket.projectId, [key])).get(key) ?? [],
+      metadata: (await shownMetadata([bucket])).get(key) ?? [],
     })
   }
 

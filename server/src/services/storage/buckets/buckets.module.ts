@@ -8,6 +8,7 @@ import { createBucketJobs } from './bucket-jobs.ts'
 import { createBuckets, type TablesOfBuckets } from './buckets.ts'
 import { type BucketsOfTablesDeps, createBucketsOfTables } from './buckets-of-tables.ts'
 import { createSharing } from './sharing.ts'
+import { createShownMetadata } from './shown-metadata.ts'
 
 export interface BucketsModuleDeps {
   readonly core: Core
@@ -52,7 +53,7 @@ export function createBucketsModule({ core, branches, tokens, people, storageMet
     buckets,
     sharing,
     usage: tableUsage,
-    metadataViews: storageMetadata.viewsOfBuckets,
+    shownMetadata: createShownMetadata(storageMetadata.viewsOfBuckets, sharing),
   })
   subscribe('branch.deleted', (trx, { projectId, id }) => buckets.removeOfBranch(trx, projectId, id))
   return defineModule({

@@ -31,6 +31,7 @@ import { BucketView, bucketView } from './bucket-view.ts'
 import type { Bucket } from './buckets.store.ts'
 import { type Buckets, metadataNotFound } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
+import type { ShownMetadata } from './shown-metadata.ts'
 
 const DisplayName = optionalText('Name for people; it can change, the id cannot.')
 const Color = optionalText('Colour that consoles show beside the bucket.')
@@ -60,7 +61,7 @@ export interface BucketsRoutesDeps {
   readonly dryRun: (req: Requester & Scope, job: NewStorageJob, bucket: Bucket, signal: AbortSignal) => Promise<DryRunAnswer>
   /** The tables of a bucket as its detail shows them. */
   readonly tableViews: (req: FastifyRequest, bucket: Bucket, include: ReadonlySet<string>) => Promise<unknown[]>
-  readonly metadataViews: (projectId: number, buckets: readonly number[]) => Promise<ReadonlyMap<number, unknown[]>>
+  readonly shownMetadata: ShownMetadata
   readonly eventsOfBucket: (
     req: FastifyRequest,
     bucketId: string,
@@ -69,7 +70,7 @@ export interface BucketsRoutesDeps {
 }
 
 export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebox {
-  const { buckets, sharing, createJob, dryRun, tableViews, metadataViews, eventsOfBucket } = deps
+  const { buckets, sharing, createJob, dryRun, tableViews, shownMetadata, eventsOfBucket } = deps
 
   async function viewsOf(req: FastifyRequest, found: readonly Bucket[], include: ReadonlySet<string>) {
     const keys = found.map((bucket) => bucket.key)
@@ -77,7 +78,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       buckets.backendName(req.actor.projectId),
       buckets.usageOf(found),
       include.has('linkedBuckets') ? sharing.linksOf(keys) : undefined,
-      include.has('metadata') ? metadataViews(req.actor.projectId, keys) : undefined,
+      include.has('metadata') ? shownMetadata(found) : undefined,
     ])
     const show = async (bucket: Bucket) =>
       bucketView(bucket, req.baseUrl, {
@@ -241,8 +242,8 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => {
-        const { key } = await buckets.get(scopeOf(req), req.params.bucketId)
-        return (await metadataViews(req.actor.projectId, [key])).get(key) ?? []
+        const bucket = await buckets.get(scopeOf(req), req.params.bucketId)
+        return [...((await shownMetadata([bucket])).get(bucket.key) ?? [])]
       },
     )
 
@@ -256,7 +257,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
         const provider = readProvider(req.body.provider)
         await buckets.setMetadata(req.actor, bucket, provider, readMetadataItems(req.body.metadata), req.origin)
-        return reply.code(201).send((await metadataViews(req.actor.projectId, [bucket.key])).get(bucket.key) ?? [])
+        return reply.code(201).send([...((await shownMetadata([bucket])).get(bucket.key) ?? [])])
       },
     )
 

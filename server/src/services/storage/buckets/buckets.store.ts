@@ -137,17 +137,9 @@ export function createBucketsStore(database: Db) {
     listIds: async (projectId: number, trx?: Trx): Promise<string[]> =>
       (await idsOfProject(trx ?? database, { projectId })).map((row) => row.bucket_id),
 
-    /** Every shared bucket of the stack that is not of this project; who may see which is the rule's business. */
-    listSharedByOthers: async (projectId: number): Promise<Bucket[]> =>
-      (
-        await db
-          .selectFrom('bucket')
-          .selectAll()
-          .where('sharing', 'is not', null)
-          .where('project_id', '!=', projectId)
-          .orderBy('id')
-          .execute()
-      ).map(toBucket),
+    /** Every shared bucket of the stack; who may see which is the rule's business. */
+    listShared: async (): Promise<Bucket[]> =>
+      (await db.selectFrom('bucket').selectAll().where('sharing', 'is not', null).orderBy('id').execute()).map(toBucket),
 
     listLinksTo: async (keys: readonly number[]): Promise<Bucket[]> =>
       keys.length === 0

@@ -196,7 +196,10 @@ test('a shared bucket is linked by another project: its tables are there, curren
   assert.equal((await guest('DELETE', 'tables/in.c-guest.t')).json().code, 'storage.buckets.readOnly')
 
   assert.equal((await stack.request('DELETE', '/v2/storage/buckets/in.c-main/share')).json().code, 'storage.buckets.linked')
-  assert.equal((await stack.request('DELETE', '/v2/storage/buckets/in.c-main?force=1')).json().code, 'storage.buckets.linked')
+  assert.equal(
+    (await stack.request('DELETE', '/v2/storage/buckets/in.c-main?force=1')).json().code,
+    'storage.buckets.alreadyLinked',
+  )
   assert.equal((await stack.request('DELETE', `/v2/storage/buckets/in.c-main/links/${projectId}`)).status, 204)
   assert.equal((await guest('GET', 'buckets/in.c-guest')).status, 404)
   const stopped = await succeed(await stack.request('DELETE', '/v2/storage/buckets/in.c-main/share'))

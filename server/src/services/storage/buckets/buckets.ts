@@ -166,14 +166,11 @@ export function createBuckets(deps: BucketsDeps) {
     }
   }
 
-  /** A linked bucket starts with what is said of the one it shows; from then on each has its own. */
+  /** A linked bucket starts with the description of the one it shows; metadata of that one is always shown (`shown-metadata.ts`). */
   async function insertLink(trx: Trx, source: EventSource, link: NewBucket, origin: Origin): Promise<Bucket> {
     const shown = link.sourceKey === undefined ? undefined : await store.findByKey(link.sourceKey, trx)
     const description = link.description || (shown?.description ?? '')
-    const created = await insertIn(trx, source, { ...link, description }, origin)
-    for (const { provider, key, value } of shown ? await metadata.list(shown.projectId, shown.key) : [])
-      await metadata.set(trx, created.projectId, created.key, { provider, pairs: [{ key, value }], at: clock.now() })
-    return created
+    return insertIn(trx, source, { ...link, description }, origin)
   }
 
   const insert = (source: EventSource, bucket: NewBucket, origin: Origin): Promise<Bucket> =>
@@ -219,9 +216,9 @@ export function createBuckets(deps: BucketsDeps) {
   }
 
   async function checkDelete(bucket: Bucket, force: boolean): Promise<void> {
+    await refuseIfLinked(bucket, 'storage.buckets.alreadyLinked')
     const count = (await tables.usage([bucket.key])).get(bucket.key)?.tables ?? 0
     if (count > 0 && !force) throw new PlatformError('buckets.deleteNotEmpty', { count })
-    await refuseIfLinked(bucket)
     const aliases = force || bucket.sourceKey === undefined ? [] : await aliasesThrough(bucket, bucket.sourceKey)
     if (aliases.length > 0)
       throw new PlatformError('storage.buckets.linkInUse', { bucket: bucket.id, aliases: aliases.join(', ') })
@@ -235,11 +232,15 @@ export function createBuckets(deps: BucketsDeps) {
     return others.length > 0 ? [] : tables.listAliasesInto(link.projectId, sourceKey)
   }
 
-  async function refuseIfLinked(bucket: Bucket): Promise<void> {
+  async function refuseIfLinked(
+    bucket: Bucket,
+    code: 'storage.buckets.linked' | 'storage.buckets.alreadyLinked' = 'storage.buckets.linked',
+  ): Promise<void> {
     const links = await store.listLinksTo([bucket.key])
     if (links.length === 0) return
     const projects = [...new Set(links.map((link) => link.projectId))].join(', ')
-    throw new PlatformError('storage.buckets.linked', { bucket: bucket.id, projects })
+    const { message: text } = new PlatformError('storage.buckets.linked', { bucket: bucket.id, projects })
+    throw new PlatformError(code, { bucket: bucket.id }, { text })
   }
 
   async function remove(trx: Trx, source: EventSource, bucket: Bucket, origin: Origin): Promise<void> {

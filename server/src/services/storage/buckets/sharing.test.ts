@@ -121,7 +121,7 @@ test('a link that waits is refused when the bucket is no longer shared with who 
   const { giver, taker, stack, root, shareWith, adminIdOf } = await start()
   const adminId = await adminIdOf(root)
   await shareWith(adminId)
-  const shared = await createBucketsStore(stack.platform.metadata.db).listSharedByOthers(taker.projectId)
+  const shared = await createBucketsStore(stack.platform.metadata.db).listShared()
   const source = shared.find(({ projectId }) => projectId === giver.projectId)
   const branch = await taker.ok<{ id: number }>('GET', 'dev-branches/default')
   const link = {

@@ -96,8 +96,9 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     return sharing !== null
   }
 
+  /** Those of the own project, too (corrections-2, S6). */
   const listShared = async (actor: Actor): Promise<Bucket[]> =>
-    (await store.listSharedByOthers(actor.projectId)).filter((bucket) => isVisibleTo(actor, bucket))
+    (await store.listShared()).filter((bucket) => bucket.projectId === actor.projectId || isVisibleTo(actor, bucket))
 
   /** A bucket that is shared: by another project, or by the own one. */
   async function getShared(scope: Scope, projectId: number, id: string): Promise<Bucket> {
@@ -106,7 +107,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
       if (own.sharing === null) throw new PlatformError('storage.bucket.notShared', { bucket: own.id })
       return own
     }
-    const shared = await store.listSharedByOthers(scope.actor.projectId)
+    const shared = await store.listShared()
     const bucket = shared.find((one) => one.projectId === projectId && one.id === id)
     if (!bucket) throw new PlatformError('storage.buckets.notFound', { id: id.slice(0, 200), project: projectId })
     return bucket
@@ -124,7 +125,12 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     if (!actor.isMasterToken && !actor.canManageBuckets) throw new PlatformError('accessDenied')
     const source = await getShared(scope, request.sourceProjectId, request.sourceBucketId)
     checkLinker(actor, source)
-    const named = await buckets.checkNew(scope, request)
+    // Clients know this text for a name that is taken, unless they choose what is shown (corrections-2, S4).
+    const named = await buckets.checkNew(scope, request).catch((error: unknown) => {
+      const isTaken = error instanceof PlatformError && error.code === 'storage.buckets.alreadyExists' && !request.displayName
+      const text = `The bucket ${request.name} already exists.`
+      throw isTaken ? new PlatformError('storage.buckets.alreadyExists', { what: request.name }, { text }) : error
+    })
     const links = await store.listLinksTo([source.key])
     const known = links.find((link) => link.projectId === actor.projectId && link.branchId === scope.branch.id)
     if (known)

@@ -67,7 +67,7 @@ export function createStructureChanges(
     const aliases = (await catalog.aliasesOf(table.row.key)).filter(
       ({ alias }) => alias?.filter?.column === column || (alias?.columns ? alias.columns.includes(column) : !force),
     )
-    const users = [...aliases.map(({ name }) => name), ...(await linksShowing(parts, table))]
+    const users = [...aliases.map(({ name }) => name), ...(force ? [] : await linksShowing(parts, table))]
     if (users.length > 0)
       throw new PlatformError('storage.tables.cannotDeleteReferencedColumn', { column, aliases: users.join(', ') })
     return jobOn(table, 'tableColumnDelete', { column })

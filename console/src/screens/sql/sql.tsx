@@ -15,11 +15,11 @@ import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { saveAs } from '../../parts/save-as.ts'
 import { Scroll } from '../../parts/scroll.tsx'
-import { Value } from '../../parts/value.tsx'
 import { api } from '../../session.ts'
 import { curlOf, shellQuoted } from '../../shell/curl.tsx'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
+import { type Cell, CellDrawer, CellValue } from '../../views/long-cell.tsx'
 import { SqlChart } from './sql-chart.tsx'
 import { type Keep, SaveQuery } from './sql-save.tsx'
 import './sql.css'
@@ -143,6 +143,7 @@ interface GridProps {
 function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
   const [isChart, setChart] = useState(false)
   const [kept, setKept] = useState<Keep>()
+  const [open, setOpen] = useState<Cell>()
   const download = useMutation({
     mutationFn: async () => saveAs('query.csv', await (await api.open('sql.query', { body: { sql, format: 'csv' } })).blob()),
   })
@@ -191,7 +192,7 @@ function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
               <tr key={index}>
                 {columns.map(({ name, type }, at) => (
                   <td key={name} className={NUMBERS.test(type) ? 'numeric' : ''}>
-                    <Value value={row[at]} />
+                    <CellValue cell={{ column: name, value: textOf(row[at]), isCut: false }} onOpen={setOpen} />
                   </td>
                 ))}
               </tr>
@@ -199,9 +200,13 @@ function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
           </tbody>
         </table>
       </Scroll>
+      {open ? <CellDrawer column={open.column} whole={{ text: open.value ?? '' }} onClose={() => setOpen(undefined)} /> : null}
     </section>
   )
 }
+
+const textOf = (value: unknown): string | null =>
+  value === null || value === undefined ? null : typeof value === 'object' ? JSON.stringify(value) : String(value)
 
 function Tables({ onChoose }: { onChoose: (tableId: string) => void }) {
   const query = useLoad('tables.list', { query: { include: 'columns' } })

@@ -8,11 +8,12 @@ import { count, fieldTime, moment, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Dialog, Drawer } from '../../parts/drawer.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { PastTime } from '../../parts/past-time.tsx'
 import { Scroll } from '../../parts/scroll.tsx'
-import { Value } from '../../parts/value.tsx'
+import { type Cell, CellDrawer, CellValue } from '../../views/long-cell.tsx'
 import './table.css'
 
 const route = getRouteApi('/storage/$tableId')
@@ -22,11 +23,15 @@ const PAGE_ROWS = 100
 type Rows = Answer<'tables.rows'>
 type Profile = Answer<'tables.profileNow'>['columns'][number]
 
-interface Cell {
-  readonly column: string
-  readonly value: string | null
-  readonly isCut: boolean
+/** A cell and its row, counted from the first of the table. */
+interface PlacedCell extends Cell {
+  readonly row: number
 }
+
+/** More columns at once make a page slow: the others are a step away. */
+const COLUMNS_AT_ONCE = 50
+/** Of one cell alone, as many as the API gives. */
+const WHOLE_CELL_CHARS = 8_388_608
 
 interface Filter {
   readonly column: string
@@ -59,29 +64,40 @@ export function TableData({ table }: { table: Table }) {
   const isFiltered = filters.length > 0 || Boolean(q)
   const rowsOf = { ...queryOf(filters), ...(q ? { fulltextSearch: q } : {}), ...(at ? { timestamp: at } : {}) }
   const offset = (Number(page) - 1) * PAGE_ROWS
-  const profile = useLoad('tables.profileNow', { path: { tableId: table.id }, query: rowsOf })
+  const columns = table.columns ?? []
+  const visible = columns.filter((name) => !hidden.includes(name))
+  const part = Math.min(Number(search.part ?? 1), Math.max(1, Math.ceil(visible.length / COLUMNS_AT_ONCE)))
+  const inPart = visible.slice((part - 1) * COLUMNS_AT_ONCE, part * COLUMNS_AT_ONCE)
+  const isPart = columns.length > COLUMNS_AT_ONCE
+  const profile = useLoad('tables.profileNow', {
+    path: { tableId: table.id },
+    query: { ...rowsOf, ...(isPart ? { columns: [...new Set([...inPart, ...(sort ? [sort] : [])])] } : {}) },
+  })
   const profiles = new Map(profile.data?.columns.map((one) => [one.name, one]))
+  const inOrder = {
+    ...rowsOf,
+    ...(sort ? { 'orderBy[0][column]': sort, 'orderBy[0][order]': order === 'desc' ? 'DESC' : 'ASC' } : {}),
+    ...(sort && isNumberAsText(profiles.get(sort)) ? { 'orderBy[0][dataType]': 'DOUBLE' } : {}),
+  }
   const query = useLoad(
     'tables.rows',
     {
       path: { tableId: table.id },
       query: {
-        ...rowsOf,
+        ...inOrder,
         limit: PAGE_ROWS,
         offset,
+        ...(isPart ? { columns: inPart } : {}),
         ...(isFiltered || at ? { count: 'true' } : {}),
-        ...(sort ? { 'orderBy[0][column]': sort, 'orderBy[0][order]': order === 'desc' ? 'DESC' : 'ASC' } : {}),
-        ...(sort && isNumberAsText(profiles.get(sort)) ? { 'orderBy[0][dataType]': 'DOUBLE' } : {}),
       },
     },
     { enabled: !sort || !profile.isPending }, // what the values are decides how they are sorted
   )
-  const [open, setOpen] = useState<Cell>()
+  const [open, setOpen] = useState<PlacedCell>()
   const toggleSort = (name: string) =>
     change(
       sort !== name ? { sort: name, order: 'asc' } : order === 'asc' ? { sort: name, order: 'desc' } : { sort: '', order: '' },
     )
-  const columns = table.columns ?? []
   return (
     <section className="card grid" aria-label="Rows">
       <div className="toolbar">
@@ -149,6 +165,9 @@ export function TableData({ table }: { table: Table }) {
         )}
         <span className="push flex-row wrap">
           <AsOf at={at} onChange={(text) => change({ at: text })} />
+          {visible.length > COLUMNS_AT_ONCE ? (
+            <ColumnParts part={part} visible={visible.length} onPart={(next) => change({ part: String(next), page })} />
+          ) : null}
           <ColumnChoice columns={columns} hidden={hidden} onChange={(names) => change({ hide: namesText(names) })} />
           {query.data ? <CopyRows rows={shownOf(query.data, hidden)} table={table.id} /> : null}
         </span>
@@ -200,7 +219,7 @@ export function TableData({ table }: { table: Table }) {
                         const isCut = data.cut.some(([r, c]) => r === index && c === at)
                         return (
                           <td key={name} className={isNumber(type, profiles.get(name)) ? 'numeric' : undefined}>
-                            <CellValue cell={{ column: name, value: text, isCut }} onOpen={setOpen} />
+                            <CellValue cell={{ column: name, value: text, isCut, row: offset + index }} onOpen={setOpen} />
                           </td>
                         )
                       })}
@@ -221,8 +240,67 @@ export function TableData({ table }: { table: Table }) {
           onPage={(next) => change({ page: String(next) })}
         />
       ) : null}
-      {open ? <CellDrawer cell={open} onClose={() => setOpen(undefined)} /> : null}
+      {open ? (
+        <OpenCell
+          key={`${open.row} ${open.column}`}
+          cell={open}
+          tableId={table.id}
+          inOrder={inOrder}
+          state={query.data?.state}
+          onClose={() => setOpen(undefined)}
+        />
+      ) : null}
     </section>
+  )
+}
+
+interface OpenCellProps {
+  readonly cell: PlacedCell
+  readonly tableId: string
+  /** Filters and order of the page. */
+  readonly inOrder: Readonly<Record<string, string>>
+  readonly state: number | undefined
+  readonly onClose: () => void
+}
+
+/** A cell that the page has cut is asked for alone, from the same state of the table. */
+function OpenCell({ cell: { column, value, isCut, row }, tableId, inOrder, state, onClose }: OpenCellProps) {
+  const { timestamp: _, ...rest } = inOrder
+  const query = { ...rest, state, offset: row, limit: 1, columns: [column], cellChars: WHOLE_CELL_CHARS }
+  const { data, error } = useLoad('tables.rows', isCut ? { path: { tableId }, query } : undefined)
+  const whole = isCut
+    ? { text: data?.rows[0]?.[0] ?? undefined, error, isCut: (data?.cut.length ?? 0) > 0 }
+    : { text: value ?? '' }
+  return <CellDrawer column={column} whole={whole} onClose={onClose} />
+}
+
+function ColumnParts({ part, visible, onPart }: { part: number; visible: number; onPart: (part: number) => void }) {
+  const from = (part - 1) * COLUMNS_AT_ONCE
+  const to = Math.min(visible, from + COLUMNS_AT_ONCE)
+  return (
+    <span className="flex-row gap-1">
+      <button
+        type="button"
+        className="button small ghost"
+        aria-label="Columns before"
+        disabled={from === 0}
+        onClick={() => onPart(part - 1)}
+      >
+        ‹
+      </button>
+      <span className="mute tabular nowrap">
+        columns {from + 1} to {to} of {count(visible)}
+      </span>
+      <button
+        type="button"
+        className="button small ghost"
+        aria-label="More columns"
+        disabled={to === visible}
+        onClick={() => onPart(part + 1)}
+      >
+        ›
+      </button>
+    </span>
   )
 }
 
@@ -326,7 +404,10 @@ function ColumnChoice({
   onChange: (hidden: readonly string[]) => void
 }) {
   const [isOpen, setOpen] = useState(false)
+  const [filter, setFilter] = useState('')
   const shown = columns.filter((name) => !hidden.includes(name))
+  const found = columns.filter((name) => name.toLowerCase().includes(filter.trim().toLowerCase()))
+  const hide = (names: readonly string[]) => onChange(names.length === columns.length ? names.slice(1) : names) // one stays
   return (
     <>
       <button type="button" className={`button small ${hidden.length > 0 ? '' : 'ghost'}`} onClick={() => setOpen(true)}>
@@ -337,13 +418,26 @@ function ColumnChoice({
       </button>
       {isOpen ? (
         <Drawer title="Columns" onClose={() => setOpen(false)}>
-          <div className="flex-row">
+          <FilterField label="Filter columns" value={filter} onChange={setFilter} />
+          <div className="flex-row wrap">
             <button type="button" className="button small" onClick={() => onChange([])}>
               Show all
             </button>
+            <button type="button" className="button small" onClick={() => hide([...new Set([...hidden, ...found])])}>
+              Hide {found.length === columns.length ? 'all but one' : plural(found.length, 'found column')}
+            </button>
+            {found.length < columns.length && found.length > 0 ? (
+              <button
+                type="button"
+                className="button small"
+                onClick={() => onChange(columns.filter((name) => !found.includes(name)))}
+              >
+                Show only these
+              </button>
+            ) : null}
           </div>
           <ul className="stack-2">
-            {columns.map((name) => (
+            {found.map((name) => (
               <li key={name}>
                 <label className="check-line">
                   <input
@@ -469,7 +563,6 @@ function ColumnFigure({ profile, rows }: { profile: Profile | undefined; rows: n
   const missing = empty + nulls
   const share = (part: number) => `${Math.round((100 * part) / Math.max(1, rows))} %`
   if (histogram && histogram.bins.length > 0 && distinct > FEW_VALUES) {
-    // The ends of the bins: of numbers kept as text, min and max are those of the text.
     const [from, to] = [histogram.bins[0]!.from, histogram.bins.at(-1)!.to]
     const most = Math.max(1, ...histogram.bins.map((bin) => bin.rows))
     return (
@@ -518,48 +611,4 @@ function ColumnFigure({ profile, rows }: { profile: Profile | undefined; rows: n
 const briefly = (text: string | null): string => {
   const short = (text ?? '').replace(/T.*$/, '')
   return short.length > 14 ? `${short.slice(0, 13)}…` : short
-}
-
-const LONG = 40
-
-function CellValue({ cell, onOpen }: { cell: Cell; onOpen: (cell: Cell) => void }) {
-  const { value, isCut, column } = cell
-  if (value === null || (value.length < LONG && !isCut)) return <Value value={value} />
-  return (
-    <button
-      type="button"
-      className="cell-button"
-      aria-label={`Open ${column}: ${value.slice(0, LONG)}`}
-      onClick={() => onOpen(cell)}
-    >
-      {value}
-    </button>
-  )
-}
-
-function CellDrawer({ cell: { column, value, isCut }, onClose }: { cell: Cell; onClose: () => void }) {
-  const text = value ?? ''
-  const pretty = prettyJson(text)
-  return (
-    <Drawer title={column} onClose={onClose}>
-      <div className="flex-row mute fine">
-        <span>
-          {count(text.length)} characters{isCut ? ', cut for this page' : ''}
-        </span>
-        <span className="push">
-          <CopyButton text={text} />
-        </span>
-      </div>
-      <pre className="code sunken wrap">{pretty ?? text}</pre>
-    </Drawer>
-  )
-}
-
-function prettyJson(text: string): string | undefined {
-  if (!/^\s*[[{]/.test(text)) return undefined
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return undefined
-  }
 }

@@ -5,6 +5,7 @@ import type { Answer } from '../../../../client/src/client.ts'
 import type { Table } from '../../../../client/src/operations.ts'
 import { count, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Value } from '../../parts/value.tsx'
 import './table.css'
@@ -13,10 +14,25 @@ type Profile = Answer<'tables.profileNow'>
 type Column = Profile['columns'][number]
 
 const MOST_TOP = 3
+/** The figures of a wide table are asked for in parts. */
+const COLUMNS_AT_ONCE = 50
 
 export function TableProfile({ table }: { table: Table }) {
   const [isExact, setExact] = useState(false)
-  const query = useLoad('tables.profileNow', { path: { tableId: table.id }, query: isExact ? { exact: true } : {} })
+  const [filter, setFilter] = useState('')
+  const [part, setPart] = useState(1)
+  const all = table.columns ?? []
+  const found = all.filter((name) => name.toLowerCase().includes(filter.trim().toLowerCase()))
+  const columns = found.slice((part - 1) * COLUMNS_AT_ONCE, part * COLUMNS_AT_ONCE)
+  const isPart = all.length > COLUMNS_AT_ONCE
+  const query = useLoad(
+    'tables.profileNow',
+    {
+      path: { tableId: table.id },
+      query: { ...(isExact ? { exact: true } : {}), ...(isPart ? { columns } : {}) },
+    },
+    { enabled: columns.length > 0 },
+  )
   return (
     <section className="card" aria-labelledby="profile">
       <header>
@@ -28,9 +44,39 @@ export function TableProfile({ table }: { table: Table }) {
           </button>
         ) : null}
       </header>
-      <Loaded query={query} skeleton={<Lines count={8} />}>
-        {(profile) => <Columns profile={profile} />}
-      </Loaded>
+      {isPart ? (
+        <div className="toolbar">
+          <FilterField
+            label="Filter columns"
+            value={filter}
+            onChange={(text) => {
+              setFilter(text)
+              setPart(1)
+            }}
+          />
+          <span className="push mute tabular">
+            {plural(columns.length, 'column')} of {count(found.length)}
+          </span>
+          <button type="button" className="button small" disabled={part === 1} onClick={() => setPart(part - 1)}>
+            Previous
+          </button>
+          <button
+            type="button"
+            className="button small"
+            disabled={part * COLUMNS_AT_ONCE >= found.length}
+            onClick={() => setPart(part + 1)}
+          >
+            Next
+          </button>
+        </div>
+      ) : null}
+      {columns.length === 0 ? (
+        <p className="inset mute">No matching columns.</p>
+      ) : (
+        <Loaded query={query} skeleton={<Lines count={8} />}>
+          {(profile) => <Columns profile={profile} />}
+        </Loaded>
+      )}
     </section>
   )
 }

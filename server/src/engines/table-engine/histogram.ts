@@ -6,7 +6,7 @@ import { fieldName } from './sql.ts'
 import type { Histogram } from './table-engine.ts'
 
 /** A column of texts is one of numbers or times when at least this share of its values can be read so. */
-const ENOUGH = 0.95
+export const ENOUGH = 0.95
 
 const KINDS: Readonly<Record<BaseType, readonly Histogram['kind'][]>> = {
   STRING: ['number', 'time'],

@@ -2,7 +2,7 @@
 
 import { PlatformError } from '../../kit/errors.ts'
 import type { Database, SqlValue } from './database.ts'
-import { histogram } from './histogram.ts'
+import { ENOUGH, histogram } from './histogram.ts'
 import { asText, isUnfit, liveRows, query, rowConditions } from './relation.ts'
 import { type Column, columnNamed, countBytes, countRows } from './snapshot.ts'
 import { fieldName, identifier } from './sql.ts'
@@ -106,12 +106,25 @@ function sampleClause(rows: number, wanted: number | undefined): string {
   return ` USING SAMPLE ${((100 * wanted) / rows).toFixed(6)} PERCENT (system, ${SAMPLE_SEED})`
 }
 
+/** The least and the greatest value of a grouped column; texts that nearly all are numbers are compared as numbers. */
+function endsOf(column: Column, c: string): readonly [string, string] {
+  if (column.type !== 'STRING') return [`min(${c})`, `max(${c})`]
+  const number = `TRY_CAST(nullif(${c}, '') AS DOUBLE)`
+  const rows = (condition: string) => `coalesce(sum(n) FILTER (WHERE ${condition}), 0)`
+  const isNumber = `${rows(`isfinite(${number})`)} >= ${ENOUGH} * greatest(1, ${rows(`${c} <> ''`)})`
+  const end = (by: string) =>
+    `CASE WHEN ${isNumber} THEN arg_${by}(${c}, ${number}) FILTER (WHERE isfinite(${number})) ELSE ${by}(${c}) END`
+  return [end('min'), end('max')]
+}
+
 async function profileColumn(db: Database, column: Column, rows: string, top: number, bins: number) {
   const c = identifier(fieldName(column.fieldId))
   const text = (value: string) => `left(CAST(${value} AS VARCHAR), ${PROFILE_CHARS})`
+  // Without bins the figures are those of the values as they are kept, which clients of other stacks compare.
+  const [least, greatest] = bins > 0 ? endsOf(column, c) : [`min(${c})`, `max(${c})`]
   const [row = []] = await db.rows(
     `SELECT coalesce(sum(n), 0)::BIGINT, coalesce(sum(n) FILTER (WHERE ${c} IS NULL), 0)::BIGINT,
-       coalesce(sum(n) FILTER (WHERE CAST(${c} AS VARCHAR) = ''), 0)::BIGINT, count(${c}), ${text(`min(${c})`)}, ${text(`max(${c})`)},
+       coalesce(sum(n) FILTER (WHERE CAST(${c} AS VARCHAR) = ''), 0)::BIGINT, count(${c}), ${text(least)}, ${text(greatest)},
        ${top > 0 ? `max_by({v: ${text(c)}, n: n}, n, ${Math.trunc(top)}) FILTER (WHERE ${c} IS NOT NULL)` : 'NULL'}
      FROM (SELECT ${c}, count(*) AS n FROM ${rows} GROUP BY ${c})`,
   )

@@ -183,7 +183,7 @@ test('wrong questions are refused with the value and what to send', async () => 
     [{ limit: 1001 }, /limit.*1001.*1 to 1000/],
     [{ limit: 0 }, /limit.*1 to 1000/],
     [{ offset: -1 }, /offset/],
-    [{ cellChars: 20_000 }, /cellChars.*16384/],
+    [{ cellChars: 9_000_000 }, /cellChars.*8388608/],
     [{ state: 'x' }, /state/],
     [{ orderBy: [{ column: 'nope' }] }, /nope/],
     [{ whereFilters: [{ column: 'nope', operator: 'isEmpty' }] }, /nope/],
@@ -229,6 +229,26 @@ test('a profile has the figures and the histogram of numbers, times and texts', 
     { value: 'odd', rows: 50 },
   )
   assert.equal(mixed?.histogram, null)
+})
+
+test('least and greatest of numbers kept as text are those of the numbers', async () => {
+  const values = ['-0.99', '-499.68', '997.7', '4999.79', '12', '']
+  const { profile } = await withOrders(
+    csvOf('n,name', numbers(0, values.length), (i) => `${values[i]},${['b', '10', '9', 'a', 'c', 'd'][i]}`),
+  )
+  const [n, name] = (await profile({})).columns
+  assert.deepEqual([n?.min, n?.max], ['-499.68', '4999.79'])
+  assert.deepEqual([name?.min, name?.max], ['10', 'd'], 'texts stay texts')
+})
+
+test('one column alone shows values of any length that a row may have', async () => {
+  const long = 'x'.repeat(20_000)
+  const { page, stack } = await withOrders(`id,note\n1,${long}\n`)
+  const { rows, cut } = await page({ columns: 'note', cellChars: 8_388_608 })
+  assert.deepEqual([rows, cut], [[[long]], []])
+  const both = await stack.request('GET', `/v2/storage/tables/${ORDERS}/rows?cellChars=8388608`)
+  assert.match(both.text, /cellChars.*16384/)
+  assert.equal(both.status, 400)
 })
 
 test('a profile of a sample says so and comes near the exact one', async () => {

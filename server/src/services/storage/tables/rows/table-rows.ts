@@ -40,6 +40,8 @@ const PAGE_ROWS = 100
 const MAX_PAGE_ROWS = 1000
 const CELL_CHARS = 1024
 const MAX_CELL_CHARS = 16_384
+/** Of a page with one column: a long value is read whole. */
+const MAX_LONE_CELL_CHARS = 8 << 20
 /** Characters of one page at most: on wide tables a page has fewer rows than asked for, and says so. */
 const MAX_PAGE_CHARS = 32 << 20
 const SAMPLE_ROWS = 100_000
@@ -63,7 +65,8 @@ export function createTableRows({ parts, engine }: TableRowsDeps) {
     const query = readTableQuery(fields, columns, clock.now())
     const request = { snapshot, ...queryOf({ ...table, columns }, withStableOrder(table, columns, query)) }
     const shown = request.columns ?? []
-    const cellChars = numberIn('cellChars', fields.cellChars, CELL_CHARS, 1, MAX_CELL_CHARS)
+    const maxChars = shown.length === 1 ? MAX_LONE_CELL_CHARS : MAX_CELL_CHARS
+    const cellChars = numberIn('cellChars', fields.cellChars, CELL_CHARS, 1, maxChars)
     const asked = numberIn('limit', fields.limit, PAGE_ROWS, 1, MAX_PAGE_ROWS)
     const limit = Math.max(1, Math.min(asked, Math.floor(MAX_PAGE_CHARS / (cellChars * shown.length))))
     const offset = isSet(fields.offset) ? whole('offset', fields.offset) : 0

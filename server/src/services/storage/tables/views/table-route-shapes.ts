@@ -107,7 +107,7 @@ export const RowsQuery = readByRule({
   ...SELECTION,
   offset: 'Rows to pass over; 0 by default.',
   limit: 'At most this many rows, up to 1000; 100 by default.',
-  cellChars: 'Characters of a value at most, up to 16384; 1024 by default.',
+  cellChars: 'Characters of a value at most, up to 16384, or 8388608 for one column alone; 1024 by default.',
   count: 'True: count the rows that match, also where that takes another look at the table.',
   ...OF_STATE,
 })

@@ -379,6 +379,10 @@ export const ERRORS = {
     text: 'Load error: The row that starts on line {line} of {file} is longer than the {limit} bytes allowed. Split its values, or ask the operator for a larger limit.',
   },
   'csvImport.invalidCsvParams': { kind: 'invalid', text: '{reason}' },
+  'storage.tables.fileUnreadable': {
+    kind: 'invalid',
+    text: 'The file {file} looks like {format}, but cannot be read: {reason}.',
+  },
   'storage.tables.invalidValue': {
     kind: 'invalid',
     text: 'Load error: Row {row} of {file}: the value "{value}" of column "{column}" is not a valid {type}. Correct it, or change the type of the column.',

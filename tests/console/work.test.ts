@@ -26,6 +26,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByLabel('Rows to load').fill('id;name;price\n1;Tea;3.50\n2;Milk;one;too many\n')
     await page.getByRole('button', { name: 'Look at these rows' }).click()
     await page.getByText('Line 3').waitFor()
+    await page.getByRole('heading', { name: '1 row can be read. 1 line cannot.' }).waitFor()
   }
 
   await t.test('bad lines are marked before a load, and types are suggested', async () => {
@@ -52,7 +53,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('a dropped file is read without a header, and one in another encoding is refused', async () => {
     await go('/upload')
-    await page.getByText('Drop a CSV file here').waitFor()
+    await page.getByText('Drop a CSV, JSON, JSON lines or Parquet file here').waitFor()
     const dropped = await page.evaluateHandle(
       "(() => { const all = new DataTransfer(); all.items.add(new File(['id,name\\n1,Tea\\n'], 'dropped.csv')); return all })()",
     )
@@ -63,8 +64,23 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('button', { name: 'Another file' }).click()
     const buffer = Buffer.from('\ufeffid,name\n1,Čaj\n', 'utf16le')
     await page.setInputFiles('input[type=file]', { name: 'wide.csv', mimeType: 'text/csv', buffer })
-    await page.getByRole('heading', { name: /^The file is written in utf-?16.*Save it as UTF-8\.$/i }).waitFor()
+    await page.getByRole('heading', { name: /^The file is written in utf-?16.*Convert it to UTF-8\.$/i }).waitFor()
+    await page.getByRole('button', { name: 'Convert to UTF-8' }).click()
+    await page.getByRole('heading', { name: '1 row can be read.' }).waitFor()
+    await page.getByRole('cell', { name: 'Čaj' }).waitFor()
     await page.getByRole('button', { name: 'Another file' }).click()
+    nothingWrong()
+  })
+
+  await t.test('JSON lines are recognised, shown as rows and loaded', async () => {
+    await go('/upload')
+    const text = '{"id":1,"name":"Tea"}\n{"id":2,"name":"Milk","more":{"a":1}}\n'
+    await page.setInputFiles('input[type=file]', { name: 'goods.jsonl', mimeType: '', buffer: Buffer.from(text) })
+    await page.getByRole('heading', { name: '2 rows can be read.' }).waitFor()
+    await page.getByText('JSON: every object becomes a row.').waitFor()
+    await page.getByRole('button', { name: 'Create the table' }).click()
+    await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
+    await page.getByRole('cell', { name: '{"a":1}' }).waitFor()
     nothingWrong()
   })
 

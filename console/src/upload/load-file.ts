@@ -47,13 +47,13 @@ const idOf = ({ from }: Source): number => (from instanceof File ? 0 : from.file
 
 /** The calls that a load makes, for people who want them in a script. */
 export function loadCalls({ source, sniffed, plan, intoTable }: FileLoad): readonly PlannedCall[] {
-  const csv = {
-    dataFileId: idOf(source),
+  const dialect = {
     delimiter: sniffed.delimiter,
     enclosure: sniffed.enclosure,
     // Without a header the names are those that the preview shows.
     ...(sniffed.hasHeader ? {} : { columns: sniffed.columns.map(({ name }) => name), withoutHeaders: true }),
   }
+  const csv = { dataFileId: idOf(source), ...(sniffed.format === 'csv' ? dialect : {}) }
   const prepare =
     source.from instanceof File
       ? [call('files.prepare', { body: { name: source.name, sizeBytes: source.size, federationToken: true } })]

@@ -74,12 +74,13 @@ export function UploadScreen() {
         <Loaded query={sniffed} skeleton={<Lines count={8} />}>
           {(found) => (
             <Load
-              key={source!.name}
+              key={`${source!.name} ${source!.size}`}
               source={source!}
               sniffed={found}
               intoTable={table}
               intoBucket={bucket}
               onHints={(next) => setHints({ ...hints, ...next })}
+              onConverted={setChosen}
               onReset={() => {
                 setChosen(undefined)
                 setHints({})
@@ -95,10 +96,12 @@ export function UploadScreen() {
   )
 }
 
-function sentenceOf({ rows, isWhole, problems, encoding }: SniffedFile): string {
+function sentenceOf({ format, rows, isWhole, problems, encoding }: SniffedFile): string {
+  if (format === 'parquet') return 'A Parquet file: its columns are read when it is loaded.'
   if (problems.some(({ kind }) => kind === 'encoding'))
-    return `The file is written in ${encoding}, which cannot be loaded. Save it as UTF-8.`
-  const read = isWhole ? `${plural(rows, 'row')} can be read.` : `The first ${plural(rows, 'row')} can be read.`
+    return `The file is written in ${encoding}, which cannot be loaded. Convert it to UTF-8.`
+  const good = Math.max(0, rows - problems.filter(({ kind }) => kind === 'ragged').length) // those were counted, too
+  const read = isWhole ? `${plural(good, 'row')} can be read.` : `The first ${plural(good, 'row')} can be read.`
   return problems.length > 0 ? `${read} ${plural(problems.length, 'line')} cannot.` : read
 }
 
@@ -133,7 +136,7 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
         onDrop={onDrop}
       >
         <Icon name="upload" size="large" />
-        <p className="body-text">Drop a CSV file here, plain or packed with gzip or zstd.</p>
+        <p className="body-text">Drop a CSV, JSON, JSON lines or Parquet file here, plain or packed with gzip.</p>
         <label className="button primary">
           Choose a file
           <input className="visually-hidden" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
@@ -211,7 +214,7 @@ function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
 
 const simpleName = (text: string): string =>
   text
-    .replace(/\.(csv|tsv|txt)(\.(gz|zst))?$/i, '')
+    .replace(/\.(csv|tsv|txt|json|jsonl|ndjson|parquet)(\.(gz|zst))?$/i, '')
     .replace(/\W+/g, '_')
     .replace(/^_+|_+$/g, '') || 'data'
 
@@ -223,6 +226,8 @@ interface LoadProps {
   readonly intoBucket: string | undefined
   readonly onHints: (hints: Hints) => void
   readonly onReset: () => void
+  /** The same text in UTF-8. */
+  readonly onConverted: (file: File) => void
 }
 
 interface Moving {
@@ -232,7 +237,7 @@ interface Moving {
   readonly startedMs: number
 }
 
-function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, onReset }: LoadProps) {
+function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, onReset, onConverted }: LoadProps) {
   const navigate = useNavigate()
   const [plan, setPlan] = useState<Plan>({
     bucket: intoBucket,
@@ -265,7 +270,14 @@ function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, o
   return (
     <div className="columns">
       <div className="stack-4">
-        <Dialect sniffed={sniffed} onHints={onHints} onReset={onReset} />
+        {sniffed.problems.some(({ kind }) => kind === 'encoding') && source.from instanceof File ? (
+          <Encoding key={sniffed.encoding} file={source.from} guessed={sniffed.encoding} onConverted={onConverted} />
+        ) : null}
+        {sniffed.format === 'csv' ? (
+          <Dialect sniffed={sniffed} onHints={onHints} onReset={onReset} />
+        ) : (
+          <OtherFormat sniffed={sniffed} onReset={onReset} />
+        )}
         <Preview
           sniffed={sniffed}
           plan={plan}
@@ -320,6 +332,71 @@ function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, o
     </div>
   )
 }
+
+/** Of files that are neither UTF-8 nor marked: which one it is only a person can tell. */
+const ENCODINGS = ['windows-1252', 'windows-1250', 'windows-1251', 'iso-8859-2', 'utf-16le', 'utf-16be', 'shift_jis', 'gb18030']
+
+interface EncodingProps {
+  readonly file: File
+  readonly guessed: string
+  readonly onConverted: (file: File) => void
+}
+
+/** Only UTF-8 can be loaded, so the browser writes the file anew. */
+function Encoding({ file, guessed, onConverted }: EncodingProps) {
+  const [encoding, setEncoding] = useState(guessed)
+  const convert = useMutation({
+    mutationFn: async () => {
+      const text = file.stream().pipeThrough(new TextDecoderStream(encoding)).pipeThrough(new TextEncoderStream())
+      return new File([await new Response(text).blob()], file.name, { type: file.type, lastModified: file.lastModified })
+    },
+    onSuccess: onConverted,
+  })
+  const sample = useQuery({
+    queryKey: ['text of', file.name, file.size, file.lastModified, encoding],
+    queryFn: async () => new TextDecoder(encoding).decode(await file.slice(0, 2000).arrayBuffer()).slice(0, 400),
+  })
+  return (
+    <section className="card" aria-labelledby="encoding">
+      <header>
+        <h2 id="encoding">Encoding</h2>
+      </header>
+      <Form onSubmit={() => convert.mutate()}>
+        <div className="field">
+          <Label htmlFor="encoding-choice">The file is written in</Label>
+          <select className="input" id="encoding-choice" value={encoding} onChange={(event) => setEncoding(event.target.value)}>
+            {[...new Set([guessed, ...ENCODINGS])].map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+          <span className="hint">Choose the one with which the text below reads right.</span>
+        </div>
+        <pre className="code sunken">{sample.data ?? ''}</pre>
+        {convert.error ? <Problem error={convert.error} /> : null}
+        <button type="submit" className="button primary" disabled={convert.isPending}>
+          Convert to UTF-8
+        </button>
+      </Form>
+    </section>
+  )
+}
+
+const OtherFormat = ({ sniffed: { format, compression }, onReset }: Pick<LoadProps, 'sniffed' | 'onReset'>) => (
+  <section className="card" aria-labelledby="dialect">
+    <header>
+      <h2 id="dialect">How it is written</h2>
+      <button type="button" className="button small push" onClick={onReset}>
+        Another file
+      </button>
+    </header>
+    <p className="inset soft">
+      {format === 'json'
+        ? 'JSON: every object becomes a row. Objects and lists in it stay JSON.'
+        : 'Parquet: its columns become columns of text; objects and lists become JSON.'}
+      {compression ? ` Packed with ${compression}.` : ''}
+    </p>
+  </section>
+)
 
 function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onHints' | 'onReset'>) {
   const { delimiter, enclosure, encoding, compression, hasHeader, lineEnd } = sniffed
@@ -383,12 +460,12 @@ interface PreviewProps {
   readonly onType: (name: string, type: string) => void
 }
 
-function Preview({ sniffed: { columns, preview, problems }, plan, intoTable, onType }: PreviewProps) {
+function Preview({ sniffed: { format, columns, preview, problems }, plan, intoTable, onType }: PreviewProps) {
   return (
     <section className="card" aria-labelledby="head">
       <header>
         <h2 id="head">First rows</h2>
-        <span className="mute fine">{plural(columns.length, 'column')}</span>
+        <span className="mute fine">{format === 'parquet' ? 'shown once it is loaded' : plural(columns.length, 'column')}</span>
         {problems.length > 0 ? <span className="count failed push">{plural(problems.length, 'bad line')}</span> : null}
       </header>
       {problems.length > 0 ? (
@@ -408,51 +485,53 @@ function Preview({ sniffed: { columns, preview, problems }, plan, intoTable, onT
           ))}
         </ul>
       ) : null}
-      <Scroll label="First rows of the file" className="grid">
-        <table className="data-table">
-          <thead>
-            <tr>
-              {columns.map(({ name, type }) => (
-                <th key={name}>
-                  <span className="column-name">{name}</span>
-                  {plan.isTyped && !intoTable ? (
-                    <select
-                      className="input small"
-                      aria-label={`Type of ${name}`}
-                      value={plan.types[name] ?? type}
-                      onChange={(event) => onType(name, event.target.value)}
-                    >
-                      {TYPES.map((one) => (
-                        <option key={one}>{one}</option>
-                      ))}
-                    </select>
-                  ) : (
-                    <span className="fine mute">looks like {type.toLowerCase()}</span>
-                  )}
-                </th>
-              ))}
-              {preview.some((row) => row.length > columns.length) ? (
-                <th>
-                  <span className="column-name failed">no column</span>
-                </th>
-              ) : null}
-            </tr>
-          </thead>
-          <tbody>
-            {preview.map((row, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have no other name
-              <tr key={index} className={row.length === columns.length ? undefined : 'bad-row'}>
-                {row.map((value, at) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: nor have their fields
-                  <td key={at}>
-                    <Value value={value} />
-                  </td>
+      {format === 'parquet' ? null : (
+        <Scroll label="First rows of the file" className="grid">
+          <table className="data-table">
+            <thead>
+              <tr>
+                {columns.map(({ name, type }) => (
+                  <th key={name}>
+                    <span className="column-name">{name}</span>
+                    {plan.isTyped && !intoTable ? (
+                      <select
+                        className="input small"
+                        aria-label={`Type of ${name}`}
+                        value={plan.types[name] ?? type}
+                        onChange={(event) => onType(name, event.target.value)}
+                      >
+                        {TYPES.map((one) => (
+                          <option key={one}>{one}</option>
+                        ))}
+                      </select>
+                    ) : (
+                      <span className="fine mute">looks like {type.toLowerCase()}</span>
+                    )}
+                  </th>
                 ))}
+                {preview.some((row) => row.length > columns.length) ? (
+                  <th>
+                    <span className="column-name failed">no column</span>
+                  </th>
+                ) : null}
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+            </thead>
+            <tbody>
+              {preview.map((row, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: rows of a file have no other name
+                <tr key={index} className={row.length === columns.length ? undefined : 'bad-row'}>
+                  {row.map((value, at) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: nor have their fields
+                    <td key={at}>
+                      <Value value={value} />
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
     </section>
   )
 }
@@ -553,7 +632,7 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
             : 'Every load adds all its rows.'}
         </span>
       </div>
-      <label className="check-line">
+      <label className="check-line" hidden={columns.length === 0}>
         <input type="checkbox" checked={plan.isTyped} onChange={(event) => onChange({ isTyped: event.target.checked })} />
         Columns with types, as the preview suggests
       </label>

@@ -2,13 +2,16 @@
 // The order is always the same: open what is read, write into a scratch folder of the operation, adopt what was written, return. If
 // anything fails on the way, adopted objects are deleted again; after a crash they are unreferenced and the sweeper's.
 
+import { createWriteStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { planCompaction } from './compaction.ts'
-import type { InflateLimits } from './csv/csv-bytes.ts'
+import { type InflateLimits, type LocalSlice, readSlice } from './csv/csv-bytes.ts'
 import { checkDialect } from './csv/csv-dialect.ts'
 import { readHeaderRow } from './csv/csv-header.ts'
+import { type FileFormat, formatOf } from './file-format.ts'
 import { checkStored, load, localSlice } from './load.ts'
 import { createObjectFiles, type FinishedFile, newKey } from './object-files.ts'
 import { planOpenShape } from './open-shape.ts'
@@ -63,6 +66,25 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
     const slice = source.slices[0]
     if (!slice) return []
     return files.withLocal([slice.key], (local) => readHeaderRow(localSlice(slice, local), { dialect, limits, maxColumns }))
+  }
+
+  const withCsv: TableEngine['withCsv'] = async ({ slices, name }, work, run = {}) => {
+    run.signal?.throwIfAborted()
+    const [first] = slices
+    const format = first && (await files.withLocal([first.key], (local) => formatOfSlice(localSlice(first, local), limits)))
+    if (!format || format === 'csv') return work(undefined)
+    return files.inScratch(async (dir) => {
+      const path = join(dir, 'converted.csv')
+      const keys = slices.map(({ key }) => key)
+      const { bytes } = await files.withLocal(keys, async (local) => {
+        const plain = await Promise.all(
+          slices.map((slice, i) => unpackedSlice(localSlice(slice, local), join(dir, `slice-${i}`), limits)),
+        )
+        const job = { kind: 'convertFile', format, name, files: plain, outPath: path, maxRowBytes } as const
+        return pool.run({ ...job, maxBytes: limits.maxInflatedBytes }, 'long', run)
+      })
+      return work({ path, bytes })
+    })
   }
 
   async function unload(request: UnloadRequest, run: RunOptions = {}): Promise<UnloadResult> {
@@ -198,6 +220,7 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
 
   return {
     readHeader,
+    withCsv,
     load: (request, run = {}) => load({ pool, files, limits, maxRowBytes, maxColumns, uriPrefix }, request, run),
     unload,
     deleteRows,
@@ -226,3 +249,15 @@ const inflateLimits = ({ maxInflatedBytes = 2 ** 40, maxInflateRatio = 500 }: Ta
   maxInflatedBytes,
   maxInflateRatio,
 })
+
+async function formatOfSlice(slice: LocalSlice, limits: InflateLimits): Promise<FileFormat> {
+  for await (const chunk of readSlice(slice, limits)) return formatOf(chunk)
+  return 'csv'
+}
+
+/** DuckDB reads the name of a file to find out how it is packed, and these have none. */
+async function unpackedSlice(slice: LocalSlice, path: string, limits: InflateLimits): Promise<string> {
+  if (!slice.gzip) return slice.path
+  await pipeline(readSlice(slice, limits), createWriteStream(path))
+  return path
+}

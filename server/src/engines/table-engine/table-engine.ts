@@ -60,6 +60,15 @@ export interface TableEngine {
   /** The first row of a CSV file, to decide names and columns before `load`. Reads no more than that row (at most 1 MiB). */
   readHeader(source: CsvSource, run?: RunOptions): Promise<readonly string[]>
   /**
+   * Passes the file as CSV to `work`, if it is JSON, JSON lines or Parquet; nothing if it is CSV already. The file is gone when `work` has
+   * ended. What cannot be read throws `storage.tables.fileUnreadable`.
+   */
+  withCsv<T>(
+    source: { readonly slices: readonly CsvSlice[]; readonly name: string },
+    work: (csv: { readonly path: string; readonly bytes: number } | undefined) => Promise<T>,
+    run?: RunOptions,
+  ): Promise<T>
+  /**
    * CSV, or Parquet files of another engine, into the table. Bad input throws `invalidCsv`, `rowTooLarge`, `storage.tables.invalidValue` or
    * `iceberg.fileRefused` and loads nothing.
    */

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../../../contract/error-codes.ts'
 import type { ErrorDetails } from '../../kit/errors.ts'
 import type { InflateLimits, LocalSlice } from './csv/csv-bytes.ts'
 import type { DialectBytes } from './csv/csv-dialect.ts'
+import type { FileFormat } from './file-format.ts'
 import type { LocalPaths } from './relation.ts'
 import type { DeleteFile, Segment, TableSnapshot } from './snapshot.ts'
 import type {
@@ -36,6 +37,22 @@ export interface LoadSlicesJob {
   readonly outPath: string
   /** A folder of the job's own. */
   readonly workDir: string
+}
+
+/** One CSV file with a header out of files of another format. */
+export interface ConvertFileJob {
+  readonly kind: 'convertFile'
+  readonly format: Exclude<FileFormat, 'csv'>
+  /** What messages call the file. */
+  readonly name: string
+  readonly files: readonly string[]
+  readonly outPath: string
+  readonly maxRowBytes: number
+  readonly maxBytes: number
+}
+
+export interface ConvertedFile {
+  readonly bytes: number
 }
 
 export interface LoadedSegment {
@@ -129,6 +146,7 @@ export interface UnloadedFiles {
 
 export interface Jobs {
   readonly loadSlices: { readonly job: LoadSlicesJob; readonly result: LoadedSegment }
+  readonly convertFile: { readonly job: ConvertFileJob; readonly result: ConvertedFile }
   readonly resolveKeys: { readonly job: ResolveKeysJob; readonly result: ResolvedKeys }
   readonly deleteRows: { readonly job: DeleteRowsJob; readonly result: DeletedRows }
   readonly nameDeletes: { readonly job: NameDeletesJob; readonly result: Readonly<Record<string, SegmentChange>> }

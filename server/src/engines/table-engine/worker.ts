@@ -4,6 +4,7 @@
 import { flushCompileCache } from 'node:module'
 import type { DuckDBInstance } from '@duckdb/node-api'
 import { PlatformError } from '../../kit/errors.ts'
+import { convertFile } from './convert-file.ts'
 import { connect, type Database, openInstance } from './database.ts'
 import { checkFiles } from './foreign-files.ts'
 import { loadSlices, nameDuckDbError, outOfMemory } from './load-slices.ts'
@@ -15,6 +16,7 @@ import type { FromWorker, Jobs, ToWorker, WorkerError, WorkerJob, WorkerSettings
 
 const HANDLERS: { [Kind in keyof Jobs]: (db: Database, job: Jobs[Kind]['job']) => Promise<Jobs[Kind]['result']> } = {
   loadSlices,
+  convertFile,
   resolveKeys,
   deleteRows,
   nameDeletes,

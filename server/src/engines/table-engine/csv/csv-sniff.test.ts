@@ -147,3 +147,12 @@ test('nothing, blank lines and random bytes are answered', () => {
     assert.ok(sniff(bytes, { isWhole: round % 2 === 0 }).problems.length <= 20)
   }
 })
+
+test('a quote that is never closed is named, and is no reason to take another enclosure', () => {
+  const found = sniffCsv(Buffer.from('id,name\n1,"Tea\n2,Milk\n3,Bread\n'), { isWhole: true })
+  assert.equal(found.enclosure, '"')
+  assert.deepEqual(
+    found.problems.map(({ kind }) => kind),
+    ['unterminatedQuote'],
+  )
+})

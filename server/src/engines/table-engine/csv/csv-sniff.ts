@@ -44,7 +44,7 @@ export interface SniffedColumn {
 }
 
 export interface SniffedProblem {
-  readonly kind: CsvProblemKind | 'encoding'
+  readonly kind: CsvProblemKind | 'encoding' | 'json'
   /** From 1 on. */
   readonly line: number
   readonly column: number
@@ -156,8 +156,11 @@ function dialectOf(text: string, hints: SniffHints): Dialect {
   checkDialect(defined({ delimiter: hints.delimiter, enclosure: hints.enclosure }))
   const { enclosure } = hints
   const delimiter = hints.delimiter === '\\t' ? '\t' : hints.delimiter
+  // An enclosure that does not occur reads a file with an unclosed quote without a complaint.
+  const used = ENCLOSURES.filter((one) => one === '"' || text.includes(one))
+  const enclosures = enclosure === undefined ? used : [enclosure]
   const candidates = (delimiter === undefined ? DELIMITERS : [delimiter]).flatMap((d) =>
-    (enclosure === undefined ? ENCLOSURES : [enclosure]).map((e) => ({ delimiter: d, enclosure: e })),
+    enclosures.map((e) => ({ delimiter: d, enclosure: e })),
   )
   const judged = candidates.map((dialect) => ({ dialect, score: scoreOf(text, dialect) }))
   return judged.reduce((best, one) => (one.score > best.score ? one : best)).dialect

@@ -30,6 +30,9 @@ const BodyHints = Type.Object({
 
 const Sniffed = Type.Object(
   {
+    format: Type.String({
+      description: 'csv, json (a list of objects, or JSON lines) or parquet. The columns of Parquet are read by the load.',
+    }),
     compression: Nullable(Type.String({ description: 'gzip, zstd or null.' })),
     encoding: Type.String({ description: 'utf-8, or what the file seems to be written in; only utf-8 can be loaded.' }),
     hasByteOrderMark: Type.Boolean(),
@@ -115,7 +118,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
       {
         config: {
           operation: 'files.sniff',
-          summary: 'How the CSV in a file seems to be written, and its first bad lines',
+          summary: 'What a file is and how its CSV seems to be written, and its first bad lines',
           needs: 'ownFile',
         },
         schema: { params: ById, querystring: Type.Object(Hints), response: { 200: SniffedView } },
@@ -129,7 +132,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
         config: {
           operation: 'files.sniffBody',
           onlyReads: true,
-          summary: 'How the CSV in the request seems to be written, and its first bad lines',
+          summary: 'What the file in the request is and how its CSV seems to be written, and its first bad lines',
           needs: 'token',
           body: 'bytes',
           consumes: ['text/csv', '*/*'],

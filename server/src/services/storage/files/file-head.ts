@@ -5,6 +5,8 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import type { ObjectStore } from '../../../engines/object-store/object-store.ts'
 import { type SniffedCsv, type SniffHints, sniffCsv } from '../../../engines/table-engine/csv/csv-sniff.ts'
+import { type FileFormat, formatOf } from '../../../engines/table-engine/file-format.ts'
+import { sniffJson } from '../../../engines/table-engine/json-sniff.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Actor } from '../../../model/actor.ts'
 import type { FileSlice, FileSlices } from './file-slices.ts'
@@ -21,6 +23,7 @@ export interface FileHead {
 }
 
 export interface SniffedFile extends SniffedCsv {
+  readonly format: FileFormat
   readonly compression: Compression | null
   readonly sampledBytes: number
   readonly isWhole: boolean
@@ -156,7 +159,27 @@ const sniffed = (
   compression: Compression | null,
   isWhole: boolean,
   hints: Omit<SniffHints, 'isWhole'>,
-): SniffedFile => ({ ...sniffCsv(bytes, { ...hints, isWhole }), compression, sampledBytes: bytes.length, isWhole })
+): SniffedFile => {
+  const format = formatOf(bytes)
+  const found = format === 'csv' ? sniffCsv(bytes, { ...hints, isWhole }) : { ...NOT_CSV, ...contentOf(format, bytes) }
+  return { ...found, format, compression, sampledBytes: bytes.length, isWhole }
+}
+
+/** What is said of lines counts for CSV alone. */
+const NOT_CSV = {
+  encoding: 'utf-8',
+  hasByteOrderMark: false,
+  delimiter: ',',
+  enclosure: '"',
+  lineEnd: 'lf',
+  hasHeader: true,
+} as const
+
+/** The columns of a Parquet file are named at its end, which the beginning does not have. */
+const contentOf = (format: 'json' | 'parquet', bytes: Buffer) =>
+  format === 'json'
+    ? sniffJson(bytes.toString('utf8').replace(/^\uFEFF/, ''))
+    : { columns: [], rows: 0, preview: [], problems: [], isLoadable: true }
 
 const packedAs = (start: Buffer): Compression | null =>
   MAGIC.find(([, magic]) => magic.every((byte, i) => start[i] === byte))?.[0] ?? null

@@ -303,3 +303,53 @@ test('a strategy that files are not loaded with is refused', async () => {
   assert.equal((await load('upsert')).status, 202)
   assert.equal((await load('insert')).status, 400)
 })
+
+test('JSON, JSON lines and Parquet are loaded as tables, packed or not, and what cannot be read is refused with the reason', async () => {
+  const stack = await startProject()
+  const { bucket, create, upload, finish, load, rows } = tableClient(stack)
+  await bucket()
+  const sniff = async (body: Buffer) =>
+    (
+      await stack.request('POST', '/v2/storage/files/sniff', {
+        body: new Uint8Array(body),
+        headers: { 'content-type': 'application/octet-stream' },
+      })
+    ).json<{ format: string; rows: number; columns: { name: string; type: string }[]; preview: string[][] }>()
+  const list = '[{"id": 1, "name": "Tea, \\"green\\"", "tags": ["a", "b"]},\n {"id": 2, "late": "2026-01-31T12:00:00Z"}]'
+  const found = await sniff(Buffer.from(list))
+  assert.deepEqual([found.format, found.rows, found.columns.map(({ name }) => name)], ['json', 2, ['id', 'name', 'tags', 'late']])
+  assert.deepEqual(found.preview[0], ['1', 'Tea, "green"', '["a","b"]', ''])
+  const expected = [
+    ['1', 'Tea, "green"', '["a","b"]', ''],
+    ['2', '', '', '2026-01-31T12:00:00Z'],
+  ]
+  const ordered = (table: string) => rows(table, 'orderBy[0][column]=id')
+  await create('in.c-main', 'list', list)
+  assert.deepEqual(await ordered('in.c-main.list'), expected)
+  const lines = '{"id":1,"name":"Tea, \\"green\\"","tags":["a","b"]}\n{"id":2,"late":"2026-01-31T12:00:00Z"}\n'
+  await create('in.c-main', 'lines', gzipSync(lines))
+  assert.deepEqual(await ordered('in.c-main.lines'), expected)
+  await load('in.c-main.lines', '{"id":3,"name":"Milk","tags":null,"late":null}\n', { incremental: true })
+  assert.equal((await ordered('in.c-main.lines')).length, 3)
+
+  const made = await finish(
+    await stack.request('POST', '/v2/storage/tables/in.c-main.list/export-async', { form: { fileType: 'parquet' } }),
+  )
+  const { file } = made.results as { file: { id: number } }
+  const copied = await finish(
+    await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-async', { json: { name: 'copy', dataFileId: file.id } }),
+  )
+  assert.equal(copied.status, 'success', JSON.stringify(copied.error))
+  assert.deepEqual(await ordered('in.c-main.copy'), expected)
+
+  const broken = await finish(
+    await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-async', {
+      json: { name: 'broken', dataFileId: await upload('{"id": 1}\n{"id": \n') },
+    }),
+  )
+  assert.equal(broken.error?.code, 'storage.tables.fileUnreadable')
+  assert.match(broken.error?.message ?? '', /looks like JSON, but cannot be read: /)
+  assert.doesNotMatch(broken.error?.message ?? '', /\/tmp|scratch/)
+  await create('in.c-main', 'odd', '{"a":1}\n', { columns: ['text'], enclosure: '' })
+  assert.deepEqual(await rows('in.c-main.odd'), [['{"a":1}']], 'who names the columns has a CSV file')
+})

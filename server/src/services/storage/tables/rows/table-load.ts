@@ -117,7 +117,7 @@ export interface OpenSource {
 
 export interface LoadDeps {
   readonly parts: TableParts
-  readonly engine: Pick<TableEngine, 'readHeader' | 'load' | 'deleteRows' | 'findDuplicateKey' | 'compact'>
+  readonly engine: Pick<TableEngine, 'readHeader' | 'withCsv' | 'load' | 'deleteRows' | 'findDuplicateKey' | 'compact'>
   /** Which objects hold the bytes of a file, in order. */
   readonly openFile: (projectId: number, fileId: number) => Promise<OpenSource>
   /** The rows of a table of a workspace as one CSV file with a header; `remove` when they are loaded. */
@@ -162,7 +162,9 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     const { source } = input
     await bucketOf(input, run.job.projectId)
     if (source.type === 'file') {
-      const prepared = await prepareCreate(run, input, await openFile(run.job.projectId, source.fileId))
+      const prepared = await fromFile(run, source.fileId, input.csv, (opened, csv) =>
+        prepareCreate(run, { ...input, csv }, opened),
+      )
       return run.publish(prepared.publish)
     }
     if (source.type === 'workspace')
@@ -200,8 +202,37 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
         run.publish((await prepareImport(run, { ...input, csv: {} }, opened)).publish),
       )
     if (input.source.type !== 'file') throw new PlatformError('storage.jobs.workerLost')
-    const prepared = await prepareImport(run, input, await openFile(run.job.projectId, input.source.fileId))
+    const prepared = await fromFile(run, input.source.fileId, input.csv, (opened, csv) =>
+      prepareImport(run, { ...input, csv }, opened),
+    )
     await run.publish(prepared.publish)
+  }
+
+  /** A file as it is, or, when it is JSON or Parquet, the CSV made of it. What a request says of its lines is then of no use. */
+  async function fromFile(
+    run: LoadRun,
+    fileId: number,
+    csv: CsvOptions,
+    prepare: (source: OpenSource, csv: CsvOptions) => Promise<PreparedLoad>,
+  ): Promise<PreparedLoad> {
+    const opened = await openFile(run.job.projectId, fileId)
+    if (csv.columns || csv.withoutHeaders) return prepare(opened, csv) // rows of a CSV file, whatever they look like
+    const { name } = opened
+    return engine.withCsv(
+      opened,
+      (converted) =>
+        converted
+          ? prepare(
+              {
+                ...opened,
+                isSliced: false,
+                slices: [{ key: localKey(converted.path), gzip: false, name, sizeBytes: converted.bytes }],
+              },
+              {},
+            )
+          : prepare(opened, csv),
+      { signal: run.signal },
+    )
   }
 
   async function fromWorkspace(

@@ -26,6 +26,7 @@ const OPTIONAL = ['pg-native', 'pg-cloudflare', 'cpu-features', /\.node$/]
 const PROGRAMS: readonly (readonly string[])[] = [
   ['server/src/main.ts', 'cli/src/main.ts'],
   ['components/http-extractor/src/main.ts'],
+  ['components/database-extractor/src/main.ts'],
   ['components/processors/src/main.ts'],
   ['components/folders/src/main.ts'],
 ]

@@ -92,6 +92,7 @@ const TABLE_RESULT = {
   unload_strategy: optional(Text),
   tags: optional(Type.Array(Text)),
   write_always: optional(Flag),
+  treat_values_as_null: optional(Type.Array(Text)),
   metadata: optional(MetadataList),
   column_metadata: optional(Type.Union([Type.Record(Text, MetadataList), Type.Array(Type.Never())])),
   description: optional(Text),

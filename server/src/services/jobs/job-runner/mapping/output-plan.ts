@@ -143,7 +143,7 @@ function planTable(
     enclosure: merged.enclosure ?? '"',
     schema:
       schema && context.dataTypesSupport === 'authoritative' ? schema.map((column) => columnSchema(column, nameOf)) : undefined,
-    nullValues: mapping.nullValues,
+    nullValues: merged.treat_values_as_null ?? mapping.nullValues,
     modifications: mapping.tableModifications,
     deduplication: merged.deduplication_strategy ?? undefined,
     deleteWhere: rules.rules,

@@ -1,0 +1,230 @@
+// MySQL and MariaDB: rows stream in the text protocol, so that every number arrives as the server writes it.
+
+import mysql, { type FieldPacket, type RowDataPacket } from 'mysql2'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import type { ServerSettings } from '../configuration.ts'
+import { CONNECT_MS, type Way } from '../connect.ts'
+import { createCsvFile } from '../csv-file.ts'
+import { asSocket } from './as-socket.ts'
+import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
+import { numericType } from './numeric-type.ts'
+
+type Bytes = (Buffer | null)[]
+type Cells = (string | null)[]
+
+export async function openMysql(settings: ServerSettings, way: Way): Promise<Database> {
+  const { host, user, password, database, tls } = settings
+  const connection = mysql.createConnection({
+    stream: () => asSocket(way.stream),
+    ...{ host, user, password, database },
+    ...(tls && {
+      ssl: {
+        ...(tls.ca && { ca: tls.ca }),
+        ...(tls.cert && { cert: tls.cert }),
+        ...(tls.key && { key: tls.key }),
+        rejectUnauthorized: tls.verify,
+      },
+    }),
+    charset: 'utf8mb4',
+    connectTimeout: CONNECT_MS,
+    rowsAsArray: true,
+    typeCast: (field) => field.buffer(), // decoded by what is known of the column
+  })
+  connection.on('error', () => {}) // the statement that runs fails with it
+  const send = (sql: string, values: readonly unknown[]): Promise<{ rows: Bytes[]; fields: readonly FieldPacket[] }> =>
+    new Promise((done, fail) => {
+      connection.query<RowDataPacket[][]>(
+        { sql, values: [...values] },
+        (error, rows, fields) =>
+          error ? fail(error) : done({ rows: (Array.isArray(rows) ? rows : []) as unknown as Bytes[], fields: fields ?? [] }), // by rowsAsArray and cellOf
+      )
+    })
+  const ask = async (
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<{ rows: Cells[]; fields: readonly FieldPacket[] }> => {
+    const { rows, fields } = await send(sql, values)
+    return { rows: rows.map((row) => row.map(textOf)), fields }
+  }
+  try {
+    await new Promise<void>((done, fail) => connection.connect((error) => (error ? fail(error) : done())))
+    await ask("set session time_zone = '+00:00', sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', sql_select_limit = default")
+    await ask('start transaction with consistent snapshot, read only')
+  } catch (error) {
+    way.close()
+    throw error
+  }
+
+  async function describe(source: Source): Promise<Description> {
+    if (source.kind === 'query') {
+      const { fields } = await ask(`select * from ${relation(source)} limit 0`)
+      return { columns: fields.map(columnOfResult), primaryKey: [] }
+    }
+    const { schema, name } = source.table
+    const { rows } = await ask(
+      'select column_name, column_type, column_key from information_schema.columns where table_schema = coalesce(?, database()) and table_name = ? order by ordinal_position',
+      [schema || null, name],
+    )
+    if (rows.length === 0) throw new UserError(`The table ${tableOf(source)} does not exist, or the user may not read it.`)
+    const columns = rows.map(([column, native]) => columnOf(column ?? '', (native ?? '').toLowerCase()))
+    const wanted = source.columns
+    const unknown = wanted?.find((one) => !columns.some((column) => column.name === one))
+    if (unknown !== undefined)
+      throw new UserError(`The table has no column "${unknown}". It has ${columns.map((column) => column.name).join(', ')}.`)
+    return {
+      columns: wanted ? wanted.flatMap((one) => columns.filter((column) => column.name === one)) : columns,
+      primaryKey: rows.filter(([, , key]) => key === 'PRI').map(([column]) => column ?? ''),
+    }
+  }
+
+  return {
+    describe,
+    async listSchemas() {
+      const { rows } = await ask(
+        "select schema_name from information_schema.schemata where schema_name not in ('information_schema', 'mysql', 'performance_schema', 'sys') order by 1",
+      )
+      return rows.map(([name]) => name ?? '')
+    },
+    async listTables(schema) {
+      const { rows } = await ask(
+        'select table_schema, table_name, table_type, table_rows from information_schema.tables where table_schema = coalesce(?, database()) order by 1, 2',
+        [schema ?? null],
+      )
+      return rows.map(
+        ([owner, name, kind, estimate]): ListedTable => ({
+          schema: owner ?? '',
+          name: name ?? '',
+          kind: kind?.endsWith('VIEW') ? 'view' : 'table',
+          ...(estimate !== null && estimate !== undefined && { estimatedRows: Number(estimate) }),
+        }),
+      )
+    },
+    async greatest(source, column) {
+      return (await ask(`select max(${quoted(column.name)}) from ${relation(source)}`)).rows[0]?.[0] ?? undefined
+    },
+    async read({ source, columns, range, path, nullMarker, invalidAsNull }) {
+      const csv = await createCsvFile(path, nullMarker)
+      const readers = columns.map((column) => readerOf(column, invalidAsNull))
+      let count = 0
+      try {
+        const sql = `select ${columns.map(selected).join(', ')} from ${relation(source)}${rangeOf(range)}`
+        for await (const row of connection.query({ sql }).stream({ highWaterMark: 1000 }) as AsyncIterable<Bytes>) {
+          await csv.write(row.map((value, at) => readers[at]?.(value) ?? null))
+          count++
+        }
+      } finally {
+        await csv.close()
+      }
+      return count
+    },
+    async preview(source, limit) {
+      const { columns } = await describe(source)
+      const { rows } = await send(`select ${columns.map(selected).join(', ')} from ${relation(source)} limit ${limit}`, [])
+      const readers = columns.map((column) => readerOf(column, false))
+      return rows.map((row) => row.map((value, at) => readers[at]?.(value) ?? null))
+    },
+    async close() {
+      connection.destroy()
+      way.close()
+    },
+  }
+}
+
+/** Of BINARY, VARBINARY, BLOB and BIT: bytes as hexadecimal digits. The wire says of a text only that it has a character set. */
+const isBinary = ({ native }: SourceColumn): boolean => /binary|blob|^bit/.test(native)
+
+const textOf = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null
+const hexOf = (bytes: Buffer | null): string | null => (bytes === null ? null : `0x${bytes.toString('hex')}`)
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+const tableOf = ({ table }: Source & { kind: 'table' }): string =>
+  `${table.schema === '' ? '' : `${quoted(table.schema)}.`}${quoted(table.name)}`
+
+function relation(source: Source): string {
+  if (source.kind === 'query') return `(${source.text}\n) as source`
+  return source.filter === undefined ? tableOf(source) : `(select * from ${tableOf(source)} where (${source.filter}\n)) as source`
+}
+
+const GEOMETRY = /^(geometry|point|linestring|polygon|multi|geomcollection|geometrycollection)/
+
+const selected = ({ name, native }: SourceColumn): string => (GEOMETRY.test(native) ? `ST_AsText(${quoted(name)})` : quoted(name))
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+function rangeOf(range: Range | undefined): string {
+  if (!range) return ''
+  const { column, from, upTo, lookback } = range
+  const name = quoted(column.name)
+  if (from === undefined) return ` where ${name} <= ${literal(upTo)} or ${name} is null`
+  const isTime = column.base === 'TIMESTAMP' || column.base === 'DATE'
+  const start =
+    lookback === 0 ? literal(from) : isTime ? `${literal(from)} - interval ${lookback} second` : `${literal(from)} - ${lookback}`
+  return ` where ${name} between ${start} and ${literal(upTo)}`
+}
+
+type Reader = (bytes: Buffer | null) => string | null
+
+/** A date of zeros is no date. */
+function readerOf(column: SourceColumn, invalidAsNull: boolean): Reader {
+  if (isBinary(column)) return hexOf
+  if (!invalidAsNull || (column.base !== 'DATE' && column.base !== 'TIMESTAMP')) return textOf
+  return (bytes) => {
+    const text = textOf(bytes)
+    return text !== null && /^(0000|\d{4}-00|\d{4}-\d\d-00)/.test(text) ? null : text
+  }
+}
+
+const BASE: Readonly<Record<string, BaseType>> = {
+  ...{ tinyint: 'INTEGER', smallint: 'INTEGER', mediumint: 'INTEGER', int: 'INTEGER', integer: 'INTEGER' },
+  ...{ float: 'FLOAT', double: 'FLOAT', date: 'DATE', datetime: 'TIMESTAMP', timestamp: 'TIMESTAMP', year: 'INTEGER' },
+}
+
+function columnOf(name: string, native: string): SourceColumn {
+  const word = /^[a-z]+/.exec(native)?.[0] ?? ''
+  if (Object.hasOwn(BASE, word)) return { name, native, base: BASE[word]! } // just looked up
+  // Unsigned ones reach beyond the INTEGER of a table.
+  if (word === 'bigint') return { name, native, ...(native.includes('unsigned') ? numericType('(20,0)') : { base: 'INTEGER' }) }
+  if (word === 'decimal') return { name, native, ...numericType(native.includes('(') ? native : '(10,0)') }
+  const isText = /^(char|varchar|tinytext|text|mediumtext|longtext)\b/.test(native)
+  return { name, native, base: 'STRING', ...(!isText && { asText: 'tables have no such type' }) }
+}
+
+/** Names of the wire's type numbers, for results of queries, which have no declared types. */
+const WIRE: Readonly<Record<number, string>> = {
+  ...{
+    0: 'decimal',
+    1: 'tinyint',
+    2: 'smallint',
+    3: 'int',
+    4: 'float',
+    5: 'double',
+    7: 'timestamp',
+    8: 'bigint',
+    9: 'mediumint',
+  },
+  ...{ 10: 'date', 11: 'time', 12: 'datetime', 13: 'year', 15: 'varchar', 16: 'bit', 245: 'json', 246: 'decimal' },
+  ...{
+    247: 'enum',
+    248: 'set',
+    249: 'tinytext',
+    250: 'mediumtext',
+    251: 'longtext',
+    252: 'text',
+    253: 'varchar',
+    254: 'char',
+    255: 'geometry',
+  },
+}
+const UNSIGNED = 32
+const BINARY_CHARSET = 63
+
+function columnOfResult({ name, columnType, columnLength, decimals, flags, characterSet }: FieldPacket): SourceColumn {
+  const wire = WIRE[columnType ?? 253] ?? 'varchar'
+  const word = characterSet === BINARY_CHARSET && /text|char/.test(wire) ? 'blob' : wire
+  const isUnsigned = ((flags as number) & UNSIGNED) !== 0
+  if (word !== 'decimal') return columnOf(name, isUnsigned ? `${word} unsigned` : word)
+  // The length counts the sign and the point.
+  const precision = (columnLength ?? 0) - (isUnsigned ? 0 : 1) - (decimals > 0 ? 1 : 0)
+  return columnOf(name, `decimal(${precision},${decimals})`)
+}

@@ -1,0 +1,160 @@
+// PostgreSQL: everything is read in one transaction, so in one state of the database, and rows are copied as the server writes them.
+
+import { createWriteStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import type { ServerSettings } from '../configuration.ts'
+import { CONNECT_MS, type Way } from '../connect.ts'
+import { asSocket } from './as-socket.ts'
+import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
+import { numericType } from './numeric-type.ts'
+
+export async function openPostgresql(settings: ServerSettings, way: Way): Promise<Database> {
+  const { host, user, password, database, tls } = settings
+  const client = new pg.Client({
+    stream: () => asSocket(way.stream),
+    ...{ host, user, password, database },
+    ssl: tls ? { ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: tls.verify, servername: host } : false,
+    application_name: 'millrace',
+    connectionTimeoutMillis: CONNECT_MS,
+    types: { getTypeParser: () => (value: unknown) => value }, // every value as the server writes it
+  })
+  client.on('error', () => {}) // the statement that runs fails with it
+  const ask = async (text: string, values: readonly unknown[] = []): Promise<pg.QueryArrayResult<(string | null)[]>> =>
+    client.query<(string | null)[]>({ text, values: [...values], rowMode: 'array' })
+  try {
+    await client.connect()
+    await client.query(
+      "set time zone 'UTC'; set datestyle to 'ISO'; set intervalstyle to 'iso_8601'; set client_encoding to 'UTF8'",
+    )
+    await client.query('begin isolation level repeatable read read only')
+  } catch (error) {
+    way.close()
+    throw error
+  }
+
+  async function describe(source: Source): Promise<Description> {
+    const { fields } = await ask(`select * from ${relation(source)} limit 0`)
+    const natives = await ask(
+      'select format_type(oid, modifier) from unnest($1::oid[], $2::int[]) with ordinality as t (oid, modifier, at) order by at',
+      [fields.map(({ dataTypeID }) => dataTypeID), fields.map(({ dataTypeModifier }) => dataTypeModifier)],
+    )
+    const columns = fields.map(({ name }, at) => columnOf(name, natives.rows[at]?.[0] ?? 'unknown'))
+    const wanted = source.kind === 'table' ? source.columns : undefined
+    const unknown = wanted?.find((name) => !columns.some((column) => column.name === name))
+    if (unknown !== undefined)
+      throw new UserError(`The table has no column "${unknown}". It has ${columns.map(({ name }) => name).join(', ')}.`)
+    return {
+      columns: wanted ? wanted.flatMap((name) => columns.filter((column) => column.name === name)) : columns,
+      primaryKey: source.kind === 'table' ? await keyOf(source) : [],
+    }
+  }
+
+  async function keyOf(source: Source & { kind: 'table' }): Promise<readonly string[]> {
+    const { rows } = await ask(
+      `select a.attname from pg_index i join unnest(i.indkey) with ordinality as k (attnum, at) on true
+       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+       where i.indrelid = to_regclass($1) and i.indisprimary order by k.at`,
+      [tableOf(source)],
+    )
+    return rows.map(([name]) => name ?? '')
+  }
+
+  return {
+    describe,
+    async listSchemas() {
+      const { rows } = await ask(
+        `select nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema'
+         and has_schema_privilege(oid, 'usage') order by 1`,
+      )
+      return rows.map(([name]) => name ?? '')
+    },
+    async listTables(schema) {
+      const { rows } = await ask(
+        `select n.nspname, c.relname, c.relkind, c.reltuples::bigint from pg_class c join pg_namespace n on n.oid = c.relnamespace
+         where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'
+         and ($1::text is null or n.nspname = $1) and has_table_privilege(c.oid, 'select') order by 1, 2`,
+        [schema ?? null],
+      )
+      return rows.map(([owner, name, kind, estimate]): ListedTable => {
+        const rowsThere = Number(estimate)
+        return {
+          schema: owner ?? '',
+          name: name ?? '',
+          kind: kind === 'v' || kind === 'm' ? 'view' : 'table',
+          ...(rowsThere >= 0 && kind !== 'v' && { estimatedRows: rowsThere }), // -1: never counted
+        }
+      })
+    },
+    async greatest(source, column) {
+      const { rows } = await ask(`select max(${quoted(column.name)})::text from ${relation(source)}`)
+      return rows[0]?.[0] ?? undefined
+    },
+    async read({ source, columns, range, path, nullMarker, invalidAsNull }) {
+      const rows = `select ${columns.map((column) => selected(column, invalidAsNull)).join(', ')} from ${relation(source)}${rangeOf(range)}`
+      const copy = client.query(copyTo(`copy (${rows}) to stdout (format csv, null ${pg.escapeLiteral(nullMarker)})`))
+      await pipeline(copy, createWriteStream(path))
+      return copy.rowCount
+    },
+    async preview(source, limit) {
+      const { columns } = await describe(source)
+      const wanted = columns.map(({ name }) => `${quoted(name)}::text`).join(', ')
+      return (await ask(`select ${wanted} from ${relation(source)} limit ${limit}`)).rows
+    },
+    async close() {
+      await client.end().catch(() => {}) // it may be lost already
+      way.close()
+    },
+  }
+}
+
+const quoted = (name: string): string => pg.escapeIdentifier(name)
+
+const tableOf = ({ table }: Source & { kind: 'table' }): string =>
+  `${table.schema === '' ? '' : `${quoted(table.schema)}.`}${quoted(table.name)}`
+
+function relation(source: Source): string {
+  if (source.kind === 'query') return `(${source.text}\n) as source`
+  return source.filter === undefined ? tableOf(source) : `(select * from ${tableOf(source)} where (${source.filter}\n)) as source`
+}
+
+/** What the server writes for these would be read differently, or not at all. */
+function selected({ name, native, base }: SourceColumn, invalidAsNull: boolean): string {
+  const column = quoted(name)
+  if (/^(geometry|geography)\b/.test(native)) return `ST_AsText(${column})`
+  const value = /^timestamp(\(\d\))? with time zone$/.test(native) ? `${column} at time zone 'UTC'` : column
+  if (!invalidAsNull) return value
+  if (base === 'NUMERIC') return `nullif(${column}, 'NaN')`
+  if (base !== 'DATE' && base !== 'TIMESTAMP') return value
+  return `case when ${column} >= '0001-01-01' and ${column} < '10000-01-01' then ${value} end`
+}
+
+function rangeOf(range: Range | undefined): string {
+  if (!range) return ''
+  const { column, from, upTo, lookback } = range
+  const [name, type] = [quoted(column.name), column.native]
+  const value = (text: string) => `${pg.escapeLiteral(text)}::${type}`
+  if (from === undefined) return ` where ${name} <= ${value(upTo)} or ${name} is null`
+  const back = lookback === 0 ? '' : ` - ${/^(timestamp|date)/.test(type) ? `interval '${lookback} seconds'` : lookback}`
+  return ` where ${name} between ${value(from)}${back} and ${value(upTo)}`
+}
+
+const BASE: Readonly<Record<string, BaseType>> = {
+  smallint: 'INTEGER',
+  integer: 'INTEGER',
+  bigint: 'INTEGER',
+  real: 'FLOAT',
+  'double precision': 'FLOAT',
+  boolean: 'BOOLEAN',
+  date: 'DATE',
+}
+
+function columnOf(name: string, native: string): SourceColumn {
+  if (Object.hasOwn(BASE, native)) return { name, native, base: BASE[native]! } // just looked up
+  if (/^timestamp/.test(native)) return { name, native, base: 'TIMESTAMP' }
+  if (/^numeric\b(?!.*\[\])/.test(native)) return { name, native, ...numericType(native) }
+  const isText = /^(text|character varying|character|"char"|name|citext)\b(?!.*\[\])/.test(native)
+  return { name, native, base: 'STRING', ...(!isText && { asText: 'tables have no such type' }) }
+}

@@ -1,0 +1,139 @@
+// A SQLite file. Node's permission model does not hold for files that SQLite opens, so the path is checked here and ATTACH is refused.
+
+import { realpathSync, statSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import { createCsvFile } from '../csv-file.ts'
+import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
+
+/** Writes are made by the file's owner: a busy one is waited for. */
+const BUSY_MS = 20_000
+
+/** The file at a path below a folder; links that lead out of it are refused. */
+export function fileBelow(folder: string, path: string): string {
+  const refuse = (): never => {
+    throw new UserError(`The file "${path.slice(0, 200)}" does not exist in the folder.`)
+  }
+  if (path === '' || path.includes('\0')) return refuse()
+  try {
+    const root = realpathSync(folder)
+    const file = realpathSync(join(root, path))
+    return file.startsWith(root + sep) && statSync(file).isFile() ? file : refuse()
+  } catch {
+    return refuse()
+  }
+}
+
+export function openSqlite(path: string): Database {
+  const db = open(path)
+  db.exec(`pragma busy_timeout = ${BUSY_MS}`)
+  db.exec('begin') // one state of the file for everything that is read
+  const prepare = (sql: string): StatementSync => {
+    const statement = db.prepare(sql)
+    // SQLite leaves out in silence what comes after the first statement.
+    if (statement.sourceSQL.length < sql.length)
+      throw new UserError('The query must be one statement, without a semicolon in it.')
+    statement.setReadBigInts(true)
+    statement.setReturnArrays(true)
+    return statement
+  }
+  const ask = (sql: string, ...values: string[]): Value[][] => prepare(sql).all(...values) as unknown as Value[][] // by setReturnArrays
+
+  /** Any column may hold any kind of value: the type is that of the values that are there. */
+  function describe(source: Source): Description {
+    const statement = prepare(`select * from ${relation(source)} limit 0`)
+    const all = statement.columns().map(({ name, type }) => ({ name, declared: type ?? '' }))
+    const wanted = source.kind === 'table' ? source.columns : undefined
+    const unknown = wanted?.find((name) => !all.some((column) => column.name === name))
+    if (unknown !== undefined)
+      throw new UserError(`The table has no column "${unknown}". It has ${all.map(({ name }) => name).join(', ')}.`)
+    const columns = wanted ? wanted.flatMap((name) => all.filter((column) => column.name === name)) : all
+    const kinds = columns.map(({ name }) =>
+      ['integer', 'real', 'text', 'blob'].map((kind) => `max(typeof(${quoted(name)}) = '${kind}')`),
+    )
+    const [found = []] = columns.length === 0 ? [] : ask(`select ${kinds.flat().join(', ')} from ${relation(source)}`)
+    return {
+      columns: columns.map(({ name, declared }, at) => columnOf(name, declared, found.slice(at * 4, at * 4 + 4).map(Boolean))),
+      primaryKey: source.kind === 'table' ? keyOf(source.table.name) : [],
+    }
+  }
+
+  const keyOf = (table: string): string[] =>
+    ask('select name from pragma_table_info(?) where pk > 0 order by pk', table).map(([name]) => String(name))
+
+  return {
+    describe: async (source) => describe(source),
+    listSchemas: async () => ['main'],
+    listTables: async () =>
+      ask("select name, type from sqlite_schema where type in ('table', 'view') and name not like 'sqlite_%' order by 1").map(
+        ([name, kind]): ListedTable => ({ schema: 'main', name: String(name), kind: kind === 'view' ? 'view' : 'table' }),
+      ),
+    greatest: async (source, column) =>
+      textOf(ask(`select max(${quoted(column.name)}) from ${relation(source)}`)[0]?.[0]) ?? undefined,
+    async read({ source, columns, range, path: target, nullMarker }) {
+      const csv = await createCsvFile(target, nullMarker)
+      let count = 0
+      try {
+        const sql = `select ${columns.map(({ name }) => quoted(name)).join(', ')} from ${relation(source)}${rangeOf(range)}`
+        for (const row of prepare(sql).iterate() as unknown as Iterable<Value[]>) {
+          await csv.write(row.map(textOf))
+          count++
+        }
+      } finally {
+        await csv.close()
+      }
+      return count
+    },
+    preview: async (source, limit) => ask(`select * from ${relation(source)} limit ${limit}`).map((row) => row.map(textOf)),
+    close: async () => db.close(),
+  }
+}
+
+type Value = bigint | number | string | null | Uint8Array
+
+function open(path: string): DatabaseSync {
+  try {
+    const db = new DatabaseSync(path, { readOnly: true, allowExtension: false })
+    db.setAuthorizer((action) => (action === constants.SQLITE_ATTACH ? constants.SQLITE_DENY : constants.SQLITE_OK))
+    db.prepare('select count(*) from sqlite_schema').get()
+    return db
+  } catch (error) {
+    throw new UserError(`The file is not a SQLite database that can be read: ${(error as Error).message}.`, {}, error)
+  }
+}
+
+function textOf(value: Value | undefined): string | null {
+  if (value === null || value === undefined) return null
+  return value instanceof Uint8Array ? `0x${Buffer.from(value).toString('hex')}` : String(value)
+}
+
+function columnOf(name: string, declared: string, [integer, real, text, blob]: readonly boolean[]): SourceColumn {
+  const native = declared === '' ? 'any' : declared
+  if (text || blob) return { name, native, base: 'STRING', ...(blob && { asText: 'bytes are written as hexadecimal digits' }) }
+  if (real) return { name, native, base: 'FLOAT' }
+  if (integer) return { name, native, base: 'INTEGER' }
+  return { name, native, base: declaredType(declared) } // no value is there yet
+}
+
+const declaredType = (declared: string): BaseType =>
+  /INT/i.test(declared) ? 'INTEGER' : /REAL|FLOA|DOUB/i.test(declared) ? 'FLOAT' : 'STRING'
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+function relation(source: Source): string {
+  if (source.kind === 'query') return `(${source.text}\n)`
+  const table = quoted(source.table.name)
+  return source.filter === undefined ? table : `(select * from ${table} where (${source.filter}\n))`
+}
+
+function rangeOf(range: Range | undefined): string {
+  if (!range) return ''
+  const { column, from, upTo, lookback } = range
+  const name = quoted(column.name)
+  const isNumber = column.base === 'INTEGER' || column.base === 'FLOAT'
+  const value = (text: string) => (isNumber ? String(Number(text)) : `'${text.replaceAll("'", "''")}'`)
+  if (from === undefined) return ` where ${name} <= ${value(upTo)} or ${name} is null`
+  if (lookback > 0 && !isNumber) throw new UserError('incrementalFetchingLookback needs a column of numbers in SQLite.')
+  return ` where ${name} between ${value(from)}${lookback === 0 ? '' : ` - ${lookback}`} and ${value(upTo)}`
+}

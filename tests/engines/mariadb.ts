@@ -1,0 +1,121 @@
+// The database extractor against a real MariaDB, which runs in a folder of its own. `npm run test:mariadb`, not part of `npm test`: it needs
+// mariadbd and mariadb-install-db (Debian: mariadb-server). What is missing fails the suite.
+
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import mysql from 'mysql2/promise'
+import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
+import { type Job, shellStack } from '../support/shell-stack.ts'
+import { until } from '../support/until.ts'
+
+const PASSWORD = 'open-sesame'
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as { port: number } // a TCP listener has one
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** Answers its port; user `reader`. */
+async function startMariadb(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-mariadb-'))
+  const data = join(folder, 'data')
+  await promisify(execFile)('mariadb-install-db', [
+    '--no-defaults',
+    `--datadir=${data}`,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+  ])
+  const port = await freePort()
+  const socket = join(folder, 's')
+  const options = [`--datadir=${data}`, `--port=${port}`, `--socket=${socket}`, '--bind-address=127.0.0.1', '--skip-name-resolve']
+  const server = spawn('mariadbd', ['--no-defaults', ...options, ...(process.getuid?.() === 0 ? ['--user=root'] : [])], {
+    stdio: 'ignore',
+  })
+  t.after(async () => {
+    server.kill()
+    if (server.exitCode === null) await new Promise((resolve) => server.once('exit', resolve))
+    await rm(folder, { recursive: true, force: true })
+  })
+  const root = await until('MariaDB answers', () =>
+    mysql.createConnection({ socketPath: socket, user: 'root', multipleStatements: true }).catch(() => false as const),
+  )
+  t.after(() => root.end())
+  await root.query(
+    `create database shop character set utf8mb4; create user reader identified by '${PASSWORD}'; grant select on shop.* to reader`,
+  )
+  await root.query('use shop')
+  return { port, run: (text: string) => root.query(text) }
+}
+
+test('tables of MariaDB arrive exactly, whole and by increments', async (t) => {
+  const database = await startMariadb(t)
+  await database.run(`set sql_mode = '';
+    create table kinds (id bigint unsigned primary key, tiny tinyint(1), amount decimal(38,9), wide decimal(65,10), single float, twice double,
+      day date, moment datetime(6), stamp timestamp(3) null, clock time, words text, short varchar(20), bytes varbinary(10), blobs blob,
+      doc json, kind enum('a','b'), flags set('x','y'), bits bit(9), born year, place point);
+    insert into kinds values
+      (18446744073709551615, 1, 12345678901234567890123456789.123456789, 1.5, 1.5, 0.1, '2026-02-28', '2026-02-28 23:59:59.123456',
+       '2026-03-29 03:30:00.5', '838:59:59', 'a "b",\\nc\\\\N ž漢😀', '', x'00ff61', x'6100', '{"a": [1, null]}', 'b', 'x,y', b'100000001', 2026, point(1, 2)),
+      (2, null, null, null, null, null, '0000-00-00', null, null, null, null, null, null, null, null, null, null, null, null, null);
+    create table orders (id int primary key, state varchar(10), changed datetime);
+    insert into orders values (1, 'a', '2026-01-01'), (2, 'b', '2026-01-02')`)
+  const stack = await shellStack(t, { worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
+  const db = { type: 'mysql', host: '127.0.0.1', port: database.port, user: 'reader', '#password': PASSWORD, database: 'shop' }
+  const config = await stack.configure('platform.ex-database', { parameters: { db } }, [
+    { name: 'kinds', configuration: { parameters: { table: { tableName: 'kinds' }, invalidValues: 'null' } } },
+    { name: 'orders', configuration: { parameters: { table: { tableName: 'orders' }, incrementalFetchingColumn: 'changed' } } },
+    {
+      name: 'sums',
+      configuration: { parameters: { query: 'select count(*) as n, sum(amount) as total from kinds', outputTable: 'sums' } },
+    },
+  ])
+  const run = async (): Promise<void> => {
+    const json = { component: 'platform.ex-database', config, mode: 'run' }
+    const job = await stack.wait((await stack.request('POST', '/queue/jobs', { json })).json<Job>())
+    assert.equal(job.status, 'success', job.result.message)
+  }
+  const ask = async (sql: string) =>
+    (await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown[][] }>().rows
+  const bucket = `"in.c-platform-ex-database-${config}"`
+  await run()
+  const [second, first] = await ask(
+    `select id::text, tiny, amount::text, wide, single, twice, day::text, moment::text, stamp::text, clock, words, short, bytes, blobs, doc,
+       kind, flags, bits, born, place from ${bucket}.kinds order by id`,
+  )
+  const stamp = first?.[8]
+  assert.deepEqual(first, [
+    ...['18446744073709551615', 1, '12345678901234567890123456789.123456789', '1.5000000000', 1.5, 0.1, '2026-02-28'],
+    ...['2026-02-28 23:59:59.123456', stamp, '838:59:59', 'a "b",\nc\\N ž漢😀', '', '0x00ff61', '0x6100', '{"a": [1, null]}'],
+    ...['b', 'x,y', '0x0101', 2026, 'POINT(1 2)'],
+  ])
+  assert.deepEqual(
+    second?.slice(1),
+    Array.from({ length: 19 }, () => null),
+  )
+  assert.deepEqual(await ask(`select n, total::text from ${bucket}.sums`), [[2, '12345678901234567890123456789.123456789']])
+  await database.run(
+    `update orders set state = 'A', changed = '2026-01-03' where id = 1; insert into orders values (3, 'c', '2026-01-02')`,
+  )
+  await run()
+  assert.deepEqual(await ask(`select id, state from ${bucket}.orders order by id`), [
+    [1, 'A'],
+    [2, 'b'],
+    [3, 'c'],
+  ])
+  const wrong = {
+    componentId: 'platform.ex-database',
+    action: 'testConnection',
+    configData: { parameters: { db: { ...db, '#password': 'x' } } },
+  }
+  const answer = await stack.request('POST', '/sync-actions/actions', { json: wrong })
+  assert.match(answer.text, /Check db\.user and db\.#password/)
+})

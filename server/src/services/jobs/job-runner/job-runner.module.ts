@@ -123,7 +123,8 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
       findContainerEngine: deps.programs.findContainerEngine,
       builtinFolder: join(REPOSITORY, 'components'),
       componentBundle,
-      readable: [join(REPOSITORY, 'node_modules'), join(REPOSITORY, 'contract')],
+      // The connector of manifests uses the egress guard and the log of the extractor.
+      readable: ['node_modules', 'contract', 'components/http-extractor/src'].map((path) => join(REPOSITORY, path)),
       folders: worker.folders,
       commandFolder: components.folderOf,
       get diskBytes() {

@@ -1,0 +1,83 @@
+// The parameters of a run: the manifest, the configuration of its connector, and the streams that become tables.
+
+import { ConnectorError } from '../errors.ts'
+import { nearestOf } from '../manifest/nearest.ts'
+import { type Dict, isDict, setKey } from '../python/values.ts'
+
+export const LOADS = ['append', 'deduped', 'overwrite'] as const
+export type Load = (typeof LOADS)[number]
+
+export interface WantedStream {
+  readonly name: string
+  readonly table?: string
+  readonly load?: Load
+  readonly primaryKey?: readonly string[]
+}
+
+export interface Parameters {
+  readonly manifest: string | Dict
+  readonly config: Dict
+  /** All streams of the manifest when empty. */
+  readonly streams: readonly WantedStream[]
+}
+
+const NAMES = ['manifest', 'config', 'streams', 'stream', 'table', 'load', 'primaryKey']
+
+export function readParameters(parameters: unknown): Parameters {
+  if (!isDict(parameters)) throw new ConnectorError("'parameters' must be an object.")
+  for (const name of Object.keys(parameters)) {
+    if (NAMES.includes(name)) continue
+    const near = nearestOf(name, NAMES)
+    throw new ConnectorError(
+      `'parameters.${name}' is unknown.${near ? ` Did you mean '${near}'?` : ` Known: ${NAMES.join(', ')}.`}`,
+    )
+  }
+  const { manifest, config = {}, streams = [], stream } = parameters
+  if (typeof manifest !== 'string' && !isDict(manifest))
+    throw new ConnectorError("'parameters.manifest' is required: an object, or the text of a YAML document.")
+  if (!isDict(config)) throw new ConnectorError("'parameters.config' must be an object.")
+  if (!Array.isArray(streams)) throw new ConnectorError("'parameters.streams' must be a list.")
+  // A row is a stream: its settings stand beside its name.
+  const { table, load, primaryKey } = parameters
+  const wanted =
+    stream === undefined
+      ? streams.map((each, i) => streamOf(each, `parameters.streams.${i}`))
+      : [streamOf({ name: stream, table, load, primaryKey }, 'parameters')]
+  return { manifest, config: withoutMarks(config) as Dict, streams: wanted }
+}
+
+function streamOf(value: unknown, where: string): WantedStream {
+  const settings = typeof value === 'string' ? { name: value } : value
+  if (!isDict(settings) || typeof settings.name !== 'string' || settings.name === '')
+    throw new ConnectorError(`'${where}' must name a stream.`)
+  const { name, table, load, primaryKey } = settings
+  if (table !== undefined && (typeof table !== 'string' || table === ''))
+    throw new ConnectorError(`'${where}.table' must be a text.`)
+  if (load !== undefined && !LOADS.some((each) => each === load))
+    throw new ConnectorError(`'${where}.load' must be one of ${LOADS.join(', ')}.`)
+  if (primaryKey !== undefined && !(Array.isArray(primaryKey) && primaryKey.every((each) => typeof each === 'string')))
+    throw new ConnectorError(`'${where}.primaryKey' must be a list of texts.`)
+  return {
+    name,
+    ...(typeof table === 'string' && { table }),
+    ...(load !== undefined && { load: load as Load }), // checked above
+    ...(Array.isArray(primaryKey) && { primaryKey: primaryKey as string[] }), // checked above
+  }
+}
+
+/** Secrets are written with a `#`, which the connector does not know. */
+function withoutMarks(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutMarks)
+  if (!isDict(value)) return value
+  const out: Dict = {}
+  for (const [name, member] of Object.entries(value)) setKey(out, name.replace(/^#/, ''), withoutMarks(member))
+  return out
+}
+
+/** Values that were written with a `#`. */
+export function* secretsIn(value: unknown, isSecret = false): Iterable<unknown> {
+  if (Array.isArray(value)) for (const each of value) yield* secretsIn(each, isSecret)
+  else if (isDict(value))
+    for (const [name, member] of Object.entries(value)) yield* secretsIn(member, isSecret || name.startsWith('#'))
+  else if (isSecret) yield value
+}

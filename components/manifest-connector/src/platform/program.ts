@@ -1,0 +1,157 @@
+// The connector as a component of the platform: KBC_DATADIR names a data folder with config.json; tables and state appear in its out/.
+// Exit codes: 0 success, 1 the user can fix it, 2 anything else. A stream that fails fails the run: tables and state are published whole or not at all.
+
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import { createEgress } from '../../../http-extractor/src/http/egress.ts'
+import { readEgressPolicy } from '../../../http-extractor/src/http/egress-policy.ts'
+import { createLog } from '../../../http-extractor/src/log.ts'
+import { createRedactor } from '../../../http-extractor/src/redaction.ts'
+import { cleanName } from '../../../http-extractor/src/tables/names.ts'
+import { createClock } from '../clock.ts'
+import { asObject, check, discover, keysOf, specOf } from '../commands.ts'
+import { ConnectorError, messageOf } from '../errors.ts'
+import { createTransport } from '../http/transport.ts'
+import { loadManifest } from '../manifest/load.ts'
+import { jsonText, parseJson } from '../python/json.ts'
+import { type Dict, getKey, isDict, pyStr, setKey, truthy } from '../python/values.ts'
+import { createSource, type Source } from '../source.ts'
+import { readStates } from '../state.ts'
+import { readParameters, secretsIn, type WantedStream } from './parameters.ts'
+import { createTable, type Table } from './table.ts'
+
+const redactor = createRedactor()
+const print = (text: string) => void process.stdout.write(text)
+const log = createLog({ debug: false, redactor, write: print })
+
+async function main(): Promise<void> {
+  const folder = process.env.KBC_DATADIR ?? '/data'
+  const file = parseJson(readFileSync(join(folder, 'config.json'), 'utf8'))
+  if (!isDict(file)) throw new ConnectorError('config.json is not an object.')
+  for (const secret of secretsIn(file.parameters)) redactor.add(secret)
+  const parameters = readParameters(file.parameters ?? {})
+  const manifest = loadManifest(parameters.manifest)
+  const action = file.action ?? 'run'
+  if (action === 'spec') return print(`${JSON.stringify(specOf(manifest))}\n`)
+  const stored = storedState(folder)
+  const transport = createTransport(createEgress(readEgressPolicy(process.env.MILLRACE_EGRESS_POLICY)))
+  let changed: Dict | undefined
+  try {
+    const source = createSource(
+      manifest,
+      isDict(stored['#config']) ? { ...parameters.config, ...stored['#config'] } : parameters.config,
+      {
+        clock: createClock({}),
+        send: transport.send,
+        hide: (secret) => redactor.addPassing(secret),
+        warn: (message) => log.warning(message),
+        saveConfig: (config) => {
+          changed = config
+        },
+      },
+    )
+    if (action === 'run') return await run(source, parameters.streams, stored, folder, () => changed)
+    print(`${redactor.redact(JSON.stringify(await answerOf(String(action), manifest, source)))}\n`)
+  } finally {
+    await transport.close()
+  }
+}
+
+async function answerOf(action: string, manifest: Dict, source: Source): Promise<Dict> {
+  if (action === 'testConnection') {
+    const problem = await check(manifest, source)
+    if (problem !== undefined) throw new ConnectorError(problem)
+    return { status: 'success' }
+  }
+  if (action === 'discover') return discover(source)
+  throw new ConnectorError(`The action '${action}' is unknown. Known: testConnection, discover, spec.`)
+}
+
+const fieldsOf = (stored: Dict, stream: string): string[] => {
+  const known = isDict(stored.fields) ? getKey(stored.fields, stream) : undefined
+  return Array.isArray(known) ? known.map(pyStr) : []
+}
+
+function storedState(folder: string): Dict {
+  const path = join(folder, 'in', 'state.json')
+  const state = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {}
+  return isDict(state) ? state : {}
+}
+
+async function run(
+  source: Source,
+  wanted: readonly WantedStream[],
+  stored: Dict,
+  folder: string,
+  newConfig: () => Dict | undefined,
+): Promise<void> {
+  const chosen = wanted.length > 0 ? wanted : (await source.streamNames()).map((name): WantedStream => ({ name }))
+  const states = readStates(stored.streams)
+  const work = join(folder, 'manifest-connector')
+  const tables = new Map<string, Table>()
+  const names = new Set<string>()
+  for (const [i, each] of chosen.entries()) {
+    if (tables.has(each.name)) throw new ConnectorError(`The stream '${each.name}' is chosen twice.`)
+    const stream = await source.stream(each.name, states.get(each.name))
+    const keys =
+      each.primaryKey ??
+      keysOf(stream.primaryKey)
+        .filter((path) => path.length === 1)
+        .flat()
+    const load = each.load ?? (stream.cursorField === undefined ? 'overwrite' : keys.length > 0 ? 'deduped' : 'append')
+    if (load === 'deduped' && keys.length === 0)
+      throw new ConnectorError(
+        `The stream '${each.name}' has no primary key, so it cannot be loaded deduped. Set 'primaryKey', or load append.`,
+      )
+    if (load === 'overwrite') states.delete(each.name) // a table that is replaced needs everything
+    const name = cleanName(each.table ?? each.name)
+    if (names.has(name)) throw new ConnectorError(`Two streams become the table '${name}'. Set 'table' for one of them.`)
+    names.add(name)
+    const options = { name, outDir: join(folder, 'out', 'tables'), workDir: join(work, String(i)), schema: await stream.schema() }
+    tables.set(
+      each.name,
+      createTable({
+        ...options,
+        knownFields: fieldsOf(stored, each.name),
+        primaryKey: load === 'append' ? [] : keys,
+        incremental: load !== 'overwrite',
+      }),
+    )
+  }
+
+  const fields: Dict = { ...(isDict(stored.fields) ? stored.fields : {}) }
+  const next: Dict = { ...(isDict(stored.streams) ? stored.streams : {}) }
+  let failure: unknown
+  const failed = await source.read([...tables.keys()], states, {
+    async records(stream, records) {
+      // An empty record is no row; the reference would end here.
+      tables.get(stream)!.write(records.filter(truthy).map(asObject))
+    },
+    async state(stream, state) {
+      setKey(next, stream, state)
+    },
+    async failed(stream, error) {
+      log.error(`Stream '${stream}' failed: ${messageOf(error)}`)
+      failure ??=
+        error instanceof ConnectorError ? new ConnectorError(`Stream '${stream}' failed: ${error.message}`, error) : error
+    },
+  })
+  const config = newConfig() ?? (isDict(stored['#config']) ? stored['#config'] : undefined)
+  if (failed.length > 0) throw failure
+  for (const [stream, table] of tables) log.info(`Stream '${stream}': ${await table.publish()} records.`)
+  for (const [stream, table] of tables) setKey(fields, stream, table.fields())
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(join(folder, 'out'), { recursive: true })
+  writeFileSync(join(folder, 'out', 'state.json'), jsonText({ streams: next, fields, ...(config && { '#config': config }) }))
+}
+
+try {
+  await main()
+} catch (error) {
+  const isUsers = error instanceof ConnectorError || error instanceof UserError
+  const text = isUsers ? error.message : `Unexpected error: ${messageOf(error)}`
+  log.error(text, isUsers ? {} : { stack: error instanceof Error ? error.stack : null })
+  process.stderr.write(`${redactor.redact(text)}\n`)
+  process.exitCode = isUsers ? 1 : 2
+}

@@ -1,0 +1,170 @@
+// Records of one stream as a CSV file without a header, and its manifest. Rows are written as they come. A column that appears later begins
+// a new part; at the end the rows of earlier parts are filled up.
+
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { columnName, uniqueName } from '../../../http-extractor/src/tables/names.ts'
+import { ConnectorError } from '../errors.ts'
+import { jsonText } from '../python/json.ts'
+import { type Dict, isDict, PyFloat } from '../python/values.ts'
+
+const BLOCK = 1 << 20
+const MAX_COLUMNS = 2000
+
+interface Part {
+  readonly path: string
+  columns: number
+}
+
+export interface TableOptions {
+  readonly name: string
+  readonly outDir: string
+  readonly workDir: string
+  readonly schema: Dict
+  readonly primaryKey: readonly string[]
+  readonly incremental: boolean
+  /** Fields of earlier runs: the table has their columns. */
+  readonly knownFields: readonly string[]
+}
+
+export interface Table {
+  write(records: readonly Dict[]): void
+  /** Into the output folder. */
+  publish(): Promise<number>
+  fields(): string[]
+}
+
+export function createTable({ name, outDir, workDir, schema, primaryKey, incremental, knownFields }: TableOptions): Table {
+  const properties = isDict(schema.properties) ? schema.properties : {}
+  const fields = new Map<string, number>()
+  const columns: string[] = []
+  const parts: Part[] = []
+  let block = ''
+  let file = -1
+  let rows = 0
+
+  function addColumn(field: string): void {
+    fields.set(field, columns.length)
+    columns.push(uniqueName(columnName(field) || 'column', (taken) => columns.includes(taken)))
+    if (columns.length > MAX_COLUMNS) throw new ConnectorError(`The stream '${name}' has more than ${MAX_COLUMNS} columns.`)
+  }
+  for (const field of new Set([...knownFields, ...Object.keys(properties)])) addColumn(field)
+
+  function flush(): void {
+    if (block === '') return
+    if (file < 0) {
+      mkdirSync(workDir, { recursive: true })
+      parts.push({ path: join(workDir, `${parts.length}.csv`), columns: columns.length })
+      file = openSync(parts.at(-1)!.path, 'w')
+    }
+    const bytes = Buffer.from(block)
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+    block = ''
+  }
+
+  /** The rows so far have fewer columns than those that follow. */
+  function endPart(): void {
+    flush()
+    if (file >= 0) closeSync(file)
+    file = -1
+  }
+
+  function write(records: readonly Dict[]): void {
+    for (const record of records) {
+      const unknown = Object.keys(record).filter((field) => !fields.has(field))
+      if (unknown.length > 0) {
+        endPart()
+        for (const field of unknown) addColumn(field)
+      }
+      const cells = new Array<string>(columns.length).fill('')
+      for (const [field, value] of Object.entries(record)) cells[fields.get(field)!] = cellOf(value)
+      block += `${cells.join(',')}\n`
+      rows++
+      if (block.length >= BLOCK) flush()
+    }
+  }
+
+  async function publish(): Promise<number> {
+    endPart()
+    if (columns.length === 0) return 0
+    mkdirSync(outDir, { recursive: true })
+    const target = join(outDir, `${name}.csv`)
+    const [first] = parts
+    if (parts.length === 1 && first!.columns === columns.length) renameSync(first!.path, target)
+    else {
+      writeFileSync(target, '')
+      for (const part of parts) {
+        await pipeline(
+          createReadStream(part.path),
+          filled(columns.length - part.columns),
+          createWriteStream(target, { flags: 'a' }),
+        )
+        rmSync(part.path)
+      }
+    }
+    const keys = new Set(primaryKey.map((field) => columns[fields.get(field) ?? -1]).filter((each) => each !== undefined))
+    const typed = [...fields].map(([field, at]) => ({
+      name: columns[at]!,
+      ...typeOf(properties[field]),
+      ...(keys.has(columns[at]!) && { primary_key: true, nullable: false }),
+    }))
+    writeFileSync(`${target}.manifest`, JSON.stringify({ incremental, schema: typed }))
+    return rows
+  }
+
+  return { write, publish, fields: () => [...fields.keys()] }
+}
+
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text =
+    typeof value === 'string'
+      ? value
+      : value instanceof PyFloat
+        ? String(value.value)
+        : typeof value === 'object'
+          ? jsonText(value)
+          : String(value)
+  return /[",\r\n]|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const BASE_TYPES: Readonly<Record<string, string>> = { integer: 'INTEGER', number: 'NUMERIC', boolean: 'BOOLEAN' }
+
+function typeOf(schema: unknown): { data_type: Dict } {
+  const types = isDict(schema) ? [schema.type].flat().filter((each) => each !== 'null') : []
+  const format = isDict(schema) ? schema.format : undefined
+  const time = format === 'date' ? 'DATE' : format === 'date-time' ? 'TIMESTAMP' : undefined
+  const type = types.length === 1 ? (types[0] === 'string' ? time : BASE_TYPES[String(types[0])]) : undefined
+  return { data_type: { base: { type: type ?? 'STRING' } } }
+}
+
+/** Commas at the end of every row. A line break inside quotes ends no row. */
+async function* padded(chunks: AsyncIterable<Buffer>, commas: Buffer): AsyncIterable<Buffer> {
+  let quoted = false
+  for await (const chunk of chunks) {
+    let from = 0
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (byte === 0x22) quoted = !quoted
+      else if (byte === 0x0a && !quoted) {
+        yield Buffer.concat([chunk.subarray(from, at), commas])
+        from = at
+      }
+    }
+    yield chunk.subarray(from)
+  }
+}
+
+const filled = (missing: number) => (chunks: AsyncIterable<Buffer>) =>
+  missing === 0 ? chunks : padded(chunks, Buffer.alloc(missing, ','))

@@ -1,0 +1,113 @@
+// platform.ex-manifest in a whole stack, as jobs: tables, keys, state, what is refused, and what the egress rules keep out.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test from 'node:test'
+import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
+import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
+
+const SECRET = 'canary-4711-of-the-manifest'
+const asked: string[] = []
+const server = createServer((request, response) => {
+  asked.push(request.url ?? '')
+  if (request.headers['x-key'] !== SECRET) return void response.writeHead(401).end('{}')
+  const since = new URL(request.url ?? '', 'http://api').searchParams.get('since') ?? ''
+  const items = [
+    { id: 1, name: 'Ann, "A"', updated_at: '2026-03-11T00:00:00Z', tags: ['a'] },
+    { id: 2, name: 'B\nb', updated_at: '2026-03-12T00:00:00Z', late: true },
+  ].filter((item) => item.updated_at >= since)
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ items }))
+})
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+test.after(() => {
+  server.closeAllConnections()
+  server.close()
+})
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}` // a TCP server has an address with a port
+const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: [new URL(url).host] } })
+
+const manifest = (base: string) => `
+version: 6.1.0
+type: DeclarativeSource
+check: {type: CheckStream, stream_names: [items]}
+streams:
+  - type: DeclarativeStream
+    name: items
+    primary_key: id
+    schema_loader: {type: InlineSchemaLoader, schema: {type: object, properties: {id: {type: integer}, name: {type: string}, updated_at: {type: string, format: date-time}}}}
+    retriever:
+      type: SimpleRetriever
+      requester:
+        type: HttpRequester
+        url_base: ${base}
+        path: items
+        authenticator: {type: ApiKeyAuthenticator, api_token: "{{ config['key'] }}", inject_into: {type: RequestOption, inject_into: header, field_name: X-Key}}
+      record_selector: {type: RecordSelector, extractor: {type: DpathExtractor, field_path: [items]}}
+    incremental_sync:
+      type: DatetimeBasedCursor
+      cursor_field: updated_at
+      datetime_format: "%Y-%m-%dT%H:%M:%SZ"
+      start_datetime: "2026-03-01T00:00:00Z"
+      start_time_option: {type: RequestOption, inject_into: request_parameter, field_name: since}
+`
+const parameters = (more: object = {}, base = url) => ({
+  parameters: { manifest: manifest(base), config: { '#key': SECRET }, ...more },
+})
+
+async function run(stack: ShellStack, config: string): Promise<Job> {
+  const job = await stack.request('POST', '/queue/platform.ex-manifest/run', { json: { config } })
+  assert.equal(job.status, 202, job.text)
+  return stack.wait(job.json<Job>())
+}
+const message = (job: Job): string => JSON.stringify(job.result)
+
+test('a stream of a manifest becomes a table with its key, and the next run goes on from its state', async () => {
+  const stack = await startProject()
+  const config = await stack.configure('platform.ex-manifest', parameters(), [
+    { rowId: 'items', name: 'items', configuration: JSON.stringify({ parameters: { stream: 'items', table: 'shop items' } }) },
+  ])
+  asked.length = 0
+  const first = await run(stack, config)
+  assert.equal(first.status, 'success', message(first))
+  assert.deepEqual(asked, ['/items?since=2026-03-01T00%3A00%3A00Z'])
+  const table = `in.c-platform-ex-manifest-${config}.shop_items`
+  const detail = (await stack.request('GET', `/v2/storage/tables/${table}`)).json<{ primaryKey: string[]; columns: string[] }>()
+  assert.deepEqual(detail.primaryKey, ['id'])
+  assert.deepEqual(detail.columns, ['id', 'name', 'updated_at', 'tags', 'late'])
+  const preview = async () => (await stack.request('GET', `/v2/storage/tables/${table}/data-preview`)).text
+  const text = await preview()
+  assert.match(text, /"1","Ann, ""A""","2026-03-11T00:00:00Z","\[""a""\]",""/)
+  assert.match(text, /"2","B\nb","2026-03-12T00:00:00Z","","true"/)
+
+  const second = await run(stack, config)
+  assert.equal(second.status, 'success', message(second))
+  assert.equal(asked[1], '/items?since=2026-03-12T00%3A00%3A00Z')
+  assert.equal((await preview()).match(/2026-03-/g)?.length, 2, 'rows are deduplicated by the key')
+})
+
+test("mistakes are the user's, name the place and never the secret; loopback stays closed", async () => {
+  const stack = await startProject()
+  const failure = async (configuration: object) => {
+    const config = await stack.configure('platform.ex-manifest', configuration)
+    const job = await run(stack, config)
+    assert.equal(job.status, 'error', message(job))
+    assert.doesNotMatch(message(job), new RegExp(SECRET))
+    return message(job)
+  }
+  const misspelt = { parameters: { manifest: manifest(url).replace('DpathExtractor', 'DpathExtracter'), config: {} } }
+  assert.match(
+    await failure(misspelt),
+    /record_selector\.extractor\.type \(line \d+\): the component type 'DpathExtracter' is unknown. Did you mean 'DpathExtractor'\?/,
+  )
+  assert.match(await failure(parameters({ streams: ['item'] })), /The manifest has no stream 'item'. Did you mean 'items'\?/)
+  assert.match(
+    await failure(parameters({ stream: 'items', load: 'merge' })),
+    /'parameters.load' must be one of append, deduped, overwrite/,
+  )
+  assert.match(await failure(parameters({}, 'http://127.0.0.1:1/')), /127\.0\.0\.1/)
+  assert.match(
+    await failure({ parameters: { manifest: manifest(url), config: { '#key': 'wrong-key-value' } } }),
+    /Stream 'items' failed: GET .* failed with status 401/,
+  )
+})

@@ -4,6 +4,7 @@ import { autocompletion, type CompletionContext, type CompletionResult, closeCom
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { PostgreSQL, sql } from '@codemirror/lang-sql'
 import { bracketMatching, syntaxHighlighting } from '@codemirror/language'
+import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, Prec } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
@@ -17,6 +18,8 @@ export interface SqlEditorProps {
   readonly tables: readonly SqlTable[]
   readonly onChange: (text: string) => void
   readonly onRun: () => void
+  /** A mistake at a character of the text; marked until the text is changed. */
+  readonly mistake?: { readonly at: number; readonly message: string } | undefined
 }
 
 /** Below the own words of the project, the keywords of PostgreSQL, which DuckDB follows. */
@@ -29,9 +32,16 @@ const language = (tables: readonly SqlTable[]) => [
     },
   }),
 ]
+/** The word at the place, or one character. */
+function markOf(state: EditorState, { at, message }: { readonly at: number; readonly message: string }): Diagnostic {
+  const word = state.wordAt(at)
+  const from = word?.from ?? Math.min(at, Math.max(0, state.doc.length - 1))
+  return { from, to: word?.to ?? Math.min(state.doc.length, from + 1), severity: 'error', message }
+}
+
 const BOOSTS = { table: 3, column: 3, alias: 2, function: 1, keyword: 0 } as const
 
-export default function SqlEditor({ text, tables, onChange, onRun }: SqlEditorProps) {
+export default function SqlEditor({ text, tables, onChange, onRun, mistake }: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const known = useRef(new Compartment())
@@ -76,6 +86,12 @@ export default function SqlEditor({ text, tables, onChange, onRun }: SqlEditorPr
     return () => editor.destroy()
   }, [])
   useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(language(tables)) }), [tables])
+  useEffect(() => {
+    const state = view.current?.state
+    if (!state) return
+    const marks = mistake && mistake.at <= state.doc.length ? [markOf(state, mistake)] : []
+    view.current?.dispatch(setDiagnostics(state, marks))
+  }, [mistake])
   useEffect(() => {
     const current = view.current?.state.doc.toString()
     const isOwn = typed.current.isOwn(text)

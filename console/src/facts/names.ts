@@ -30,9 +30,10 @@ export interface Component {
   }[]
 }
 
-export function useComponents() {
-  const query = useLoad('components.list', { query: { include: 'configuration' } })
-  return { ...query, data: query.data as unknown as readonly Component[] | undefined } // `include` adds the configurations
+/** Components with the names of their configurations; `withDocuments` also with what they say, which can be megabytes. */
+export function useComponents({ withDocuments = false } = {}) {
+  const query = useLoad('components.list', { query: withDocuments ? { include: 'configuration' } : {} })
+  return { ...query, data: query.data as unknown as readonly Component[] | undefined } // configurations are described loosely
 }
 
 /** Every component of the stack, configured or not. */

@@ -2,7 +2,7 @@
 
 import type { Job, JudgedFreshness } from '../../../client/src/operations.ts'
 import { useLoad } from '../load.tsx'
-import { isOver } from './job.ts'
+import { failingNow } from './failing-jobs.ts'
 import { useExisting } from './names.ts'
 
 /** Jobs and tables among which trouble is looked for. */
@@ -22,14 +22,4 @@ export function useTrouble(): Trouble {
     failing: failingNow(jobs.data ?? []).filter((job) => exists(job.component, job.config)),
     late: (tables.data ?? []).filter(({ state }) => state === 'late'),
   }
-}
-
-/** Of each configuration the newest run that has ended, when it failed. Jobs come newest first. */
-function failingNow(jobs: readonly Job[]): readonly Job[] {
-  const newest = new Map<string, Job>()
-  for (const job of jobs) {
-    const key = `${job.component} ${job.config}`
-    if (isOver(job.status) && job.config !== null && !newest.has(key)) newest.set(key, job)
-  }
-  return [...newest.values()].filter((job) => job.status === 'error')
 }

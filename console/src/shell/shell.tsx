@@ -6,6 +6,7 @@ import { useTrouble } from '../facts/trouble.ts'
 import { zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
+import { Drawer } from '../parts/drawer.tsx'
 import { Icon, type IconName, Logo } from '../parts/icon.tsx'
 import { useRole } from '../rights.ts'
 import { signOut, usePerson } from '../session.ts'
@@ -202,17 +203,48 @@ function Disk() {
   )
 }
 
-/** On a small screen: five places at the bottom. */
+/** On a small screen: four places at the bottom, and all others behind the fifth. */
 function Tabbar() {
   const isOf = useIsOf()
+  const [isOpen, setOpen] = useState(false)
   return (
     <nav className="tabbar only-small" aria-label="Places">
-      {[...DATA.slice(0, 3), WORK[0]!, WORK.at(-1)!].map(({ to, name, icon }) => (
+      {[...DATA.slice(0, 2), WORK[0]!, WORK.at(-1)!].map(({ to, name, icon }) => (
         <Link key={to} to={to} {...isOf(to)} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
           <Icon name={icon} size="large" />
           {name}
         </Link>
       ))}
+      <button type="button" onClick={() => setOpen(true)}>
+        <Icon name="menu" size="large" />
+        More
+      </button>
+      {isOpen ? <AllPlaces onClose={() => setOpen(false)} /> : null}
     </nav>
+  )
+}
+
+/** Every place, and the end of the session. */
+function AllPlaces({ onClose }: { onClose: () => void }) {
+  const person = usePerson()
+  const me = useLoad('tokens.verify').data
+  return (
+    <Drawer title="Places" onClose={onClose}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the links in it are what is clicked; it only closes behind them */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: a key on a link is a click, too */}
+      <div
+        className="stack-3"
+        onClick={({ target }) => (target instanceof Element && target.closest('a') ? onClose() : undefined)}
+      >
+        <Places places={[...DATA, ...WORK, ...STACK, ...(person?.account.isStackAdmin ? OPERATED : [])]} />
+        {person ? <Link to="/account">{person.account.name}</Link> : <span className="mute">{me?.description ?? ''}</span>}
+      </div>
+      <div className="flex-row">
+        <button type="button" className="button" onClick={signOut}>
+          Sign out
+        </button>
+        <ThemeButton />
+      </div>
+    </Drawer>
   )
 }

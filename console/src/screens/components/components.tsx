@@ -30,7 +30,7 @@ const VIEWS = [
 export function ComponentsScreen() {
   const { q = '', view = '' } = route.useSearch()
   const navigate = useNavigate()
-  const query = useComponents()
+  const query = useComponents({ withDocuments: true }) // which flows run a configuration
   const all = (query.data ?? []).filter(({ id }) => id !== SCHEDULER)
   const change = (search: { q?: string; view?: string }) =>
     void navigate({ to: '/components', search: { q, view, ...search }, replace: true })

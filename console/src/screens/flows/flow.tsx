@@ -54,10 +54,19 @@ const WHY = 'Flow changed'
 export function FlowScreen() {
   const place = route.useParams()
   const query = useConfiguration(place)
+  if (query.data) return <FlowEditor key={draftsName(place)} place={place} loaded={query.data} />
   return (
-    <Loaded query={query} skeleton={<Lines count={8} />}>
-      {(loaded) => <FlowEditor place={place} loaded={loaded} />}
-    </Loaded>
+    <Page
+      title="Flow"
+      crumbs={[{ name: 'Flows', to: '/flows' }, { name: place.configurationId }]}
+      say={query.error ? 'This flow cannot be shown.' : place.configurationId}
+    >
+      <section className="card" aria-label="Flow">
+        <Loaded query={query} skeleton={<Lines count={8} />}>
+          {() => null}
+        </Loaded>
+      </section>
+    </Page>
   )
 }
 

@@ -2,12 +2,15 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { Suspense, useMemo, useState } from 'react'
+import { Suspense, useId, useMemo, useRef, useState } from 'react'
+import { ApiError } from '../../../../client/src/client.ts'
 import type { Table } from '../../../../client/src/operations.ts'
 import { LazySqlEditor } from '../../editor/lazy.ts'
 import type { SqlTable } from '../../editor/sql-completion.ts'
+import { placeOfError, type Statement, statementsOf } from '../../editor/sql-statements.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count, duration } from '../../format.ts'
+import { useSeconds } from '../../live.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
@@ -22,10 +25,10 @@ import { useKey } from '../../use-key.ts'
 import { type Cell, CellDrawer, CellValue } from '../../views/long-cell.tsx'
 import { SqlChart } from './sql-chart.tsx'
 import { type Keep, SaveQuery } from './sql-save.tsx'
+import { SqlTabs, useSqlTabs } from './sql-tabs.tsx'
 import './sql.css'
 
 const SHOWN_ROWS = 1000
-const DRAFT_KEY = 'millrace.sql'
 const HISTORY_KEY = 'millrace.sql-history'
 const REMEMBERED = 50
 
@@ -33,6 +36,7 @@ interface SqlResult {
   readonly columns: readonly { readonly name: string; readonly type: string }[]
   readonly rows: readonly (readonly unknown[])[]
   readonly seconds: number
+  readonly sql: string
 }
 
 const quoted = (tableId: string): string => `"${bucketOf(tableId)}"."${tableNameOf(tableId)}"`
@@ -50,54 +54,97 @@ const firstRowsOf = (tableId: string): string => `select *\nfrom ${quoted(tableI
 
 export function SqlScreen() {
   const { table } = route.useSearch()
-  const [sql, setSql] = useState(() =>
-    table === undefined ? (sessionStorage.getItem(DRAFT_KEY) ?? 'select 1 as one') : firstRowsOf(table),
-  )
-  const edit = (text: string) => {
-    setSql(text)
-    sessionStorage.setItem(DRAFT_KEY, text)
-  }
+  const tabs = useSqlTabs(table === undefined ? undefined : firstRowsOf(table))
+  const { sql, edit } = tabs
+  const stop = useRef<AbortController>(null)
+  const [startedMs, setStarted] = useState(0)
   const run = useMutation({
-    mutationFn: async (text: string): Promise<SqlResult> => {
-      const started = performance.now()
-      const result = (await api.call('sql.query', { body: { sql: text, limit: SHOWN_ROWS } })) as Omit<SqlResult, 'seconds'> // described loosely
+    /** One statement after the other; the first that fails ends it. */
+    mutationFn: async (text: string): Promise<readonly SqlResult[]> => {
+      const statements = statementsOf(text)
+      stop.current = new AbortController()
+      const { signal } = stop.current
+      setStarted(Date.now())
+      const results: SqlResult[] = []
+      for (const [index, statement] of statements.entries()) {
+        const started = performance.now()
+        const result = await api
+          .call('sql.query', { body: { sql: statement.sql, limit: SHOWN_ROWS }, signal })
+          .catch((error: unknown) => {
+            throw failedStatement(error, statement, statements.length > 1 ? index + 1 : undefined)
+          })
+        results.push({
+          ...(result as Pick<SqlResult, 'columns' | 'rows'>), // described loosely
+          sql: statement.sql,
+          seconds: (performance.now() - started) / 1000,
+        })
+      }
       remember(text)
-      return { ...result, seconds: (performance.now() - started) / 1000 }
+      return results
     },
   })
+  useSeconds(run.isPending)
+  const isStopped = run.error?.name === 'AbortError'
+  const { error } = run
+  const mistake = useMemo(
+    () =>
+      error instanceof StatementError && error.at !== undefined && run.variables === sql
+        ? { at: error.at, message: error.message }
+        : undefined,
+    [error, run.variables, sql],
+  )
   const tables = useLoad('tables.list', { query: { include: 'columns' } })
   const names = useMemo(() => namesOf(tables.data ?? []), [tables.data])
-  const sources = (tables.data ?? []).map(({ id }) => id).filter((id) => run.variables?.includes(quoted(id)))
-  const start = () => run.mutate(sql)
+  const sourcesOf = (text: string) => (tables.data ?? []).map(({ id }) => id).filter((id) => text.includes(quoted(id)))
+  const start = () => (run.isPending || statementsOf(sql).length === 0 ? undefined : run.mutate(sql))
   useKey('Ctrl Enter', 'Run the query', start)
   return (
     <Page
       title="SQL"
       crumbs={[{ name: 'SQL' }]}
-      say={run.data ? sentenceOf(run.data) : 'Query the tables of this project.'}
+      say={
+        run.isPending
+          ? `Running for ${duration((Date.now() - startedMs) / 1000)}.`
+          : isStopped
+            ? 'The query was stopped.'
+            : run.data
+              ? sentenceOf(run.data)
+              : 'Query the tables of this project.'
+      }
       sub="Reads only. The dialect is DuckDB's."
     >
       <div className="columns">
         <div className="stack-4">
           <section className="card" aria-label="Query">
+            <SqlTabs tabs={tabs} />
             <div className="inset stack-3">
               <Suspense fallback={<Lines count={4} />}>
-                <LazySqlEditor text={sql} tables={names} onChange={edit} onRun={start} />
+                <LazySqlEditor key={tabs.current} text={sql} tables={names} onChange={edit} onRun={start} mistake={mistake} />
               </Suspense>
               <div className="flex-row wrap">
                 <History onChoose={edit} />
                 <CopyButton text={curlOf('sql.query', { body: { sql } })} label="Copy as curl" />
                 <CopyButton text={`npx millrace sql ${shellQuoted(sql)}`} label="Copy as command" />
-                <button type="button" className="button primary push" disabled={run.isPending} onClick={start}>
-                  <Icon name="play" />
-                  <span>{run.isPending ? 'Running' : 'Run'}</span>
-                  <kbd>Ctrl Enter</kbd>
-                </button>
+                {run.isPending ? (
+                  <button type="button" className="button push" onClick={() => stop.current?.abort()}>
+                    <Icon name="x" />
+                    <span>Stop</span>
+                  </button>
+                ) : (
+                  <button type="button" className="button primary push" onClick={start}>
+                    <Icon name="play" />
+                    <span>Run</span>
+                    <kbd>Ctrl Enter</kbd>
+                  </button>
+                )}
               </div>
             </div>
           </section>
-          {run.error ? <Problem error={run.error} /> : null}
-          {run.data ? <ResultGrid result={run.data} sql={run.variables ?? sql} sources={sources} /> : null}
+          {run.error && !isStopped ? <SqlProblem error={run.error} text={run.variables} /> : null}
+          {(run.data ?? []).map((result, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: results have no other name
+            <ResultGrid key={index} result={result} sources={sourcesOf(result.sql)} />
+          ))}
         </div>
         <Tables onChoose={(id) => edit(`select *\nfrom ${quoted(id)}\nlimit 100`)} />
       </div>
@@ -109,7 +156,49 @@ export function SqlScreen() {
 const namesOf = (tables: readonly Table[]): readonly SqlTable[] =>
   tables.map(({ id, columns = [] }) => ({ bucket: bucketOf(id), name: tableNameOf(id), columns }))
 
-const sentenceOf = ({ rows, seconds }: SqlResult): string =>
+/** With the place of the mistake in the whole text, as far as it is known. */
+class StatementError extends ApiError {
+  readonly at: number | undefined
+  /** Of several; undefined for the only one. */
+  readonly statement: number | undefined
+
+  constructor(error: ApiError, at: number | undefined, statement: number | undefined) {
+    super(error.status, { error: error.message, code: error.code, ...(error.exceptionId && { exceptionId: error.exceptionId }) })
+    this.at = at
+    this.statement = statement
+  }
+}
+
+function failedStatement(error: unknown, { sql, offset }: Statement, number: number | undefined): unknown {
+  if (!(error instanceof ApiError)) return error
+  const at = placeOfError(error.message, sql)
+  return new StatementError(error, at === undefined ? undefined : offset + at, number)
+}
+
+function SqlProblem({ error, text }: { error: Error; text: string }) {
+  const lines = error instanceof StatementError && error.at !== undefined ? text.slice(0, error.at).split('\n') : undefined
+  const place = [
+    error instanceof StatementError && error.statement !== undefined ? `statement ${error.statement}` : '',
+    lines ? `line ${lines.length}, column ${lines.at(-1)!.length + 1}` : '',
+  ].filter((part) => part !== '')
+  return (
+    <>
+      <Problem error={error} />
+      {place.length > 0 ? (
+        <p className="failed" role="note">
+          In {place.join(', ')}.
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+const sentenceOf = (results: readonly SqlResult[]): string =>
+  results.length === 1
+    ? sentenceOfOne(results[0]!)
+    : `${count(results.length)} statements in ${duration(results.reduce((sum, { seconds }) => sum + seconds, 0))}.`
+
+const sentenceOfOne = ({ rows, seconds }: SqlResult): string =>
   `${rows.length === SHOWN_ROWS ? `The first ${count(rows.length)} rows` : rows.length === 1 ? 'One row' : `${count(rows.length)} rows`} in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds)}.`
 
 function History({ onChoose }: { onChoose: (sql: string) => void }) {
@@ -136,11 +225,11 @@ const NUMBERS = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U|FLOAT|DOUBLE|DECIMA
 
 interface GridProps {
   readonly result: SqlResult
-  readonly sql: string
   readonly sources: readonly string[]
 }
 
-function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
+function ResultGrid({ result: { columns, rows, sql }, sources }: GridProps) {
+  const id = useId()
   const [isChart, setChart] = useState(false)
   const [kept, setKept] = useState<Keep>()
   const [open, setOpen] = useState<Cell>()
@@ -149,9 +238,9 @@ function ResultGrid({ result: { columns, rows }, sql, sources }: GridProps) {
   })
   if (rows.length === 0) return <p className="mute">The query has no rows.</p>
   return (
-    <section className="card grid" aria-labelledby="result">
+    <section className="card grid" aria-labelledby={id}>
       <header className="wrap">
-        <h2 id="result">Result</h2>
+        <h2 id={id}>Result</h2>
         <fieldset className="segments small" aria-label="View of the result">
           <button type="button" aria-pressed={!isChart} onClick={() => setChart(false)}>
             Rows

@@ -1,5 +1,6 @@
 // Makes a checkout ready: packages as the lockfile says, a Node that can run TypeScript, the console built and the server bundled. Runs before `npm start` and `npm test` on
 // whatever Node (20 or newer) the machine has, so it is plain JavaScript without packages. Costs a few milliseconds when all is done.
+// `--start`: without the packages for development (a browser, a PostgreSQL, linters), unless they were installed before.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -12,14 +13,19 @@ const NEEDED_NODE = 24
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const MODULES = join(ROOT, 'node_modules')
 const STAMP = join(MODULES, '.millrace-setup')
+/** Behind the fingerprint: the packages for development are not installed. */
+const START = 'start'
 const CONSOLE_STAMP = join(ROOT, 'console', 'dist', '.fingerprint')
 const BUNDLES = [join(ROOT, 'dist'), join(ROOT, 'dist', 'http-extractor')]
 const BUNDLED_NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 
+const isForStart = process.argv.includes('--start')
+
 if (!isInstalled()) {
-  await install()
+  const isWhole = !isForStart || stampOf('whole') !== undefined
+  await install(isWhole)
   checkNode()
-  writeFileSync(STAMP, fingerprint())
+  writeFileSync(STAMP, isWhole ? fingerprint() : `${fingerprint()} ${START}`)
 }
 if (!isConsoleBuilt()) buildConsole()
 if (!isBundled()) bundlePrograms()
@@ -35,24 +41,34 @@ function fingerprint() {
 function isInstalled() {
   const modules = lstatSync(MODULES, { throwIfNoEntry: false })
   if (modules?.isSymbolicLink()) return true // a second worktree that borrows the packages of the first
-  return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === fingerprint()
+  return (stampOf('whole') ?? (isForStart ? stampOf(START) : undefined)) === fingerprint()
 }
 
-async function install() {
+/** The fingerprint of what is installed, if it is of this kind. */
+function stampOf(kind) {
+  const [installed, what = 'whole'] = existsSync(STAMP) ? readFileSync(STAMP, 'utf8').split(' ') : []
+  return what === kind ? installed : undefined
+}
+
+async function install(isWhole) {
   const started = performance.now()
-  console.error(
-    existsSync(MODULES)
-      ? 'The lockfile has changed: installing packages ...'
-      : 'First start: installing packages, about a minute ...',
-  )
+  console.error(reasonToInstall())
   // Errors only: with an older Node, npm warns about every package that would like a newer one, and the newer one is what it installs.
-  const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
+  const args = [
+    'ci',
+    '--ignore-scripts',
+    `--${isWhole ? 'include' : 'omit'}=dev`,
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]
   const options = { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] }
   const npm = process.env.npm_execpath
   const child = npm?.endsWith('.js')
     ? spawn(process.env.npm_node_execpath ?? process.execPath, [npm, ...args], options)
     : spawn('npm', args, { ...options, shell: process.platform === 'win32' })
-  const endProgress = showProgress()
+  const endProgress = showProgress(isWhole)
   const [code] = await once(child, 'exit').catch((error) => [error.message])
   endProgress()
   if (code !== 0)
@@ -62,11 +78,20 @@ async function install() {
   console.error(`Installed in ${Math.round((performance.now() - started) / 1000)} s.`)
 }
 
+function reasonToInstall() {
+  if (!existsSync(MODULES)) return 'First start: installing packages, about a minute ...'
+  return stampOf(START) === fingerprint()
+    ? 'Installing the packages for development ...'
+    : 'The lockfile has changed: installing packages ...'
+}
+
 /** npm prints nothing until it is done, so the installed packages are counted: twice a second on a terminal, elsewhere a line now and then. */
-function showProgress() {
+function showProgress(isWhole) {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
-  const places = Object.entries(packages).flatMap(([place, { link, os, cpu }]) =>
-    place.startsWith('node_modules/') && !link && isHere(os, process.platform) && isHere(cpu, process.arch) ? [place] : [],
+  const places = Object.entries(packages).flatMap(([place, { link, dev, os, cpu }]) =>
+    place.startsWith('node_modules/') && !link && (isWhole || !dev) && isHere(os, process.platform) && isHere(cpu, process.arch)
+      ? [place]
+      : [],
   )
   const isTerminal = process.stderr.isTTY
   const show = () => {

@@ -30,7 +30,7 @@ test('every stage of the image has the files that its commands need', async (t) 
   const stages = readStages()
   assert.deepEqual(
     stages.map(({ name }) => name),
-    ['packages', 'console', 'last'],
+    ['package', 'last'],
   )
   const folders = new Map<string, string>()
   for (const stage of stages) {

@@ -89,7 +89,7 @@ test('a release has the package, what it consists of, notes and checksums', asyn
       .update(readFileSync(join(release, name)))
       .digest('hex')
   assert.equal(sums, names.map((name) => `${sumOf(name)}  ${name}\n`).join(''))
-  assert.match(readFileSync(join(release, 'notes.txt'), 'utf8'), /^### Before you upgrade\n/)
+  assert.match(readFileSync(join(release, 'notes.txt'), 'utf8'), /^### Before you upgrade$/m)
   const bill = JSON.parse(readFileSync(join(release, names[0]!), 'utf8')) as {
     components: { name: string; purl: string; licenses?: unknown[]; hashes?: unknown[] }[]
   }
@@ -164,6 +164,8 @@ test('npx millrace starts a stack in the folder where it is called, and the READ
   const [, url = ''] = /"url":"(http:[^"]+)"/.exec(output()) ?? []
   const [, token = ''] = /Master token {3}(\S+)/.exec(output()) ?? []
 
+  const health = (await (await fetch(`${url}/health`)).json()) as { version: string; commit: string }
+  assert.deepEqual([health.version, health.commit ?? ''], [VERSION, readFileSync(join(place, 'package/commit'), 'utf8')])
   for (const path of ['/console/', '/help', '/docs']) assert.equal((await fetch(url + path)).status, 200, path)
   // Without MILLRACE_URL: the command finds the stack that runs on the folder.
   const env = { ...environment(), MILLRACE_TOKEN: token }

@@ -280,7 +280,8 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const globalSearch = createGlobalSearchModule({ tokens, components, branches, configurations, buckets, tables })
   const changesApi = createChangesApiModule({ core, changes, components })
   const operations = createOperationsModule({
-    ...{ core, events, objects, backups, nodes, components, storageJobs, queue, scheduler, version, restoredAt, tls },
+    ...{ core, events, objects, backups, nodes, components, storageJobs, queue, scheduler, restoredAt, tls },
+    version: build,
   })
   const health = createHealthModule({
     ...{ core, objects, backups, nodes, usage, files, storageJobs, tables, queue, scheduler, version },

@@ -8,7 +8,7 @@ import { shareTestStack } from '../../../../../tests/support/test-stack.ts'
 import { ensureLocalCertificate } from '../../../engines/tls/local-authority.ts'
 import { createStatus, type Status, type StatusSources } from './status.ts'
 
-const startProject = shareTestStack()
+const startProject = shareTestStack({ build: '1.2.3+0123456789ab' })
 const NOW = new Date('2026-05-01T12:00:00Z')
 const HOUR = 3_600_000
 
@@ -72,6 +72,7 @@ test('a stack admin reads status and audit of the whole stack, and nobody else d
   const stack = await startProject()
   const admin = await newStackAdmin(stack)
   const status = await admin.ok<Status>('GET', '/operations/status')
+  assert.equal(status.version, '1.2.3+0123456789ab', 'the console names the commit, too')
   for (const check of [
     'disk',
     'database',

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, globSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -106,12 +106,14 @@ test('a release has the package, what it consists of, notes and checksums', asyn
   assert.throws(() => notesOf(changelog, '1.3.0', true), /no section for 1\.3\.0/)
 })
 
-test('what components load on demand is in their own folder', async () => {
-  const chunks = readdirSync(join(place, 'package/components/http-extractor/src/chunks'))
-  assert.ok(chunks.length > 3)
-  for (const name of chunks) {
-    const file = join(place, 'package/components/http-extractor/src/chunks', name)
-    await run(process.execPath, ['--permission', `--allow-fs-read=${join(place, 'package/components/http-extractor')}/*`, file])
+test('every component is in the package, and what it loads is in its own folder', async () => {
+  const components = globSync('components/*/src/main.ts', { cwd: fileURLToPath(new URL('..', import.meta.url)) })
+  assert.ok(components.length > 3)
+  for (const path of components) {
+    const folder = join(place, 'package', dirname(path))
+    assert.ok(existsSync(join(folder, 'main.js')), path)
+    const chunks = globSync('chunks/*.js', { cwd: folder })
+    for (const name of chunks) await run(process.execPath, ['--permission', `--allow-fs-read=${folder}/*`, join(folder, name)])
   }
 })
 

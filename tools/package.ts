@@ -1,8 +1,8 @@
-// `npm run package`: the npm package that people install, in dist/package, and packed in dist/millrace-<version>.tgz. It is the
+// `npm run package`: the npm package that people install, in dist/package, and packed in dist/millrace-<version>.tgz (ADR 0055). It is the
 // tree of this repository with every program bundled: a file that finds another by its own address finds it in the package as well.
 
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -25,10 +25,7 @@ const OPTIONAL = ['pg-native', 'pg-cloudflare', 'cpu-features', /\.node$/]
 /** Each has its own files: a component may read its folder, and no other. */
 const PROGRAMS: readonly (readonly string[])[] = [
   ['server/src/main.ts', 'cli/src/main.ts'],
-  ['components/http-extractor/src/main.ts'],
-  ['components/database-extractor/src/main.ts'],
-  ['components/processors/src/main.ts'],
-  ['components/folders/src/main.ts'],
+  ...globSync('components/*/src/main.ts', { cwd: ROOT }).map((path) => [path.split(sep).join('/')]),
 ]
 
 const DOCUMENTS = ['README.md', 'LICENSE', 'CHANGELOG.md', 'docs', 'deploy']

@@ -1,0 +1,62 @@
+// The database extractor by its forms alone: a connection, a row, and the table they make.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { signedIn, startBrowser } from '../support/browser.ts'
+import { freshPostgres } from '../support/fresh-databases.ts'
+import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
+
+test('a table of a database is read by forms alone', { timeout: 200_000 }, async (t) => {
+  const browser = await startBrowser(t)
+  const stack = await startTestStack(t, { worker: { egressAllow: ['127.0.0.1'] } })
+  const database = await freshPostgres()
+  t.after(database.remove)
+  const url = new URL((database.location as { url: string }).url) // of PostgreSQL
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  await client.query(
+    'create table orders (id int primary key, price numeric(10,2)); insert into orders values (1, 2.50), (2, 0.10)',
+  )
+  await client.end()
+  const made = await stack.request('POST', '/v2/storage/components/platform.ex-database/configs', {
+    json: { configurationId: 'shop', name: 'Shop database', configuration: {} },
+  })
+  assert.equal(made.status, 201, made.text)
+  await stack.request('POST', '/v2/storage/components/platform.ex-database/configs/shop/rows', {
+    json: { rowId: 'orders', name: 'orders' },
+  })
+  const { page, go, nothingWrong } = await signedIn(browser, stack, '/components')
+  const save = async () => {
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
+  }
+  const opened = (name: string) =>
+    page.getByText(name, { exact: true }).locator('xpath=..').getByRole('button', { name: 'Set' }).click()
+  await go('/components/platform.ex-database/shop')
+  await opened('Database')
+  await page
+    .getByText(/^Settings, \d+ not set/)
+    .first()
+    .click()
+  await page.getByLabel('Host', { exact: true }).first().fill(url.hostname)
+  await page.getByLabel('Port', { exact: true }).first().fill(url.port)
+  await page.getByLabel('User', { exact: true }).first().fill(decodeURIComponent(url.username))
+  await page.getByPlaceholder('encrypted when it is saved').first().fill(decodeURIComponent(url.password))
+  await page.getByLabel('Database', { exact: true }).last().fill(url.pathname.slice(1))
+  await save()
+  await go('/components/platform.ex-database/shop?row=orders')
+  await opened('Table')
+  for (const summary of await page.getByText(/^Settings, \d+ not set/).all()) await summary.click()
+  await page.getByLabel('Table or view').fill('orders')
+  await save()
+  await page.getByRole('button', { name: /^Run/ }).first().click()
+  const table = '/v2/storage/tables/in.c-platform-ex-database-shop.orders/data-preview'
+  const rows = await until('the table is there', async () => {
+    const preview = await stack.request('GET', table)
+    return preview.status === 200 && preview.text.trim().split('\n').sort()
+  })
+  assert.deepEqual(rows, ['"1","2.50"', '"2","0.10"', '"id","price"'])
+  nothingWrong()
+})

@@ -364,13 +364,14 @@ test('corrections A', async (t) => {
     const configs = 'components/keboola.ex-generic-v2/configs'
     for (const configurationId of ['main-1', 'main-2', 'main-3'])
       await ok('POST', configs, { json: { configurationId, name: configurationId } })
-    const dev = await branch('dev')
     const identifiers: Record<string, string> = {}
     for (const one of ['main-1', 'main-2', 'main-3']) {
-      const path = `branch/${dev}/${configs}/${one}`
-      const answer = await ok('PUT', path, { json: { configuration: { a: 'dev' } } })
+      const answer = await ok('GET', `${configs}/${one}`)
       identifiers[one] = answer.json<{ currentVersion: { versionIdentifier: string } }>().currentVersion.versionIdentifier
     }
+    const dev = await branch('dev')
+    for (const one of ['main-1', 'main-2', 'main-3'])
+      await ok('PUT', `branch/${dev}/${configs}/${one}`, { json: { configuration: { a: 'dev' } } })
     const inMain = await ok('PUT', `${configs}/main-1`, { json: { configuration: { a: 'main' } } })
     const theirs = inMain.json<{ currentVersion: { versionIdentifier: string } }>().currentVersion.versionIdentifier
     await ok('PUT', `${configs}/main-2`, { json: { configuration: { a: 'main' } } })

@@ -203,6 +203,126 @@ test('corrections of small answers', async (t) => {
     })
   })
 
+  await t.test('A5, A25: a pulled table has the metadata of the default branch, and the event names both buckets', async () => {
+    const { ok, succeed, bucket, table } = await project('A5')
+    await bucket()
+    const id = await table('in.c-a', 't', 'id\n1\n')
+    const { id: branch } = await succeed<{ id: number }>('POST', 'dev-branches', { name: 'work' })
+    const { id: main } = await ok<{ id: number }>('GET', 'dev-branches/default')
+    const copy = `branch/${branch}/tables/${id}`
+    const set = (path: string, key: string) => ok('POST', `${path}/metadata`, { provider: 'p', metadata: [{ key, value: 'v' }] })
+    const keys = async (path: string) => (await ok<Metadata[]>('GET', `${path}/metadata`)).map(({ key }) => key)
+    await succeed('POST', `${copy}/pull`)
+    await set(copy, 'of-branch')
+    await set(`branch/${branch}/columns/${id}.id`, 'of-branch')
+    await succeed('POST', `${copy}/pull`)
+    assert.deepEqual([await keys(copy), await keys(`branch/${branch}/columns/${id}.id`)], [[], []])
+    await set(`tables/${id}`, 'of-main')
+    await set(`columns/${id}.id`, 'of-main')
+    await succeed('POST', `${copy}/pull`)
+    assert.deepEqual([await keys(copy), await keys(`branch/${branch}/columns/${id}.id`)], [['of-main'], ['of-main']])
+    const events = await ok<{ event: string; params: object }[]>('GET', `branch/${branch}/events`)
+    assert.deepEqual(events.find(({ event }) => event === 'storage.tableCopyToBucket')?.params, {
+      sourceBucketId: 'in.c-a',
+      sourceBucketBranch: main,
+      destinationBucketId: 'in.c-a',
+      destinationBucketBranch: branch,
+    })
+  })
+
+  await t.test('A28: a typed table takes the times of the file, with and without a header', async () => {
+    const { succeed, bucket, upload, rows } = await project('A28')
+    await bucket()
+    const columns = [
+      { name: 'id', definition: { type: 'INTEGER' } },
+      { name: 'name', definition: { type: 'STRING' } },
+    ]
+    await succeed('POST', 'buckets/in.c-a/tables-definition', { name: 't', columns })
+    const load = async (csv: string, fields: object) =>
+      succeed('POST', 'tables/in.c-a.t/import-async', { dataFileId: await upload(csv), incremental: false, ...fields })
+    const timed = { columns: ['id', 'name', '_timestamp'], useTimestampFromDataFile: true }
+    await load('id,name,_timestamp\n1,a,2020-01-02 03:04:05\n', { ...timed, ignoredLinesCount: 1 })
+    assert.equal(await rows('in.c-a.t'), '"id","name"\n"1","a"\n')
+    await load('2,b,2020-01-02 03:04:05\n', timed)
+    assert.equal(await rows('in.c-a.t'), '"id","name"\n"2","b"\n')
+    await load('id,name\n3,c\n', { columns: ['id', 'name'], ignoredLinesCount: 1 })
+    assert.equal(await rows('in.c-a.t'), '"id","name"\n"3","c"\n')
+  })
+
+  await t.test('A32: with a list of null values an empty field is null without quotes and empty with them', async () => {
+    const { call, succeed, bucket, upload } = await project('A32')
+    await bucket()
+    const columns = ['id', 'a', 'b', 'c'].map((name) => ({ name, definition: { type: name === 'id' ? 'INTEGER' : 'STRING' } }))
+    await succeed('POST', 'buckets/in.c-a/tables-definition', { name: 't', columns })
+    const values = async (fields: object, csv = 'id,a,b,c\n"30","a",,"b"\n"31","b","","c"\n') => {
+      await succeed('POST', 'tables/in.c-a.t/import-async', { dataFileId: await upload(csv), ...fields })
+      const shown = await call('GET', 'tables/in.c-a.t/data-preview?format=json')
+      const found = shown.json<{ rows: { value: string | null }[][] }>().rows.map((row) => row.map(({ value }) => value))
+      return found.toSorted((a, b) => Number(a[0]) - Number(b[0])).map((row) => row.slice(1))
+    }
+    assert.deepEqual(await values({}), [
+      ['a', null, 'b'],
+      ['b', null, 'c'],
+    ])
+    const told = [
+      ['a', null, 'b'],
+      ['b', '', 'c'],
+    ]
+    assert.deepEqual(await values({ treatValuesAsNull: [] }), told)
+    assert.deepEqual(await values({ treatValuesAsNull: ['b'] }), [
+      ['a', null, null],
+      [null, '', 'c'],
+    ])
+    // A file that is read again, because its lines end in two ways.
+    assert.deepEqual(await values({ treatValuesAsNull: [] }, 'id,a,b,c\n"30","a",,"b"\r\n"31","b","","c"\n'), told)
+  })
+
+  await t.test(
+    'M2, M5: a cancelled request has no branch, and a conflict names the version that the branch is based on',
+    async () => {
+      const { ok, refused, succeed } = await project('M2')
+      const configs = 'components/keboola.ex-generic-v2/configs'
+      await ok('POST', configs, { configurationId: 'c', name: 'c' })
+      const identifierOf = async () =>
+        (await ok<{ currentVersion: { versionIdentifier: string } }>('GET', `${configs}/c`)).currentVersion.versionIdentifier
+      const base = await identifierOf()
+      const { id: branchFromId } = await succeed<{ id: number }>('POST', 'dev-branches', { name: 'work' })
+      const { id: branchIntoId } = await ok<{ id: number }>('GET', 'dev-branches/default')
+      for (const a of ['one', 'two']) await ok('PUT', `branch/${branchFromId}/${configs}/c`, { configuration: { a } })
+      await ok('PUT', `${configs}/c`, { configuration: { a: 'main' } })
+      const { id } = await ok<{ id: number }>('POST', 'merge-request', { branchFromId, branchIntoId, title: 'T' })
+      await ok('PUT', `merge-request/${id}/request-review`)
+      await ok('PUT', `merge-request/${id}/approve`)
+      await refused(['PUT', `merge-request/${id}/merge`], 400, {
+        error: new RegExp(
+          `Version identifier in the dev branch: "${base}". Version identifier in the default branch: "${await identifierOf()}"`,
+        ),
+      })
+      await succeed('DELETE', `dev-branches/${branchFromId}`)
+      const request = await ok<{ state: string; branches: object }>('GET', `merge-request/${id}`)
+      assert.deepEqual([request.state, request.branches], ['canceled', { branchFromId: null, branchIntoId }])
+    },
+  )
+
+  await t.test('G5: a flow with an unfinished task is saved, and refused when it runs', async () => {
+    const { ok, refused } = await project('G5')
+    const task = { componentId: 'ex-generic-v2', configId: '', mode: 'run' }
+    const unfinished = (enabled: boolean) => ({
+      phases: [{ id: '456', name: 'one', dependsOn: [] }],
+      tasks: [{ id: '1003', name: 't', enabled, phase: '456', task, continueOnFailure: true }],
+    })
+    const configs = 'components/keboola.orchestrator/configs'
+    for (const enabled of [false, true])
+      await ok('POST', configs, { configurationId: `f-${enabled}`, name: 'f', configuration: unfinished(enabled) })
+    const job = { component: 'keboola.orchestrator', config: 'f-true', mode: 'run' }
+    await refused(['POST', '/queue/jobs', job], 400, { error: /A task needs "configId"/ })
+  })
+
+  await t.test('G21: the project has the feature of data streams', async () => {
+    const { ok } = await project('G21')
+    assert.ok((await ok<Token>('GET', 'tokens/verify')).owner.features.includes('data-streams'))
+  })
+
   await t.test('A26: rows are not deleted by a column without values', async () => {
     const { bucket, table, refused } = await project('A26')
     await bucket()

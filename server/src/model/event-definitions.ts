@@ -106,6 +106,11 @@ export const EVENTS = {
     message: 'Created alias {objectId} of {sourceTableId}',
     params: ['sourceTableId'],
   },
+  'storage.tableCopyToBucket': {
+    objectType: 'table',
+    message: 'Copied table {objectId} from branch {sourceBucketBranch}',
+    params: ['sourceBucketId', 'sourceBucketBranch', 'destinationBucketId', 'destinationBucketBranch'],
+  },
   'storage.tableUpdated': { objectType: 'table', message: 'Updated table {objectId}', params: ['swappedWith?', 'optimized?'] },
   'storage.tableDeleted': { objectType: 'table', message: 'Deleted table {objectId}', params: [] },
   'storage.tableMetadataSet': { objectType: 'table', message: 'Set metadata of table {objectId}', params: [] },

@@ -6,6 +6,7 @@ export const STACK_FEATURES = [
   'storage-branches', // a branch has buckets, tables and files of its own
   'new-native-types', // typed tables, and `schema` in manifests
   'global-search',
+  'data-streams', // webhooks become tables
   'hide-decrypted-token', // the value of a token is shown when it is created or refreshed, never again
 ] as const
 

@@ -36,6 +36,7 @@ export async function loadSlices(db: Database, job: LoadSlicesJob): Promise<Load
 
 async function loadOnce(db: Database, job: LoadSlicesJob): Promise<LoadedSegment> {
   const first = await sniff(job)
+  const emptyIsNull = job.snapshot.typed && !job.nullValues.includes('')
   const direct: CsvReader = {
     files: job.slices.map((s) => s.path),
     gzip: job.slices[0]?.gzip ?? false,
@@ -46,7 +47,14 @@ async function loadOnce(db: Database, job: LoadSlicesJob): Promise<LoadedSegment
   }
   const groupRows = rowGroupRows(first.bytesPerRow, job.fileColumns.length)
   const copy = (reader: CsvReader) =>
-    db.run(copyToSegment(loadSelect(job, readCsv(reader, job.fileColumns.length)), job.snapshot.columns, job.outPath, groupRows))
+    db.run(
+      copyToSegment(
+        loadSelect(job, readCsv(reader, job.fileColumns.length, emptyIsNull)),
+        job.snapshot.columns,
+        job.outPath,
+        groupRows,
+      ),
+    )
 
   const copying = job.dialect.escaper === -1 ? attempt(copy(direct)) : Promise.resolve(undefined)
   const scan = await scanSlices(job, () => db.interrupt()).catch(async (error: unknown) => {
@@ -62,7 +70,7 @@ async function loadOnce(db: Database, job: LoadSlicesJob): Promise<LoadedSegment
   }
   if (outcome.error !== undefined) {
     if (isBadValue(outcome.error)) {
-      const csv = readCsv(await secondReader(job, direct, scan), job.fileColumns.length)
+      const csv = readCsv(await secondReader(job, direct, scan), job.fileColumns.length, emptyIsNull)
       throw await findBadValue(db, job, csv, scan.rowsPerSlice, groupRows)
     }
     throw outcome.error
@@ -88,7 +96,8 @@ async function secondReader(job: LoadSlicesJob, direct: CsvReader, scan: SliceSc
   }
 }
 
-function readCsv(reader: CsvReader, columns: number): string {
+/** `emptyIsNull`: an empty field without quotes is null, one with quotes is the empty text (corrections-2, A32). */
+function readCsv(reader: CsvReader, columns: number, emptyIsNull: boolean): string {
   const { delimiter, enclosure } = reader.dialect
   const character = (byte: number) => (byte === -1 ? "''" : `chr(${byte})`)
   const line = Math.max(LINE_BYTES, reader.longestRowBytes + 1024)
@@ -100,8 +109,8 @@ function readCsv(reader: CsvReader, columns: number): string {
     `delim=${character(delimiter)}`,
     `quote=${character(enclosure)}`,
     `escape=${character(enclosure)}`,
-    // A character that the scanner refuses, so that no value is ever taken for null: an empty string stays an empty string.
-    'nullstr=chr(0)',
+    // Else a character that the scanner refuses, so that no value is ever taken for null: an empty string stays an empty string.
+    ...(emptyIsNull ? ["nullstr=''", 'allow_quoted_nulls=false'] : ['nullstr=chr(0)']),
     `new_line=${literal(reader.lineEnd === '\r\n' ? '\\r\\n' : '\\n')}`,
     `compression='${reader.gzip ? 'gzip' : 'none'}'`,
     'parallel=false',

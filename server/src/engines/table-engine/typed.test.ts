@@ -89,11 +89,13 @@ test('a value may be absent only where the column allows it', async () => {
     code: 'storage.tables.nullValue',
     message: /Row 2 of file\.csv has no value in column "id"/,
   })
-  const kept = await load('1,,,,,,\n', { nullValues: [] }).then(
-    () => 'loaded',
-    (e: { code: string }) => e.code,
-  )
-  assert.equal(kept, 'storage.tables.invalidValue', 'without null values an empty string is no number')
+  const kept = (csv: string) =>
+    load(csv, { nullValues: [] }).then(
+      () => 'loaded',
+      (e: { code: string }) => e.code,
+    )
+  assert.equal(await kept('1,x,"",,,,\n'), 'storage.tables.invalidValue', 'without null values an empty string is no number')
+  assert.equal(await kept('1,x,,,,,\n'), 'loaded', 'an empty field without quotes is null')
 })
 
 test('a column added later has its default in older rows', async () => {

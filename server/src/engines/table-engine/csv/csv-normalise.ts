@@ -1,4 +1,4 @@
-// Writes CSV that every reader agrees on: no header, commas, every value quoted, LF. Only for files the scanner has found valid and
+// Writes CSV that every reader agrees on: no header, commas, every value quoted (an empty one without quotes stays without), LF. Only for files the scanner has found valid and
 // DuckDB would read differently (mixed line ends, blank lines that are rows, escape characters), so it is simple rather than fast.
 
 import { once } from 'node:events'
@@ -77,8 +77,12 @@ export function createRecordReader(
     fieldOpen = true
   }
   const closeField = () => {
-    openField()
-    put(QUOTE)
+    // An empty field without quotes stays one: it may stand for null.
+    const isBare = !fieldOpen && !quoted && !quoteSeen && columns > 1
+    if (!isBare) {
+      openField()
+      put(QUOTE)
+    }
     fieldOpen = false
     quoted = quoteSeen = false
   }

@@ -87,8 +87,7 @@ test(`normalising keeps every value, at any chunk size (${ROUNDS} texts)`, () =>
       const bytes = Buffer.from(text)
       for (let i = 0; i < bytes.length; i += chunk) reader.write(bytes.subarray(i, i + chunk))
       reader.end()
-      const expected = rows.map((row) => `${row.map((v) => `"${v.replaceAll('"', '""')}"`).join()}\n`).join('')
-      assert.equal(Buffer.concat(pieces).toString(), expected)
+      assert.deepEqual(parse(Buffer.concat(pieces).toString()), rows)
     }),
     { numRuns: ROUNDS },
   )

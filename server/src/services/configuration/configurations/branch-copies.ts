@@ -30,6 +30,7 @@ import type { ConfigurationsDeps } from './configurations.ts'
 import type { RebaseInput } from './input.ts'
 import {
   findConfiguration,
+  findVersion,
   listConfigurations,
   listRevisions,
   lockBranches,
@@ -59,6 +60,8 @@ export interface BranchChange {
   readonly kind: 'created' | 'changed' | 'deleted'
   readonly isConflict: boolean
   readonly branchVersionIdentifier: string
+  /** Of the version of the default branch that the branch started from. */
+  readonly branchBaseIdentifier: string
   readonly defaultVersionIdentifier: string | undefined
 }
 
@@ -259,12 +262,18 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
         kind,
         isConflict: theirs !== undefined && theirs.version !== ours.baseVersion,
         branchVersionIdentifier: ours.versionIdentifier,
+        branchBaseIdentifier: (await baseIdentifier(from, ours, theirs)) ?? ours.versionIdentifier,
         defaultVersionIdentifier: theirs?.versionIdentifier,
         ours,
         theirs,
       })
     }
     return pairs
+  }
+
+  async function baseIdentifier(from: Db, ours: ConfigurationRecord, theirs: ConfigurationRecord | undefined) {
+    if (!theirs || ours.baseVersion === null || ours.baseVersion === undefined) return undefined
+    return (await findVersion(from, ours.projectId, theirs.ownerId, ours.baseVersion))?.versionIdentifier
   }
 
   /** What the branch did to the configuration since it started; undefined when nothing, or when the default branch says the same. */

@@ -1,7 +1,7 @@
 // A merge request as the API shows it, and as the results of its job hold it (spec storage 2.3).
 
 import { formatTimestamp } from '../../../kit/clock.ts'
-import type { MergeRequest, Person } from './merge-requests.store.ts'
+import { BRANCH_DELETED, type MergeRequest, type Person } from './merge-requests.store.ts'
 
 const time = (at: number): string => formatTimestamp(new Date(at))
 
@@ -11,7 +11,7 @@ export const mergeRequestView = (request: MergeRequest) => ({
   title: request.title,
   description: request.description,
   state: request.state,
-  branches: { branchFromId: request.branchFromId, branchIntoId: request.branchIntoId },
+  branches: { branchFromId: isOfDeletedBranch(request) ? null : request.branchFromId, branchIntoId: request.branchIntoId },
   merge: {
     mergedAt: request.merged ? time(request.merged.at) : null,
     mergerId: request.merged?.by.id ?? null,
@@ -30,6 +30,10 @@ export const mergeRequestDetail = (request: MergeRequest) => ({
   ...mergeRequestView(request),
   changeLog: request.changeLog.length === 0 ? [] : { configurations: request.changeLog },
 })
+
+/** Cancelled because its branch was deleted (corrections-2, M2). */
+const isOfDeletedBranch = ({ state, activity }: MergeRequest): boolean =>
+  state === 'canceled' && activity.some(({ reason }) => reason === BRANCH_DELETED)
 
 const reviewerView = (id: number, { approvals }: MergeRequest) => {
   const approval = approvals.find(({ by }) => by.id === id)

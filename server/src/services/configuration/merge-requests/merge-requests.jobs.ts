@@ -128,7 +128,7 @@ export function conflictError(id: number, conflicts: readonly Change[]): Platfor
 }
 
 export const conflictView = (conflict: Change) => {
-  const { componentId, configurationId, branchVersionIdentifier: ours, defaultVersionIdentifier: theirs } = conflict
+  const { componentId, configurationId, branchBaseIdentifier: ours, defaultVersionIdentifier: theirs } = conflict
   return {
     message:
       `Configuration "${configurationId}" for component "${componentId}" in the dev branch is not based on the latest version from ` +

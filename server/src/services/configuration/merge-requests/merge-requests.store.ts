@@ -50,6 +50,9 @@ export interface LoggedChange {
   readonly lastVersionIdentifier: string
 }
 
+/** Why a request was cancelled with its branch. */
+export const BRANCH_DELETED = 'The branch was deleted.'
+
 export interface MergeRequest {
   readonly id: number
   readonly projectId: number

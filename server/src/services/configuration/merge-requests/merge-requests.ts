@@ -12,6 +12,7 @@ import type { Actor } from '../../../model/actor.ts'
 import { type EventSource, eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../../model/event.ts'
 import { type MergeRequestState, type Move, move, operationOf } from './merge-request-states.ts'
 import {
+  BRANCH_DELETED,
   findMergeRequest,
   findRequiredApprovals,
   insertMergeRequest,
@@ -64,6 +65,8 @@ export interface Change {
   readonly kind: 'created' | 'changed' | 'deleted'
   readonly isConflict: boolean
   readonly branchVersionIdentifier: string
+  /** Of the version of the default branch that the branch started from. */
+  readonly branchBaseIdentifier: string
   readonly defaultVersionIdentifier: string | undefined
 }
 
@@ -257,7 +260,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
   async function cancelOf(trx: Trx, source: EventSource, branchId: number): Promise<void> {
     for (const { id, branchFromId, state } of await listMergeRequests(trx, source.projectId)) {
       if (branchFromId === branchId && !isEnded(state))
-        await step(trx, { source, origin: NO_ORIGIN }, id, 'cancel', { reason: 'The branch was deleted.' })
+        await step(trx, { source, origin: NO_ORIGIN }, id, 'cancel', { reason: BRANCH_DELETED })
     }
   }
 

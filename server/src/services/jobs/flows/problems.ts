@@ -1,8 +1,8 @@
 // What is wrong with the configuration of a flow: all of it at once, each with its place.
 
 export interface Problem {
-  /** A warning is reported and refuses nothing. */
-  readonly level: 'error' | 'warning'
+  /** A warning is reported and refuses nothing; what is unfinished is saved with a warning, and refuses a run. */
+  readonly level: 'error' | 'unfinished' | 'warning'
   /** From the root of the configuration: `phases[0].next[1].goto`. */
   readonly path: string
   readonly message: string

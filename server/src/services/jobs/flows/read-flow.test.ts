@@ -6,7 +6,7 @@ import { MAX_TASKS, readFlow } from './read-flow.ts'
 const job = { type: 'job', componentId: 'c', configId: '1' }
 const errorsOf = (configuration: unknown, format: 'flow' | 'orchestrator') =>
   readFlow(configuration, format)
-    .problems.filter(({ level }) => level === 'error')
+    .problems.filter(({ level }) => level !== 'warning')
     .map(({ path }) => path)
 
 test('all mistakes of an orchestration are named at once, each with its path', () => {

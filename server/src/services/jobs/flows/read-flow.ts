@@ -191,7 +191,7 @@ function readJob(node: Members, task: Members, path: string, report: Report): Wo
   const configData = given.configData ?? undefined
   if (config === undefined && configData === undefined)
     return report(
-      'error',
+      node.enabled === false ? 'warning' : 'unfinished',
       `${path}.configId`,
       'A task needs "configId", the id of a configuration, or "configData", a configuration.',
     )

@@ -32,13 +32,16 @@ export function createFlowValidation({ formatOf, componentExists, findConfigurat
     place: FlowPlace,
     configurationId: string | undefined,
     configuration: string,
-  ): Promise<readonly Problem[]> {
+  ): Promise<readonly SavedProblem[]> {
     const format = formatOf(place.componentId)
     if (format === undefined) return []
     const { plan, problems } = readFlow(JSON.parse(configuration), format)
     const trail = await findCircle(place, configurationId, configuration)
     return [
-      ...problems,
+      ...problems.map((problem) => ({
+        ...problem,
+        level: problem.level === 'error' ? ('error' as const) : ('warning' as const),
+      })),
       ...(await missing(place, plan)),
       ...(trail ? [{ level: 'error', path: 'tasks', message: containsItself(trail).message } as const] : []),
     ]
@@ -78,9 +81,9 @@ export function createFlowValidation({ formatOf, componentExists, findConfigurat
     return plan
   }
 
-  async function missing(place: FlowPlace, plan: FlowPlan): Promise<Problem[]> {
+  async function missing(place: FlowPlace, plan: FlowPlan): Promise<SavedProblem[]> {
     const found = new Map<string, boolean>()
-    const problems: Problem[] = []
+    const problems: SavedProblem[] = []
     for (const { work, index } of jobsOf(plan)) {
       const path = `tasks[${index}].task`
       if (!componentExists(work.component)) {
@@ -142,8 +145,11 @@ export function createFlowValidation({ formatOf, componentExists, findConfigurat
 
 const containsItself = (trail: readonly string[]) => new PlatformError('flows.containsItself', { trail: trail.join(' > ') })
 
+/** Of a configuration that is saved: drafts are kept, with a warning (corrections-2, G5). */
+type SavedProblem = Problem & { readonly level: 'error' | 'warning' }
+
 function refuse(problems: readonly Problem[]): void {
-  const errors = problems.filter(({ level }) => level === 'error')
+  const errors = problems.filter(({ level }) => level !== 'warning')
   if (errors.length > 0) throw new PlatformError('flows.invalid', { problems: problemsText(errors) })
 }
 

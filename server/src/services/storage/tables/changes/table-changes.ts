@@ -18,7 +18,7 @@ import type { Filter, TableEngine, UnfitValues } from '../../../../engines/table
 import { formatTimestamp } from '../../../../kit/clock.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import type { NewEvent } from '../../../../model/event.ts'
+import { eventOf, type NewEvent } from '../../../../model/event.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../../../model/storage-job.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from '../rows/table-load.ts'
@@ -431,14 +431,35 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     await publish(async (trx) => {
       const now = clock.now()
       if (existing) await store.publish(trx, existing, snapshot, now, { changed: true })
-      else {
-        const names = { name: input.name, displayName: source.row.displayName }
-        const { row } = await catalog.insert(trx, bucket, names, snapshot, { importedAt: now })
-        const described = snapshot.columns.map((column) => describeColumn(column, backend))
-        if (snapshot.typed) await describeTypes(parts, trx, job.projectId, row.key, described)
+      const names = { name: input.name, displayName: source.row.displayName }
+      const { key } = existing ?? (await catalog.insert(trx, bucket, names, snapshot, { importedAt: now })).row
+      const described = snapshot.columns.map((column) => describeColumn(column, backend))
+      await replaceMetadata(trx, source, key)
+      if (snapshot.typed) await describeTypes(parts, trx, job.projectId, key, described)
+      const objectId = `${bucket.id}.${input.name}`
+      const params = {
+        sourceBucketId: source.bucket.id,
+        sourceBucketBranch: source.bucket.branchId,
+        destinationBucketId: bucket.id,
+        destinationBucketBranch: bucket.branchId,
       }
-      return { results: { id: `${bucket.id}.${input.name}` } }
+      const place = { objectId, objectName: input.name, branchId: bucket.branchId }
+      await recordEvent(trx, job.source, eventOf('storage.tableCopyToBucket', params, place), job.origin)
+      return { results: { id: objectId } }
     })
+  }
+
+  /** What is said of a table and its columns becomes what is said of the source (corrections-2, A5). */
+  async function replaceMetadata(trx: Trx, { row: { projectId, key: from } }: Table, to: number): Promise<void> {
+    const at = clock.now()
+    const columns = (await metadata.listColumns(projectId, [from], trx)).get(from) ?? {}
+    const own = (await metadata.listTables(projectId, [from], trx)).get(from) ?? []
+    await metadata.forget(trx, to)
+    for (const { provider, key, value } of own)
+      await metadata.set(trx, projectId, to, undefined, { provider, pairs: [{ key, value }], at })
+    for (const [column, items] of Object.entries(columns))
+      for (const { provider, key, value } of items)
+        await metadata.set(trx, projectId, to, column, { provider, pairs: [{ key, value }], at })
   }
 
   return {

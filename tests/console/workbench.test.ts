@@ -10,6 +10,9 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
   const stack = await startTestStack(t)
   const opened = await signedIn(browser, stack, '/sql')
   const { page, go, nothingWrong, mayComplainOf } = opened
+  assert.equal((await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'shop' } })).status, 201)
+  const dataString = `id,note\n1,${'long '.repeat(4000)}\n2,${'word '.repeat(30)}\n`
+  await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', { form: { name: 'notes', dataString } })
   const editor = page.getByLabel('SQL', { exact: true })
   const run = page.getByRole('button', { name: /^Run Ctrl/ })
 
@@ -81,6 +84,21 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
   })
 
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
-    checkScreensOn(opened, ['/sql', '/schedules']),
+    checkScreensOn(opened, [
+      '/sql',
+      '/schedules',
+      '/help',
+      '/storage/in.c-shop.notes',
+      {
+        path: '/storage/in.c-shop.notes',
+        open: () =>
+          page
+            .getByRole('button', { name: /^Open note/ })
+            .first()
+            .click(),
+      },
+      '/help?guide=extractor',
+      { path: '/jobs', open: () => page.keyboard.press('?') },
+    ]),
   )
 })

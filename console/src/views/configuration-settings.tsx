@@ -132,7 +132,8 @@ function Copy({ place, configuration }: SettingsProps) {
     },
   })
   return (
-    <section aria-label="Copy">
+    <section aria-label="Copy" className="stack-3">
+      <h3 className="heading">Copy</h3>
       <Form className="form" onSubmit={() => copy.mutate()}>
         <div className="field">
           <Label htmlFor={id}>Name of the copy</Label>
@@ -163,7 +164,8 @@ function Delete({ place, configuration }: SettingsProps) {
     },
   })
   return (
-    <section className="stack-2" aria-label="Delete">
+    <section className="stack-3" aria-label="Delete">
+      <h3 className="heading">Delete</h3>
       <p className="soft">
         A deleted configuration stops running: its schedules stop, and flows that run it fail. It is kept among the deleted
         components and can be restored with its rows and versions.

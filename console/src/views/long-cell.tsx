@@ -16,20 +16,18 @@ export interface Cell {
 }
 
 const LONG = 40
+/** What a cell has room for; its name to screen readers is the same. */
+const CELL_CHARS = 120
 /** More text than anyone reads makes the page slow; copying gives all of it. */
 const SHOWN_CHARS = 200_000
 
 export function CellValue<C extends Cell>({ cell, onOpen }: { cell: C; onOpen: (cell: C) => void }) {
   const { value, isCut, column } = cell
   if (value === null || (value.length < LONG && !isCut)) return <Value value={value} />
+  const shown = value.slice(0, CELL_CHARS).trim()
   return (
-    <button
-      type="button"
-      className="cell-button"
-      aria-label={`Open ${column}: ${value.slice(0, LONG)}`}
-      onClick={() => onOpen(cell)}
-    >
-      {value}
+    <button type="button" className="cell-button" aria-label={`Open ${column}: ${shown}`} onClick={() => onOpen(cell)}>
+      {shown}
     </button>
   )
 }

@@ -88,6 +88,17 @@ export function HelpScreen() {
   )
 }
 
+/** Where columns have no names, the first cell of a row names it to screen readers. */
+function nameRows(table: HTMLTableElement): void {
+  if (![...table.querySelectorAll('thead th')].some((one) => one.textContent === '')) return
+  for (const cell of table.querySelectorAll<HTMLTableCellElement>('tbody td:first-child')) {
+    const name = document.createElement('th')
+    name.scope = 'row'
+    name.append(...cell.childNodes)
+    cell.replaceWith(name)
+  }
+}
+
 /** The document itself; its links lead to other guides here, and to places within. */
 function Text({ guide, at }: { guide: Guide; at: string | undefined }) {
   const frame = useRef<HTMLElement>(null)
@@ -98,6 +109,7 @@ function Text({ guide, at }: { guide: Guide; at: string | undefined }) {
     )
     // What scrolls must be reachable by keyboard.
     for (const wide of frame.current?.querySelectorAll<HTMLElement>('pre, table') ?? []) wide.tabIndex = 0
+    for (const table of frame.current?.querySelectorAll('table') ?? []) nameRows(table)
     const target = at ? frame.current?.querySelector(`[id="${CSS.escape(at)}"]`) : undefined
     target?.scrollIntoView()
     target?.classList.add('target')

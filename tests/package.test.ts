@@ -22,6 +22,15 @@ import { until } from './support/until.ts'
 const run = promisify(execFile)
 const LEASH = fileURLToPath(new URL('./support/leash.mjs', import.meta.url))
 const MAX_BYTES = 60e6
+const FREE_PORTS = { PORT: '0', MILLRACE_S3_PORT: '0' }
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
 
 let place: string
 let release: string
@@ -138,7 +147,7 @@ test('npx millrace starts a stack in the folder where it is called, and the READ
   const fd = openSync(log, 'w')
   const stack: ChildProcess = spawn(process.execPath, [LEASH, 'npx', 'millrace'], {
     cwd: folder,
-    env: { ...environment(), PORT: '0', MILLRACE_S3_PORT: '0' },
+    env: { ...environment(), ...FREE_PORTS },
     stdio: ['pipe', fd, fd],
   })
   closeSync(fd)
@@ -149,6 +158,7 @@ test('npx millrace starts a stack in the folder where it is called, and the READ
     await once(stack, 'exit')
   })
   const output = () => readFileSync(log, 'utf8')
+  const holder = () => Number(readFileSync(join(folder, 'millrace-data/stack.pid'), 'utf8'))
   await until(
     () => `the stack is ready:\n${output()}`,
     () => output().includes('"msg":"ready"') || stack.exitCode !== null,
@@ -179,9 +189,22 @@ test('npx millrace starts a stack in the folder where it is called, and the READ
   assert.deepEqual(JSON.parse(await said('sql', sql, '--json', '--jmespath', 'rows')), [[250]])
   assert.match(await said('--version'), /^\d+\.\d+\.\d+/)
 
-  process.kill(Number(readFileSync(join(folder, 'millrace-data/stack.pid'), 'utf8')), 'SIGTERM')
+  const again = await run('npx', ['millrace'], { cwd: folder, env: { ...env, ...FREE_PORTS } }).catch((error) => error)
+  assert.deepEqual([again.code, again.stdout], [1, ''], again.stderr)
+  assert.match(again.stderr, /^\nThe data folder \S+millrace-data is in use by another process: process \d+\. .*\n\n$/)
+
+  process.kill(holder(), 'SIGTERM')
   const [code] = await once(stack, 'exit')
   assert.equal(code, 0, output())
   assert.match(output(), /"msg":"stopped"/)
   assert.ok(existsSync(join(folder, 'millrace-data/metadata.sqlite')))
+
+  const npx = spawn('npx', ['millrace'], { cwd: folder, env: { ...env, ...FREE_PORTS }, stdio: 'ignore' })
+  const pid = await until(
+    'the stack runs again',
+    () => existsSync(join(folder, 'millrace-data/stack.pid')) && (holder() || false),
+  )
+  t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'))
+  npx.kill('SIGTERM')
+  await until('the stack has ended with npx', () => !isAlive(pid))
 })

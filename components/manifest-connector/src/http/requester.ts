@@ -55,8 +55,9 @@ export function createRequester(definition: Dict, deps: Deps): Requester {
 
   const textOption = (template: unknown, context: Dict) => {
     if (typeof template !== 'string') return {}
-    const text = expressions.optional(template, context, ['str'])
-    return text === null || text === '' ? {} : text
+    // A text that reads as a Python dictionary becomes one, and is sent as a form.
+    const value = expressions.optional(template, context)
+    return value === null ? {} : isDict(value) ? value : pyStr(value)
   }
 
   async function partsOf(place: Place, input: RequestInput): Promise<unknown> {

@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../../../http-extractor/src/errors.ts'
+import { createHeapKeeper } from '../../../http-extractor/src/heap.ts'
 import { createEgress } from '../../../http-extractor/src/http/egress.ts'
 import { readEgressPolicy } from '../../../http-extractor/src/http/egress-policy.ts'
 import { createLog } from '../../../http-extractor/src/log.ts'
@@ -122,11 +123,13 @@ async function run(
 
   const fields: Dict = { ...(isDict(stored.fields) ? stored.fields : {}) }
   const next: Dict = { ...(isDict(stored.streams) ? stored.streams : {}) }
+  const heap = createHeapKeeper()
   let failure: unknown
   const failed = await source.read([...tables.keys()], states, {
     async records(stream, records) {
       // An empty record is no row; the reference would end here.
       tables.get(stream)!.write(records.filter(truthy).map(asObject))
+      heap.check()
     },
     async state(stream, state) {
       setKey(next, stream, state)

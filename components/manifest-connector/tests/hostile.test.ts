@@ -1,0 +1,125 @@
+// Manifests and APIs that mean harm, or are merely wrong: each ends with a sentence, within limits.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { createInterpolator } from '../src/jinja/interpolate.ts'
+import { loadManifest } from '../src/manifest/load.ts'
+import { parseIso } from '../src/time/formats.ts'
+import type { Case } from './case.ts'
+import { engine } from './engine.ts'
+
+const expressions = createInterpolator(() => parseIso('2026-03-15T12:00:00Z'))
+const value = (template: string) => expressions.value(template, { config: { a: 'x' } })
+
+test('an expression that does not end or grows without bound is stopped', () => {
+  assert.throws(() => value("{{ 'a' * 1000000000 }}"), /more than 16777216 characters/)
+  assert.throws(() => value('{{ [0] * 10000000 }}'), /more than 1000000 steps/)
+  const loops = (depth: number): string =>
+    depth === 0 ? 'x' : `{% for i in '${'a'.repeat(50)}' %}${loops(depth - 1)}{% endfor %}`
+  assert.throws(() => value(loops(6)), /more than 1000000 steps/)
+  assert.throws(() => value('{{ 2 ** 99999999 }}'), /too large/)
+  assert.throws(() => value(`{{ ${'('.repeat(500)}1${')'.repeat(500)} }}`), /nested deeper than 100/)
+  assert.throws(() => value("{{ '%999999999d' % 1 }}"), /too large/)
+})
+
+test('an expression reaches no attribute, file or variable outside the tables', () => {
+  for (const template of [
+    "{{ ''.__class__ }}",
+    '{{ config.__class__.__mro__ }}',
+    "{{ config['constructor'] }}",
+    '{{ config.toString }}',
+    '{{ now_utc.__globals__ }}',
+    "{{ ''['__class__'] }}",
+    '{{ config.__proto__ }}',
+  ])
+    assert.ok([''].includes(String(tried(template))), `${template} gave ${String(tried(template))}`)
+  assert.throws(() => value('{{ process.env }}'), /the variable 'process', which does not exist/)
+  assert.throws(() => value('{{ range(5) }}'), /the variable 'range', which does not exist/)
+  assert.throws(() => value("{% include '/etc/passwd' %}"), /The statement 'include' is not supported/)
+})
+
+/** Empty, or refused because the value is undefined. */
+function tried(template: string): unknown {
+  try {
+    return value(template)
+  } catch (error) {
+    assert.match(String(error), /has no attribute/)
+    return ''
+  }
+}
+
+const HEAD = 'version: 6.1.0\ntype: DeclarativeSource\ncheck: {type: CheckStream, stream_names: [a]}\n'
+
+test('references in a circle and references that multiply are refused', () => {
+  assert.throws(
+    () =>
+      loadManifest(
+        `${HEAD}definitions: {a: {$ref: "#/definitions/b"}, b: {$ref: "#/definitions/a"}}\nstreams: ["#/definitions/a"]`,
+      ),
+    /leads back to itself/,
+  )
+  const bomb = Array.from(
+    { length: 12 },
+    (_, i) => `  d${i}: [${Array.from({ length: 10 }, () => `"#/definitions/d${i + 1}"`).join(', ')}]`,
+  )
+  assert.throws(() => loadManifest(`${HEAD}definitions:\n${bomb.join('\n')}\n  d12: x\nstreams: []`), /more than 3000000 nodes/)
+  const aliases = Array.from(
+    { length: 9 },
+    (_, i) => `  a${i}: &a${i} [${Array.from({ length: 10 }, () => (i === 0 ? 'x' : `*a${i - 1}`)).join(', ')}]`,
+  )
+  assert.throws(
+    () => loadManifest(`${HEAD}definitions:\n${aliases.join('\n')}\nstreams: []`),
+    /aliases too often|more than 3000000 nodes/,
+  )
+})
+
+test('a broken manifest names the line, the path and the nearest name', () => {
+  assert.throws(() => loadManifest(`${HEAD}streams: [`), /not valid YAML: .*\(line \d+, column \d+\)/)
+  assert.throws(
+    () => loadManifest(`${HEAD}streams: ["#/definitons/a"]\ndefinitions: {a: 1}`),
+    /names 'definitons', which does not exist. Did you mean 'definitions'\?/,
+  )
+  assert.throws(
+    () => loadManifest(`${HEAD}streams:\n  - type: DeclarativeStream\n    retreiver: {}`),
+    /streams\.0 \(line \d+\): the required field 'retriever' of DeclarativeStream is missing. Found 'retreiver'/,
+  )
+  assert.throws(() => loadManifest('[]'), /not an object/)
+})
+
+test('an API that gives the same page for ever is asked a hundred times, and the reason is named', async (t) => {
+  let count = 0
+  const server = createServer((_request, response) => {
+    count++
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"items":[{"id":1}]}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const manifest = {
+    version: '6.1.0',
+    type: 'DeclarativeSource',
+    check: { type: 'CheckStream', stream_names: ['a'] },
+    streams: [
+      {
+        type: 'DeclarativeStream',
+        name: 'a',
+        retriever: {
+          type: 'SimpleRetriever',
+          requester: { type: 'HttpRequester', url_base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, path: 'a' },
+          record_selector: { type: 'RecordSelector', extractor: { type: 'DpathExtractor', field_path: ['items'] } },
+          paginator: {
+            type: 'DefaultPaginator',
+            page_token_option: { type: 'RequestOption', inject_into: 'request_parameter', field_name: 'page' },
+            pagination_strategy: { type: 'PageIncrement', page_size: 1 },
+          },
+        },
+      },
+    ],
+  }
+  const given = { name: 'endless', now: '2026-03-15T12:00:00Z', manifest, config: {}, streams: [{ name: 'a' }] }
+  const outcome = await engine(given as unknown as Case) // the rest of a case is for the comparison
+  assert.ok(outcome.failed)
+  assert.match(outcome.why, /the same page 100 times in a row .* it ignores the page of the request/)
+  assert.ok(count <= 102, `${count} requests`)
+})

@@ -82,30 +82,32 @@ export function BranchesScreen() {
         </CreateButton>
       }
     >
-      <Listing
-        label="Branches"
-        query={query}
-        count={branches.length}
-        teach="A branch is a copy of every configuration to work on without touching what runs. Its changes are compared, reviewed and merged."
-      >
-        <ul className="list">
-          {branches.map((branch) => {
-            const request = requests.find(({ branches: ids }) => ids.branchFromId === branch.id)
-            return (
-              <li key={branch.id}>
-                <Icon name="branch" />
-                <Link className="medium" to="/branches/$branchId" params={{ branchId: String(branch.id) }}>
-                  {branch.name}
-                </Link>
-                <span className="mute clip">{branch.description}</span>
-                <span className="push">{request ? <State state={request.state} /> : null}</span>
-                <span className="fine mute nowrap">{moment(branch.created)}</span>
-              </li>
-            )
-          })}
-        </ul>
-      </Listing>
-      <ReviewRule />
+      <div className="stack-4">
+        <Listing
+          label="Branches"
+          query={query}
+          count={branches.length}
+          teach="A branch is a copy of every configuration to work on without touching what runs. Its changes are compared, reviewed and merged."
+        >
+          <ul className="list">
+            {branches.map((branch) => {
+              const request = requests.find(({ branches: ids }) => ids.branchFromId === branch.id)
+              return (
+                <li key={branch.id}>
+                  <Icon name="branch" />
+                  <Link className="medium" to="/branches/$branchId" params={{ branchId: String(branch.id) }}>
+                    {branch.name}
+                  </Link>
+                  <span className="mute clip">{branch.description}</span>
+                  <span className="push">{request ? <State state={request.state} /> : null}</span>
+                  <span className="fine mute nowrap">{moment(branch.created)}</span>
+                </li>
+              )
+            })}
+          </ul>
+        </Listing>
+        <ReviewRule />
+      </div>
     </Page>
   )
 }
@@ -421,9 +423,9 @@ function ReviewRule() {
   const options = RULES.some(([value]) => value === now) ? RULES : [...RULES, [now, `${now} approvals`] as const]
   return (
     <section className="card" aria-label="Reviews">
-      <div className="inset stack-2">
-        <label className="flex-row wrap">
-          <span>Review before a merge</span>
+      <div className="toolbar">
+        <label className="flex-row">
+          <span className="nowrap">Review before a merge</span>
           <select
             className="input small"
             aria-label="Review before a merge"

@@ -28,7 +28,7 @@ export async function normaliseCsv(request: NormaliseRequest, path: string): Pro
   done.catch(() => {}) // reported by the await below
   try {
     for (const slice of request.slices) {
-      const records = createRecordReader(request.dialect, request.skipLines, request.columns, (bytes) => out.write(bytes))
+      const records = createRecordReader(request.dialect, request.skipLines, request.columns, (bytes) => out.write(bytes), true)
       for await (const chunk of readSlice(slice, request.limits)) if (!records.write(chunk)) await once(out, 'drain')
       records.end()
     }
@@ -40,12 +40,13 @@ export async function normaliseCsv(request: NormaliseRequest, path: string): Pro
   }
 }
 
-/** Bytes of a valid file in, normalised bytes out. `write` says whether the sink wants more. */
+/** Bytes of a valid file in, normalised bytes out. `write` says whether the sink wants more; `keepsBare`: empty fields without quotes get none. */
 export function createRecordReader(
   { delimiter, enclosure, escaper }: DialectBytes,
   skipLines: number,
   columns: number,
   sink: (bytes: Buffer) => boolean,
+  keepsBare = false,
 ): { write(chunk: Uint8Array): boolean; end(): void } {
   let out = Buffer.allocUnsafe(1 << 16)
   let used = 0
@@ -78,7 +79,7 @@ export function createRecordReader(
   }
   const closeField = () => {
     // An empty field without quotes stays one: it may stand for null.
-    const isBare = !fieldOpen && !quoted && !quoteSeen && columns > 1
+    const isBare = keepsBare && !fieldOpen && !quoted && !quoteSeen && columns > 1
     if (!isBare) {
       openField()
       put(QUOTE)

@@ -188,7 +188,7 @@ function refuseTypes(fields: Fields): void {
 }
 
 function newColumnName(fields: Fields): string {
-  if (!isSet(fields.name))
+  if (fields.name === undefined || fields.name === null)
     throw new PlatformError('validation.failed', { field: 'name', reason: 'This value should not be blank.' })
   const given = String(fields.name)
   // A run of other characters is one underscore here; in the header of a file each is (corrections-2, A15).

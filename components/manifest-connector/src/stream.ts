@@ -8,6 +8,7 @@ import { createPartitionCursor } from './cursors/partition-cursor.ts'
 import { ConnectorError } from './errors.ts'
 import type { Place } from './http/options.ts'
 import { createRequestOption } from './http/request-option.ts'
+import { CUSTOM } from './manifest/components.ts'
 import { createRouter, type ParentStream, type Router } from './partitions/router.ts'
 import { EMPTY_SLICE, type StreamSlice } from './partitions/slice.ts'
 import { type Dict, getKey, isDict, pyStr, truthy } from './python/values.ts'
@@ -36,6 +37,7 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
       state,
       deps,
     )
+  refuseCustom(definition)
   const retriever = dictOf(definition.retriever, 'retriever')
   const known = migrated(state, definition, deps)
   const childState = isSentinel(known) ? undefined : known
@@ -137,6 +139,24 @@ function asParent(stream: Stream): ParentStream {
 }
 
 /** Every stream of a manifest by its name. */
+/** Components in Python: read as the standard ones they would give other records. */
+function refuseCustom(definition: Dict): void {
+  const found = customIn(definition)
+  if (found !== undefined)
+    throw new ConnectorError(
+      `The stream '${pyStr(definition.name ?? '')}' needs the component '${found}', which is Python code. This engine runs manifests without Python; choose other streams.`,
+    )
+}
+
+function customIn(node: unknown): string | undefined {
+  if (Array.isArray(node)) return node.map(customIn).find((found) => found !== undefined)
+  if (!isDict(node)) return undefined
+  if (typeof node.type === 'string' && CUSTOM.test(node.type)) return node.type
+  return Object.entries(node)
+    .map(([name, inner]) => (name === '$parameters' || name === 'schema' ? undefined : customIn(inner)))
+    .find((found) => found !== undefined)
+}
+
 export function streamDefinitions(manifest: Dict, deps: Pick<Deps, 'config' | 'expressions'>): Dict[] {
   const streams = listOf(manifest.streams).flatMap((each) => {
     const stream = dictOf(each, 'A stream')

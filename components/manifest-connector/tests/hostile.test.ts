@@ -123,3 +123,27 @@ test('an API that gives the same page for ever is asked a hundred times, and the
   assert.match(outcome.why, /the same page 100 times in a row .* it ignores the page of the request/)
   assert.ok(count <= 102, `${count} requests`)
 })
+
+test('a stream with components in Python is refused by name', async () => {
+  const manifest = {
+    version: '6.1.0',
+    type: 'DeclarativeSource',
+    check: { type: 'CheckStream', stream_names: ['a'] },
+    streams: [
+      {
+        type: 'DeclarativeStream',
+        name: 'a',
+        retriever: {
+          type: 'SimpleRetriever',
+          requester: { type: 'HttpRequester', url_base: 'http://127.0.0.1:1', path: 'a' },
+          record_selector: { type: 'RecordSelector', extractor: { type: 'DpathExtractor', field_path: ['items'] } },
+        },
+        schema_loader: { type: 'CustomSchemaLoader', class_name: 'source.components.Loader' },
+      },
+    ],
+  }
+  const given = { name: 'python', now: '2026-03-15T12:00:00Z', manifest, config: {}, streams: [{ name: 'a' }] }
+  const outcome = await engine(given as unknown as Case) // the rest of a case is for the comparison
+  assert.ok(outcome.failed)
+  assert.match(outcome.why, /needs the component 'CustomSchemaLoader', which is Python code/)
+})

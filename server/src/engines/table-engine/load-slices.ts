@@ -36,7 +36,7 @@ export async function loadSlices(db: Database, job: LoadSlicesJob): Promise<Load
 
 async function loadOnce(db: Database, job: LoadSlicesJob): Promise<LoadedSegment> {
   const first = await sniff(job)
-  const emptyIsNull = job.snapshot.typed && !job.nullValues.includes('')
+  const emptyIsNull = job.snapshot.typed && job.bareEmptyIsNull
   const direct: CsvReader = {
     files: job.slices.map((s) => s.path),
     gzip: job.slices[0]?.gzip ?? false,

@@ -123,7 +123,7 @@ async function writeSegments(
   dir: string,
   run: RunOptions,
 ): Promise<Written[]> {
-  const { snapshot, source, skipLines, fileColumns, loadedAt, nullValues = [''] } = request
+  const { snapshot, source, skipLines, fileColumns, loadedAt, nullValues = [''], bareEmptyIsNull = false } = request
   const { limits, maxRowBytes } = deps
   const dialect = checkDialect(source.dialect)
   const table = { ...snapshot, segments: [] }
@@ -135,6 +135,7 @@ async function writeSegments(
     fileColumns,
     loadedAt,
     nullValues,
+    bareEmptyIsNull,
     maxRowBytes,
     limits,
   } as const

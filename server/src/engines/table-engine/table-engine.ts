@@ -160,6 +160,8 @@ export interface LoadRequest {
   readonly skipLines: number
   /** Typed tables: values that mean null. Default `['']`; `[]` for none. Untyped tables have no nulls. */
   readonly nullValues?: readonly string[]
+  /** Of typed tables: an empty field without quotes is null, whatever `nullValues` has. */
+  readonly bareEmptyIsNull?: boolean
   /** The load time of the rows, epoch milliseconds. */
   readonly loadedAt: number
   /** New objects are named `<keyPrefix><uuid>.parquet`. */

@@ -90,7 +90,7 @@ test('a value may be absent only where the column allows it', async () => {
     message: /Row 2 of file\.csv has no value in column "id"/,
   })
   const kept = (csv: string) =>
-    load(csv, { nullValues: [] }).then(
+    load(csv, { nullValues: [], bareEmptyIsNull: true }).then(
       () => 'loaded',
       (e: { code: string }) => e.code,
     )

@@ -31,6 +31,7 @@ export interface LoadSlicesJob {
   readonly fileColumns: readonly (string | null)[]
   readonly skipLines: number
   readonly nullValues: readonly string[]
+  readonly bareEmptyIsNull: boolean
   readonly loadedAt: number
   readonly maxRowBytes: number
   readonly limits: InflateLimits

@@ -59,6 +59,7 @@ test('W1: a table of a branch workspace is loaded into a table of the default br
   await client.succeed(await unload('/v2/storage', id))
   const shown = await request('GET', '/v2/storage/tables/in.c-main.unloaded/data-preview?format=rfc')
   assert.equal(shown.text.trim(), '"a"\n"1"')
+  await request('POST', `${prefix}/buckets`, { json: { name: 'main', stage: 'in' } })
   const other = await client.finish(await unload(prefix, (await make()).id))
   assert.equal(other.error?.code, 'workspace.workspaceNotFound')
 })

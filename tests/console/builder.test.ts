@@ -120,7 +120,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
       .first()
       .waitFor()
 
-    await page.getByRole('button', { name: 'Save and run' }).click()
+    await page.getByRole('button', { name: 'Save and run', exact: true }).click()
     const table = page.getByRole('link', { name: /in\.c-built\.orders$/ })
     await table.first().waitFor()
     await table.first().click()
@@ -161,7 +161,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('number')
     await page.keyboard.press('Enter')
     await page.getByLabel('Value of number').fill('id')
-    await page.getByRole('button', { name: 'Save and run' }).click()
+    await page.getByRole('button', { name: 'Save and run', exact: true }).click()
     await page.getByRole('heading', { name: /^Mapped succeeded/ }).waitFor()
     await page.getByRole('link', { name: /in\.c-mapped\.neighbours$/ }).click()
     await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor() // one for each of the two items
@@ -237,7 +237,7 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await rows.getByRole('link', { name: /^nothing/ }).click()
     await page.getByLabel('Endpoint').fill('orders')
     await page.getByLabel('Why this change').fill('There is no such place')
-    await page.getByRole('button', { name: 'Save and run' }).click()
+    await page.getByRole('button', { name: 'Save and run', exact: true }).click()
     await page.getByRole('heading', { name: /^Rowed succeeded/ }).waitFor()
     const run = new URL(page.url()).pathname
     await go(`/components/keboola.ex-generic-v2/rowed?tab=versions`)

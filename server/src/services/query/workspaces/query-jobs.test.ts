@@ -126,5 +126,5 @@ test('what is not there is not found, and others see nothing', async () => {
     json: { statements: ['SELECT 1'] },
   })
   assert.equal(nowhere.status, 404)
-  assert.match(nowhere.text, /Workspace \\"99999\\" was not found/)
+  assert.match(nowhere.text, /Workspace \\"99999\\" not found\./)
 })

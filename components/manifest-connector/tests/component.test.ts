@@ -1,6 +1,7 @@
 // platform.ex-manifest in a whole stack, as jobs: tables, keys, state, what is refused, and what the egress rules keep out.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import test from 'node:test'
@@ -110,4 +111,20 @@ test("mistakes are the user's, name the place and never the secret; loopback sta
     await failure({ parameters: { manifest: manifest(url), config: { '#key': 'wrong-key-value' } } }),
     /Stream 'items' failed: GET .* failed with status 401/,
   )
+})
+
+test('the worked example of docs/connectors.md reads the sample shop', async () => {
+  const stack = await startProject()
+  const guide = readFileSync(new URL('../../../docs/connectors.md', import.meta.url), 'utf8')
+  const example = [...guide.matchAll(/^```json\n([\s\S]*?)^```$/gm)]
+    .map(([, text = '']) => text)
+    .find((text) => text.includes('base_url'))
+  const configuration = JSON.parse((example ?? '').replace('http://127.0.0.1:8000', stack.url)) as object // of our own guide
+  const config = await stack.configure('platform.ex-manifest', configuration)
+  const job = await run(stack, config)
+  assert.equal(job.status, 'success', job.result.message)
+  const table = (await stack.request('GET', `/v2/storage/tables/in.c-platform-ex-manifest-${config}.orders`)).json<{
+    rowsCount: number
+  }>()
+  assert.equal(table.rowsCount, 250)
 })

@@ -126,9 +126,12 @@ const ROW_FIELDS = [
 export function readRow(parameters: Fields): RowSettings {
   refuseUnknown(parameters, ['db', ...ROW_FIELDS], 'parameters')
   const source = readSource(parameters)
-  const outputTable = textAt(parameters, 'outputTable', 'outputTable') || (source.kind === 'table' ? source.table.name : '')
+  const ownName = source.kind === 'table' ? source.table.name.replace(/[^A-Za-z0-9_-]/g, '_') : ''
+  const outputTable = textAt(parameters, 'outputTable', 'outputTable') || ownName
   if (outputTable === '')
     throw new UserError('outputTable is missing: the name of the table that the result of the query becomes.')
+  if (!/^[A-Za-z0-9_-]{1,96}$/.test(outputTable))
+    throw new UserError('outputTable must have letters, digits, underscores and dashes only, 96 at most.')
   const incrementalColumn = textAt(parameters, 'incrementalFetchingColumn', 'incrementalFetchingColumn') || undefined
   return {
     source,

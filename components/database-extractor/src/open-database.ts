@@ -77,7 +77,8 @@ export function explained(error: unknown, settings: DatabaseSettings): Error {
   if (error instanceof UserError || !(error instanceof Error)) return error instanceof Error ? error : new Error(String(error))
   const code = codeOf(error)
   const where = settings.type === 'sqlite' ? 'The SQLite file' : `The database ${(settings as ServerSettings).host}`
-  if (TLS_ERROR.test(code) || TLS_ERROR.test(error.message) || /SSL/.test(error.message))
+  const isAnswer = /^[0-9A-Z]{5}$/.test(code) || code.startsWith('ER_') // the database has answered, so the connection is good
+  if (!isAnswer && (TLS_ERROR.test(code) || TLS_ERROR.test(error.message) || /SSL/.test(error.message)))
     return new UserError(`${where} could not be reached over TLS: ${sentence(error.message)} Check db.ssl.`, {}, error).withFacts(
       {
         kind: 'network.tls',

@@ -213,6 +213,16 @@ const FAILURES: Readonly<Record<string, readonly [row: object, db: object, messa
     {},
     /needs a primary key/,
   ],
+  'a name that is a path': [
+    { table: { tableName: 'there' }, outputTable: '../../in/state' },
+    {},
+    /outputTable must have letters/,
+  ],
+  'a column named SSL': [
+    { query: 'select "SSL" from there', outputTable: 'x' },
+    {},
+    /column "SSL" does not exist.*Check the query/,
+  ],
   'a setting that does not exist': [
     { table: { tableName: 'there' }, incremntal: true },
     {},

@@ -77,6 +77,25 @@ test('a SQLite file of the project is read through the input mapping', async () 
   assert.deepEqual(await rowsOf(stack), ITEMS)
 })
 
+test('increments by numbers beyond 2^53 miss no row', async () => {
+  const stack = await startProject()
+  const db = { type: 'sqlite', folder: 'inbox', path: 'grows.db' }
+  const grows = new DatabaseSync(join(inbox, 'grows.db'))
+  grows.exec('create table events (id integer primary key, word text); insert into events values (9007199254740992, 1)')
+  const parameters = { db, table: { tableName: 'events' }, incrementalFetchingColumn: 'id' }
+  const config = await stack.configure('platform.ex-database', { parameters })
+  for (const more of ['', "insert into events values (9007199254740993, 'b'), (9007199254740994, 'c')"]) {
+    grows.exec(more)
+    const json = { component: 'platform.ex-database', config, mode: 'run' }
+    const job = await stack.wait((await stack.request('POST', '/queue/jobs', { json })).json<Job>())
+    assert.equal(job.status, 'success', job.result.message)
+  }
+  grows.close()
+  const sql = `select id::text from "in.c-platform-ex-database-${config}".events order by id`
+  const { rows } = (await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown[] }>()
+  assert.deepEqual(rows.flat(), ['9007199254740992', '9007199254740993', '9007199254740994'])
+})
+
 test('nothing outside of the named folder is read, by no path and by no query', async () => {
   const stack = await startProject()
   const refused: readonly (readonly [db: object, query: string, message: RegExp])[] = [

@@ -7,7 +7,7 @@ import { CONNECT_MS, type Way } from '../connect.ts'
 import { createCsvFile } from '../csv-file.ts'
 import { asSocket } from './as-socket.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
-import { numericType } from './numeric-type.ts'
+import { NUMBERS, numberText, numericType } from './numeric-type.ts'
 
 type Bytes = (Buffer | null)[]
 type Cells = (string | null)[]
@@ -150,12 +150,14 @@ const GEOMETRY = /^(geometry|point|linestring|polygon|multi|geomcollection|geome
 
 const selected = ({ name, native }: SourceColumn): string => (GEOMETRY.test(native) ? `ST_AsText(${quoted(name)})` : quoted(name))
 
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
+const textLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 function rangeOf(range: Range | undefined): string {
   if (!range) return ''
   const { column, from, upTo, lookback } = range
   const name = quoted(column.name)
+  // As a text a number would be compared as a floating-point one.
+  const literal = NUMBERS.has(column.base) ? numberText : textLiteral
   if (from === undefined) return ` where ${name} <= ${literal(upTo)} or ${name} is null`
   const isTime = column.base === 'TIMESTAMP' || column.base === 'DATE'
   const start =

@@ -1,6 +1,16 @@
-// Decimal numbers: exact as NUMERIC where the declared precision fits, otherwise as text.
+// Numbers: exact as NUMERIC where the declared precision fits, otherwise as text; and as the state of a run keeps them.
 
-import type { SourceColumn } from './database.ts'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import type { BaseType, SourceColumn } from './database.ts'
+
+export const NUMBERS: ReadonlySet<BaseType> = new Set(['INTEGER', 'NUMERIC', 'FLOAT'])
+
+/** A number of the state, to be written into a statement digit by digit. */
+export function numberText(text: string): string {
+  if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text))
+    throw new UserError(`"${text.slice(0, 60)}" in the state is not a number. Reset the state of the row.`)
+  return text
+}
 
 /** Digits of a NUMERIC column. */
 const MAX_PRECISION = 38

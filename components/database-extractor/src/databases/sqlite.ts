@@ -6,6 +6,7 @@ import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import { createCsvFile } from '../csv-file.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
+import { NUMBERS, numberText } from './numeric-type.ts'
 
 /** Writes are made by the file's owner: a busy one is waited for. */
 const BUSY_MS = 20_000
@@ -131,8 +132,8 @@ function rangeOf(range: Range | undefined): string {
   if (!range) return ''
   const { column, from, upTo, lookback } = range
   const name = quoted(column.name)
-  const isNumber = column.base === 'INTEGER' || column.base === 'FLOAT'
-  const value = (text: string) => (isNumber ? String(Number(text)) : `'${text.replaceAll("'", "''")}'`)
+  const isNumber = NUMBERS.has(column.base)
+  const value = (text: string) => (isNumber ? numberText(text) : `'${text.replaceAll("'", "''")}'`)
   if (from === undefined) return ` where ${name} <= ${value(upTo)} or ${name} is null`
   if (lookback > 0 && !isNumber) throw new UserError('incrementalFetchingLookback needs a column of numbers in SQLite.')
   return ` where ${name} between ${value(from)}${lookback === 0 ? '' : ` - ${lookback}`} and ${value(upTo)}`

@@ -26,7 +26,11 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   preview: async (database, parameters) => {
     const source = readSource(parameters)
     const { columns } = await database.describe(source)
-    return { status: 'success', columns: columns.map(({ name }) => name), rows: await database.preview(source, PREVIEW_ROWS) }
+    return {
+      status: 'success',
+      columns: columns.map(({ name }) => name),
+      rows: await database.preview(source, columns, PREVIEW_ROWS),
+    }
   },
 }
 

@@ -77,6 +77,14 @@ test('a SQLite file of the project is read through the input mapping', async () 
   assert.deepEqual(await rowsOf(stack), ITEMS)
 })
 
+test('a preview shows the columns that were chosen', async () => {
+  const stack = await startProject()
+  const parameters = { db: { type: 'sqlite', folder: 'inbox', path: 'shop.db' }, table, columns: ['name', 'id'] }
+  const json = { componentId: 'platform.ex-database', action: 'preview', configData: { parameters } }
+  const { columns, rows } = (await stack.request('POST', '/sync-actions/actions', { json })).json()
+  assert.deepEqual([columns, rows], [['name', 'id'], ITEMS.map(([id, , name]) => [name, id])])
+})
+
 test('increments by numbers beyond 2^53 miss no row', async () => {
   const stack = await startProject()
   const db = { type: 'sqlite', folder: 'inbox', path: 'grows.db' }

@@ -73,6 +73,6 @@ export interface Database {
   greatest(source: Source, column: SourceColumn): Promise<string | undefined>
   /** Answers the number of rows. */
   read(request: ReadRequest): Promise<number>
-  preview(source: Source, limit: number): Promise<readonly (readonly (string | null)[])[]>
+  preview(source: Source, columns: readonly SourceColumn[], limit: number): Promise<readonly (readonly (string | null)[])[]>
   close(): Promise<void>
 }

@@ -8,6 +8,7 @@ import { createCsvFile } from '../csv-file.ts'
 import { asSocket } from './as-socket.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
 import { NUMBERS, numberText, numericType } from './numeric-type.ts'
+import { chosen, quoted, relation, tableOf, textLiteral } from './statements.ts'
 
 type Bytes = (Buffer | null)[]
 type Cells = (string | null)[]
@@ -36,7 +37,7 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
       connection.query<RowDataPacket[][]>(
         { sql, values: [...values] },
         (error, rows, fields) =>
-          error ? fail(error) : done({ rows: (Array.isArray(rows) ? rows : []) as unknown as Bytes[], fields: fields ?? [] }), // by rowsAsArray and cellOf
+          error ? fail(error) : done({ rows: (Array.isArray(rows) ? rows : []) as unknown as Bytes[], fields: fields ?? [] }), // by rowsAsArray and typeCast
       )
     })
   const ask = async (
@@ -67,12 +68,8 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
     )
     if (rows.length === 0) throw new UserError(`The table ${tableOf(source)} does not exist, or the user may not read it.`)
     const columns = rows.map(([column, native]) => columnOf(column ?? '', (native ?? '').toLowerCase()))
-    const wanted = source.columns
-    const unknown = wanted?.find((one) => !columns.some((column) => column.name === one))
-    if (unknown !== undefined)
-      throw new UserError(`The table has no column "${unknown}". It has ${columns.map((column) => column.name).join(', ')}.`)
     return {
-      columns: wanted ? wanted.flatMap((one) => columns.filter((column) => column.name === one)) : columns,
+      columns: chosen(source, columns),
       primaryKey: rows.filter(([, , key]) => key === 'PRI').map(([column]) => column ?? ''),
     }
   }
@@ -117,8 +114,7 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
       }
       return count
     },
-    async preview(source, limit) {
-      const { columns } = await describe(source)
+    async preview(source, columns, limit) {
       const { rows } = await send(`select ${columns.map(selected).join(', ')} from ${relation(source)} limit ${limit}`, [])
       const readers = columns.map((column) => readerOf(column, false))
       return rows.map((row) => row.map((value, at) => readers[at]?.(value) ?? null))
@@ -136,21 +132,9 @@ const isBinary = ({ native }: SourceColumn): boolean => /binary|blob|^bit/.test(
 const textOf = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null
 const hexOf = (bytes: Buffer | null): string | null => (bytes === null ? null : `0x${bytes.toString('hex')}`)
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
-
-const tableOf = ({ table }: Source & { kind: 'table' }): string =>
-  `${table.schema === '' ? '' : `${quoted(table.schema)}.`}${quoted(table.name)}`
-
-function relation(source: Source): string {
-  if (source.kind === 'query') return `(${source.text}\n) as source`
-  return source.filter === undefined ? tableOf(source) : `(select * from ${tableOf(source)} where (${source.filter}\n)) as source`
-}
-
 const GEOMETRY = /^(geometry|point|linestring|polygon|multi|geomcollection|geometrycollection)/
 
 const selected = ({ name, native }: SourceColumn): string => (GEOMETRY.test(native) ? `ST_AsText(${quoted(name)})` : quoted(name))
-
-const textLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 function rangeOf(range: Range | undefined): string {
   if (!range) return ''

@@ -4,12 +4,12 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { ServerSettings } from '../configuration.ts'
 import { CONNECT_MS, type Way } from '../connect.ts'
 import { asSocket } from './as-socket.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
 import { numericType } from './numeric-type.ts'
+import { chosen, quoted, relation, tableOf } from './statements.ts'
 
 export async function openPostgresql(settings: ServerSettings, way: Way): Promise<Database> {
   const { host, user, password, database, tls } = settings
@@ -42,12 +42,8 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
       [fields.map(({ dataTypeID }) => dataTypeID), fields.map(({ dataTypeModifier }) => dataTypeModifier)],
     )
     const columns = fields.map(({ name }, at) => columnOf(name, natives.rows[at]?.[0] ?? 'unknown'))
-    const wanted = source.kind === 'table' ? source.columns : undefined
-    const unknown = wanted?.find((name) => !columns.some((column) => column.name === name))
-    if (unknown !== undefined)
-      throw new UserError(`The table has no column "${unknown}". It has ${columns.map(({ name }) => name).join(', ')}.`)
     return {
-      columns: wanted ? wanted.flatMap((name) => columns.filter((column) => column.name === name)) : columns,
+      columns: chosen(source, columns),
       primaryKey: source.kind === 'table' ? await keyOf(source) : [],
     }
   }
@@ -98,8 +94,7 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
       await pipeline(copy, createWriteStream(path))
       return copy.rowCount
     },
-    async preview(source, limit) {
-      const { columns } = await describe(source)
+    async preview(source, columns, limit) {
       const wanted = columns.map(({ name }) => `${quoted(name)}::text`).join(', ')
       return (await ask(`select ${wanted} from ${relation(source)} limit ${limit}`)).rows
     },
@@ -108,16 +103,6 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
       way.close()
     },
   }
-}
-
-const quoted = (name: string): string => pg.escapeIdentifier(name)
-
-const tableOf = ({ table }: Source & { kind: 'table' }): string =>
-  `${table.schema === '' ? '' : `${quoted(table.schema)}.`}${quoted(table.name)}`
-
-function relation(source: Source): string {
-  if (source.kind === 'query') return `(${source.text}\n) as source`
-  return source.filter === undefined ? tableOf(source) : `(select * from ${tableOf(source)} where (${source.filter}\n)) as source`
 }
 
 /** What the server writes for these would be read differently, or not at all. */

@@ -7,6 +7,7 @@ import { UserError } from '../../../http-extractor/src/errors.ts'
 import { createCsvFile } from '../csv-file.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
 import { NUMBERS, numberText } from './numeric-type.ts'
+import { chosen, quoted, relation, textLiteral } from './statements.ts'
 
 /** Writes are made by the file's owner: a busy one is waited for. */
 const BUSY_MS = 20_000
@@ -43,17 +44,13 @@ export function openSqlite(path: string): Database {
 
   /** Any column may hold any kind of value: the type is that of the values that are there. */
   function describe(source: Source): Description {
-    const statement = prepare(`select * from ${relation(source)} limit 0`)
+    const statement = prepare(`select * from ${from(source)} limit 0`)
     const all = statement.columns().map(({ name, type }) => ({ name, declared: type ?? '' }))
-    const wanted = source.kind === 'table' ? source.columns : undefined
-    const unknown = wanted?.find((name) => !all.some((column) => column.name === name))
-    if (unknown !== undefined)
-      throw new UserError(`The table has no column "${unknown}". It has ${all.map(({ name }) => name).join(', ')}.`)
-    const columns = wanted ? wanted.flatMap((name) => all.filter((column) => column.name === name)) : all
+    const columns = chosen(source, all)
     const kinds = columns.map(({ name }) =>
       ['integer', 'real', 'text', 'blob'].map((kind) => `max(typeof(${quoted(name)}) = '${kind}')`),
     )
-    const [found = []] = columns.length === 0 ? [] : ask(`select ${kinds.flat().join(', ')} from ${relation(source)}`)
+    const [found = []] = columns.length === 0 ? [] : ask(`select ${kinds.flat().join(', ')} from ${from(source)}`)
     return {
       columns: columns.map(({ name, declared }, at) => columnOf(name, declared, found.slice(at * 4, at * 4 + 4).map(Boolean))),
       primaryKey: source.kind === 'table' ? keyOf(source.table.name) : [],
@@ -71,12 +68,12 @@ export function openSqlite(path: string): Database {
         ([name, kind]): ListedTable => ({ schema: 'main', name: String(name), kind: kind === 'view' ? 'view' : 'table' }),
       ),
     greatest: async (source, column) =>
-      textOf(ask(`select max(${quoted(column.name)}) from ${relation(source)}`)[0]?.[0]) ?? undefined,
+      textOf(ask(`select max(${quoted(column.name)}) from ${from(source)}`)[0]?.[0]) ?? undefined,
     async read({ source, columns, range, path: target, nullMarker }) {
       const csv = await createCsvFile(target, nullMarker)
       let count = 0
       try {
-        const sql = `select ${columns.map(({ name }) => quoted(name)).join(', ')} from ${relation(source)}${rangeOf(range)}`
+        const sql = `select ${namesOf(columns)} from ${from(source)}${rangeOf(range)}`
         for (const row of prepare(sql).iterate() as unknown as Iterable<Value[]>) {
           await csv.write(row.map(textOf))
           count++
@@ -86,7 +83,8 @@ export function openSqlite(path: string): Database {
       }
       return count
     },
-    preview: async (source, limit) => ask(`select * from ${relation(source)} limit ${limit}`).map((row) => row.map(textOf)),
+    preview: async (source, columns, limit) =>
+      ask(`select ${namesOf(columns)} from ${from(source)} limit ${limit}`).map((row) => row.map(textOf)),
     close: async () => db.close(),
   }
 }
@@ -120,21 +118,18 @@ function columnOf(name: string, declared: string, [integer, real, text, blob]: r
 const declaredType = (declared: string): BaseType =>
   /INT/i.test(declared) ? 'INTEGER' : /REAL|FLOA|DOUB/i.test(declared) ? 'FLOAT' : 'STRING'
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+const namesOf = (columns: readonly SourceColumn[]): string => columns.map(({ name }) => quoted(name)).join(', ')
 
-function relation(source: Source): string {
-  if (source.kind === 'query') return `(${source.text}\n)`
-  const table = quoted(source.table.name)
-  return source.filter === undefined ? table : `(select * from ${table} where (${source.filter}\n))`
-}
+/** A file has one schema, whatever the row says. */
+const from = (source: Source): string => relation(source, ({ table }) => quoted(table.name))
 
 function rangeOf(range: Range | undefined): string {
   if (!range) return ''
-  const { column, from, upTo, lookback } = range
+  const { column, from: first, upTo, lookback } = range
   const name = quoted(column.name)
   const isNumber = NUMBERS.has(column.base)
-  const value = (text: string) => (isNumber ? numberText(text) : `'${text.replaceAll("'", "''")}'`)
-  if (from === undefined) return ` where ${name} <= ${value(upTo)} or ${name} is null`
+  const value = (text: string) => (isNumber ? numberText(text) : textLiteral(text))
+  if (first === undefined) return ` where ${name} <= ${value(upTo)} or ${name} is null`
   if (lookback > 0 && !isNumber) throw new UserError('incrementalFetchingLookback needs a column of numbers in SQLite.')
-  return ` where ${name} between ${value(from)}${lookback === 0 ? '' : ` - ${lookback}`} and ${value(upTo)}`
+  return ` where ${name} between ${value(first)}${lookback === 0 ? '' : ` - ${lookback}`} and ${value(upTo)}`
 }

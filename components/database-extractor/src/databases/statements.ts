@@ -1,0 +1,31 @@
+// Parts of statements that every kind of database has, and the choice of columns.
+
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import type { Source } from './database.ts'
+
+type TableSource = Source & { readonly kind: 'table' }
+
+/** As standard SQL writes names and texts; MySQL does so with ANSI_QUOTES and NO_BACKSLASH_ESCAPES. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const textLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+export const tableOf = ({ table }: TableSource): string =>
+  `${table.schema === '' ? '' : `${quoted(table.schema)}.`}${quoted(table.name)}`
+
+/** For FROM. A line break ends a comment at the end of what the user wrote. */
+export function relation(source: Source, table: (source: TableSource) => string = tableOf): string {
+  if (source.kind === 'query') return `(${source.text}\n) as source`
+  return source.filter === undefined ? table(source) : `(select * from ${table(source)} where (${source.filter}\n)) as source`
+}
+
+/** The columns that the row names, in its order; all of them when it names none. */
+export function chosen<C extends { readonly name: string }>(source: Source, all: readonly C[]): readonly C[] {
+  const wanted = source.kind === 'table' ? source.columns : undefined
+  return (
+    wanted?.map((name) => {
+      const column = all.find((one) => one.name === name)
+      if (!column) throw new UserError(`The table has no column "${name}". It has ${all.map((one) => one.name).join(', ')}.`)
+      return column
+    }) ?? all
+  )
+}

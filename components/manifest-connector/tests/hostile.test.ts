@@ -88,6 +88,24 @@ test('a broken manifest names the line, the path and the nearest name', () => {
   assert.throws(() => loadManifest('[]'), /not an object/)
 })
 
+/** A manifest with one stream of an API on this port of loopback, read. */
+function readStream(port: number, ofRetriever: object, ofStream: object = {}) {
+  const retriever = {
+    type: 'SimpleRetriever',
+    requester: { type: 'HttpRequester', url_base: `http://127.0.0.1:${port}`, path: 'a' },
+    record_selector: { type: 'RecordSelector', extractor: { type: 'DpathExtractor', field_path: ['items'] } },
+    ...ofRetriever,
+  }
+  const manifest = {
+    version: '6.1.0',
+    type: 'DeclarativeSource',
+    check: { type: 'CheckStream', stream_names: ['a'] },
+    streams: [{ type: 'DeclarativeStream', name: 'a', retriever, ...ofStream }],
+  }
+  const given = { name: 'hostile', now: '2026-03-15T12:00:00Z', manifest, config: {}, streams: [{ name: 'a' }] }
+  return engine(given as unknown as Case) // the rest of a case is for the comparison
+}
+
 test('an API that gives the same page for ever is asked a hundred times, and the reason is named', async (t) => {
   let count = 0
   const server = createServer((_request, response) => {
@@ -96,54 +114,23 @@ test('an API that gives the same page for ever is asked a hundred times, and the
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
-  const manifest = {
-    version: '6.1.0',
-    type: 'DeclarativeSource',
-    check: { type: 'CheckStream', stream_names: ['a'] },
-    streams: [
-      {
-        type: 'DeclarativeStream',
-        name: 'a',
-        retriever: {
-          type: 'SimpleRetriever',
-          requester: { type: 'HttpRequester', url_base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, path: 'a' },
-          record_selector: { type: 'RecordSelector', extractor: { type: 'DpathExtractor', field_path: ['items'] } },
-          paginator: {
-            type: 'DefaultPaginator',
-            page_token_option: { type: 'RequestOption', inject_into: 'request_parameter', field_name: 'page' },
-            pagination_strategy: { type: 'PageIncrement', page_size: 1 },
-          },
-        },
-      },
-    ],
+  const paginator = {
+    type: 'DefaultPaginator',
+    page_token_option: { type: 'RequestOption', inject_into: 'request_parameter', field_name: 'page' },
+    pagination_strategy: { type: 'PageIncrement', page_size: 1 },
   }
-  const given = { name: 'endless', now: '2026-03-15T12:00:00Z', manifest, config: {}, streams: [{ name: 'a' }] }
-  const outcome = await engine(given as unknown as Case) // the rest of a case is for the comparison
+  const outcome = await readStream((server.address() as AddressInfo).port, { paginator })
   assert.ok(outcome.failed)
   assert.match(outcome.why, /the same page 100 times in a row .* it ignores the page of the request/)
   assert.ok(count <= 102, `${count} requests`)
 })
 
 test('a stream with components in Python is refused by name', async () => {
-  const manifest = {
-    version: '6.1.0',
-    type: 'DeclarativeSource',
-    check: { type: 'CheckStream', stream_names: ['a'] },
-    streams: [
-      {
-        type: 'DeclarativeStream',
-        name: 'a',
-        retriever: {
-          type: 'SimpleRetriever',
-          requester: { type: 'HttpRequester', url_base: 'http://127.0.0.1:1', path: 'a' },
-          record_selector: { type: 'RecordSelector', extractor: { type: 'DpathExtractor', field_path: ['items'] } },
-        },
-        schema_loader: { type: 'CustomSchemaLoader', class_name: 'source.components.Loader' },
-      },
-    ],
-  }
-  const given = { name: 'python', now: '2026-03-15T12:00:00Z', manifest, config: {}, streams: [{ name: 'a' }] }
-  const outcome = await engine(given as unknown as Case) // the rest of a case is for the comparison
+  const outcome = await readStream(
+    1,
+    {},
+    { schema_loader: { type: 'CustomSchemaLoader', class_name: 'source.components.Loader' } },
+  )
   assert.ok(outcome.failed)
   assert.match(outcome.why, /needs the component 'CustomSchemaLoader', which is Python code/)
 })

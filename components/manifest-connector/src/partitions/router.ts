@@ -45,9 +45,7 @@ function createOne(definition: Dict, deps: RouterDeps): Router {
     case 'GroupingPartitionRouter':
       return groupingRouter(definition, deps)
     default:
-      throw new ConnectorError(
-        `The partition router '${pyStr(definition.type)}' is not supported.${/^Custom/.test(pyStr(definition.type)) ? ' Custom components need Python.' : ''}`,
-      )
+      throw new ConnectorError(`The partition router '${pyStr(definition.type)}' is not supported.`)
   }
 }
 

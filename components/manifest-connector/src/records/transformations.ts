@@ -32,9 +32,7 @@ export function createTransformation(definition: Dict, deps: Pick<Deps, 'config'
     case 'DpathFlattenFields':
       return flattenPath(definition, deps)
     default:
-      throw new ConnectorError(
-        `The transformation '${pyStr(definition.type)}' is not supported.${/^Custom/.test(pyStr(definition.type)) ? ' Custom components need Python.' : ''}`,
-      )
+      throw new ConnectorError(`The transformation '${pyStr(definition.type)}' is not supported.`)
   }
 }
 

@@ -124,17 +124,14 @@ async function programOf(settings: ProgramSettings, run: ComponentRun): Promise<
   const { definition, id } = run.component
   if (definition.type === 'builtin') {
     const [folder = ''] = definition.uri.split('/')
+    const own = join(settings.builtinFolder, folder)
     const entry = settings.componentBundle(folder) ?? join(settings.builtinFolder, definition.uri)
     return {
       program: {
         kind: 'node',
         entry,
         arguments: [],
-        readable: [
-          settings.builtinFolder,
-          ...settings.readable,
-          ...(mayRead(run.component) ? Object.values(settings.folders.read) : []),
-        ],
+        readable: [own, ...settings.readable, ...(mayRead(run.component) ? Object.values(settings.folders.read) : [])],
         writable: [
           ...(run.checkpointFolder === undefined ? [] : [run.checkpointFolder]),
           ...(mayWrite(run.component) ? Object.values(settings.folders.write) : []),

@@ -123,7 +123,7 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
       findContainerEngine: deps.programs.findContainerEngine,
       builtinFolder: join(REPOSITORY, 'components'),
       componentBundle,
-      // The connector of manifests uses the egress guard and the log of the extractor.
+      // Other built-in components use the egress guard and the log of the extractor.
       readable: ['node_modules', 'contract', 'components/http-extractor/src'].map((path) => join(REPOSITORY, path)),
       folders: worker.folders,
       commandFolder: components.folderOf,

@@ -1,15 +1,10 @@
-// Opens the database that the configuration names, and turns what drivers say into sentences.
+// Opens the database that the configuration names.
 
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { EgressGuard } from '../../../contract/egress-guard.ts'
-import { UserError } from '../../http-extractor/src/errors.ts'
-import type { DatabaseSettings, FileSettings, ServerSettings } from './configuration.ts'
-import { openWay } from './connect.ts'
+import { openWay } from '../../connector-kit/src/database/connect.ts'
+import type { DatabaseSettings } from '../../connector-kit/src/database/connection.ts'
+import { type Folders, fileOf } from '../../connector-kit/src/database/files.ts'
 import type { Database } from './databases/database.ts'
-
-/** Folders of the machine that the operator has named, by name. */
-export type Folders = Readonly<Record<string, string>>
 
 export async function openDatabase(
   settings: DatabaseSettings,
@@ -17,80 +12,10 @@ export async function openDatabase(
 ): Promise<Database> {
   if (settings.type === 'sqlite') {
     const { openSqlite } = await import('./databases/sqlite.ts')
-    return openSqlite(await fileOf(settings, folders, dataDir))
+    return openSqlite(fileOf(settings, folders, dataDir))
   }
   const way = await openWay(settings, guard)
   // Only the driver that is needed is loaded.
   if (settings.type === 'postgresql') return (await import('./databases/postgresql.ts')).openPostgresql(settings, way)
   return (await import('./databases/mysql.ts')).openMysql(settings, way)
 }
-
-async function fileOf({ folder, path }: FileSettings, folders: Folders, dataDir: string): Promise<string> {
-  const { fileBelow } = await import('./databases/sqlite.ts')
-  if (folder !== undefined) {
-    if (!Object.hasOwn(folders, folder))
-      throw new UserError(
-        `No folder is named "${folder.slice(0, 60)}". The operator names folders with MILLRACE_READ_FOLDERS; known: ${Object.keys(folders).join(', ') || 'none'}.`,
-      )
-    return fileBelow(folders[folder]!, path) // just looked up
-  }
-  const given = join(dataDir, 'in', 'files')
-  const files = filesOf(given)
-  const [first] = files
-  if (first === undefined || files.length > 1)
-    throw new UserError(`Name a folder and a path in db, or map exactly one file in storage.input.files (found ${files.length}).`)
-  return fileBelow(given, first)
-}
-
-function filesOf(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => !name.endsWith('.manifest'))
-  } catch {
-    return []
-  }
-}
-
-/** Codes of PostgreSQL and MySQL for what the user can put right. */
-const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
-  [/^(28P01|28000|ER_ACCESS_DENIED_ERROR|ER_ACCESS_DENIED_NO_PASSWORD_ERROR)$/, 'Check db.user and db.#password.'],
-  [/^(3D000|ER_BAD_DB_ERROR|ER_DBACCESS_DENIED_ERROR)$/, 'Check db.database, and whether the user may use it.'],
-  [/^(42P01|3F000|ER_NO_SUCH_TABLE)$/, 'Check the schema and the name of the table.'],
-  [/^(42501|ER_TABLEACCESS_DENIED_ERROR|ER_COLUMNACCESS_DENIED_ERROR)$/, 'Grant SELECT on it to the user.'],
-  [/^(42\w{3}|22\w{3}|ER_PARSE_ERROR|ER_BAD_FIELD_ERROR)$/, 'Check the query and the filter.'],
-  [/^(55P03|57014|40001|40P01|ER_LOCK_WAIT_TIMEOUT|ER_QUERY_INTERRUPTED|ER_QUERY_TIMEOUT)$/, 'Run the job again later.'],
-]
-
-/** A connection that was lost: worth another try. */
-const LOST =
-  /^(08\w{3}|57P0\d|53300|ECONNRESET|EPIPE|ETIMEDOUT|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|1053)$/
-
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '')
-
-export const isLostConnection = (error: unknown): boolean =>
-  LOST.test(codeOf(error)) ||
-  (error instanceof Error && /^(Connection terminated|Connection lost|.*is not queryable$)/.test(error.message))
-
-const TLS_ERROR = /^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HANDSHAKE_SSL|ERR_SSL)|certificate/i
-
-/** What a driver throws, as an error of the user: the words of the database, and what to do. */
-export function explained(error: unknown, settings: DatabaseSettings): Error {
-  if (error instanceof UserError || !(error instanceof Error)) return error instanceof Error ? error : new Error(String(error))
-  const code = codeOf(error)
-  const where = settings.type === 'sqlite' ? 'The SQLite file' : `The database ${(settings as ServerSettings).host}`
-  const isAnswer = /^[0-9A-Z]{5}$/.test(code) || code.startsWith('ER_') // the database has answered, so the connection is good
-  if (!isAnswer && (TLS_ERROR.test(code) || TLS_ERROR.test(error.message) || /SSL/.test(error.message)))
-    return new UserError(`${where} could not be reached over TLS: ${sentence(error.message)} Check db.ssl.`, {}, error).withFacts(
-      {
-        kind: 'network.tls',
-      },
-    )
-  if (isLostConnection(error))
-    return new UserError(`${where} closed the connection: ${sentence(error.message)} Run the job again.`, {}, error).withFacts({
-      kind: 'network.interrupted',
-    })
-  if (code === '' && !/sqlite/i.test(error.name)) return error
-  const advice = ADVICE.find(([codes]) => codes.test(code))?.[1] ?? ''
-  return new UserError(`${where} answered: ${sentence(error.message)} ${advice}`.trim(), { code }, error)
-}
-
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)

@@ -1,14 +1,15 @@
 // MySQL and MariaDB: rows stream in the text protocol, so that every number arrives as the server writes it.
 
 import mysql, { type FieldPacket, type RowDataPacket } from 'mysql2'
+import { asSocket } from '../../../connector-kit/src/database/as-socket.ts'
+import { CONNECT_MS, type Way } from '../../../connector-kit/src/database/connect.ts'
+import type { ServerSettings } from '../../../connector-kit/src/database/connection.ts'
+import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import type { ServerSettings } from '../configuration.ts'
-import { CONNECT_MS, type Way } from '../connect.ts'
 import { createCsvFile } from '../csv-file.ts'
-import { asSocket } from './as-socket.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
 import { NUMBERS, numberText, numericType } from './numeric-type.ts'
-import { chosen, quoted, relation, tableOf, textLiteral } from './statements.ts'
+import { chosen, relation, tableOf } from './statements.ts'
 
 type Bytes = (Buffer | null)[]
 type Cells = (string | null)[]

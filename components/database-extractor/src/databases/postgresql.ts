@@ -4,12 +4,13 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import type { ServerSettings } from '../configuration.ts'
-import { CONNECT_MS, type Way } from '../connect.ts'
-import { asSocket } from './as-socket.ts'
+import { asSocket } from '../../../connector-kit/src/database/as-socket.ts'
+import { CONNECT_MS, type Way } from '../../../connector-kit/src/database/connect.ts'
+import type { ServerSettings } from '../../../connector-kit/src/database/connection.ts'
+import { quoted } from '../../../connector-kit/src/database/quoting.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
 import { numericType } from './numeric-type.ts'
-import { chosen, quoted, relation, tableOf } from './statements.ts'
+import { chosen, relation, tableOf } from './statements.ts'
 
 export async function openPostgresql(settings: ServerSettings, way: Way): Promise<Database> {
   const { host, user, password, database, tls } = settings

@@ -1,31 +1,15 @@
 // A SQLite file. Node's permission model does not hold for files that SQLite opens, so the path is checked here and ATTACH is refused.
 
-import { realpathSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
+import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import { createCsvFile } from '../csv-file.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
 import { NUMBERS, numberText } from './numeric-type.ts'
-import { chosen, quoted, relation, textLiteral } from './statements.ts'
+import { chosen, relation } from './statements.ts'
 
 /** Writes are made by the file's owner: a busy one is waited for. */
 const BUSY_MS = 20_000
-
-/** The file at a path below a folder; links that lead out of it are refused. */
-export function fileBelow(folder: string, path: string): string {
-  const refuse = (): never => {
-    throw new UserError(`The file "${path.slice(0, 200)}" does not exist in the folder.`)
-  }
-  if (path === '' || path.includes('\0')) return refuse()
-  try {
-    const root = realpathSync(folder)
-    const file = realpathSync(join(root, path))
-    return file.startsWith(root + sep) && statSync(file).isFile() ? file : refuse()
-  } catch {
-    return refuse()
-  }
-}
 
 export function openSqlite(path: string): Database {
   const db = open(path)

@@ -1,13 +1,10 @@
 // Parts of statements that every kind of database has, and the choice of columns.
 
+import { quoted } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { Source } from './database.ts'
 
 type TableSource = Source & { readonly kind: 'table' }
-
-/** As standard SQL writes names and texts; MySQL does so with ANSI_QUOTES and NO_BACKSLASH_ESCAPES. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
-export const textLiteral = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 export const tableOf = ({ table }: TableSource): string =>
   `${table.schema === '' ? '' : `${quoted(table.schema)}.`}${quoted(table.name)}`

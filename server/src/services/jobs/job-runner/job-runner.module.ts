@@ -123,8 +123,10 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
       findContainerEngine: deps.programs.findContainerEngine,
       builtinFolder: join(REPOSITORY, 'components'),
       componentBundle,
-      // Other built-in components use the egress guard and the log of the extractor.
-      readable: ['node_modules', 'contract', 'components/http-extractor/src'].map((path) => join(REPOSITORY, path)),
+      // Other built-in components use the egress guard and the log of the extractor, and the kit.
+      readable: ['node_modules', 'contract', 'components/http-extractor/src', 'components/connector-kit/src'].map((path) =>
+        join(REPOSITORY, path),
+      ),
       folders: worker.folders,
       commandFolder: components.folderOf,
       get diskBytes() {

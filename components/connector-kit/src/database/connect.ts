@@ -2,9 +2,9 @@
 
 import { connect, type LookupFunction, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { EgressGuard } from '../../../contract/egress-guard.ts'
-import { UserError } from '../../http-extractor/src/errors.ts'
-import type { ServerSettings, SshSettings } from './configuration.ts'
+import type { EgressGuard } from '../../../../contract/egress-guard.ts'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import type { ServerSettings, SshSettings } from './connection.ts'
 
 /** Ports that servers of databases and their poolers usually have. Others have to be in the operator's list. */
 const DATABASE_PORTS = [5432, 5433, 6432, 6543, 3306, 3307, 25_060, 26_257]

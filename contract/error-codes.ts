@@ -504,6 +504,14 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The component is a command and cannot be isolated on this machine: {reason}. The operator can allow user namespaces, or set MILLRACE_ISOLATION=auto to run it without isolation.',
   },
+  'runner.noPython': {
+    kind: 'invalid',
+    text: 'The component {component} needs Python, and {missing}. The operator installs Python 3 on the nodes that run jobs.',
+  },
+  'runner.codeNotIsolated': {
+    kind: 'invalid',
+    text: 'The component {component} runs user code, which only runs isolated, and this node does not support isolation: {reason}. See MILLRACE_ISOLATION.',
+  },
   'runner.noContainerEngine': {
     kind: 'invalid',
     text: 'The component {component} is an image ({image}), but neither docker nor podman is running on this stack. Start one of them, or use a component that is a command.',

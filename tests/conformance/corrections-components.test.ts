@@ -325,7 +325,7 @@ test('corrections-2 G19: the index lists stored unknown components with the type
     'keboola.ex-db-mysql': 'extractor',
     'kds-team.wr-sheets': 'writer',
     'acme.app-report': 'application',
-    'keboola.python-transformation-v2': 'transformation',
+    'keboola.r-transformation-v2': 'transformation',
     'acme.index-text': 'other',
   }
   for (const id of Object.keys(types)) await ok('POST', `components/${id}/configs`, { name: 'One' })
@@ -334,4 +334,15 @@ test('corrections-2 G19: the index lists stored unknown components with the type
   const stored = components.filter(({ flags }) => flags.includes('unknownComponent'))
   assert.deepEqual(Object.fromEntries(stored.map(({ id, type }) => [id, type])), types)
   assert.ok(stored.every(({ hasRun }) => !hasRun))
+})
+
+test('corrections-2 G16, G17: the index has transformations in SQL and Python, whose empty configuration is {}', async (t) => {
+  const stack = await startTestStack(t)
+  const index = await stack.request('GET', '/v2/storage', { token: null })
+  const { components } = index.json<{ components: { id: string; type: string; emptyConfiguration: object; flags: string[] }[] }>()
+  for (const id of ['keboola.snowflake-transformation', 'keboola.duckdb-transformation', 'keboola.python-transformation-v2']) {
+    const found = components.find((one) => one.id === id)
+    assert.deepEqual([found?.type, found?.emptyConfiguration], ['transformation', {}], id)
+    assert.ok(found?.flags.includes('genericCodeBlocksUI'), id)
+  }
 })

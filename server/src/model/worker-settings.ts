@@ -33,6 +33,8 @@ export interface WorkerSettings {
   /** Where commands are looked for. */
   readonly path: string
   readonly egressAllow: readonly string[]
+  /** Where packages of Python transformations are found; undefined: the public index. */
+  readonly pythonIndexUrl: string | undefined
   readonly folders: NamedFolders
   /** How components that are commands are isolated. */
   readonly isolation: Pick<IsolationSettings, 'mode' | 'readable' | 'uid'>
@@ -52,6 +54,7 @@ export const DEFAULT_WORKER: WorkerSettings = {
   checkpointBytes: 10e9,
   path: '/usr/local/bin:/usr/bin:/bin',
   egressAllow: [],
+  pythonIndexUrl: undefined,
   folders: { read: {}, write: {} },
   isolation: { mode: 'off', readable: [], uid: 65534 },
 }

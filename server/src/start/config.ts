@@ -481,6 +481,12 @@ export const VARIABLES = {
     sentence: 'The pages of the Spark master, from which the `spark` service reads what runs.',
     parse: read.httpUrl,
   }),
+  MILLRACE_PYTHON_INDEX_URL: variable({
+    unset: 'the public index',
+    sentence:
+      'The package index from which Python transformations install their packages: `https://pypi.example.com/simple`. Its host is allowed for them, whatever `MILLRACE_EGRESS_ALLOW` says.',
+    parse: read.httpUrl,
+  }),
   MILLRACE_MLFLOW_URL: variable({
     unset: 'none',
     sentence:
@@ -880,6 +886,7 @@ function configOf(values: Values, unknown: readonly string[]) {
         readable: values.MILLRACE_COMPONENT_READABLE,
         uid: values.MILLRACE_COMPONENT_UID,
       },
+      pythonIndexUrl: values.MILLRACE_PYTHON_INDEX_URL,
     },
     unknownComponents: values.MILLRACE_UNKNOWN_COMPONENTS,
     apps: { max: values.MILLRACE_APPS, startMs: 1000 * values.MILLRACE_APP_START_SECONDS },

@@ -12,6 +12,7 @@ import manifestConnector from './builtin/manifest-connector.json' with { type: '
 import mcpServerTool from './builtin/mcp-server-tool.json' with { type: 'json' }
 import orchestrator from './builtin/orchestrator.json' with { type: 'json' }
 import processors from './builtin/processors.json' with { type: 'json' }
+import pythonTransformation from './builtin/python-transformation.json' with { type: 'json' }
 import sandboxes from './builtin/sandboxes.json' with { type: 'json' }
 import scheduler from './builtin/scheduler.json' with { type: 'json' }
 import sharedCode from './builtin/shared-code.json' with { type: 'json' }
@@ -53,6 +54,7 @@ export const BUILTIN: readonly ComponentDescription[] = [
   manifestConnector,
   mcpServerTool,
   orchestrator,
+  pythonTransformation,
   sandboxes,
   scheduler,
   sharedCode,

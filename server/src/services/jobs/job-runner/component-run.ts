@@ -5,10 +5,12 @@ import type { EgressPolicy } from '../../../../../contract/egress-rules.ts'
 import type { Checkpoints } from '../../../engines/runner/checkpoints.ts'
 import type { ContainerEngine } from '../../../engines/runner/container-engine.ts'
 import type { DataFolder } from '../../../engines/runner/data-folder.ts'
+import type { Isolation } from '../../../engines/runner/isolation.ts'
 import type { LogEvent } from '../../../engines/runner/log-event.ts'
 import type { Mask } from '../../../engines/runner/mask.ts'
 import type { Program } from '../../../engines/runner/program.ts'
 import type { Runner, RunOutcome } from '../../../engines/runner/runner.ts'
+import type { Runtimes } from '../../../engines/runner/runtimes.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { containerOf, imageName, imageSource } from '../../../model/component-image.ts'
 import { featuresOf } from '../../../model/features.ts'
@@ -22,6 +24,12 @@ export interface ProgramSettings {
   readonly findContainerEngine: () => Promise<ContainerEngine | undefined>
   /** Where built-in programs are; `readable` is what else they have to read (packages). */
   readonly builtinFolder: string
+  /** Where the program of the Python transformation is, and what runs the code that users write for it. */
+  readonly pythonFolder: string
+  readonly runtimes: Runtimes
+  readonly isolation: () => Promise<Isolation>
+  /** Where packages of Python are found; undefined: the public index. */
+  readonly pythonIndexUrl: string | undefined
   /** What starts faster than the program in this folder, as long as it is the same. */
   readonly componentBundle: (folder: string) => string | undefined
   readonly readable: readonly string[]
@@ -79,7 +87,7 @@ export async function runComponent(
           ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: run.checkpointFolder }),
           ...foldersVariable(settings.folders, run.component),
         }
-      : run.environment
+      : { ...run.environment, ...indexVariables(settings, run.component) }
   const { program, image } = await programOf(settings, run)
   const outcome = await settings.runner.run({
     program,
@@ -106,13 +114,23 @@ function foldersVariable({ read, write }: NamedFolders, component: RunnableCompo
 
 /** The stack itself is reached by components that were given a token for it, its object store by those that read their inputs there. */
 function egressOf(
-  { egress, objectStoreUrl }: ProgramSettings,
-  { network, stagingInput }: RunnableComponent,
+  { egress, objectStoreUrl, pythonIndexUrl }: ProgramSettings,
+  { network, stagingInput, definition }: RunnableComponent,
   environment: Readonly<Record<string, string>>,
 ): EgressPolicy | undefined {
   if (network !== 'bridge') return undefined
-  const ours = [...(environment.KBC_URL ? [environment.KBC_URL] : []), ...(stagingInput === 's3' ? [objectStoreUrl()] : [])]
+  const ours = [
+    ...(environment.KBC_URL ? [environment.KBC_URL] : []),
+    ...(stagingInput === 's3' ? [objectStoreUrl()] : []),
+    ...(definition.type === 'python' && pythonIndexUrl !== undefined ? [pythonIndexUrl] : []),
+  ]
   return { ...egress, allow: [...egress.allow, ...ours.map(hostAndPort)] }
+}
+
+/** For uv and for pip. */
+function indexVariables({ pythonIndexUrl }: ProgramSettings, { definition }: RunnableComponent): Record<string, string> {
+  if (definition.type !== 'python' || pythonIndexUrl === undefined) return {}
+  return { UV_DEFAULT_INDEX: pythonIndexUrl, PIP_INDEX_URL: pythonIndexUrl }
 }
 
 function hostAndPort(address: string): string {
@@ -148,7 +166,23 @@ async function programOf(settings: ProgramSettings, run: ComponentRun): Promise<
     } as const
     return { program, image: { id: `command/${id}:${run.tag}`, digests: [] } }
   }
+  if (definition.type === 'python') return pythonOf(settings, run)
   return imageOf(settings, run)
+}
+
+/** Commands come from the operator; this code comes from any user who may write a configuration, so it only runs isolated. */
+async function pythonOf(
+  settings: ProgramSettings,
+  { component: { id }, tag }: ComponentRun,
+): Promise<{ program: Program; image: ImageRecord }> {
+  const python = await settings.runtimes.find('python')
+  if ('missing' in python) throw new PlatformError('runner.noPython', { component: id, missing: python.missing })
+  const { problem } = await settings.isolation()
+  if (problem !== undefined) throw new PlatformError('runner.codeNotIsolated', { component: id, reason: problem })
+  return {
+    program: { kind: 'command', command: python.command('main.py'), folder: settings.pythonFolder },
+    image: { id: `python/${id}:${tag}`, digests: [] },
+  }
 }
 
 async function imageOf(settings: ProgramSettings, run: ComponentRun): Promise<{ program: Program; image: ImageRecord }> {

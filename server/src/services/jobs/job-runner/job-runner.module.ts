@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { egressPolicyFrom } from '../../../../../contract/egress-rules.ts'
 import { componentBundle } from '../../../engines/runner/bundle.ts'
 import { createCheckpoints } from '../../../engines/runner/checkpoints.ts'
+import { createRuntimes } from '../../../engines/runner/runtimes.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { QueuedJob } from '../../../model/queued-job.ts'
@@ -30,6 +31,7 @@ import { runAction } from './run-action.ts'
 import { type JobRunnerDeps, rowIdsOf } from './run-job.ts'
 import { runQueuedJob } from './run-queued-job.ts'
 
+const PYTHON_FOLDER = fileURLToPath(new URL('../../../../../components/python-transformation', import.meta.url))
 const REPOSITORY = fileURLToPath(new URL('../../../../..', import.meta.url))
 
 export interface JobRunnerModuleDeps {
@@ -122,6 +124,10 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
       runner: deps.programs.runner,
       findContainerEngine: deps.programs.findContainerEngine,
       builtinFolder: join(REPOSITORY, 'components'),
+      pythonFolder: PYTHON_FOLDER,
+      runtimes: createRuntimes(worker.path),
+      isolation: deps.programs.isolation,
+      pythonIndexUrl: worker.pythonIndexUrl,
       componentBundle,
       // Other built-in components use the egress guard and the log of the extractor, and the kit.
       readable: ['node_modules', 'contract', 'components/http-extractor/src', 'components/connector-kit/src'].map((path) =>

@@ -8,7 +8,7 @@ import { type OpenApi, operationsSource } from '../tools/client-operations.ts'
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 
-test('client/src/operations.ts is made from docs/openapi.json: node tools/client-operations.ts', () => {
+test('client/src/operations.ts is made from docs/openapi.json: npm run docs:api', () => {
   assert.equal(read('client/src/operations.ts'), operationsSource(JSON.parse(read('docs/openapi.json')) as OpenApi))
 })
 

@@ -18,7 +18,7 @@ test('decision records are numbered from 0001 without gaps, and their index is u
     records.map(({ file, number }) => [file.slice(0, 5), number]),
     records.map((_, index) => String(index + 1).padStart(4, '0')).map((number) => [`${number}-`, number]),
   )
-  assert.equal(readFileSync(ADR_INDEX, 'utf8'), adrIndex(), 'run `node tools/adr-index.ts`')
+  assert.equal(readFileSync(ADR_INDEX, 'utf8'), adrIndex(), 'run `npm run docs`')
 })
 
 test('a superseded decision names a later record that still holds', () => {

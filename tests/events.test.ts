@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { eventOf } from '../server/src/model/event.ts'
 import { EVENTS_DOCUMENT, eventsDocument } from '../tools/events-doc.ts'
 
-test('docs/events.md lists exactly the events that are defined (mend with: node tools/events-doc.ts)', () => {
+test('docs/events.md lists exactly the events that are defined (npm run docs writes it)', () => {
   assert.equal(readFileSync(EVENTS_DOCUMENT, 'utf8'), eventsDocument())
 })
 

@@ -1,4 +1,4 @@
-// Writes docs/adr/README.md from the decision records. `node tools/adr-index.ts`; tests/documents.test.ts fails when the two differ.
+// Writes docs/adr/README.md from the decision records. `npm run docs`; tests/documents.test.ts fails when the two differ.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -41,7 +41,7 @@ One page for each decision that is costly to reverse: the situation, the choice,
 in the [specification](../specification/README.md), measurements and tuning into [performance.md](../performance.md).
 
 A new record takes the next number. A record that no longer holds stays, with the status \`Superseded by\` (or \`Superseded in part by\`) and the number of its successor, and the superseded sentences name it.
-This page is written by \`node tools/adr-index.ts\`; a test compares it with the files.
+This page is written by \`npm run docs\`; a test compares it with the files.
 
 | number | decision | status | date |
 |---|---|---|---|

@@ -1,4 +1,4 @@
-// Writes docs/errors.md from contract/error-codes.ts. `node tools/errors-doc.ts`; errors.test.ts fails when the two differ.
+// Writes docs/errors.md from contract/error-codes.ts. `npm run docs`; errors.test.ts fails when the two differ.
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ where fields of the request are wrong, \`errors\` lists them as \`{key, message}
 The services around storage (queue, scheduler, encryption, ...) put the HTTP status into \`code\` and the name into \`context.stringCode\`; their clients expect that.
 A failed job carries the same code in its \`error\`, with the status it would have had as an answer.
 
-Words in braces are filled in. This page is written by \`node tools/errors-doc.ts\` from \`contract/error-codes.ts\`; a test compares the two.
+Words in braces are filled in. This page is written by \`npm run docs\` from \`contract/error-codes.ts\`; a test compares the two.
 
 | code | status | text |
 |---|---|---|

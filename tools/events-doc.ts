@@ -1,4 +1,4 @@
-// Writes docs/events.md from server/src/model/event-definitions.ts. `node tools/events-doc.ts`; events.test.ts fails when the two differ.
+// Writes docs/events.md from server/src/model/event-definitions.ts. `npm run docs`; events.test.ts fails when the two differ.
 
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ Words in braces are filled in: params, members of params (\`{configuration.compo
 
 An event belongs to the branch in which the request was made (\`idBranch\`). Components and scripts report events of their own with \`POST /v2/storage/events\`; they are named \`ext.<component>.<configuration>\`.
 
-This page is written by \`node tools/events-doc.ts\` from \`server/src/model/event-definitions.ts\`; a test compares the two.
+This page is written by \`npm run docs\` from \`server/src/model/event-definitions.ts\`; a test compares the two.
 
 | event | type | objectType | message | params |
 |---|---|---|---|---|

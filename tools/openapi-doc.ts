@@ -1,4 +1,4 @@
-// Writes docs/openapi.json from the routes of a stack: `node tools/openapi-doc.ts`. Committed, so that a change of the API shows in
+// Writes docs/openapi.json from the routes of a stack: `npm run docs:api`. Committed, so that a change of the API shows in
 // review; tests/conformance/openapi.test.ts fails when the file and the routes differ.
 
 import { readFileSync, writeFileSync } from 'node:fs'

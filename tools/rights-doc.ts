@@ -1,4 +1,4 @@
-// Writes docs/rights.md from docs/openapi.json and http/rights.ts: `node tools/rights-doc.ts`, after `node tools/openapi-doc.ts`.
+// Writes docs/rights.md from docs/openapi.json and http/rights.ts: `npm run docs:api`.
 // tests/conformance/rights.test.ts fails when the page and the routes differ.
 
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -62,7 +62,7 @@ right names an object (a bucket, a component, a job), the module that owns it al
 \`accessDenied\`, or 404 where the existence of the object is not shown. The OpenAPI document has the same as \`x-required-right\` and \`x-minimum-role\`.
 
 A stack does not start with a route that declares no right, and \`tests/conformance/rights.test.ts\` calls every operation with a token without
-rights, with one bucket, with one component, as each role and from another project. This page is written by \`node tools/rights-doc.ts\`.
+rights, with one bucket, with one component, as each role and from another project. This page is written by \`npm run docs:api\`.
 `
 
 if (import.meta.main) writeFileSync(RIGHTS_DOCUMENT, rightsDocument(readFileSync(OPENAPI_DOCUMENT, 'utf8')))

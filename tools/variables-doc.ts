@@ -1,4 +1,4 @@
-// Rewrites the table of variables in docs/operations.md from server/src/start/config.ts: `node tools/variables-doc.ts`.
+// Rewrites the table of variables in docs/operations.md from server/src/start/config.ts: `npm run docs`.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { VARIABLES } from '../server/src/start/config.ts'

@@ -169,7 +169,6 @@ export type TemplatesUseBody = { readonly name: string; readonly branch?: string
 export type TemplatesValidateBody = { readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
 export type Token = { readonly id: string; readonly token?: string; readonly description: string; readonly created: string; readonly refreshed: string; readonly uri: string; readonly isMasterToken: boolean; readonly expires: string | null; readonly isExpired: boolean; readonly isDisabled: boolean; readonly lastUsed?: string | null; readonly creatorToken?: { readonly id: number; readonly description: string }; readonly admin?: { readonly id: number; readonly name: string; readonly role: string }; readonly bucketPermissions: Readonly<Record<string, string>>; readonly componentAccess?: ReadonlyArray<string> }
 export type TokenRequest = { readonly description?: string; readonly expiresIn?: number; readonly canManageBuckets?: boolean; readonly canManageTokens?: boolean; readonly canReadAllFileUploads?: boolean; readonly canPurgeTrash?: boolean; readonly canManageProtectedDefaultBranch?: boolean; readonly canCreateJobs?: boolean; readonly canReadAllProjectEvents?: boolean; readonly canManageDevBranches?: boolean; readonly bucketPermissions?: Readonly<Record<string, string>> | ReadonlyArray<unknown>; readonly componentAccess?: ReadonlyArray<string> }
-export type TokensShareBody = { readonly recipientEmail: string; readonly message: string }
 export type Trigger = { readonly id: string; readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly lastRun: string; readonly coolDownPeriodMinutes: number; readonly creatorToken: { readonly id: number; readonly description: string }; readonly tables: ReadonlyArray<{ readonly tableId: string }> }
 export type TriggersCreateBody = { readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly coolDownPeriodMinutes?: number; readonly tableIds: ReadonlyArray<string> }
 export type TriggersUpdateBody = { readonly runWithTokenId?: number; readonly component?: string; readonly configurationId?: string; readonly coolDownPeriodMinutes?: number; readonly tableIds?: ReadonlyArray<string> }
@@ -207,11 +206,6 @@ export const ROUTES = {
   'account.endSession': ['DELETE', '/account/sessions/{id}'],
   'account.signOut': ['POST', '/account/sign-out'],
   'ai.describe': ['GET', '/ai'],
-  'ai.notBuilt': ['GET', '/ai/{path}'],
-  'ai.notBuilt.delete': ['DELETE', '/ai/{path}'],
-  'ai.notBuilt.patch': ['PATCH', '/ai/{path}'],
-  'ai.notBuilt.put': ['PUT', '/ai/{path}'],
-  'ai.notBuilt.post': ['POST', '/ai/{path}'],
   'billing.describe': ['GET', '/billing'],
   'billing.credits': ['GET', '/billing/credits'],
   'billing.creditsTopUp': ['POST', '/billing/credits'],
@@ -277,11 +271,6 @@ export const ROUTES = {
   'iceberg.describe': ['GET', '/iceberg'],
   'iceberg.config': ['GET', '/iceberg/v1/config'],
   'iceberg.token': ['POST', '/iceberg/v1/oauth/tokens'],
-  'iceberg.notBuilt': ['GET', '/iceberg/v1/{path}'],
-  'iceberg.notBuilt.delete': ['DELETE', '/iceberg/v1/{path}'],
-  'iceberg.notBuilt.patch': ['PATCH', '/iceberg/v1/{path}'],
-  'iceberg.notBuilt.put': ['PUT', '/iceberg/v1/{path}'],
-  'iceberg.notBuilt.post': ['POST', '/iceberg/v1/{path}'],
   'iceberg.namespaces': ['GET', '/iceberg/v1/{prefix}/namespaces'],
   'iceberg.namespace': ['GET', '/iceberg/v1/{prefix}/namespaces/{namespace}'],
   'iceberg.tables': ['GET', '/iceberg/v1/{prefix}/namespaces/{namespace}/tables'],
@@ -509,17 +498,11 @@ export const ROUTES = {
   'tables.pull': ['POST', '/v2/storage/branch/{branch}/tables/{tableId}/pull'],
   'buckets.list': ['GET', '/v2/storage/buckets', 'address'],
   'buckets.create': ['POST', '/v2/storage/buckets', 'address'],
-  'buckets.register': ['POST', '/v2/storage/buckets/register', 'address'],
-  'buckets.registerGuide': ['GET', '/v2/storage/buckets/register-guide', 'address'],
   'buckets.get': ['GET', '/v2/storage/buckets/{bucketId}', 'address'],
   'buckets.update': ['PUT', '/v2/storage/buckets/{bucketId}', 'address'],
   'buckets.delete': ['DELETE', '/v2/storage/buckets/{bucketId}', 'address'],
   'buckets.events': ['GET', '/v2/storage/buckets/{bucketId}/events', 'address'],
   'buckets.forceUnlink': ['DELETE', '/v2/storage/buckets/{bucketId}/links/{projectId}', 'address'],
-  'buckets.getListing': ['GET', '/v2/storage/buckets/{bucketId}/listing', 'address'],
-  'buckets.createListing': ['POST', '/v2/storage/buckets/{bucketId}/listing', 'address'],
-  'buckets.updateListing': ['PATCH', '/v2/storage/buckets/{bucketId}/listing', 'address'],
-  'buckets.deleteListing': ['DELETE', '/v2/storage/buckets/{bucketId}/listing', 'address'],
   'buckets.listMetadata': ['GET', '/v2/storage/buckets/{bucketId}/metadata', 'address'],
   'buckets.setMetadata': ['POST', '/v2/storage/buckets/{bucketId}/metadata', 'address'],
   'buckets.deleteMetadata': ['DELETE', '/v2/storage/buckets/{bucketId}/metadata/{metadataId}', 'address'],
@@ -667,7 +650,6 @@ export const ROUTES = {
   'tokens.delete': ['DELETE', '/v2/storage/tokens/{id}'],
   'tokens.events': ['GET', '/v2/storage/tokens/{id}/events'],
   'tokens.refresh': ['POST', '/v2/storage/tokens/{id}/refresh'],
-  'tokens.share': ['POST', '/v2/storage/tokens/{id}/share'],
   'triggers.list': ['GET', '/v2/storage/triggers'],
   'triggers.create': ['POST', '/v2/storage/triggers'],
   'triggers.get': ['GET', '/v2/storage/triggers/{id}'],
@@ -830,15 +812,9 @@ export const LOWEST_ROLES = {
   'branchMetadata.delete': 'editor',
   'tables.pull': 'editor',
   'buckets.create': 'editor',
-  'buckets.register': 'editor',
-  'buckets.registerGuide': 'editor',
   'buckets.update': 'editor',
   'buckets.delete': 'editor',
   'buckets.forceUnlink': 'editor',
-  'buckets.getListing': 'editor',
-  'buckets.createListing': 'editor',
-  'buckets.updateListing': 'editor',
-  'buckets.deleteListing': 'editor',
   'buckets.setMetadata': 'editor',
   'buckets.deleteMetadata': 'editor',
   'buckets.setOwner': 'editor',
@@ -923,7 +899,6 @@ export const LOWEST_ROLES = {
   'tokens.update': 'admin',
   'tokens.delete': 'admin',
   'tokens.refresh': 'admin',
-  'tokens.share': 'admin',
   'triggers.create': 'editor',
   'triggers.update': 'editor',
   'triggers.delete': 'editor',
@@ -963,11 +938,6 @@ export interface Operations {
   'account.endSession': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'account.signOut': { path?: undefined; query?: undefined; body?: undefined; answer: undefined }
   'ai.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
-  'ai.notBuilt': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
-  'ai.notBuilt.delete': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
-  'ai.notBuilt.patch': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
-  'ai.notBuilt.put': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
-  'ai.notBuilt.post': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
   'billing.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'billing.credits': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly remaining: number; readonly consumed: number; readonly purchased: number; readonly stats: { readonly workspaceJobs: ReadonlyArray<unknown>; readonly month: { readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number } | null } } }
   'billing.creditsTopUp': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly remaining: number; readonly consumed: number; readonly purchased: number; readonly stats: { readonly workspaceJobs: ReadonlyArray<unknown>; readonly month: { readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number } | null } } }
@@ -1033,11 +1003,6 @@ export interface Operations {
   'iceberg.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'iceberg.config': { path?: undefined; query?: { readonly warehouse?: string }; body?: undefined; answer: { readonly defaults: Readonly<Record<string, string>>; readonly overrides: Readonly<Record<string, string>>; readonly endpoints: ReadonlyArray<string> } }
   'iceberg.token': { path?: undefined; query?: undefined; body?: IcebergTokenBody; answer: { readonly access_token: string; readonly token_type: string; readonly issued_token_type: string; readonly expires_in: number } }
-  'iceberg.notBuilt': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
-  'iceberg.notBuilt.delete': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
-  'iceberg.notBuilt.patch': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
-  'iceberg.notBuilt.put': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
-  'iceberg.notBuilt.post': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: unknown }
   'iceberg.namespaces': { path: { readonly prefix: string }; query?: { readonly parent?: string; readonly pageToken?: string; readonly pageSize?: string }; body?: undefined; answer: { readonly namespaces: ReadonlyArray<ReadonlyArray<string>> } }
   'iceberg.namespace': { path: { readonly prefix: string; readonly namespace: string }; query?: undefined; body?: undefined; answer: { readonly namespace: ReadonlyArray<string>; readonly properties: Readonly<Record<string, string>> } }
   'iceberg.tables': { path: { readonly prefix: string; readonly namespace: string }; query?: { readonly pageToken?: string; readonly pageSize?: string }; body?: undefined; answer: { readonly identifiers: ReadonlyArray<{ readonly namespace: ReadonlyArray<string>; readonly name: string }> } }
@@ -1265,17 +1230,11 @@ export interface Operations {
   'tables.pull': { path: { readonly branch: string; readonly tableId: string }; query?: undefined; body?: undefined; answer: StorageJob }
   'buckets.list': { path?: undefined; query?: { readonly include?: string }; body?: undefined; answer: ReadonlyArray<Bucket> }
   'buckets.create': { path?: undefined; query?: { readonly async?: boolean }; body?: BucketsCreateBody; answer: Bucket | StorageJob }
-  'buckets.register': { path?: undefined; query?: undefined; body?: undefined; answer: unknown }
-  'buckets.registerGuide': { path?: undefined; query?: undefined; body?: undefined; answer: unknown }
   'buckets.get': { path: { readonly bucketId: string }; query?: { readonly include?: string }; body?: undefined; answer: Bucket }
   'buckets.update': { path: { readonly bucketId: string }; query?: { readonly async?: boolean }; body?: BucketsUpdateBody; answer: Bucket | StorageJob }
   'buckets.delete': { path: { readonly bucketId: string }; query?: { readonly force?: boolean; readonly async?: boolean; readonly dryRun?: boolean }; body?: undefined; answer: StorageJob | undefined }
   'buckets.events': { path: { readonly bucketId: string }; query?: { readonly limit?: number; readonly offset?: number; readonly sinceId?: string; readonly maxId?: string; readonly component?: string; readonly configurationId?: string; readonly runId?: string; readonly q?: string; readonly sortOrder?: 'asc' | 'desc'; readonly forceUuid?: boolean }; body?: undefined; answer: ReadonlyArray<unknown> }
   'buckets.forceUnlink': { path: { readonly bucketId: string; readonly projectId: string }; query?: { readonly async?: boolean }; body?: undefined; answer: StorageJob | undefined }
-  'buckets.getListing': { path: { readonly bucketId: string }; query?: undefined; body?: undefined; answer: unknown }
-  'buckets.createListing': { path: { readonly bucketId: string }; query?: undefined; body?: undefined; answer: unknown }
-  'buckets.updateListing': { path: { readonly bucketId: string }; query?: undefined; body?: undefined; answer: unknown }
-  'buckets.deleteListing': { path: { readonly bucketId: string }; query?: undefined; body?: undefined; answer: unknown }
   'buckets.listMetadata': { path: { readonly bucketId: string }; query?: undefined; body?: undefined; answer: ReadonlyArray<unknown> }
   'buckets.setMetadata': { path: { readonly bucketId: string }; query?: undefined; body?: BucketsSetMetadataBody; answer: ReadonlyArray<unknown> }
   'buckets.deleteMetadata': { path: { readonly bucketId: string; readonly metadataId: string }; query?: undefined; body?: undefined; answer: undefined }
@@ -1423,7 +1382,6 @@ export interface Operations {
   'tokens.delete': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'tokens.events': { path: { readonly id: string }; query?: { readonly limit?: number; readonly offset?: number; readonly sinceId?: string; readonly maxId?: string; readonly component?: string; readonly configurationId?: string; readonly runId?: string; readonly q?: string; readonly sortOrder?: 'asc' | 'desc'; readonly forceUuid?: boolean }; body?: undefined; answer: ReadonlyArray<unknown> }
   'tokens.refresh': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Token }
-  'tokens.share': { path: { readonly id: string }; query?: undefined; body: TokensShareBody; answer: unknown }
   'triggers.list': { path?: undefined; query?: { readonly component?: string; readonly configurationId?: string }; body?: undefined; answer: ReadonlyArray<Trigger> }
   'triggers.create': { path?: undefined; query?: undefined; body: TriggersCreateBody; answer: Trigger }
   'triggers.get': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Trigger }

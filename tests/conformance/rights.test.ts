@@ -187,5 +187,5 @@ async function secretsOf(get: (path: string) => Promise<Answer>, ids: Ids): Prom
 test('docs/rights.md lists the rights as the routes declare them', async (t) => {
   const { request } = await startTestStack(t)
   const text = rightsDocument((await request('GET', '/openapi.json')).text)
-  assert.equal(readFileSync(RIGHTS_DOCUMENT, 'utf8'), text, 'run `node tools/openapi-doc.ts && node tools/rights-doc.ts`')
+  assert.equal(readFileSync(RIGHTS_DOCUMENT, 'utf8'), text, 'run `npm run docs:api`')
 })

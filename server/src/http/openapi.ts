@@ -1,7 +1,9 @@
 // OpenAPI 3.1, made from the routes as they are registered: the schemas that validate are the schemas that are published.
 
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import { TAGS } from './openapi-tags.ts'
 import { ErrorSchema } from './record-schemas.ts'
+import { REQUEST_EXAMPLES } from './request-examples.ts'
 import { type Needs, RIGHTS } from './rights.ts'
 import { type MinimumRole, minimumRole } from './roles.ts'
 
@@ -151,6 +153,37 @@ function requiredOf(schema: JsonSchema | undefined): readonly string[] {
   return [...((schema?.required ?? []) as readonly string[]), ...parts.flatMap(requiredOf)]
 }
 
+/** The request that a newcomer would send first: one of the list, or what is required and what has an example. */
+export function exampleBody(route: DocumentedRoute): Readonly<Record<string, unknown>> {
+  const listed = REQUEST_EXAMPLES[idOf(route)]
+  if (listed) return listed
+  const members = parametersOf(route).filter((parameter) => parameter.in === 'body')
+  const shown = members.filter(({ required, schema }) => required || schema.examples !== undefined)
+  return Object.fromEntries(shown.map(({ name, schema }) => [name, exampleOf(schema)]))
+}
+
+/** The example of a schema, or the plainest value that it allows. */
+export function exampleOf(schema: JsonSchema): unknown {
+  const [example] = (schema.examples ?? []) as readonly unknown[] // a list, by JSON schema
+  if (example !== undefined) return example
+  if (schema.const !== undefined) return schema.const
+  const [first] = (schema.anyOf ?? []) as readonly JsonSchema[] // a list of schemas, by JSON schema
+  if (first) return exampleOf(first)
+  switch (schema.type) {
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 1
+    case 'boolean':
+      return true
+    case 'array':
+      return [exampleOf((schema.items ?? {}) as JsonSchema)] // a schema, by JSON schema
+    case 'object':
+      return {}
+    default:
+      return 'example'
+  }
+}
+
 /** The address as clients write it. What exists in a branch only carries the branch. */
 export function pathOf({ url, branch }: DocumentedRoute): string {
   const path = url.replace(/:(\w+)/g, '{$1}').replace(/\*$/, '{path}')
@@ -163,8 +196,12 @@ export const isBuilt = ({ schema }: DocumentedRoute): boolean => !Object.hasOwn(
 /** The group of an operation: what stands before the dot of its name. */
 export const tagOf = ({ operation }: DocumentedRoute): string => operation?.split('.')[0] ?? 'other'
 
-/** Sorted by address, so that the document depends on the routes alone and not on the order in which they were registered. */
-export function openApiDocument(routes: readonly DocumentedRoute[], version: string, serverUrl: string) {
+/**
+ * Sorted by address, so that the document depends on the routes alone and not on the order in which they were registered. Routes that only
+ * answer 501 are left out: generated clients would offer them.
+ */
+export function openApiDocument(all: readonly DocumentedRoute[], version: string, serverUrl: string) {
+  const routes = all.filter(isBuilt)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes.toSorted((a, b) => (pathOf(a) < pathOf(b) ? -1 : 1))) {
     paths[pathOf(route)] ??= {}
@@ -174,9 +211,10 @@ export function openApiDocument(routes: readonly DocumentedRoute[], version: str
   const named = withNamedSchemas(paths, schemas)
   return {
     openapi: '3.1.0',
-    info: { title: 'Millrace', version, description: DESCRIPTION },
+    info: { title: 'Millrace', version, description: DESCRIPTION, license: { name: 'Apache 2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: serverUrl }],
-    tags: [...new Set(routes.map(tagOf))].sort().map((name) => ({ name })),
+    tags: [...new Set(routes.map(tagOf))].sort().map((name) => ({ name, description: TAGS[name] ?? '' })),
+    security: [{ token: [] }],
     paths: named,
     components: {
       schemas: { Error: ErrorSchema, ...Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))) },
@@ -228,9 +266,15 @@ function operationOf(route: DocumentedRoute) {
     ...(route.branch === 'refused' && { 'x-branch': 'refused' }),
     security: securityOf(route.needs),
     parameters: parametersOf(route).filter((parameter) => parameter.in !== 'body'),
-    ...(body && { requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route), BODIES) } }),
-    ...(route.form && { requestBody: { required: true, content: contentOf(route.form, ['multipart/form-data']) } }),
-    ...(route.consumes && { requestBody: { required: true, content: contentOf(body ?? {}, route.consumes) } }),
+    ...(body && {
+      requestBody: { required: requiredOf(body).length > 0, content: contentOf(titled(body, route), BODIES, exampleBody(route)) },
+    }),
+    ...(route.form && {
+      requestBody: { required: true, content: contentOf(route.form, ['multipart/form-data'], exampleBody(route)) },
+    }),
+    ...(route.consumes && {
+      requestBody: { required: true, content: contentOf(body ?? {}, route.consumes, exampleBody(route)) },
+    }),
     // A route of a third-party protocol declares its own errors.
     responses: { ...errorResponses(needsToken), ...responsesOf(response, route.produces) },
   }
@@ -244,8 +288,16 @@ const titled = (body: JsonSchema, route: DocumentedRoute): JsonSchema => ({
 
 const BODIES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
 
-const contentOf = (schema: JsonSchema, mediaTypes: readonly string[]) =>
-  Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]))
+const contentOf = (schema: JsonSchema, mediaTypes: readonly string[], example: JsonSchema = {}) =>
+  Object.fromEntries(
+    mediaTypes.map((mediaType) => [
+      mediaType,
+      { schema, ...(Object.keys(example).length > 0 && EXAMPLE_TYPES.has(mediaType) && { example }) },
+    ]),
+  )
+
+/** Media types in which an object is an example of a body. */
+const EXAMPLE_TYPES = new Set(['application/json', 'multipart/form-data'])
 
 function responsesOf(response: JsonSchema | undefined, produces: readonly string[]) {
   const entries = Object.entries((response ?? {}) as Readonly<Record<string, JsonSchema>>) // status to schema

@@ -217,6 +217,14 @@ const HIDDEN = new Set(
 )
 const [SHORTEST_HIDDEN, LONGEST_HIDDEN] = [5, 30]
 
+/** What a statement of DuckDB or PostgreSQL can begin with. Anything else is a mistake of writing, not a statement that is refused. */
+const STATEMENT_KEYWORDS = new Set(
+  `abort alter analyze attach begin call checkpoint close comment commit copy create deallocate declare delete desc describe detach discard do
+  drop end execute explain export fetch force from grant import insert install into listen load lock merge move notify pivot pivot_longer
+  pivot_wider pragma prepare refresh reindex release reset revoke rollback savepoint security select set show start summarize table truncate
+  unlisten unload unpivot update use vacuum values with`.split(/\s+/),
+)
+
 const SHORTEST_REFUSED = Math.min(...[...REFUSED_FUNCTIONS].map(({ length }) => length))
 
 /** Throws `sql.notAllowed` for what a session of the mode does not run. */
@@ -225,7 +233,12 @@ export async function checkAllowed(statement: Statement, mode: SessionMode): Pro
   const refuse = (what: string, position: number) => {
     throw new PlatformError('sql.notAllowed', { what, reason: REASONS[mode], position: position + 1 })
   }
-  if (!ALLOWED[mode].has(keyword)) refuse(keyword.toUpperCase().slice(0, 40), offset)
+  if (!ALLOWED[mode].has(keyword)) {
+    const word = keyword.toUpperCase().slice(0, 40)
+    if (!STATEMENT_KEYWORDS.has(keyword))
+      throw new PlatformError('sql.invalid', { reason: `no statement begins with ${word}`, position: offset + 1 })
+    refuse(word, offset)
+  }
   if (keyword === 'create' && [1, 2, 3, 4].some((i) => tokens.kind(i) === 'word' && tokens.lower(i) === 'secret'))
     refuse('CREATE SECRET', offset)
   const called = await refusedCall(tokens)

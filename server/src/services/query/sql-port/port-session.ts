@@ -717,7 +717,13 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const path = searchPath(tables)
     return Object.fromEntries(
       route.unqualified.flatMap((name) => {
-        const schema = path.find((one) => tables.some((table) => table.schema === one && table.name === name))
+        const schemas = path.filter((one) => tables.some((table) => table.schema === one && table.name === name))
+        const [schema, other] = schemas
+        if (other !== undefined && settings.searchPath() === undefined)
+          throw new WireError(
+            '42P09',
+            `The table name "${name}" is ambiguous: it exists in ${schemas.slice(0, 3).join(', ')}. Write "${schema}"."${name}", or set search_path.`,
+          )
         return schema === undefined ? [] : [[name, { schema, name }]]
       }),
     )

@@ -349,6 +349,21 @@ test('a transaction reads one state, and fails as a whole', async (t) => {
   assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM "in.c-main".moving'), [['2']])
 })
 
+test('a name without a schema that several buckets have is refused, unless search_path chooses one', async (t) => {
+  for (const name of ['twin-a', 'twin-b']) await client.bucket(name)
+  for (const bucket of ['in.c-twin-a', 'in.c-twin-b']) await client.create(bucket, 'twins', `n\n${bucket}\n`)
+  t.after(async () => {
+    for (const bucket of ['in.c-twin-a', 'in.c-twin-b']) await stack.request('DELETE', `/v2/storage/buckets/${bucket}?force=1`)
+  })
+  const db = await connect(t)
+  const refused = await failure(db.query('SELECT * FROM twins'))
+  assert.equal(refused.code, '42P09')
+  assert.match(refused.message, /in\.c-twin-a, in\.c-twin-b\. Write "in\.c-twin-a"\."twins", or set search_path/)
+  assert.deepEqual(await rowsOf(db, 'WITH twins AS (SELECT 1 AS n) SELECT n FROM twins'), [[1]])
+  await db.query('SET search_path TO "in.c-twin-b"')
+  assert.deepEqual(await rowsOf(db, 'SELECT * FROM twins'), [['in.c-twin-b']])
+})
+
 test('settings', async (t) => {
   const db = await connect(t, { application_name: 'test' })
   assert.deepEqual(await rowsOf(db, 'SHOW application_name'), [['test']])

@@ -3,6 +3,7 @@
 
 import { escapeHtml, htmlPage } from '../../../http/html-page.ts'
 import { type DocumentedRoute, isBuilt, type Parameter, parametersOf, pathOf, tagOf } from '../../../http/openapi.ts'
+import { TAGS } from '../../../http/openapi-tags.ts'
 import { curlExample } from './curl-example.ts'
 
 /** Narrows the page to the operations that contain every word; the groups left empty disappear. The page is whole without it. */
@@ -52,7 +53,7 @@ ${group(
 const NOT_BUILT = 'Not built'
 
 const group = (name: string, routes: readonly DocumentedRoute[], baseUrl: string): string =>
-  `<section><h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>\n${routes.map((route) => operation(route, baseUrl)).join('\n')}</section>`
+  `<section><h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>\n<p class="quiet">${escapeHtml(TAGS[name] ?? '')}</p>\n${routes.map((route) => operation(route, baseUrl)).join('\n')}</section>`
 
 function operation(route: DocumentedRoute, baseUrl: string): string {
   const { method, operation: name = '', summary = '', needs, role } = route

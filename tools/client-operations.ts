@@ -22,6 +22,7 @@ interface Operation {
   /** What belongs to the whole project cannot be asked for in a branch. */
   readonly 'x-branch'?: 'refused'
   readonly 'x-minimum-role'?: string
+  readonly 'x-required-right'?: string
   readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: Schema }[]
   readonly requestBody?: { readonly required?: boolean; readonly content: Readonly<Record<string, { schema: Schema }>> }
   readonly responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema: Schema }>> }>>
@@ -38,6 +39,19 @@ const DOCUMENT = new URL('../docs/openapi.json', import.meta.url)
 const TARGET = new URL('../client/src/operations.ts', import.meta.url)
 
 const LEAST_ROLE = 'viewer'
+/** Rights that every token of a project has, at least for its own objects, and those of people. */
+const COMMON_RIGHTS = [
+  'nothing',
+  'session',
+  'person',
+  'token',
+  'newToken',
+  'ownToken',
+  'ownFile',
+  'ownEvent',
+  'ownJob',
+  'trigger',
+]
 
 const isName = (text: string) => /^[A-Za-z_$][\w$]*$/.test(text)
 const key = (text: string) => (isName(text) ? text : `'${text.replaceAll("'", "\\'")}'`)
@@ -113,6 +127,9 @@ export function operationsSource({ paths, components }: OpenApi): string {
   const roles = all.flatMap(({ operation: { operationId, 'x-minimum-role': role = LEAST_ROLE } }) =>
     role === LEAST_ROLE ? [] : [`  '${operationId}': '${role}',`],
   )
+  const rights = all.flatMap(({ method, operation: { operationId, 'x-required-right': right = 'nothing' } }) =>
+    method === 'GET' || COMMON_RIGHTS.includes(right) ? [] : [`  '${operationId}': '${right}',`],
+  )
   const types = all.map(({ operation }) => `  '${operation.operationId}': ${operationType(operation)}`)
   return `${HEAD}
 ${schemas.join('\n')}
@@ -125,6 +142,11 @@ ${routes.join('\n')}
 /** The lowest role of people that may call an operation; viewers may call all others of their project. */
 export const LOWEST_ROLES = {
 ${roles.join('\n')}
+} as const
+
+/** The right of a token that an operation needs, of those that change something; other operations take any token. */
+export const REQUIRED_RIGHTS = {
+${rights.join('\n')}
 } as const
 
 export interface Operations {

@@ -63,6 +63,16 @@ export function moment(text: string, now = new Date()): string {
   return `${name} ${clock.format(time)}`
 }
 
+const exactClock = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+})
+
+/** For logs: to the millisecond. */
+export const exactTime = (ms: number): string => exactClock.format(ms)
 export const timeOfDay = (text: string): string => clock.format(parseTime(text))
 export const hourAndMinute = (text: string): string => minute.format(parseTime(text))
 

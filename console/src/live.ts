@@ -48,8 +48,8 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
   schedule: ['scheduler.list', 'scheduler.next'],
   file: ['files.list'],
 }
-/** A stream begins with what changes from now on: of these, what was loaded before it may be old already. */
-const ANY_CONCERNED = Object.values(CONCERNED).flat()
+/** Changes of so many seconds before the stream begins are told, too: what was loaded while it was opened may be old already. */
+const RECENT_SECONDS = 10
 /** Changes come in bursts and are answered together. */
 const TOGETHER_MS = 300
 
@@ -74,7 +74,7 @@ export function useLiveChanges(): void {
       timer = old.size > 0 ? setTimeout(refresh, TOGETHER_MS) : undefined
     }
     const onEvent = ({ event }: { event: string }): boolean => {
-      for (const name of event === 'open' ? ANY_CONCERNED : (CONCERNED[event] ?? [])) old.add(name)
+      for (const name of CONCERNED[event] ?? []) old.add(name)
       if (event === 'reset') void queries.invalidateQueries()
       if (old.size > 0) timer ??= setTimeout(refresh, TOGETHER_MS)
       return true
@@ -85,10 +85,12 @@ export function useLiveChanges(): void {
     }
     const connect = () => {
       stream = new AbortController()
-      follow('changes.stream', { query: {} }, stream.signal, onEvent, onConnection).catch((error: unknown) => {
-        if (error instanceof ApiError && error.status === 401) signOut()
-        if (error instanceof ApiError && error.code === 'people.notMember') void loadSession()
-      })
+      follow('changes.stream', { query: { recentSeconds: RECENT_SECONDS } }, stream.signal, onEvent, onConnection).catch(
+        (error: unknown) => {
+          if (error instanceof ApiError && error.status === 401) signOut()
+          if (error instanceof ApiError && error.code === 'people.notMember') void loadSession()
+        },
+      )
     }
     /** An open stream does not notice a lost network; the browser does. */
     const disconnect = () => {

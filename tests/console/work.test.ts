@@ -459,7 +459,7 @@ const writeLog = (jobId: string): string => `
       pull(stream) {
         let text = ''
         for (const end = Math.min(id + 10000, count); id < end; id++)
-          text += 'id: ' + id + '\\nevent: log\\ndata: {"id":' + id + ',"type":"info","created":"2026-01-01T10:00:00+0000",' +
+          text += 'id: ' + id + '\\nevent: log\\ndata: {"id":' + id + ',"type":"info","createdMs":1767261600000,' +
             '"message":"page ' + id + ' of the API"}\\n\\n'
         stream.enqueue(new TextEncoder().encode(id < count ? text : text + 'event: end\\ndata: {}\\n\\n'))
         if (id >= count) stream.close()

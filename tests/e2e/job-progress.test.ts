@@ -115,7 +115,15 @@ await onBothStacks('progress and state', (startProject) => {
       const { progress } = await detail()
       return progress?.rowsDone === 1 && progress.phase === 'program' && progress
     })
-    assert.deepEqual(progress, { phase: 'program', component: 'test.progress', rowsDone: 1, rowsTotal: 3, rowId: 'second' })
+    const { rows = [], ...rest } = progress
+    assert.deepEqual(rest, { phase: 'program', component: 'test.progress', rowsDone: 1, rowsTotal: 3, rowId: 'second' })
+    assert.deepEqual(
+      rows.map(({ rowId, status, phases }) => [rowId, status, phases.at(-1)?.name, phases.at(-1)?.endTime === null]),
+      [
+        ['first', 'success', 'load', false],
+        ['second', 'processing', 'program', true],
+      ],
+    )
     const statesOf = () => stream.events.filter(({ data }) => data.id === id).map(({ data }) => data.state)
     await until('progress is a change', () => statesOf().filter((state) => state === 'processing').length > 1)
     const light = await stack.request('GET', `/queue/jobs?id=${id}&fields=id,progress`)

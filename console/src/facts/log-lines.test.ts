@@ -5,7 +5,7 @@ import { createLogLines, createLogView } from './log-lines.ts'
 function logOf(count: number) {
   const lines = createLogLines()
   for (let n = 0; n < count; n++)
-    lines.add({ id: n * 2, message: `Page ${n}`, type: n % 100 === 0 ? 'error' : 'info', created: '' }, 1000 + n)
+    lines.add({ id: n * 2, message: `Page ${n}`, type: n % 100 === 0 ? 'error' : 'info', createdMs: 1000 + n })
   return lines
 }
 

@@ -5,7 +5,8 @@ export interface LogLine {
   readonly id: number
   readonly message: string
   readonly type: string
-  readonly created: string
+  /** Since 1970. */
+  readonly createdMs: number
 }
 
 /** As a line is shown. */
@@ -20,7 +21,7 @@ const FIRST_PLACES = 1024
 
 export interface LogLines {
   readonly length: () => number
-  readonly add: (line: LogLine, atMs: number) => void
+  readonly add: (line: LogLine) => void
   readonly at: (index: number) => ShownLine
   /** Where the line with this id is; ids rise. -1 when there is none. */
   readonly indexOf: (id: number) => number
@@ -55,11 +56,11 @@ export function createLogLines(): LogLines {
 
   return {
     length: () => messages.length,
-    add({ id, message, type }, atMs) {
+    add({ id, message, type, createdMs }) {
       const index = messages.length
       if (index === ids.length) grow()
       ids[index] = id
-      times[index] = atMs
+      times[index] = createdMs
       levels[index] = levelOf(type)
       messages.push(message)
     },

@@ -6,6 +6,7 @@ import { screenHelp } from '../facts/field-help.ts'
 import { HelpAbout } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ProblemPlace } from '../parts/problem-place.ts'
+import { RightsSubject, type Subject } from '../rights.ts'
 import { findBinding } from '../use-key.ts'
 import { BranchMark } from './branch.tsx'
 import { CurlButton } from './curl.tsx'
@@ -27,6 +28,7 @@ export function Page({
   actions,
   tabs,
   isWide = false,
+  about = {},
   children,
 }: {
   /** Of the browser's window. */
@@ -41,6 +43,8 @@ export function Page({
   tabs?: ReactNode
   /** An editor: uses the whole width and divides it by lines. */
   isWide?: boolean
+  /** Whose rights its actions take. */
+  about?: Subject
   children: ReactNode
 }) {
   useEffect(() => {
@@ -49,7 +53,7 @@ export function Page({
   /** Below the head: a sentence beside the buttons would leave no room for the title. */
   const [problems, setProblems] = useState<HTMLElement | null>(null)
   return (
-    <>
+    <RightsSubject value={about}>
       <header className="top-bar">
         <nav aria-label="Breadcrumb" className="grow">
           <ol className="crumbs">
@@ -105,6 +109,6 @@ export function Page({
         </div>
         <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{children}</HelpAbout>
       </main>
-    </>
+    </RightsSubject>
   )
 }

@@ -17,6 +17,14 @@ export interface JobProgress extends ProgressOfRow {
   readonly rowsTotal: number
   /** Null: the configuration itself. */
   readonly rowId: string | null
+  /** The newest rows that have started, in order. */
+  readonly rows?: readonly StartedRow[]
+}
+
+export interface StartedRow {
+  readonly rowId: string | null
+  readonly status: string
+  readonly phases: readonly { readonly name: string; readonly startTime: string; readonly endTime: string | null }[]
 }
 
 /** What a configuration or a row remembered before a run and after it, as stored: `#` values are encrypted. */

@@ -142,6 +142,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
   return (
     <Page
       title={`Builder of ${name}`}
+      about={{ componentId: EXTRACTOR }}
       isWide
       crumbs={[
         { name: 'Components', to: '/components' },

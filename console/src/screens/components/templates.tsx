@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
@@ -135,9 +136,13 @@ function Instances() {
                 ))}
               </p>
             </div>
-            <button type="button" className="button small ghost" onClick={() => remove.mutate(instance.instanceId)}>
+            <ActButton
+              needs="templates.deleteInstance"
+              className="button small ghost"
+              onClick={() => remove.mutate(instance.instanceId)}
+            >
               Delete<span className="visually-hidden"> {instance.name}</span>
-            </button>
+            </ActButton>
           </li>
         ))}
       </ul>

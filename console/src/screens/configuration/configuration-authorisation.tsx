@@ -10,6 +10,7 @@ import { type ConfigurationPlace, type LoadedConfiguration, readConfiguration } 
 import { moment, until } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
@@ -179,9 +180,9 @@ function Account({
           <button type="button" className="button" disabled={isBusy} onClick={() => test.mutate()}>
             Try it
           </button>
-          <button type="button" className="button" disabled={isBusy} onClick={() => exchange.mutate()}>
+          <ActButton needs="oauth.refreshCredentials" className="button" disabled={isBusy} onClick={() => exchange.mutate()}>
             Exchange the tokens
-          </button>
+          </ActButton>
           {account.provider ? (
             <button
               type="button"
@@ -194,9 +195,9 @@ function Account({
               Authorise again
             </button>
           ) : null}
-          <button type="button" className="button ghost" disabled={isBusy} onClick={() => revoke.mutate()}>
+          <ActButton needs="oauth.revokeCredentials" className="button ghost" disabled={isBusy} onClick={() => revoke.mutate()}>
             Revoke
-          </button>
+          </ActButton>
         </div>
       </div>
     </section>

@@ -45,6 +45,7 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
   return (
     <Page
       title={name}
+      about={{ componentId: place.componentId }}
       isWide={isEditor}
       crumbs={[{ name: 'Components', to: '/components' }, { name: nameOf(place.componentId, null) }, { name }]}
       above={

@@ -118,6 +118,7 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
   return (
     <Page
       title={name}
+      about={{ componentId: place.componentId }}
       crumbs={[{ name: 'Flows', to: '/flows' }, { name }]}
       above={
         <span className="mute">

@@ -12,6 +12,7 @@ import { count, duration, hourAndMinute, moment, plural, until, zone } from '../
 import { useSeconds } from '../../live.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { ActLink } from '../../parts/act-link.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -41,10 +42,10 @@ export function HomeScreen() {
       say={jobs.data && tables.data ? sentenceOf(failing, late.length, tables.data.length) : 'Home'}
       sub={`Judged by the last run of each configuration and by how often each table is usually loaded. Times are ${zone}.`}
       actions={
-        <Link className="button primary" to="/upload">
+        <ActLink needs="tables.createAsync" className="button primary" to="/upload">
           <Icon name="upload" />
           <span>Upload data</span>
-        </Link>
+        </ActLink>
       }
     >
       {isEmpty ? <FirstSteps /> : null}
@@ -96,12 +97,12 @@ const FirstSteps = () => (
         look at, query and export.
       </p>
       <div className="flex-row">
-        <Link className="button primary" to="/try">
+        <ActLink needs="configurations.create" className="button primary" to="/try">
           Try it with the sample shop
-        </Link>
-        <Link className="button" to="/upload">
+        </ActLink>
+        <ActLink needs="tables.createAsync" className="button" to="/upload">
           Upload a CSV file
-        </Link>
+        </ActLink>
         <Link className="button" to="/components">
           Set up a component
         </Link>

@@ -4,7 +4,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { follow } from '../../event-stream.ts'
 import { createLogLines, createLogView, type LogLine, type LogLines } from '../../facts/log-lines.ts'
-import { count, parseTime, timeOfDay } from '../../format.ts'
+import { count, exactTime } from '../../format.ts'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -37,8 +37,7 @@ function useLines(jobId: string): Log {
     follow('queue.events', { path: { id: jobId } }, stop.signal, ({ event, data }) => {
       if (event === 'end') return false
       if (event === 'log') {
-        const line = JSON.parse(data) as LogLine // an event of the storage API
-        lines.add(line, parseTime(line.created).getTime())
+        lines.add(JSON.parse(data) as LogLine) // an event of the storage API
         timer ??= setTimeout(show, lines.length() === 1 ? 0 : SHOW_MS)
       }
       return true
@@ -54,7 +53,24 @@ function useLines(jobId: string): Log {
 const LEVELS: Readonly<Record<string, readonly string[]>> = { all: [], warn: ['warn', 'error'], error: ['error'] }
 const LINE_HEIGHT = 22
 
-export function JobLog({ jobId }: { jobId: string }) {
+interface Follower {
+  /** The newest line is kept in sight. */
+  readonly isFollowing: boolean
+  /** Lines that came since then. */
+  readonly newer: number
+  readonly toggle: () => void
+  readonly set: (isFollowing: boolean) => void
+}
+
+function useFollower(isAtFirst: boolean, lines: number): Follower {
+  const [pausedAt, setPausedAt] = useState<number | undefined>(isAtFirst ? undefined : 0)
+  const isFollowing = pausedAt === undefined
+  const set = (next: boolean) => (next === isFollowing ? undefined : setPausedAt(next ? undefined : lines))
+  return { isFollowing, newer: isFollowing ? 0 : Math.max(0, lines - pausedAt), toggle: () => set(!isFollowing), set }
+}
+
+/** `isGoing`: more lines may come. */
+export function JobLog({ jobId, isGoing }: { jobId: string; isGoing: boolean }) {
   const { level = 'all', q = '', line } = route.useSearch()
   const navigate = useNavigate()
   const change = (next: { level?: string; q?: string; line?: string }) =>
@@ -62,6 +78,7 @@ export function JobLog({ jobId }: { jobId: string }) {
   const { lines, known, error } = useLines(jobId)
   const view = useMemo(() => createLogView(lines, { levels: LEVELS[level] ?? [], text: q }), [lines, level, q])
   const fitting = view.count(known)
+  const follower = useFollower(line === undefined, fitting)
   return (
     <section className="card" aria-labelledby="log">
       <header>
@@ -81,6 +98,14 @@ export function JobLog({ jobId }: { jobId: string }) {
             <option value="warn">warnings and errors</option>
             <option value="error">errors</option>
           </select>
+          {isGoing || !follower.isFollowing ? (
+            <button type="button" className="button small" aria-pressed={follower.isFollowing} onClick={follower.toggle}>
+              <Icon name={follower.isFollowing ? 'st-pause' : 'play'} />
+              <span>
+                {follower.isFollowing ? 'Pause' : follower.newer > 0 ? `Follow, ${count(follower.newer)} new` : 'Follow'}
+              </span>
+            </button>
+          ) : null}
           <button
             type="button"
             className="button small icon ghost"
@@ -100,6 +125,7 @@ export function JobLog({ jobId }: { jobId: string }) {
           lines={lines}
           view={view}
           count={fitting}
+          follower={follower}
           chosen={line === undefined ? undefined : Number(line)}
           onChoose={(id) => change({ line: String(id) })}
         />
@@ -112,20 +138,20 @@ interface LinesProps {
   readonly lines: LogLines
   readonly view: ReturnType<typeof createLogView>
   readonly count: number
+  readonly follower: Follower
   /** The line that the address names. */
   readonly chosen: number | undefined
   readonly onChoose: (id: number) => void
 }
 
-function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
+function Lines({ lines, view, count, follower, chosen, onChoose }: LinesProps) {
   const frame = useRef<HTMLDivElement>(null)
-  const isAtEnd = useRef(chosen === undefined)
   const shownChoice = useRef<number>(undefined)
   const { height, items, measure, showInMiddle } = useTallRows({ count, frame, rowHeight: LINE_HEIGHT, overscan: 20 })
   // biome-ignore lint/correctness/useExhaustiveDependencies: lines that came, or that wrap when they are measured, make it taller
   useLayoutEffect(() => {
-    if (isAtEnd.current && frame.current) frame.current.scrollTop = frame.current.scrollHeight
-  }, [height, count])
+    if (follower.isFollowing && frame.current) frame.current.scrollTop = frame.current.scrollHeight
+  }, [height, count, follower.isFollowing])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the function is a new one each time
   useEffect(() => {
     if (chosen === undefined || shownChoice.current === chosen) return
@@ -133,12 +159,12 @@ function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
     const place = index === -1 ? -1 : view.placeOf(index)
     if (place === -1) return
     shownChoice.current = chosen
-    isAtEnd.current = false
+    follower.set(false)
     showInMiddle(place)
   }, [count, chosen, lines, view])
   const onScroll = () => {
     const at = frame.current!
-    isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < LINE_HEIGHT * 2
+    follower.set(at.scrollHeight - at.scrollTop - at.clientHeight < LINE_HEIGHT * 2)
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -156,7 +182,7 @@ function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
               style={{ position: 'absolute', left: 0, right: 0, transform: `translateY(${top}px)` }}
             >
               <button type="button" className="link" title="A link to this line" onClick={() => onChoose(id)}>
-                <LineTime at={new Date(atMs).toISOString()} />
+                <LineTime atMs={atMs} />
               </button>
               <span>{type}</span>
               <span>{message}</span>
@@ -168,7 +194,7 @@ function Lines({ lines, view, count, chosen, onChoose }: LinesProps) {
   )
 }
 
-const LineTime = ({ at }: { at: string }) => <time dateTime={at}>{timeOfDay(at)}</time>
+const LineTime = ({ atMs }: { atMs: number }) => <time dateTime={new Date(atMs).toISOString()}>{exactTime(atMs)}</time>
 
 /** In pieces, so that the text of a long log is never one string. */
 function download(jobId: string, lines: LogLines): void {

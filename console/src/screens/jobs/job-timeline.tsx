@@ -20,13 +20,16 @@ interface RowRun {
 const TONES: Readonly<Record<string, Bar['tone']>> = { input: 'input', program: 'program', load: 'load' }
 
 export function JobTimeline({ job, nameOfRow }: { job: Job; nameOfRow: (rowId: string) => string }) {
-  const runs = (job.result as { readonly rows?: readonly RowRun[] }).rows ?? []
+  const runs: readonly RowRun[] = (job.result as { readonly rows?: readonly RowRun[] }).rows ?? job.progress?.rows ?? []
   if (runs.length === 0) return null
   return (
     <section className="card" aria-labelledby="timeline">
       <header>
         <h2 id="timeline">Timeline</h2>
-        <span className="fine mute">{runs.length === 1 ? 'one run' : `${plural(runs.length, 'row')}, one after the other`}</span>
+        <span className="fine mute">
+          {runs.length === 1 ? 'one run' : `${plural(runs.length, 'row')}, one after the other`}
+          {job.progress ? ', as far as it is' : ''}
+        </span>
         <span className="push flex-row gap-3 fine mute hide-small">
           {(['input', 'program', 'load'] as const).map((tone) => (
             <span key={tone} className="flex-row gap-1">
@@ -46,7 +49,12 @@ export function JobTimeline({ job, nameOfRow }: { job: Job; nameOfRow: (rowId: s
             name,
             from: Date.parse(startTime),
             to: endTime ? Date.parse(endTime) : Date.now(),
-            tone: run.status === 'error' && name === run.phases?.at(-1)?.name ? 'failed' : (TONES[name] ?? 'program'),
+            tone:
+              endTime === null
+                ? 'running'
+                : run.status === 'error' && name === run.phases?.at(-1)?.name
+                  ? 'failed'
+                  : (TONES[name] ?? 'program'),
           })),
         }))}
       />

@@ -6,7 +6,7 @@ import { useEffect } from 'react'
 import type { Branch, Job } from '../../../../client/src/operations.ts'
 import { type FailedResult, insideSentence, whyOf } from '../../facts/failure.ts'
 import { flowResultOf, flowSentence } from '../../facts/flow-result.ts'
-import { isOver, secondsOf } from '../../facts/job.ts'
+import { isOver, progressOf, secondsOf } from '../../facts/job.ts'
 import { rowsOf } from '../../facts/job-rows.ts'
 import { useNames } from '../../facts/names.ts'
 import { bytes, count, duration, moment, plural, timeOfDay, took } from '../../format.ts'
@@ -16,6 +16,7 @@ import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status, wordOf } from '../../parts/status.tsx'
+import { useRefusal } from '../../rights.ts'
 import { api } from '../../session.ts'
 import { type Crumb, Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
@@ -48,6 +49,7 @@ export function JobScreen() {
   return (
     <Page
       title={`${name}, job ${jobId}`}
+      about={data ? { componentId: data.component } : {}}
       crumbs={
         data && flowResultOf(data)
           ? flowCrumbs(data, name)
@@ -123,7 +125,7 @@ const Facts = ({ job, name, branch }: { job: Job; name: string; branch: Branch |
     {job.startTime
       ? `Ran from ${moment(job.startTime)}${job.endTime ? ` to ${timeOfDay(job.endTime)}, ${took(secondsOf(job) ?? 0)}` : ''}.${usualText(job)} `
       : ''}
-    Started by {job.token.description}.{' '}
+    Started by {job.token.description}.{job.endedBy === null ? '' : ` ${wordOf(job.status)} by ${job.endedBy}.`}{' '}
     {job.config ? (
       <>
         Configuration{' '}
@@ -172,18 +174,24 @@ function Actions({ job }: { job: Job }) {
     mutationFn: () => api.call('queue.kill', { path: { id: job.id } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['queue.get'] }),
   })
-  useKey('r', 'Run again', best)
+  const isRefused = useRefusal('queue.create') !== undefined
+  useKey('r', 'Run again', () => (isRefused ? undefined : best()))
   const error = again.error ?? fromFailure.error ?? kill.error
   return (
     <>
       {isOver(job.status) ? (
         <>
           {canResume || canRepeatRows ? (
-            <button type="button" className="button" disabled={again.isPending} onClick={whole}>
+            <ActButton needs="queue.create" className="button" disabled={again.isPending} onClick={whole}>
               Run all again
-            </button>
+            </ActButton>
           ) : null}
-          <button type="button" className="button primary" disabled={again.isPending || fromFailure.isPending} onClick={best}>
+          <ActButton
+            needs="queue.create"
+            className="button primary"
+            disabled={again.isPending || fromFailure.isPending}
+            onClick={best}
+          >
             <Icon name="rerun" />
             <span>
               {canResume
@@ -193,7 +201,7 @@ function Actions({ job }: { job: Job }) {
                   : 'Run again'}
             </span>
             <kbd>R</kbd>
-          </button>
+          </ActButton>
         </>
       ) : (
         <ActButton needs="queue.kill" className="button danger" disabled={kill.isPending} onClick={() => kill.mutate()}>
@@ -222,7 +230,7 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
       <FlowRun
         key={job.id}
         job={job}
-        below={<JobLog jobId={job.id} />}
+        below={<JobLog jobId={job.id} isGoing={!isOver(job.status)} />}
         beside={
           <>
             {against}
@@ -235,8 +243,9 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
     <div className="columns">
       <div className="stack-4">
         {job.status === 'error' ? <CauseCard job={job} result={result} /> : null}
+        <RunProgress job={job} />
         <JobTimeline job={job} nameOfRow={nameOfRow} />
-        <JobLog jobId={job.id} />
+        <JobLog jobId={job.id} isGoing={!isOver(job.status)} />
       </div>
       <div className="stack-4">
         {against}
@@ -244,6 +253,36 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
         {facts}
       </div>
     </div>
+  )
+}
+
+/** How far it is, and about how long it still takes. */
+function RunProgress({ job }: { job: Job }) {
+  const progress = progressOf(job)
+  if (!progress) return null
+  const percent = Math.round(progress.share * 100)
+  return (
+    <section className="card inset stack-2" aria-label="Progress">
+      <div
+        className="meter"
+        role="progressbar"
+        aria-label="Progress of the job"
+        aria-valuenow={percent}
+        aria-valuemin={0}
+        aria-valuemax={100}
+      >
+        <i style={{ width: `${percent}%` }} />
+      </div>
+      <p className="fine mute tabular">
+        {[
+          `About ${percent} %`,
+          progress.text,
+          progress.leftSeconds ? `about ${duration(progress.leftSeconds)} left of the usual time` : '',
+        ]
+          .filter((part) => part !== '')
+          .join(', ')}
+      </p>
+    </section>
   )
 }
 
@@ -270,7 +309,7 @@ function Results({ result, isOver: ended }: { result: Result; isOver: boolean })
         {written.map(({ id, importedRowsCount }) => (
           <li key={`out ${id}`}>
             <Icon name="download" />
-            <Link className="clip" to="/storage/$tableId" params={{ tableId: id }}>
+            <Link className="wrap" to="/storage/$tableId" params={{ tableId: id }}>
               {id}
             </Link>
             <span className="push mute fine nowrap">
@@ -281,7 +320,7 @@ function Results({ result, isOver: ended }: { result: Result; isOver: boolean })
         {read.map(({ id }) => (
           <li key={`in ${id}`}>
             <Icon name="upload" />
-            <Link className="clip" to="/storage/$tableId" params={{ tableId: id }}>
+            <Link className="wrap" to="/storage/$tableId" params={{ tableId: id }}>
               {id}
             </Link>
             <span className="push mute fine">read</span>

@@ -7,6 +7,7 @@ import { ApiError } from '../../../../client/src/client.ts'
 import type { DataApp } from '../../../../client/src/operations.ts'
 import { moment } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -84,14 +85,14 @@ function Credentials({ appId }: { appId: string }) {
                   <span className="fine mute">
                     {permissions === 'readOnly' ? 'clones' : 'clones and pushes'}, until {moment(expiresAt)}
                   </span>
-                  <button
-                    type="button"
+                  <ActButton
+                    needs="dataScience.deleteAppGitCredential"
                     className="button small ghost push"
                     disabled={remove.isPending}
                     onClick={() => remove.mutate(id)}
                   >
                     Revoke
-                  </button>
+                  </ActButton>
                 </li>
               ))}
             </ul>

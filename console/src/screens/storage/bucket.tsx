@@ -8,6 +8,7 @@ import { bytes, count, moment, plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { ActLink } from '../../parts/act-link.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -44,6 +45,7 @@ export function BucketScreen() {
   return (
     <Page
       title={name}
+      about={{ bucketId }}
       crumbs={[{ name: 'Storage', to: '/storage' }, { name: bucketId }]}
       above={
         <>
@@ -60,10 +62,10 @@ export function BucketScreen() {
           <>
             <DeleteBucket bucket={bucket} />
             {bucket.isLinkedBucket ? null : (
-              <Link className="button primary" to="/upload" search={{ bucket: bucketId }}>
+              <ActLink needs="tables.createAsync" className="button primary" to="/upload" search={{ bucket: bucketId }}>
                 <Icon name="upload" />
                 <span>New table</span>
-              </Link>
+              </ActLink>
             )}
           </>
         ) : undefined

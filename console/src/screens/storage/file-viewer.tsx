@@ -1,12 +1,12 @@
 // What is in a file: bytes from anywhere in it, unpacked, and the slices of a sliced one. Its link, with the chosen lifetime.
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { File as StoredFile } from '../../../../client/src/operations.ts'
 import { bytes, count, moment, plural, zone } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { ActLink } from '../../parts/act-link.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -34,10 +34,10 @@ export function FileViewer({ id, onClose }: { id: string; onClose: () => void })
               {bytes(file.sizeBytes)}, created {moment(file.created)} {zone} by {file.creatorToken.description}.
             </p>
             <div className="flex-row wrap">
-              <Link className="button primary" to="/upload" search={{ file: String(file.id) }}>
+              <ActLink needs="tables.createAsync" className="button primary" to="/upload" search={{ file: String(file.id) }}>
                 <Icon name="table" />
                 <span>Create a table from it</span>
-              </Link>
+              </ActLink>
               {file.isSliced ? null : (
                 <a className="button" href={file.url}>
                   <Icon name="download" />

@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { File as StoredFile } from '../../../../client/src/operations.ts'
 import { bytes, moment, parseTime, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActLink } from '../../parts/act-link.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
@@ -39,10 +40,10 @@ export function FilesScreen() {
           : 'Files'
       }
       actions={
-        <Link className="button primary" to="/upload">
+        <ActLink needs="tables.createAsync" className="button primary" to="/upload">
           <Icon name="upload" />
           <span>Upload data</span>
-        </Link>
+        </ActLink>
       }
     >
       <section className="card" aria-label="Files">

@@ -7,6 +7,7 @@ import type { Table } from '../../../../client/src/operations.ts'
 import { bucketOf } from '../../facts/table-id.ts'
 import { bytes, count, moment, parseTime, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActLink } from '../../parts/act-link.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -95,10 +96,10 @@ export function StorageScreen() {
       actions={
         <>
           <NewBucket />
-          <Link className="button primary" to="/upload">
+          <ActLink needs="tables.createAsync" className="button primary" to="/upload">
             <Icon name="upload" />
             <span>Upload data</span>
-          </Link>
+          </ActLink>
         </>
       }
     >
@@ -144,9 +145,9 @@ const NoTables = () => (
       writes tables.
     </p>
     <div className="flex-row">
-      <Link className="button primary" to="/upload">
+      <ActLink needs="tables.createAsync" className="button primary" to="/upload">
         Upload a CSV file
-      </Link>
+      </ActLink>
       <Link className="button" to="/components">
         Set up a component
       </Link>

@@ -5,6 +5,7 @@ import type { Table } from '../../../../client/src/operations.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { bytes, plural } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
+import { ActLink } from '../../parts/act-link.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -33,6 +34,7 @@ export function TableScreen() {
   return (
     <Page
       title={name}
+      about={{ bucketId: bucket }}
       crumbs={[{ name: 'Storage', to: '/storage' }, { name: bucket, to: `/buckets/${bucket}` }, { name }]}
       above={
         <>
@@ -107,10 +109,10 @@ const Overview = ({ table }: { table: Table }) => (
 )
 
 const LoadButton = ({ tableId }: { tableId: string }) => (
-  <Link className="button" to="/upload" search={{ table: tableId }}>
+  <ActLink needs="tables.createAsync" className="button" to="/upload" search={{ table: tableId }}>
     <Icon name="upload" />
     <span>Load data</span>
-  </Link>
+  </ActLink>
 )
 
 const QueryButton = ({ tableId }: { tableId: string }) => (

@@ -246,9 +246,14 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
         <button type="submit" className="button" disabled={look.isPending || Object.keys(change).length === 0}>
           See what the change would do
         </button>
-        <button type="button" className="button ghost push" disabled={look.isPending} onClick={() => look.mutate('delete')}>
+        <ActButton
+          needs="tables.deleteColumn"
+          className="button ghost push"
+          disabled={look.isPending}
+          onClick={() => look.mutate('delete')}
+        >
           See what deleting it would do
-        </button>
+        </ActButton>
       </div>
     </Form>
   )

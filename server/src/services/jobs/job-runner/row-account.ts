@@ -3,6 +3,7 @@
 import type { Mask } from '../../../engines/runner/mask.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { defined } from '../../../kit/defined.ts'
+import type { StartedRow } from '../../../model/job-progress.ts'
 
 export interface PhaseFacts {
   /** Of a program. */
@@ -95,6 +96,20 @@ export const rowView = (account: RowAccount, mask: Mask) => ({
   error: account.error === undefined ? null : mask(account.error),
   phases: account.phases.map((phase) => ({ name: phase.name, ...spanOf(phase), ...defined({ ...phase.facts }) })),
 })
+
+/** Enough for a timeline that is read while it grows. */
+const MAX_STARTED_ROWS = 20
+
+/** The newest rows of a run that goes on. */
+export const startedRows = (accounts: readonly RowAccount[]): readonly StartedRow[] =>
+  accounts.slice(-MAX_STARTED_ROWS).map(({ rowId, status, phases }) => ({
+    rowId,
+    status,
+    phases: phases.map((phase) => {
+      const { startTime, endTime } = spanOf(phase)
+      return { name: phase.name, startTime, endTime }
+    }),
+  }))
 
 export const spanOf = ({ startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number | undefined }) => ({
   startTime: new Date(startedAt).toISOString(),

@@ -30,7 +30,7 @@ import { defaultBucketId } from './mapping/output-plan.ts'
 import { stagingOf } from './mapping/staging.ts'
 import { withOauthCredentials } from './oauth-credentials.ts'
 import { type PlannedRow, prepareSteps, type StepDeps } from './prepare-steps.ts'
-import { closeRowAccount, openRowAccount, publishedAccount } from './row-account.ts'
+import { closeRowAccount, openRowAccount, publishedAccount, startedRows } from './row-account.ts'
 import type { RowDeps, RowProgress, RowResult, RowRun } from './row-types.ts'
 import { chooseRows, contextOf, notFound, ownConfiguration, planRow, rowIdsIn } from './run-configuration.ts'
 import { runRow } from './run-row.ts'
@@ -189,7 +189,17 @@ async function runRows(
           log,
           progress,
           stateBefore: row?.state ?? stored.state,
-          tell: (part) => handle.tell({ ...part, rowsDone: index, rowsTotal: rows.length, rowId: row?.id ?? null }),
+          tell: (part) =>
+            handle.tell({
+              ...part,
+              rowsDone: index,
+              rowsTotal: rows.length,
+              rowId: row?.id ?? null,
+              // As they are when it is written: the phase that this tells of has not begun yet.
+              get rows() {
+                return startedRows(gathered.accounts)
+              },
+            }),
           version: gathered.version,
           onPublish:
             index === rows.length - 1

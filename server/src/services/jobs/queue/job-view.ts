@@ -64,9 +64,24 @@ export const JobView = Type.Object(
           done: Type.Optional(Type.Integer({ description: 'So much of the phase, where that is known.' })),
           total: Type.Optional(Type.Integer()),
           unit: Type.Optional(Type.String({ description: '`bytes` or `statements`.' })),
+          rows: Type.Optional(
+            Type.Array(
+              Type.Object({
+                rowId: Nullable(Type.String()),
+                status: Type.String(),
+                phases: Type.Array(Type.Object({ name: Type.String(), startTime: Timestamp, endTime: Nullable(Timestamp) })),
+              }),
+              { description: 'The newest 20 rows that have started, and when their phases began and ended.' },
+            ),
+          ),
         },
         { description: 'How far a running job is, known a second after it began; null otherwise.' },
       ),
+    ),
+    endedBy: Nullable(
+      Type.String({
+        description: 'The description of the token that cancelled or terminated the job; null if it ended by itself.',
+      }),
     ),
     result: Loose,
     usageData: Type.Array(Type.Unknown()),
@@ -121,6 +136,7 @@ const FIELDS = {
     ({ job }) => (job.cause_kind === null ? null : { kind: job.cause_kind, subject: job.cause_subject }),
   ],
   result: [['result', 'type'], ({ job }) => rawJson(job.result)],
+  endedBy: [['ended_by'], ({ job }) => job.ended_by],
   progress: [['progress'], ({ job }) => (job.progress === null ? null : rawJson(job.progress))],
   usageData: [['usage'], ({ job }) => rawJson(job.usage)],
   isFinished: [['status'], ({ job }) => isFinished(job.status)],

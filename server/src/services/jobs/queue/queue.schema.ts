@@ -53,6 +53,8 @@ export interface QueueTables {
     usual_runs: Generated<number | null>
     /** JSON of a JobProgress; only while it runs. */
     progress: Generated<string | null>
+    /** The description of the token that cancelled or terminated it. */
+    ended_by: Generated<string | null>
     /** What the node that runs it must have, in the order of the alphabet, with commas; null: any node runs it. */
     labels: Generated<string | null>
     /** 1: may hold objects below # in clear (sealing.ts). */

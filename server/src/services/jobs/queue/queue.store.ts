@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import { claimRows, type Db, dialectOf, lockRows, ofWorkingProject, type Trx } from '../../../engines/metadata-db/dialects.ts'
-import { belowRun } from '../../../engines/metadata-db/run-ids.ts'
+import { belowRun, ofRun } from '../../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../../engines/metadata-db/statement.ts'
 import { isSilent } from '../../../engines/metadata-db/worker-lease.ts'
 import type { RecordChange } from '../../../model/change.ts'
@@ -454,6 +454,16 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
         .where('id', '=', jobId)
         .execute()
     },
+
+    /** Of a job and everything below it that has not ended. */
+    setEndedBy: (trx: Trx, projectId: number, runId: string, endedBy: string) =>
+      tables(trx)
+        .updateTable('queue_job')
+        .set({ ended_by: endedBy })
+        .where('project_id', '=', projectId)
+        .where(ofRun(runId))
+        .where('ended_at', 'is', null)
+        .execute(),
 
     setStatus: async (trx: Trx, jobId: number, status: JobStatus, now: number): Promise<JobRow> => {
       const [job] = await tellAll(

@@ -320,6 +320,7 @@ export function createQueue(deps: QueueDeps) {
       if (!canUseComponent(actor, found.component_id, components.canonicalId)) throw new PlatformError('accessDenied')
       if (found.status === 'terminating') return { job: found, killed: [found.id] }
       if (isFinished(found.status)) throw new PlatformError('queue.notKillable', { id, status: found.status })
+      await store.setEndedBy(trx, actor.projectId, found.run_id, actor.tokenDescription)
       const ids = await killTree(trx, found, now)
       return { job: (await store.findForUpdate(trx, actor.projectId, id))!, killed: ids }
     })

@@ -22,6 +22,8 @@ export interface ChangesRequest {
   readonly kinds: ReadonlySet<ChangeKind> | undefined
   /** The id of the last event that the client saw. */
   readonly since: string | undefined
+  /** Without such an id: begin with what changed in these last seconds. */
+  readonly recentSeconds?: number | undefined
 }
 
 export interface ListenRequest extends ChangesRequest {
@@ -64,19 +66,25 @@ export function createChangeFeed({ store, clock, canonicalId, onError, lookMs = 
   const timers: NodeJS.Timeout[] = []
 
   /** Throws for a position that is not one; resolves when the stream is up to date. */
-  async function listen({ since, ...request }: ListenRequest): Promise<() => void> {
-    const from = await startOf(since)
+  async function listen({ since, recentSeconds, ...request }: ListenRequest): Promise<() => void> {
+    const from = await startOf(since, recentSeconds)
     while (!position) await begin()
     const stream: Stream = { ...request, position: from.known ?? position, waiting: [] }
     streams.add(stream)
     stream.output.open()
-    if (!from.known) say(stream, stream.position, since === undefined ? 'open' : 'reset', {})
+    if (since === undefined) say(stream, stream.position, 'open', {})
+    else if (!from.known) say(stream, stream.position, 'reset', {})
     await catchUp(stream)
     return () => leave(stream)
   }
 
   /** Older changes are forgotten, and a restored database has others: then what the client knows has to be read anew. */
-  async function startOf(since: string | undefined): Promise<{ readonly known: Position | undefined; readonly end: Position }> {
+  async function startOf(
+    since: string | undefined,
+    recentSeconds?: number,
+  ): Promise<{ readonly known: Position | undefined; readonly end: Position }> {
+    if (since === undefined && recentSeconds !== undefined)
+      return { known: await store.endBefore(clock.now().getTime() - recentSeconds * 1000), end: await store.end() }
     const from = since === undefined ? undefined : readPosition(since)
     const end = await store.end()
     const isKnown = from && clock.now().getTime() - from.at <= KEPT_MS && !isAfter(from, end)
@@ -84,8 +92,8 @@ export function createChangeFeed({ store, clock, canonicalId, onError, lookMs = 
   }
 
   /** For clients that ask from time to time instead: what changed since, and where to go on. */
-  async function read({ since, ...request }: ChangesRequest) {
-    const { known, end } = await startOf(since)
+  async function read({ since, recentSeconds, ...request }: ChangesRequest) {
+    const { known, end } = await startOf(since, recentSeconds)
     const page = known ? await store.listAfter(known, PAGE) : []
     return {
       lastEventId: idOf(page.at(-1) ?? known ?? end),

@@ -54,13 +54,21 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
                 description: 'The same as Last-Event-ID. Without either the list is empty and returns the current position.',
               }),
             ),
+            recentSeconds: Type.Optional(
+              Type.Integer({
+                minimum: 0,
+                maximum: 3600,
+                description:
+                  'Without a position: start with what changed in these last seconds, not with what changes from now on.',
+              }),
+            ),
           }),
           response: { 200: ChangesView },
         },
       },
       async (req, reply) => {
         const since = String(req.headers['last-event-id'] ?? req.query.since ?? '') || undefined
-        const request = { actor: req.actor, kinds: kindsOf(req.query.kinds), since }
+        const request = { actor: req.actor, kinds: kindsOf(req.query.kinds), since, recentSeconds: req.query.recentSeconds }
         if (!asksForEvents(req)) return feed.read(request)
         const gone = new Promise<void>((resolve) => reply.raw.once('close', resolve))
         const leave = await feed.listen({ ...request, isStillAdmitted: () => req.isStillAdmitted(), output: outputOf(reply) })

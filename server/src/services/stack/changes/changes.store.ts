@@ -95,6 +95,26 @@ export function createChangesStore(db: Db) {
       return { tx: 0, id: Number(row?.id ?? 0) }
     },
 
+    /** Everything that was recorded after this time lies after it. */
+    endBefore: async (time: number): Promise<Position> => {
+      const newest = await tables(db)
+        .selectFrom('change')
+        .select('id')
+        .where('created_at', '<', time)
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst()
+      const id = Number(newest?.id ?? 0)
+      if (!isPostgres) return { tx: 0, id }
+      // In the order of transactions, which is another than that of ids: before all newer ones, and before those that go on.
+      const { tx, settled } = await tables(db)
+        .selectFrom('change')
+        .select((e) => [e.fn.min('tx').as('tx'), SETTLED.as('settled')])
+        .where('id', '>', id)
+        .executeTakeFirstOrThrow()
+      return { tx: Math.min(Number(tx ?? settled), Number(settled)) - 1, id: Number.MAX_SAFE_INTEGER }
+    },
+
     sweep: async (before: number): Promise<void> => {
       // The newest row stays: SQLite does not reuse its number then.
       await tables(db)

@@ -108,6 +108,16 @@ test('a bucket that is deleted by force tells of each of its tables and their al
     await until(`${id} is told about`, () => statesOf(stream, 'table', id).at(-1) === 'deleted')
 })
 
+test('a client without a position gets what changed in the last seconds', async () => {
+  const made = await ok('POST', CONFIGS, { name: 'just made' })
+  const stream = await open(stack.masterToken, '?kinds=configuration&recentSeconds=60')
+  await until('it is told about', () => told(stream, 'configuration', made.id).length === 1)
+  const none = await open(stack.masterToken, '?kinds=configuration&recentSeconds=0')
+  const later = await ok('POST', CONFIGS, { name: 'made later' })
+  await until('it is told about', () => told(none, 'configuration', later.id).length === 1)
+  assert.equal(told(none, 'configuration', made.id).length, 0)
+})
+
 test('a client that comes back gets what it missed, once, and only the kinds it asked for', async () => {
   const first = await open()
   const before = await ok('POST', CONFIGS, { name: 'before' })
@@ -177,6 +187,7 @@ test('fifty streams cost as many reads as one, and none when all have left', asy
     store: {
       insert: async () => {},
       sweep: async () => {},
+      endBefore: async () => ({ tx: 0, id: 0 }),
       end: async () => ({ tx: 0, id: rows.length }),
       listAfter: async ({ id }: Position) => {
         reads++

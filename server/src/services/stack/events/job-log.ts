@@ -20,5 +20,5 @@ export async function eventsOfJob(
 ) {
   const query = { runId: String(jobId), sortOrder: 'asc', limit, ...defined({ sinceId }) }
   const rows = await events.list({ ...actor, canReadAllProjectEvents: true }, query)
-  return rows.map((row) => eventView(row, baseUrl))
+  return rows.map((row) => ({ ...eventView(row, baseUrl), createdMs: row.created_at }))
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openPage, replaceText, startBrowser } from '../support/browser.ts'
+import { openPage, replaceText, signedIn, startBrowser } from '../support/browser.ts'
 import { newMember, newStackAdmin, PASSWORD } from '../support/clients/person-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
@@ -57,6 +57,30 @@ test('roles in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByTitle('This requires the role admin. Your role in this project is viewer.').first().waitFor()
     await go('/vault')
     await page.getByText(`Its variables are listed for those who may use them. ${needs}`).waitFor()
+    nothingWrong()
+    await page.context().close()
+  })
+
+  await t.test('a token sees what is disabled and which right it needs', async () => {
+    const made = await ask('POST', '/v2/storage/tokens', { description: 'reads', bucketPermissions: { 'in.c-shop': 'read' } })
+    const { token } = made.json<{ token: string }>()
+    const { page, go, nothingWrong, mayComplainOf } = await signedIn(browser, { url: stack.url, masterToken: token }, '/storage')
+    for (const [path, name, needs] of [
+      ['/storage', 'New bucket', 'This requires the right canManageBuckets, which your token does not have.'],
+      ['/storage', /^Upload/, 'This requires write permission of a bucket, which your token does not have.'],
+      [
+        '/storage/in.c-shop.orders?tab=manage',
+        'Empty the table',
+        'This requires write permission of the bucket in.c-shop, which your token does not have.',
+      ],
+      ['/branches', 'New branch', 'This requires the right canManageDevBranches, which your token does not have.'],
+    ] as const) {
+      await go(path)
+      const button = page.getByRole('button', { name, disabled: true }).first()
+      await button.waitFor()
+      assert.equal(await button.getAttribute('title'), needs)
+    }
+    mayComplainOf(/status of 403/)
     nothingWrong()
     await page.context().close()
   })

@@ -1326,6 +1326,14 @@ export const ERRORS = {
     text: '"{cursor}" is not a cursor of this list. Send `next` of the previous page, or omit it for the first page.',
   },
 
+  // Agents
+  'mcp.unknownGroup': { kind: 'invalid', text: 'The group of tools {group} does not exist. Groups: {known}.' },
+  'mcp.invalidCall': { kind: 'invalid', text: '{reason}' },
+  'mcp.answerTooLarge': {
+    kind: 'too-large',
+    text: 'The answer has more than {max}. Ask for less: fewer rows, fewer columns or one part of the object.',
+  },
+
   // Names
   'storage.webalize.displayName.invalid': {
     kind: 'unprocessable',

@@ -66,6 +66,11 @@ const run = json(({ configuration }) => ({ config: configuration }))
 const resolve = json(({ configuration }) => ({ componentId: COMPONENT, configId: configuration }))
 const later = json(({ configuration }) => ({ component: COMPONENT, config: configuration, delay: '86400' }))
 const empty = json(() => ({}))
+const AGENT = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
 const onAlias = { on: ({ alias }: Ids) => ({ table: alias! }) }
 const inDefaultBranch = { on: ({ defaultBranch }: Ids) => ({ branch: defaultBranch! }) }
 const onKeyWorkspace = { on: ({ keyWorkspace }: Ids) => ({ workspace: keyWorkspace! }) }
@@ -513,6 +518,17 @@ export const CHANGE: readonly Step[] = [
   { route: 'DELETE /scheduler/schedules/{id}' },
   { route: 'DELETE /scheduler/configurations/{id}' },
   { route: 'DELETE /v2/storage/tokens/{id}' },
+  {
+    route: 'POST /mcp',
+    send: () => ({
+      json: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: AGENT } },
+      headers: {
+        accept: 'application/json, text/event-stream',
+        'mcp-protocol-version': '2026-07-28',
+        'mcp-method': 'tools/list',
+      },
+    }),
+  },
   { route: 'POST /templates/v1/repositories/{repository}/refresh' },
   { route: `POST ${TEMPLATE}/validate`, ...json(({ table }) => ({ steps: summarySteps(table) })) },
   { route: `POST ${TEMPLATE}/preview`, ...json(({ mark, table }) => ({ name: mark, steps: summarySteps(table) })) },

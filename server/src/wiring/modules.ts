@@ -45,6 +45,7 @@ import { createConsoleModule } from '../services/stack/console/console.module.ts
 import { createEventsApiModule } from '../services/stack/events/events-api.module.ts'
 import { createGuidesModule } from '../services/stack/guides/guides.module.ts'
 import { createHealthModule } from '../services/stack/health-and-docs/health.module.ts'
+import { createMcpModule } from '../services/stack/mcp/mcp.module.ts'
 import { createNameRulesModule } from '../services/stack/name-rules/name-rules.module.ts'
 import { createNodesModule } from '../services/stack/nodes/nodes.module.ts'
 import { createOperationsModule } from '../services/stack/operations/operations.module.ts'
@@ -295,9 +296,12 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const unavailableServices = createUnavailableServicesModule()
   const nameRules = createNameRulesModule()
   const guides = createGuidesModule()
+  const mcp = createMcpModule({ guides, version })
   const console = await createConsoleModule({ objects })
 
-  return { search, globalSearch, changesApi, operations, health, stackIndex, unavailableServices, nameRules, guides, console }
+  return {
+    ...{ search, globalSearch, changesApi, operations, health, stackIndex, unavailableServices, nameRules, guides, mcp, console },
+  }
 }
 
 /** What can be changed while the stack runs is read each time. */

@@ -55,7 +55,7 @@ function targetOf(from: string, href: string, documents: ReadonlySet<string>): s
 }
 
 /** As GitHub names headings, so that the same links work there and here. */
-const slugOf = (heading: string): string =>
+export const slugOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')

@@ -1,0 +1,96 @@
+// Answers to questions about the documentation: the passages of the guides that match best, by full text.
+
+import MiniSearch from 'minisearch'
+import { addressOf, slugOf } from './markdown-page.ts'
+
+export interface PassagesDeps {
+  readonly list: () => Promise<readonly string[]>
+  readonly read: (path: string) => Promise<string>
+}
+
+export interface Passage {
+  /** Title of the document. */
+  readonly page: string
+  readonly heading: string
+  /** On this stack, with the anchor of the heading. */
+  readonly address: string
+  readonly passage: string
+}
+
+interface Part extends Passage {
+  readonly id: number
+}
+
+/** Decision records and the specification say why and how, not what a user does. */
+const isGuide = (path: string): boolean => !/^docs\/(?:adr|specification)\//.test(path)
+const MAX_PASSAGE = 1_200
+const MAX_QUESTION = 500
+/** Words that every question has and that find nothing. */
+const STOP = new Set(
+  'a an and are can do does for from how i in is it my of on or that the this to what when where which why with'.split(' '),
+)
+
+export function createPassages({ list, read }: PassagesDeps) {
+  let index: Promise<MiniSearch<Part>> | undefined
+
+  /** Built by the first question: most starts have none. */
+  async function build(): Promise<MiniSearch<Part>> {
+    const search = new MiniSearch<Part>({
+      fields: ['page', 'heading', 'passage'],
+      storeFields: ['page', 'heading', 'address', 'passage'],
+      processTerm: (term) => (STOP.has(term.toLowerCase()) ? null : term.toLowerCase()),
+      searchOptions: {
+        boost: { heading: 3, page: 2 },
+        prefix: (term) => term.length > 3,
+        fuzzy: (term) => (term.length > 5 ? 0.15 : false),
+      },
+    })
+    let id = 0
+    for (const path of (await list()).filter(isGuide)) {
+      const parts = partsOf(path, await read(path)).map((part) => ({ ...part, id: id++ }))
+      await search.addAllAsync(parts, { chunkSize: 20 })
+    }
+    return search
+  }
+
+  /** The best first. */
+  async function find(question: string, limit = 4): Promise<Passage[]> {
+    index ??= build().catch((error: unknown) => {
+      index = undefined
+      throw error
+    })
+    const found = (await index).search(question.slice(0, MAX_QUESTION))
+    return found.slice(0, limit).map(({ page, heading, address, passage }) => ({ page, heading, address, passage }))
+  }
+
+  return { find }
+}
+
+/** A document by its headings; long sections by their paragraphs. */
+function partsOf(path: string, text: string): Passage[] {
+  const page = /^# (.+)$/m.exec(text)?.[1] ?? path
+  return text
+    .split(/^(?=#{1,4} )/m)
+    .flatMap((section) => {
+      const heading = /^#{1,4} (.+)$/m.exec(section)?.[1] ?? page
+      const body = section.replace(/^#{1,4} .+\n?/, '').trim()
+      const anchor = heading === page ? '' : `#${slugOf(heading)}`
+      return chunksOf(body).map((passage) => ({ page, heading, address: `${addressOf(path)}${anchor}`, passage }))
+    })
+    .filter(({ passage }) => passage !== '')
+}
+
+/** Whole lines, so that a row of a table or a step of a list stays together. */
+function chunksOf(body: string): string[] {
+  if (body.length <= MAX_PASSAGE) return [body]
+  const chunks: string[] = []
+  let chunk = ''
+  for (const line of body.split('\n')) {
+    if (chunk !== '' && chunk.length + line.length > MAX_PASSAGE) {
+      chunks.push(chunk.trim())
+      chunk = ''
+    }
+    chunk += `${line.slice(0, MAX_PASSAGE)}\n`
+  }
+  return [...chunks, chunk.trim()]
+}

@@ -1,0 +1,121 @@
+// Calls of this stack's own routes, in this process, with the credentials of the caller.
+
+import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
+import { PlatformError } from '../../../kit/errors.ts'
+
+/** A route refused the call; the body is what an HTTP client would have received. */
+export class Refused extends Error {
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>
+type Json = Readonly<Record<string, unknown>>
+
+export interface Api {
+  /** Branch that the client named for the whole connection; undefined: the default branch. */
+  readonly branch: string | undefined
+  get<T = Json>(path: string, query?: Query): Promise<T>
+  /** Undefined where the route answers 403, 404 or 501: for parts of an answer that a caller may lack. */
+  find<T = Json>(path: string, query?: Query): Promise<T | undefined>
+  send<T = Json>(method: HTTPMethods, path: string, body?: unknown): Promise<T>
+}
+
+/** Paths with every value encoded. */
+export const path = (parts: TemplateStringsArray, ...values: readonly string[]): string =>
+  parts.reduce((built, part, index) => `${built}${encodeURIComponent(values[index - 1] ?? '')}${part}`)
+
+/** What says who the caller is and where the stack is; nothing else of the outer request reaches the inner ones. */
+const FORWARDED = [
+  'x-storageapi-token',
+  'authorization',
+  'cookie',
+  'x-kbc-projectid',
+  'x-kbc-runid',
+  'origin',
+  'referer',
+  'sec-fetch-site',
+  'host',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-forwarded-host',
+  'user-agent',
+] as const
+
+const MAX_BYTES = 8 << 20
+const STORAGE = '/v2/storage'
+
+export function createApi(app: FastifyInstance, request: FastifyRequest, branch: string | undefined): Api {
+  const headers: Record<string, string> = {}
+  for (const name of FORWARDED) {
+    const value = request.headers[name]
+    if (typeof value === 'string') headers[name] = value
+  }
+  headers.accept = 'application/json'
+
+  const inBranch = (url: string): string =>
+    branch !== undefined && url.startsWith(`${STORAGE}/`)
+      ? `${STORAGE}/branch/${encodeURIComponent(branch)}${url.slice(STORAGE.length)}`
+      : url
+
+  async function call<T>(method: HTTPMethods, url: string, query: Query, body?: unknown): Promise<T> {
+    const response = await app.inject({
+      method: method as 'GET', // its types name fewer methods
+      url: inBranch(url),
+      query: Object.fromEntries(
+        Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+      ),
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      remoteAddress: request.raw.socket.remoteAddress ?? '127.0.0.1',
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+      payloadAsStream: true,
+    })
+    const read = await readAtMost(response.stream(), MAX_BYTES)
+    const value = read === '' ? {} : parse(read)
+    if (response.statusCode < 400) return value as T
+    const { error, message, code } = value as { error?: unknown; message?: unknown; code?: unknown }
+    throw new Refused(response.statusCode, String(code ?? 'unknown'), String(error ?? message ?? 'The request failed.'))
+  }
+
+  return {
+    branch,
+    get: (url, query = {}) => call('GET', url, query),
+    find: async (url, query = {}) => {
+      try {
+        return await call('GET', url, query)
+      } catch (error) {
+        if (error instanceof Refused && [403, 404, 501].includes(error.status)) return undefined
+        throw error
+      }
+    },
+    send: (method, url, body) => call(method, url, {}, body),
+  }
+}
+
+async function readAtMost(stream: AsyncIterable<Buffer | string> & { destroy(): unknown }, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    const part = Buffer.from(chunk)
+    bytes += part.length
+    if (bytes > maxBytes) {
+      stream.destroy()
+      throw new PlatformError('mcp.answerTooLarge', { max: `${maxBytes >> 20} MB` })
+    }
+    chunks.push(part)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return { error: body.slice(0, 500) }
+  }
+}

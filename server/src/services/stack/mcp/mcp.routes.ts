@@ -1,0 +1,109 @@
+// The Model Context Protocol over HTTP (spec platform 6.10b). Nothing is kept between requests, so any node answers any of them.
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { McpHttpHandler } from '@modelcontextprotocol/server'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { PlatformError } from '../../../kit/errors.ts'
+import { createApi } from './api.ts'
+import { createMcpServer } from './mcp-server.ts'
+import { DEFAULT_GROUPS, GROUPS, type Group, type Tool } from './tool.ts'
+
+export interface McpRoutesDeps {
+  readonly version: string
+  readonly tools: readonly Tool[]
+  readonly onCalled: (request: FastifyRequest, tool: string, args: unknown, outcome: 'success' | 'refused') => void
+}
+
+interface Call {
+  readonly request: FastifyRequest
+  readonly groups: readonly Group[]
+  readonly branch: string | undefined
+}
+
+const Body = Type.Unsafe<Buffer>(Type.Unknown({ description: 'A message of JSON-RPC.' })) // true by `body: 'bytes'`
+const Query = Type.Object({
+  groups: Type.Optional(
+    Type.String({ description: `Comma-separated groups of tools: ${GROUPS.join(', ')}. Default: ${DEFAULT_GROUPS.join(', ')}.` }),
+  ),
+  branch: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Branch in which all tools work; the default branch otherwise.' }),
+  ),
+})
+
+export function mcpRoutes({ version, tools, onCalled }: McpRoutesDeps): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    let loading: Promise<McpHttpHandler> | undefined
+    /** Loaded by the first request: most stacks serve no agent, and a start should not pay for it. */
+    const load = (): Promise<McpHttpHandler> => {
+      loading ??= import('@modelcontextprotocol/server').then(({ createMcpHandler, Server }) =>
+        createMcpHandler(
+          ({ authInfo }) => {
+            const { request, groups, branch } = authInfo!.extra!.call as Call // put there below
+            return createMcpServer(Server, {
+              version,
+              tools: tools.filter(({ group }) => groups.includes(group)),
+              api: createApi(app as unknown as FastifyInstance, request, branch), // the types of schemas are of no use to it
+              onCalled: (tool, args, outcome) => onCalled(request, tool, args, outcome),
+            })
+          },
+          { maxSubscriptions: 0 }, // tools do not change while a node runs
+        ),
+      )
+      return loading
+    }
+
+    app.post(
+      '/mcp',
+      {
+        config: {
+          operation: 'mcp.request',
+          summary: 'Model Context Protocol: tools for agents',
+          needs: 'token',
+          onlyReads: true, // the routes that tools call decide
+          body: 'bytes',
+          consumes: ['application/json'],
+          headers: {
+            'X-Millrace-Tools': 'Comma-separated groups of tools, as `groups`.',
+            'MCP-Protocol-Version': 'Version of the protocol: 2026-07-28, 2025-11-25 or older.',
+          },
+        },
+        schema: { querystring: Query, body: Body, response: { 200: Type.Unknown() } },
+      },
+      async (req, reply) => {
+        const handler = await load()
+        const header = req.headers['x-millrace-tools']
+        const groups = groupsOf(req.query.groups ?? (typeof header === 'string' ? header : undefined))
+        const call: Call = { request: req, groups, branch: req.query.branch }
+        const response = await handler.fetch(webRequest(req, req.body), {
+          authInfo: { token: '', clientId: String(req.actor.tokenId), scopes: [], extra: { call } },
+        })
+        reply.code(response.status as 200) // whatever it is, the protocol chose it
+        for (const [name, value] of response.headers) reply.header(name, value)
+        return reply.send(Buffer.from(await response.arrayBuffer()))
+      },
+    )
+  }
+}
+
+function groupsOf(given: string | undefined): readonly Group[] {
+  if (given === undefined || given.trim() === '') return DEFAULT_GROUPS
+  const names = given.split(',').map((name) => name.trim())
+  const unknown = names.find((name) => !(GROUPS as readonly string[]).includes(name))
+  if (unknown !== undefined)
+    throw new PlatformError('mcp.unknownGroup', { group: unknown.slice(0, 40), known: GROUPS.join(', ') })
+  return names as Group[] // compared above
+}
+
+function webRequest(request: FastifyRequest, body: unknown): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers))
+    if (typeof value === 'string' && !name.startsWith(':')) headers.set(name, value)
+  headers.delete('content-length')
+  headers.delete('content-encoding')
+  return new Request(new URL(request.url, 'http://stack'), {
+    method: 'POST',
+    headers,
+    body: Buffer.isBuffer(body) ? new Uint8Array(body) : '',
+  })
+}

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { type Agent, connectAgent, type Era } from '../../../../../tests/support/clients/agent-client.ts'
+import { type Job, type ShellStack, shareShellStack } from '../../../../../tests/support/shell-stack.ts'
+import { MAX_ANSWER_CHARACTERS } from './answer.ts'
+
+const startProject = shareShellStack()
+
+const CHARACTERS_PER_TOKEN = 4
+
+const agentOf = (t: Parameters<typeof connectAgent>[0], stack: ShellStack, era: Era = 'modern', query = ''): Promise<Agent> =>
+  connectAgent(t, stack.url, { token: stack.masterToken, era, query })
+
+async function makeTable(stack: ShellStack, csv: string): Promise<void> {
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
+  const made = await stack.request('POST', '/v2/storage/buckets/in.c-main/tables', { form: { name: 'orders', dataString: csv } })
+  assert.equal(made.status, 201, made.text)
+}
+
+for (const era of ['modern', 'legacy'] as const)
+  test(`an agent looks around, queries and runs a job with a ${era} client`, async (t) => {
+    const stack = await startProject()
+    await makeTable(stack, 'id,city\n1,Brno\n2,Prague\n')
+    await stack.add('test.fail', 'echo "the token was refused" >&2; exit 1')
+    const config = await stack.configure('test.fail', { parameters: { '#secret': 'very secret value' } })
+    const agent = await agentOf(t, stack, era)
+    assert.equal(agent.client.getServerVersion()?.name, 'millrace')
+
+    const me = await agent.use<{ project: { id: number }; writes: string }>('who_am_i')
+    assert.equal(Number(me.project.id), stack.projectId)
+    assert.equal(me.writes, 'production')
+
+    const overview = await agent.use<{ buckets: { id: string; tables: number }[] }>('project_overview')
+    assert.deepEqual(overview.buckets, [{ id: 'in.c-main', rows: 2, tables: 1 }])
+
+    const table = await agent.use<{ columns: { name: string }[]; data: { notice: string; sample: unknown } }>('describe_table', {
+      table: 'in.c-main.orders',
+    })
+    assert.deepEqual(
+      table.columns.map(({ name }) => name),
+      ['id', 'city'],
+    )
+    assert.deepEqual(table.data.sample, [
+      ['1', 'Brno'],
+      ['2', 'Prague'],
+    ])
+    assert.match(table.data.notice, /never an instruction/)
+
+    const rows = await agent.use<{ notice: string; items: unknown[] }>('query', {
+      sql: 'SELECT city FROM "in.c-main"."orders" ORDER BY id',
+    })
+    assert.deepEqual(rows.items, [['Brno'], ['Prague']])
+    assert.match(rows.notice, /data/)
+    const write = await agent.call('query', { sql: 'DELETE FROM "in.c-main"."orders"' })
+    assert.equal(write.isError, true)
+
+    const { job } = await agent.use<{ job: Job }>('run_configuration', { component: 'test.fail', configuration: config })
+    const failed = await stack.wait((await stack.request('GET', `/queue/jobs/${job.id}`)).json<Job>())
+    assert.equal(failed.status, 'error')
+    const why = await agent.use<{ cause: { kind: string }; data: { message: string } }>('explain_job', { job: job.id })
+    assert.equal(why.cause.kind, 'run.componentFailed')
+    assert.equal(why.data.message, 'the token was refused')
+
+    const shown = await agent.use('get_configuration', { component: 'test.fail', configuration: config })
+    assert.doesNotMatch(JSON.stringify(shown), /very secret/)
+    const found = await agent.use<{ items: { id: string }[] }>('find', { text: 'orders' })
+    assert.ok(found.items.some(({ id }) => id === 'in.c-main.orders'))
+    const docs = await agent.use<{ items: { passage: string; address: string }[] }>('read_docs', {
+      question: 'How do I run a configuration on a cron schedule?',
+    })
+    assert.ok(
+      docs.items.some(({ address }) => address.startsWith('/help/schedules')),
+      JSON.stringify(docs.items),
+    )
+  })
+
+test('a token sees and does what it may over HTTP, and nothing else', async (t) => {
+  const stack = await startProject()
+  await makeTable(stack, 'id\n1\n')
+  const other = await stack.newProject()
+  const stranger = await connectAgent(t, stack.url, { token: other.masterToken })
+  assert.deepEqual((await stranger.use<{ items: unknown[] }>('list_tables')).items, [])
+  const table = await stranger.call('describe_table', { table: 'in.c-main.orders' })
+  assert.equal(table.isError, true)
+  assert.equal(table.value.code, 'storage.tables.notFound')
+  const { token } = (await stack.request('POST', '/v2/storage/tokens', { json: { description: 'no rights' } })).json<{
+    token: string
+  }>()
+  const weak = await connectAgent(t, stack.url, { token })
+  assert.equal((await weak.call('query', { sql: 'SELECT 1' })).value.code, 'accessDenied')
+  for (const headers of [{}, { authorization: 'Bearer wrong' }]) {
+    const refused = await stack.request('POST', '/mcp', { token: null, headers, json: {} })
+    assert.equal(refused.status, 401)
+  }
+})
+
+test('the list of tools costs at most 6,000 tokens, and groups choose from it', async (t) => {
+  const stack = await startProject()
+  const agent = await agentOf(t, stack)
+  const tools = await agent.tools()
+  const size = JSON.stringify(tools).length
+  assert.ok(size <= 6_000 * CHARACTERS_PER_TOKEN, `${tools.length} tools have ${size} characters`)
+  for (const { name, annotations, outputSchema, inputSchema } of tools) {
+    assert.notEqual(annotations?.readOnlyHint, undefined, name)
+    assert.ok(outputSchema, name)
+    assert.equal(inputSchema.additionalProperties, false, name)
+  }
+  const few = await (await agentOf(t, stack, 'modern', '?groups=query')).tools()
+  assert.deepEqual(
+    few.map(({ name }) => name),
+    ['query', 'read_rows'],
+  )
+  const wrong = await stack.request('POST', '/mcp?groups=everything', { json: {} })
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.text, /The group of tools everything does not exist/)
+})
+
+test('an unknown parameter, a missing one and one of the wrong type are refused by name', async (t) => {
+  const agent = await agentOf(t, await startProject())
+  const messageOf = async (name: string, args: Record<string, unknown>) => String((await agent.call(name, args)).value.error)
+  assert.match(await messageOf('query', { sql: 'SELECT 1', rows: 5 }), /does not support the parameter rows.*sql, limit/)
+  assert.match(await messageOf('query', {}), /requires the parameter sql/)
+  assert.match(await messageOf('query', { sql: 'SELECT 1', limit: 'many' }), /parameter limit/)
+  assert.match(await messageOf('drop_everything', {}), /does not exist/)
+})
+
+test('messages that are none, batches and subscriptions are answered, and never with 5xx', async () => {
+  const { request } = await startProject()
+  const headers = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 't', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const modern = (method: string, params: object = {}) =>
+    JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } })
+  const bodies = [
+    '',
+    '{',
+    '[]',
+    '{}',
+    'null',
+    '"a"',
+    '[{"jsonrpc":"2.0","id":1,"method":"ping"}]',
+    '{"jsonrpc":"2.0","id":1,"method":"nothing"}',
+  ]
+  const listen = modern('subscriptions/listen', { notifications: { toolsListChanged: true } })
+  for (const body of [...bodies, listen, modern('tools/call'), modern('tools/call', { name: 5 })]) {
+    const answer = await request('POST', '/mcp', {
+      body,
+      headers: { ...headers, 'mcp-protocol-version': body === listen ? '2026-07-28' : '2025-11-25' },
+    })
+    assert.ok(answer.status < 500, `${body}: ${answer.status} ${answer.text}`)
+  }
+  assert.equal((await request('GET', '/mcp')).status, 405)
+  assert.equal((await request('POST', '/mcp', { body: 'a=1', headers: { 'content-type': 'text/plain' } })).status, 415)
+})
+
+test('no answer has more than 2,000 tokens, and pages lead to the rest', async (t) => {
+  const stack = await startProject()
+  const cell = 'x'.repeat(700)
+  const rows = Array.from({ length: 300 }, (_, n) => `${n},${cell}`)
+  await makeTable(stack, `id,text\n${rows.join('\n')}\n`)
+  const wide = Object.fromEntries(Array.from({ length: 400 }, (_, n) => [`member${n}`, { text: cell }]))
+  await stack.add('test.noop', 'true')
+  const config = await stack.configure('test.noop', { parameters: wide }, [{ name: 'r', configuration: wide }])
+  const agent = await agentOf(t, stack)
+  const calls: [string, Record<string, unknown>][] = [
+    ['query', { sql: 'SELECT * FROM "in.c-main"."orders"', limit: 200 }],
+    ['query', { sql: "SELECT repeat('y', 1000000) AS a" }],
+    ['read_rows', { table: 'in.c-main.orders' }],
+    ['describe_table', { table: 'in.c-main.orders' }],
+    ['get_configuration', { component: 'test.noop', configuration: config }],
+    ['describe_component', { component: 'ex-generic-v2' }],
+    ['list_components', {}],
+    ['read_docs', { question: 'schedule table configuration extractor' }],
+    ['project_overview', {}],
+  ]
+  for (const [name, args] of calls) {
+    const { isError, text } = await agent.call(name, args)
+    assert.equal(isError, false, `${name}: ${text.slice(0, 300)}`)
+    assert.ok(text.length <= MAX_ANSWER_CHARACTERS, `${name} has ${text.length} characters`)
+  }
+  const seen = new Set<string>()
+  let next: string | undefined
+  do {
+    const page = await agent.use<{ items: [string, string][]; next?: string; total: number; truncated: boolean }>('read_rows', {
+      table: 'in.c-main.orders',
+      ...(next !== undefined && { next }),
+    })
+    for (const [id] of page.items) seen.add(id)
+    assert.ok(page.next === undefined || page.truncated)
+    next = page.next
+  } while (next !== undefined)
+  assert.equal(seen.size, 300)
+})

@@ -74,7 +74,7 @@ await inTurns(ROUNDS, {
   script: () =>
     measured('script', (folder) => runNode([pathOf('support/extractor-script.ts'), `${api.url}items`, folder]), 'items.csv'),
   manifest: () =>
-    measured('manifest', component('../components/manifest-connector/src/run.ts', { manifest }), 'out/tables/items.csv'),
+    measured('manifest', component('../components/manifest-connector/src/main.ts', { manifest }), 'out/tables/items.csv'),
   extractor: () => measured('extractor', component('../components/http-extractor/src/main.ts', extractor), 'out/tables/items'),
 })
 const [script, ours, theirs] = ['script', 'manifest', 'extractor'].map((name) => median(cpu[name] ?? []))

@@ -8,6 +8,7 @@ import { addActionCommands } from './configuration/action.ts'
 import { addBranchCommands } from './configuration/branch.ts'
 import { addComponentCommands } from './configuration/component.ts'
 import { addConfigCommands } from './configuration/config.ts'
+import { addConnectorCommands } from './configuration/connector.ts'
 import { addMergeRequestCommands } from './configuration/merge-request.ts'
 import { addOauthCommands } from './configuration/oauth.ts'
 import { addRowCommands } from './configuration/row.ts'
@@ -87,6 +88,7 @@ Examples:
   addRowCommands(program)
   addStateCommands(program)
   addComponentCommands(program)
+  addConnectorCommands(program)
   addBranchCommands(program)
   addMergeRequestCommands(program)
   addActionCommands(program)

@@ -106,6 +106,13 @@ millrace component show keboola.ex-generic-v2
 millrace component validate counter/counter.json
 millrace component new acme.counter --language python
 millrace component run counter/counter.json counter/data
+millrace connector list
+millrace connector list shop --catalogue public
+millrace connector show stripe
+millrace connector add stripe --id stripe --config stripe.json --stream customers --stream charges
+millrace connector add my-api.yaml --name "My API"
+millrace connector streams stripe
+millrace connector update stripe --apply
 millrace branch list
 millrace branch show 42
 millrace branch create "New prices"

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// Starts the connector with Node's compile cache on: stripping the types of many files costs more than a small run, and needs to be done
-// once. The cache has to be on before the first of them is loaded, hence the import that is not a static one.
+// Starts the connector: with a command it speaks the public protocol (program.ts), without one it is the component platform.ex-manifest.
+// Node's compile cache is on before the first of many files is loaded, hence the imports that are not static.
 
 import { enableCompileCache } from 'node:module'
 
 enableCompileCache()
-const program = new URL('./program.ts', import.meta.url)
-await import(program.href)
+const protocol = new URL('./program.ts', import.meta.url)
+const component = new URL('./platform/program.ts', import.meta.url)
+await import(process.argv.length > 2 ? protocol.href : component.href)

@@ -21,29 +21,45 @@ export interface Parameters {
   readonly streams: readonly WantedStream[]
 }
 
-const NAMES = ['manifest', 'config', 'streams', 'stream', 'table', 'load', 'primaryKey']
+/** `connector` says where the manifest comes from; a run does not need it. */
+const NAMES = ['manifest', 'connector', 'config', 'streams', 'stream', 'table', 'load', 'primaryKey']
+const CATALOGUE_NAMES = ['name', 'catalogue']
 
 export function readParameters(parameters: unknown): Parameters {
-  if (!isDict(parameters)) throw new ConnectorError("'parameters' must be an object.")
-  for (const name of Object.keys(parameters)) {
-    if (NAMES.includes(name)) continue
-    const near = nearestOf(name, NAMES)
-    throw new ConnectorError(
-      `'parameters.${name}' is unknown.${near ? ` Did you mean '${near}'?` : ` Known: ${NAMES.join(', ')}.`}`,
-    )
-  }
-  const { manifest, config = {}, streams = [], stream } = parameters
+  const { manifest, config = {}, streams = [], stream, ...others } = known(parameters, NAMES)
   if (typeof manifest !== 'string' && !isDict(manifest))
     throw new ConnectorError("'parameters.manifest' is required: an object, or the text of a YAML document.")
   if (!isDict(config)) throw new ConnectorError("'parameters.config' must be an object.")
   if (!Array.isArray(streams)) throw new ConnectorError("'parameters.streams' must be a list.")
   // A row is a stream: its settings stand beside its name.
-  const { table, load, primaryKey } = parameters
+  const { table, load, primaryKey } = others
   const wanted =
     stream === undefined
       ? streams.map((each, i) => streamOf(each, `parameters.streams.${i}`))
       : [streamOf({ name: stream, table, load, primaryKey }, 'parameters')]
   return { manifest, config: withoutMarks(config) as Dict, streams: wanted }
+}
+
+/** What the catalogue is asked for: a name, and the index to look in besides our own. */
+export function readCatalogueParameters(parameters: unknown): { name: string | undefined; index: string | undefined } {
+  const { name, catalogue } = known(parameters ?? {}, CATALOGUE_NAMES)
+  if (name !== undefined && (typeof name !== 'string' || name === ''))
+    throw new ConnectorError("'parameters.name' must be a text.")
+  if (catalogue !== undefined && catalogue !== 'public' && !(typeof catalogue === 'string' && /^https?:\/\//.test(catalogue)))
+    throw new ConnectorError("'parameters.catalogue' must be 'public' or the URL of an index.")
+  return { name, index: catalogue }
+}
+
+function known(parameters: unknown, names: readonly string[]): Dict {
+  if (!isDict(parameters)) throw new ConnectorError("'parameters' must be an object.")
+  for (const name of Object.keys(parameters)) {
+    if (names.includes(name)) continue
+    const near = nearestOf(name, names)
+    throw new ConnectorError(
+      `'parameters.${name}' is unknown.${near ? ` Did you mean '${near}'?` : ` Known: ${names.join(', ')}.`}`,
+    )
+  }
+  return parameters
 }
 
 function streamOf(value: unknown, where: string): WantedStream {

@@ -13,13 +13,15 @@ import { cleanName } from '../../../http-extractor/src/tables/names.ts'
 import { createClock } from '../clock.ts'
 import { asObject, check, discover, keysOf, specOf } from '../commands.ts'
 import { ConnectorError, messageOf } from '../errors.ts'
-import { createTransport } from '../http/transport.ts'
+import { createTransport, type Send } from '../http/transport.ts'
 import { loadManifest } from '../manifest/load.ts'
 import { jsonText, parseJson } from '../python/json.ts'
 import { type Dict, getKey, isDict, pyStr, setKey, truthy } from '../python/values.ts'
 import { createSource, type Source } from '../source.ts'
 import { readStates } from '../state.ts'
-import { readParameters, secretsIn, type WantedStream } from './parameters.ts'
+import { connectorNamed, PUBLIC_INDEX, publicConnectors, shippedConnectors } from './catalogue.ts'
+import { formOf } from './form.ts'
+import { readCatalogueParameters, readParameters, secretsIn, type WantedStream } from './parameters.ts'
 import { createTable, type Table } from './table.ts'
 
 const redactor = createRedactor()
@@ -31,42 +33,113 @@ async function main(): Promise<void> {
   const file = parseJson(readFileSync(join(folder, 'config.json'), 'utf8'))
   if (!isDict(file)) throw new ConnectorError('config.json is not an object.')
   for (const secret of secretsIn(file.parameters)) redactor.add(secret)
-  const parameters = readParameters(file.parameters ?? {})
-  const manifest = loadManifest(parameters.manifest)
-  const action = file.action ?? 'run'
-  if (action === 'spec') return print(`${JSON.stringify(specOf(manifest))}\n`)
-  const stored = storedState(folder)
+  const action = String(file.action ?? 'run')
   const transport = createTransport(createEgress(readEgressPolicy(process.env.MILLRACE_EGRESS_POLICY)))
-  let changed: Dict | undefined
   try {
-    const source = createSource(
-      manifest,
-      isDict(stored['#config']) ? { ...parameters.config, ...stored['#config'] } : parameters.config,
-      {
-        clock: createClock({}),
-        send: transport.send,
-        hide: (secret) => redactor.addPassing(secret),
-        warn: (message) => log.warning(message),
-        saveConfig: (config) => {
-          changed = config
-        },
-      },
-    )
-    if (action === 'run') return await run(source, parameters.streams, stored, folder, () => changed)
-    print(`${redactor.redact(JSON.stringify(await answerOf(String(action), manifest, source)))}\n`)
+    const found = await catalogueAnswer(action, file.parameters, transport.send)
+    if (found) return print(`${JSON.stringify(found)}\n`)
+    await withManifest(action, file.parameters ?? {}, folder, transport.send)
   } finally {
     await transport.close()
   }
 }
 
-async function answerOf(action: string, manifest: Dict, source: Source): Promise<Dict> {
+/** Undefined: not an action of the catalogue, which needs no manifest. */
+async function catalogueAnswer(action: string, given: unknown, send: Send): Promise<object | undefined> {
+  if (action !== 'catalogue' && action !== 'connector') return undefined
+  const { name, index } = readCatalogueParameters(given)
+  const url = index === 'public' ? PUBLIC_INDEX : index
+  if (action === 'connector') {
+    if (name === undefined)
+      throw new ConnectorError("'parameters.name' is required: the name of a connector, or the URL of a manifest.")
+    return connectorNamed(send, name, url)
+  }
+  return {
+    connectors: shippedConnectors(),
+    ...(url !== undefined && { public: await publicConnectors(send, url) }),
+  }
+}
+
+async function withManifest(action: string, given: unknown, folder: string, send: Send): Promise<void> {
+  const parameters = readParameters(given)
+  const manifest = loadManifest(parameters.manifest)
+  if (action === 'spec') {
+    const spec = specOf(manifest)
+    return print(`${JSON.stringify({ ...spec, form: formOf(spec.connectionSpecification) })}\n`)
+  }
+  const stored = storedState(folder)
+  let changed: Dict | undefined
+  const source = createSource(
+    manifest,
+    isDict(stored['#config']) ? { ...parameters.config, ...stored['#config'] } : parameters.config,
+    {
+      clock: createClock({}),
+      send,
+      hide: (secret) => redactor.addPassing(secret),
+      warn: (message) => log.warning(message),
+      saveConfig: (config) => {
+        changed = config
+      },
+    },
+  )
+  if (action === 'run') return run(source, parameters.streams, stored, folder, () => changed)
+  const answer = await answerOf(action, manifest, source, parameters.streams)
+  print(`${redactor.redact(JSON.stringify(answer))}\n`)
+}
+
+async function answerOf(action: string, manifest: Dict, source: Source, chosen: readonly WantedStream[]): Promise<Dict> {
   if (action === 'testConnection') {
     const problem = await check(manifest, source)
     if (problem !== undefined) throw new ConnectorError(problem)
     return { status: 'success' }
   }
   if (action === 'discover') return discover(source)
-  throw new ConnectorError(`The action '${action}' is unknown. Known: testConnection, discover, spec.`)
+  if (action === 'streams') return streamsOf(source)
+  if (action === 'preview') return previewOf(source, chosen)
+  throw new ConnectorError(
+    `The action '${action}' is unknown. Known: testConnection, discover, streams, preview, spec, catalogue, connector.`,
+  )
+}
+
+/** What a user chooses from: a stream that cannot be made says why. */
+async function streamsOf(source: Source): Promise<Dict> {
+  const streams: Dict[] = []
+  for (const name of await source.streamNames()) {
+    try {
+      const { primaryKey, cursorField } = await source.stream(name, undefined)
+      streams.push({ name, primaryKey: keysOf(primaryKey).map((path) => path.join('.')), incremental: cursorField !== undefined })
+    } catch (error) {
+      if (!(error instanceof ConnectorError)) throw error
+      streams.push({ name, problem: error.message })
+    }
+  }
+  return { streams }
+}
+
+const PREVIEW_RECORDS = 10
+/** Windows and partitions without records are passed over, up to so many. */
+const PREVIEW_SLICES = 10
+
+/** The first records of one stream, from as few pages as it takes. */
+async function previewOf(source: Source, chosen: readonly WantedStream[]): Promise<Dict> {
+  const [wanted] = chosen
+  if (!wanted) throw new ConnectorError("'parameters.stream' is required: the name of the stream to read.")
+  const records: Dict[] = []
+  const stream = await source.stream(wanted.name, undefined)
+  let slices = 0
+  for await (const slice of stream.cursor.slices()) {
+    for await (const page of stream.read(slice)) {
+      records.push(
+        ...page
+          .filter(truthy)
+          .map(asObject)
+          .slice(0, PREVIEW_RECORDS - records.length),
+      )
+      if (records.length >= PREVIEW_RECORDS) return { records: JSON.parse(jsonText(records)) }
+    }
+    if (++slices >= PREVIEW_SLICES) break
+  }
+  return { records: JSON.parse(jsonText(records)) }
 }
 
 const fieldsOf = (stored: Dict, stream: string): string[] => {

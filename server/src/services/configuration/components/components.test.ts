@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { startTestStack } from '../../../../../tests/support/test-stack.ts'
 import { until } from '../../../../../tests/support/until.ts'
 import { createJsonFolder } from '../../../engines/json-folder/json-folder.ts'
+import { BUILTIN } from './builtin.ts'
 import { createComponents } from './components.ts'
 
 const silent = { warn: () => {}, info: () => {} }
@@ -34,6 +36,15 @@ test('the scheduler and the extractor are known by their own and by their public
     'platform.none',
     'no.such',
   ])
+})
+
+test('every program that we ship is the main.ts of its folder, which is what the package has', () => {
+  const programs = BUILTIN.map(({ data }) => data.definition).filter(({ type, uri }) => type === 'builtin' && uri.includes('/'))
+  assert.ok(programs.length > 20)
+  for (const { uri } of programs) {
+    assert.match(uri, /^[a-z-]+\/src\/main\.ts$/)
+    assert.ok(existsSync(new URL(`../../../../../components/${uri}`, import.meta.url)), uri)
+  }
 })
 
 test('a file of the folder is a component as soon as it is read, changes and goes', async (t) => {

@@ -218,7 +218,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
     settings: sqlSettings,
   })
   const sqlPort = createSqlPortModule({ core, tokens, branches, tables, sql, workspaces, limits, tls })
-  const sandboxes = createSandboxesModule({ core, branches, encryption, configurations, workspaces, sqlPort })
+  const sandboxes = createSandboxesModule({ core, tokens, branches, encryption, configurations, workspaces, sqlPort })
 
   const configured = { core, tokens, components, encryption, branches, configurations }
   const notifications = createNotificationsModule({ ...configured, egressAllow, smtpUrl, baseUrl })

@@ -1,6 +1,8 @@
+import { BACKEND } from '../../../model/backend.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { EncryptionModule } from '../../access/encryption/encryption.module.ts'
+import type { TokensModule } from '../../access/tokens/tokens.module.ts'
 import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
 import type { ConfigurationsModule } from '../../configuration/configurations/configurations.module.ts'
 import type { SqlPortModule } from '../sql-port/sql-port.module.ts'
@@ -11,6 +13,7 @@ import { createSandboxes } from './sandboxes.ts'
 
 export interface SandboxesModuleDeps {
   readonly core: Core
+  readonly tokens: TokensModule
   readonly branches: BranchesModule
   readonly encryption: EncryptionModule
   readonly configurations: ConfigurationsModule
@@ -21,7 +24,7 @@ export interface SandboxesModuleDeps {
 export type SandboxesModule = ReturnType<typeof createSandboxesModule>
 
 export function createSandboxesModule(deps: SandboxesModuleDeps) {
-  const { core, branches, encryption, configurations, workspaces, sqlPort } = deps
+  const { core, tokens, branches, encryption, configurations, workspaces, sqlPort } = deps
   const sandboxes = createSandboxes({
     db: core.db,
     inTransaction: core.inTransaction,
@@ -38,7 +41,16 @@ export function createSandboxesModule(deps: SandboxesModuleDeps) {
   core.subscribe('workspaces.sweeping', sandboxes.removeExpired)
   return defineModule({
     name: 'sandboxes',
-    routes: [sandboxesRoutes({ sandboxes, sqlPort: sqlPort.number, findBranch: branches.resolveOpen })],
+    routes: [
+      sandboxesRoutes({
+        sandboxes,
+        sqlPort: sqlPort.number,
+        findBranch: branches.resolveOpen,
+        backendName: async (projectId) => (await tokens.backendName(projectId)) ?? BACKEND,
+        adminOwners: tokens.adminOwners,
+        describeWorkspace: workspaces.describe,
+      }),
+    ],
     /** For the job runner. */
     tasks: createSandboxTasks({
       sandboxes,

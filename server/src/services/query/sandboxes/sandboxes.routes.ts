@@ -17,6 +17,17 @@ export interface SandboxesRoutesDeps {
   ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
   /** Of PostgreSQL clients; undefined when the stack does not listen for them. */
   readonly sqlPort: () => number | undefined
+  /** The backend that the project reports. */
+  readonly backendName: (projectId: number) => Promise<string>
+  /** Users by the id of their own token. */
+  readonly adminOwners: (projectId: number) => Promise<ReadonlyMap<number, { readonly id: number }>>
+  readonly describeWorkspace: (projectId: number, id: number, baseUrl: string) => Promise<DescribedWorkspace | undefined>
+}
+
+interface DescribedWorkspace {
+  readonly connection: { readonly database: string; readonly schema: string; readonly loginType: string }
+  readonly backendSize: string | null
+  readonly readOnlyStorageAccess: boolean
 }
 
 const Hours = Type.Optional(
@@ -82,15 +93,29 @@ const SessionView = Type.Object(
     projectId: Type.String(),
     branchId: Type.String(),
     tokenId: Type.String(),
+    userId: Type.Union([Type.String(), Type.Null()], {
+      description: 'Id of the user or master token that opened it; null for other tokens.',
+    }),
     componentId: Text,
     configurationId: Text,
+    shared: Type.Boolean(),
     workspaceId: Type.String(),
+    workspaceCreateJobId: Type.Null({ description: 'The workspace is created with the session, without a job.' }),
+    workspaceDatabase: Type.String(),
     workspaceSchema: Type.String(),
-    backendType: Type.String(),
+    workspaceLoginType: Type.String(),
+    workspaceLoadJobs: Type.Array(Type.String(), { description: 'Always empty: loads of the workspace are not recorded here.' }),
+    readOnlyStorageAccess: Type.Boolean(),
+    snowflakePrivateKey: Type.Null({ description: 'Sessions have a password instead.' }),
+    backendType: Type.String({ description: 'The backend that the project reports.' }),
     backendSize: Text,
     status: Type.String(),
+    lastError: Type.Null(),
+    lastLoadedAt: Type.Null(),
     connection: Type.Object(Connection),
-    createdTimestamp: Type.String(),
+    createdAt: Type.String(),
+    updatedAt: Type.String(),
+    createdTimestamp: Type.String({ description: 'As `createdAt`.' }),
     expirationTimestamp: Text,
   },
   { title: 'EditorSession' },
@@ -100,7 +125,8 @@ const BySession = Type.Object({ id: numberedId('session') })
 /** Two names of one service, and one name for each operation. */
 const ADDRESSES = { sandboxes: 'sandboxes', 'data-science': 'dataScience' } as const
 
-export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRoutesDeps): FastifyPluginAsyncTypebox {
+export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTypebox {
+  const { sandboxes, findBranch, sqlPort } = deps
   async function scopeOf({ actor }: FastifyRequest, branchId: string | number = 'default'): Promise<Scope> {
     const branch = await findBranch(actor.projectId, String(branchId))
     if (!branch) throw new PlatformError('notFound', { what: `Branch "${String(branchId).slice(0, 60)}"` })
@@ -135,19 +161,51 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
     expirationTimestamp: one.expires_at === null ? null : timestamp(one.expires_at),
   })
 
-  const sessionView = (one: Sandbox, { baseUrl }: FastifyRequest): Type.Static<typeof SessionView> => ({
+  /** A session whose workspace was deleted is shown until its time ends, as it was made. */
+  async function sessionViews(
+    sessions: readonly Sandbox[],
+    { actor: { projectId }, baseUrl }: FastifyRequest,
+  ): Promise<Type.Static<typeof SessionView>[]> {
+    const [backend, owners] = await Promise.all([deps.backendName(projectId), deps.adminOwners(projectId)])
+    return Promise.all(
+      sessions.map(async (one) => {
+        const workspace = await deps.describeWorkspace(projectId, one.workspace_id, baseUrl)
+        return sessionView(one, baseUrl, { backend, userId: owners.get(one.token_id)?.id, workspace })
+      }),
+    )
+  }
+
+  const shown = async (session: Sandbox, req: FastifyRequest) => (await sessionViews([session], req))[0]!
+
+  const sessionView = (
+    one: Sandbox,
+    baseUrl: string,
+    { backend, userId, workspace }: { backend: string; userId: number | undefined; workspace: DescribedWorkspace | undefined },
+  ): Type.Static<typeof SessionView> => ({
     id: String(one.id),
     projectId: String(one.project_id),
     branchId: String(one.branch_id),
     tokenId: String(one.token_id),
+    userId: userId === undefined ? null : String(userId),
     componentId: one.component_id,
     configurationId: one.configuration_id,
+    shared: one.is_shared === 1,
     workspaceId: String(one.workspace_id),
-    workspaceSchema: 'main',
-    backendType: one.type,
-    backendSize: one.size,
+    workspaceCreateJobId: null,
+    workspaceDatabase: workspace?.connection.database ?? 'workspace',
+    workspaceSchema: workspace?.connection.schema ?? 'main',
+    workspaceLoginType: workspace?.connection.loginType ?? 'default',
+    workspaceLoadJobs: [],
+    readOnlyStorageAccess: workspace?.readOnlyStorageAccess ?? true,
+    snowflakePrivateKey: null,
+    backendType: backend,
+    backendSize: workspace?.backendSize ?? one.size,
     status: 'ready',
+    lastError: null,
+    lastLoadedAt: null,
     connection: connectionOf(one, baseUrl),
+    createdAt: timestamp(one.created_at),
+    updatedAt: timestamp(one.updated_at),
     createdTimestamp: timestamp(one.created_at),
     expirationTimestamp: one.expires_at === null ? null : timestamp(one.expires_at),
   })
@@ -257,7 +315,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
           },
           req.origin,
         )
-        return reply.code(201).send(sessionView(made, req))
+        return reply.code(201).send(await shown(made, req))
       },
     )
     app.get(
@@ -266,7 +324,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
         config: { operation: 'editor.list', summary: 'Sessions of the SQL editor that the token may see', needs: 'token' },
         schema: { response: { 200: Type.Array(SessionView) } },
       },
-      async (req) => (await sandboxes.list(req.actor, 'session')).map((one) => sessionView(one, req)),
+      async (req) => sessionViews(await sandboxes.list(req.actor, 'session'), req),
     )
     app.get(
       '/editor/sql/sessions/:id',
@@ -274,7 +332,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
         config: { operation: 'editor.get', summary: 'A session of the SQL editor', needs: 'sandbox' },
         schema: { params: BySession, response: { 200: SessionView } },
       },
-      async (req) => sessionView(await sandboxes.get(req.actor, 'session', req.params.id), req),
+      async (req) => shown(await sandboxes.get(req.actor, 'session', req.params.id), req),
     )
     app.delete(
       '/editor/sql/sessions/:id',
@@ -297,7 +355,7 @@ export function sandboxesRoutes({ sandboxes, findBranch, sqlPort }: SandboxesRou
         },
         schema: { params: BySession, response: { 200: SessionView } },
       },
-      async (req) => sessionView(await sandboxes.resetCredentials(req.actor, 'session', req.params.id, req.origin), req),
+      async (req) => shown(await sandboxes.resetCredentials(req.actor, 'session', req.params.id, req.origin), req),
     )
   }
 }

@@ -124,6 +124,42 @@ test('a session of the SQL editor is a workspace too', async () => {
   assert.equal((await stack.request('DELETE', `/editor/sql/sessions/${session.id}`)).status, 204)
 })
 
+test('G6: a session has the members that clients read, and the backend that the project reports', async () => {
+  type Session = Readonly<Record<string, unknown>> & { readonly id: string }
+  const open = async () => (await stack.request('POST', '/editor/sql/sessions', { json: {} })).json<Session>()
+  const { admin } = (await stack.request('GET', '/v2/storage/tokens/verify')).json<{ admin: { id: number } }>()
+  await stack.platform.tokens.setProject(stack.projectId, { backend: 'snowflake' })
+  const { id } = await open()
+  const [session] = (await stack.request('GET', '/editor/sql/sessions')).json<Session[]>()
+  const { createdTimestamp, expirationTimestamp, connection, projectId, branchId, tokenId, workspaceId, ...rest } = session!
+  const { createdAt, updatedAt, ...members } = rest
+  assert.deepEqual([createdAt, updatedAt], [createdTimestamp, createdTimestamp])
+  assert.deepEqual(members, {
+    id,
+    userId: String(admin.id),
+    componentId: null,
+    configurationId: null,
+    shared: false,
+    workspaceCreateJobId: null,
+    workspaceDatabase: 'workspace',
+    workspaceSchema: 'main',
+    workspaceLoginType: 'snowflake-legacy-service',
+    workspaceLoadJobs: [],
+    readOnlyStorageAccess: true,
+    snowflakePrivateKey: null,
+    backendType: 'snowflake',
+    backendSize: 'small',
+    status: 'ready',
+    lastError: null,
+    lastLoadedAt: null,
+  })
+  assert.equal((await stack.request('DELETE', `/v2/storage/workspaces/${workspaceId}`)).status, 204)
+  assert.equal((await stack.request('GET', `/editor/sql/sessions/${id}`)).json<Session>().backendType, 'snowflake')
+  await stack.platform.tokens.setProject(stack.projectId, { backend: '' })
+  assert.equal((await stack.request('GET', `/editor/sql/sessions/${id}`)).json<Session>().backendType, 'duckdb')
+  assert.equal((await stack.request('DELETE', `/editor/sql/sessions/${id}`)).status, 204)
+})
+
 test('what cannot be is refused with a sentence', async () => {
   const notebook = await stack.request('POST', '/sandboxes/sandboxes', { json: { type: 'python' } })
   assert.equal(notebook.status, 400)

@@ -136,6 +136,11 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
     workspaces,
     sessions,
     isPassword: credentials.isPassword,
+    /** As the API shows it; undefined when it was deleted. */
+    describe: async (projectId: number, id: number, baseUrl: string) => {
+      const found = await createWorkspacesStore(db).find(projectId, id)
+      return found && view(found, baseUrl)
+    },
     check: async (scope: Scope, workspaceId: number): Promise<void> => {
       await workspaces.getForUnload(scope, workspaceId)
     },

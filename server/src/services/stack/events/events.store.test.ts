@@ -6,6 +6,8 @@ import { dialectOf, withTables } from '../../../engines/metadata-db/dialects.ts'
 import { ofRun } from '../../../engines/metadata-db/run-ids.ts'
 import { createEventsStore, type NewEventRow } from './events.store.ts'
 
+const exactly = (value: string) => ({ value, isPattern: false })
+
 await onBothDatabases('events store', ({ db, inTransaction }) => {
   const store = createEventsStore(db)
   let count = 0
@@ -73,9 +75,10 @@ await onBothDatabases('events store', ({ db, inTransaction }) => {
     const project = await newProject()
     await add(project, { message: '100% of Table_A' })
     await add(project, { message: '1000 of tablexa' })
-    assert.equal((await store.list(project, { ...ALL, words: ['100%'] })).length, 1)
-    assert.equal((await store.list(project, { ...ALL, words: ['TABLE_a'] })).length, 1)
-    assert.equal((await store.list(project, { ...ALL, words: ['of', 'table'] })).length, 2)
+    assert.equal((await store.list(project, { ...ALL, words: ['100%'].map(exactly) })).length, 1)
+    assert.equal((await store.list(project, { ...ALL, words: ['TABLE_a'].map(exactly) })).length, 1)
+    assert.equal((await store.list(project, { ...ALL, words: ['of', 'table'].map(exactly) })).length, 2)
+    assert.equal((await store.list(project, { ...ALL, words: [{ value: '100*table_', isPattern: true }] })).length, 1)
   })
 
   test('events of another project are not found', async () => {

@@ -51,10 +51,16 @@ export interface EventFilter {
   readonly objectType?: string
   readonly objectId?: string
   readonly branch?: { readonly id: number; readonly isDefault: boolean }
-  /** Exact matches of a column, from `q`; a message has to contain the value. */
-  readonly terms: readonly { readonly column: SearchColumn; readonly value: string }[]
+  /** Matches of a whole column, from `q`; a message has to contain the value. */
+  readonly terms: readonly ({ readonly column: SearchColumn } & SearchText)[]
   /** Words that must occur in the message or the event's name, from `q`. */
-  readonly words: readonly string[]
+  readonly words: readonly SearchText[]
+}
+
+/** With `isPattern`, `*` in the value stands for any text. */
+export interface SearchText {
+  readonly value: string
+  readonly isPattern: boolean
 }
 
 export interface StackEventFilter {
@@ -130,10 +136,11 @@ export function createEventsStore(database: Db) {
         query = query.where((e) =>
           e.or([e('branch_id', '=', branch.id), ...(branch.isDefault ? [e('branch_id', 'is', null)] : [])]),
         )
-      for (const { column, value } of filter.terms) {
-        if (isNumeric(column)) query = query.where(column, '=', Number(value))
-        else if (column === 'message') query = query.where((e) => contains(e.ref(column), value))
-        else query = query.where(column, '=', value)
+      for (const { column, ...text } of filter.terms) {
+        if (isNumeric(column)) query = query.where(column, '=', Number(text.value))
+        else if (column === 'message') query = query.where((e) => contains(e.ref(column), text))
+        else if (text.isPattern) query = query.where((e) => isLike(e.ref(column), patternOf(text)))
+        else query = query.where(column, '=', text.value)
       }
       for (const word of filter.words)
         query = query.where((e) => e.or([contains(e.ref('message'), word), contains(e.ref('event'), word)]))
@@ -154,7 +161,7 @@ export function createEventsStore(database: Db) {
       if (filter.until !== undefined) query = query.where('created_at', '<', filter.until)
       if (filter.beforeId !== undefined) query = query.where('id', '<', filter.beforeId)
       const { who, what } = filter
-      if (who !== undefined) query = query.where((e) => contains(e.ref('token_description'), who))
+      if (who !== undefined) query = query.where((e) => contains(e.ref('token_description'), { value: who, isPattern: false }))
       if (what !== undefined) query = query.where('event', '>=', what).where('event', '<', `${what}\uffff`)
       return query.orderBy('id', 'desc').limit(filter.limit).execute()
     },
@@ -167,5 +174,13 @@ export function createEventsStore(database: Db) {
   }
 }
 
-const contains = (column: Expression<string>, text: string): Expression<SqlBool> =>
-  sql<SqlBool>`lower(${column}) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`
+const contains = (column: Expression<string>, text: SearchText): Expression<SqlBool> =>
+  isLike(sql`lower(${column})`, sql`lower(${`%${patternOf(text)}%`})`)
+
+const isLike = (column: Expression<string | null>, pattern: Expression<unknown> | string): Expression<SqlBool> =>
+  sql<SqlBool>`${column} like ${pattern} escape '\\'`
+
+function patternOf({ value, isPattern }: SearchText): string {
+  const literal = value.replace(/[\\%_]/g, '\\$&')
+  return isPattern ? literal.replaceAll('*', '%') : literal
+}

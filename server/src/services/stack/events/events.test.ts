@@ -61,6 +61,26 @@ test('lists are newest first and can be narrowed', async () => {
   assert.deepEqual(ids(await list(stack, `q=${encodeURIComponent('"1_0%"')}`)), [])
 })
 
+test('G9: q finds by patterns, and by phrases as clients write them', async () => {
+  const stack = await startProject()
+  const tool = await report(stack, { component: 'keboola.mcp-server-tool', message: 'MCP tool "get_jobs" call succeeded.' })
+  const other = await report(stack, { component: 'acme.other', message: 'An MCP_tool of another kind' })
+  const found = async (q: string) =>
+    (await list(stack, `q=${encodeURIComponent(q)}`))
+      .filter((event) => event.event.startsWith('ext.'))
+      .map((event) => String(event.id))
+  assert.deepEqual(await found('message:MCP*'), [other.id, tool.id])
+  assert.deepEqual(await found('message:mcp*call'), [tool.id])
+  assert.deepEqual(await found('message:"MCP tool "get_jobs" call*"'), [tool.id])
+  assert.deepEqual(await found('message:"MCP tool "get_flows" call*"'), [])
+  assert.deepEqual(await found('component:keboola.*-tool'), [tool.id])
+  assert.deepEqual(await found('component:"keboola.*"'), [], 'quotes mean the text itself')
+  assert.deepEqual(await found('event:ext.acme* another'), [other.id])
+  const many = await stack.request('GET', `/v2/storage/events?q=${encodeURIComponent(`message:a${'*a'.repeat(30)}`)}`)
+  assert.equal(many.status, 400)
+  assert.match(many.json<{ error: string }>().error, /a word has more than 4 \*/)
+})
+
 test('a plain token sees its own events, one with canReadAllProjectEvents sees all', async () => {
   const stack = await startProject()
   const make = async (json: Record<string, unknown>) =>

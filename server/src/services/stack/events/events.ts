@@ -24,6 +24,7 @@ import {
   isNumeric,
   type NewEventRow,
   type SearchColumn,
+  type SearchText,
   type StackEventFilter,
 } from './events.store.ts'
 
@@ -262,26 +263,39 @@ const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {
   message: 'message',
 }
 
-/** `q`: words that must occur, and `field:value` (quotes keep spaces together), joined by an optional AND. */
+/** A pattern is compared with every event in turn, and each further `*` takes longer. */
+const MAX_STARS = 4
+
+/** `q`: words that must occur, and `field:value` (quotes keep spaces together), joined by an optional AND. `*` outside of quotes is any text. */
 function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
-  const terms: { column: SearchColumn; value: string }[] = []
-  const words: string[] = []
+  const terms: EventFilter['terms'][number][] = []
+  const words: SearchText[] = []
   const refuse = (reason: string) => new PlatformError('storage.events.query', { query: q.slice(0, 120), reason })
   if ((q.match(/"/g)?.length ?? 0) % 2 === 1) throw refuse('a quote is not closed.')
-  for (const [, field, quoted, plain] of q.matchAll(/(?:([\w.]+):)?(?:"([^"]*)"|(\S+))/g)) {
+  for (const [, field, quoted, plain] of q.matchAll(/(?:([\w.]+):)?(?:"([^"]*)"|([^\s"]+))/g)) {
     const value = quoted ?? plain ?? ''
     if (quoted === undefined) checkWord(value, refuse)
+    if (value.split('*').length - 1 > MAX_STARS) throw refuse(`a word has more than ${MAX_STARS} *.`)
     if (field === undefined) {
-      if (quoted !== undefined || value !== 'AND') words.push(value)
+      if (quoted !== undefined || value !== 'AND') words.push(textOf(quoted, value))
       continue
     }
     const column = Object.hasOwn(SEARCHABLE, field) ? SEARCHABLE[field] : undefined
     if (!column) throw refuse(`field ${field} does not exist. Fields: ${Object.keys(SEARCHABLE).join(', ')}.`)
     if (isNumeric(column) && !/^\d{1,15}$/.test(value)) throw refuse(`${field} is a number.`)
-    terms.push({ column, value })
+    terms.push({
+      column,
+      ...(column === 'message' ? textOf(quoted, value) : { value, isPattern: quoted === undefined && value.includes('*') }),
+    })
   }
   return { terms, words }
 }
+
+/** Text inside a message: in quotes a `*` at its end counts for nothing, as clients end their phrases with one. */
+const textOf = (quoted: string | undefined, value: string): SearchText =>
+  quoted === undefined
+    ? { value, isPattern: value.includes('*') }
+    : { value: quoted.replace(/\*+$/, '').trim(), isPattern: false }
 
 /** What the search of the original cannot read either; in quotes everything is text. */
 function checkWord(word: string, refuse: (reason: string) => PlatformError): void {

@@ -7,7 +7,7 @@ import type { Target } from './import-target.ts'
 interface Subscription {
   readonly id: string
   readonly event: string
-  readonly filters: unknown
+  readonly filters?: readonly { readonly field: string; readonly value: unknown }[]
   readonly recipient: object
 }
 
@@ -22,9 +22,12 @@ export async function importServices(target: Target): Promise<void> {
   const { client, folder, report, once } = target
   const { services } = await client.request<{ services: { id: string; url: string }[] }>('GET', '/v2/storage?exclude=components')
   const urlOf = (id: string) => services.find((service) => service.id === id)?.url ?? `${client.url}/${id}`
+  const filtersOf = await filtersForTarget(target)
   for (const { id, event, filters, recipient } of (await folder.read<Subscription[]>('subscriptions.json')) ?? [])
     await once(`subscription ${id} to ${event}`, async () => {
-      await client.request('POST', `${urlOf('notification')}/project-subscriptions`, { json: { event, filters, recipient } })
+      await client.request('POST', `${urlOf('notification')}/project-subscriptions`, {
+        json: { event, filters: filtersOf(filters), recipient },
+      })
       count(report, 'subscriptions')
     })
   for (const { key, value, flags, attributes } of (await folder.read<Variable[]>('variables.json')) ?? [])
@@ -40,6 +43,16 @@ export async function importServices(target: Target): Promise<void> {
   await importTokens(target)
   await importTriggers(target)
   await importSources(target, `${urlOf('stream')}/v1/branches/default/sources`)
+}
+
+/** A subscription names the default branch by its id, which is another one in the target. */
+async function filtersForTarget({ client, folder }: Target) {
+  const { defaultBranch } = (await folder.read<{ defaultBranch?: number }>('project.json')) ?? {}
+  const { id } = await client.request<{ id: number }>('GET', '/v2/storage/dev-branches/default')
+  const isDefault = (field: string, value: unknown): boolean =>
+    field === 'branch.id' && defaultBranch !== undefined && String(value) === String(defaultBranch)
+  return (filters: Subscription['filters']) =>
+    filters?.map((filter) => (isDefault(filter.field, filter.value) ? { ...filter, value: String(id) } : filter))
 }
 
 /** Values of tokens are never given again: new ones are made, and noted in the folder before anything else is done. */

@@ -26,7 +26,7 @@ interface Report {
 
 interface Subscription {
   readonly event: string
-  readonly filters: unknown
+  readonly filters: readonly { readonly value: unknown }[]
   readonly recipient: unknown
 }
 
@@ -116,6 +116,7 @@ async function fill(t: TestContext, stack: TestStack, { ok, finished, call, mast
   const recipient = { channel: 'email', address: 'ann@example.com' }
   const filters = [{ field: 'job.component.id', value: 'keboola.ex-generic-v2' }]
   await ok('POST', '/notification/project-subscriptions', { event: 'job-failed', filters, recipient })
+  await ok('POST', '/notification/project-subscriptions', { event: 'job-failed', recipient }) // G12: of the default branch
   await ok('POST', '/vault/variables', { key: 'colour', value: 'green', flags: [] })
   await ok('POST', '/vault/variables', { key: 'hidden', value: 'v', flags: ['encrypted'] })
   const form = new FormData()
@@ -208,6 +209,7 @@ async function contentOf(client: ProjectClient) {
     rows: { id: string; name: string; configuration: unknown }[]
   }>('GET', SHOP)
   const versions = await ok<{ version: number; changeDescription: string }[]>('GET', `${SHOP}/versions`)
+  const { id: main } = await ok<{ id: number }>('GET', 'dev-branches/default')
   return {
     bucket: [bucket.description, bucket.displayName, pairs(bucket.metadata)],
     orders: [
@@ -232,7 +234,11 @@ async function contentOf(client: ProjectClient) {
     variables: (await ok('GET', 'components/keboola.variables/configs/v')).configuration,
     schedule: (await ok('GET', 'components/keboola.scheduler/configs/at-two')).configuration,
     subscriptions: (await ok<Subscription[]>('GET', '/notification/project-subscriptions')).map(
-      ({ event, filters, recipient }) => [event, filters, recipient],
+      ({ event, filters, recipient }) => [
+        event,
+        filters.map((one) => (one.value === String(main) ? { ...one, value: 'default' } : one)),
+        recipient,
+      ],
     ),
     files: (await ok<{ name: string; tags: string[] }[]>('GET', 'files?tags[]=kept')).map(({ name, tags }) => [name, tags]),
     vault: (await ok<{ key: string; value: string }[]>('GET', '/vault/variables'))

@@ -36,7 +36,8 @@ export async function exportProject(
 ): Promise<void> {
   const { owner } = await client.request<{ owner: { id: number; name: string } }>('GET', '/v2/storage/tokens/verify')
   const { services } = await client.request<{ services: { id: string; url: string }[] }>('GET', '/v2/storage?exclude=components')
-  await folder.write({ url: client.url, project: owner.id, name: owner.name }, 'project.json')
+  const { id: defaultBranch } = await client.request<MovedBranch>('GET', '/v2/storage/dev-branches/default')
+  await folder.write({ url: client.url, project: owner.id, name: owner.name, defaultBranch }, 'project.json')
   const attempt: Attempt = (what, work) =>
     work().catch((error: unknown) => void report.notMoved.push({ what, reason: messageOf(error) }))
   const out = { client, folder, report, attempt, files, say }

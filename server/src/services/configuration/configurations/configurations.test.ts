@@ -559,7 +559,7 @@ test('secrets leave as ciphers only, and the same clear secret again changes not
   })
 })
 
-test('metadata is set by key, listed, deleted and searched', async () => {
+test('metadata is set by key, listed, deleted and searched; G11: with it, configurations that have some', async () => {
   const { ok, create, refused } = await start()
   const { id } = await create()
   const place = `/v2/storage/branch/default/components/platform.ex-http/configs/${id}/metadata`
@@ -586,6 +586,13 @@ test('metadata is set by key, listed, deleted and searched', async () => {
     [[id, ['KBC.a']]],
   )
   assert.deepEqual((await ok('GET', `${search}?metadataKeys[]=nope`)).json(), [])
+  await ok('POST', '/v2/storage/components/keboola.ex-generic-v2/configs', { json: { name: 'without metadata' } })
+  const all = async (query: string) => (await ok('GET', `${search}${query}`)).json<{ configurationId: string }[]>()
+  assert.equal((await all('')).length, 2)
+  assert.deepEqual(
+    (await all('?include=filteredMetadata')).map((entry) => entry.configurationId),
+    [id],
+  )
   await ok('DELETE', `${place}/${items[0]!.id}`)
   assert.equal((await ok('GET', place)).json<unknown[]>().length, 1)
   await refused('DELETE', `${place}/${items[0]!.id}`, {}, 404, 'storage.metadata.notFound')

@@ -102,11 +102,14 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
         const { idComponent, componentId = idComponent, configurationId, metadataKeys = [], include } = req.query
         const found = await metadata.search(callerOf(req), { componentId, configurationId, keys: [metadataKeys].flat() })
         const withMetadata = (include ?? '').split(',').includes('filteredMetadata')
-        return found.map((entry) => ({
-          idComponent: entry.componentId,
-          configurationId: entry.configurationId,
-          ...(withMetadata && { metadata: entry.metadata.map(metadataView) }),
-        }))
+        // With their metadata only those that have some are listed (corrections-2, G11).
+        return found
+          .filter((entry) => !withMetadata || entry.metadata.length > 0)
+          .map((entry) => ({
+            idComponent: entry.componentId,
+            configurationId: entry.configurationId,
+            ...(withMetadata && { metadata: entry.metadata.map(metadataView) }),
+          }))
       },
     )
   }

@@ -36,6 +36,12 @@ export function withImplied(event: string, filters: readonly Filter[]): readonly
   return implied === undefined || filters.some(({ field }) => field === implied.field) ? filters : [...filters, implied]
 }
 
+/** A subscription to jobs without filters is for those of the default branch, and shows it (corrections-2, G12). */
+export const withDefaultBranch = (event: string, filters: readonly Filter[], branchId: number): readonly Filter[] =>
+  filters.length === 0 && /^(phase-)?job-/.test(event)
+    ? [{ field: 'branch.id', operator: '==', value: String(branchId) }]
+    : filters
+
 /** After how many hours a subscription to `table-not-updated` wants to hear of a table; undefined when it does not say. */
 export function minHours(filters: readonly Filter[]): number | undefined {
   const hours = filters.flatMap(({ field, operator, value }) =>

@@ -49,6 +49,7 @@ export function createNotificationsModule(deps: NotificationsModuleDeps) {
     encrypt: encryption.encryptForProject,
     isMailSetUp: mailer !== undefined,
     canonicalComponentId,
+    defaultBranchId: branches.defaultId,
   })
   const outbox = createOutbox({ db, clock, canonicalComponentId, checkAddress: egress.check, baseUrl })
   const deliver = createDeliver({

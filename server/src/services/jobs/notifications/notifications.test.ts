@@ -179,7 +179,7 @@ test('a receiver that closes half-way, redirects to a private address, then fail
   assert.equal(receiver.received.length, (await attempts()).length)
 })
 
-test('a subscription is checked, shown without its secret, limited to its project, and gone after its end', async (t) => {
+test('a subscription is checked, shown without its secret, limited to its project and (G12) branch, and gone after its end', async (t) => {
   const stack = await notifyingStack(t)
   const subscriptions = '/notification/project-subscriptions'
   assert.deepEqual((await stack.request('GET', subscriptions)).json(), [])
@@ -195,6 +195,13 @@ test('a subscription is checked, shown without its secret, limited to its projec
   assert.deepEqual(shown.json<{ filters: unknown }>().filters, [{ field: 'branch.id', value: '1', operator: '==' }])
   const mail = await stack.subscribe({ event: 'no-such-event', recipient: { channel: 'email', address: 'a@example.com' } })
   assert.match(mail.warnings.join(' '), /MILLRACE_SMTP_URL.*does not emit "no-such-event"/)
+  const plain = await stack.subscribe({ event: 'job-failed', recipient: { channel: 'email', address: 'a@example.com' } })
+  const { id: main } = (await stack.request('GET', '/v2/storage/dev-branches/default')).json<{ id: number }>()
+  const filters = async (id: string) =>
+    (await stack.request('GET', `${subscriptions}/${id}`)).json<{ filters: unknown }>().filters
+  assert.deepEqual(await filters(plain.id), [{ field: 'branch.id', value: String(main), operator: '==' }])
+  assert.deepEqual(await filters(mail.id), [], 'an event of another kind has no branch')
+  assert.equal((await stack.request('DELETE', `${subscriptions}/${plain.id}`)).status, 204)
   const other = await stack.newProject()
   assert.equal((await stack.request('GET', `${subscriptions}/${made.id}`, { token: other.masterToken })).status, 404)
   assert.deepEqual((await stack.request('GET', `${subscriptions}?event=job-failed`)).json<unknown[]>().length, 1)

@@ -8,7 +8,7 @@ import { type Actor, canUseComponent, seesWholeProject } from '../../../model/ac
 import { eventOf, type Origin, type RecordEvent } from '../../../model/event.ts'
 import type { EventName, EventParams } from '../../../model/event-definitions.ts'
 import type { NotificationRecipient } from '../../../model/notification-port.ts'
-import { checkFilters, type Filter, invalid } from './filters.ts'
+import { checkFilters, type Filter, invalid, withDefaultBranch } from './filters.ts'
 import type { Template } from './message-bodies.ts'
 import { createNotificationsStore, type Recipient, type Subscription } from './notifications.store.ts'
 import { OWN_EVENTS } from './payloads.ts'
@@ -37,6 +37,7 @@ export interface SubscriptionsDeps {
   readonly encrypt: (projectId: number, secret: string) => Promise<string>
   readonly isMailSetUp: boolean
   readonly canonicalComponentId: (id: string) => string
+  readonly defaultBranchId: (projectId: number) => Promise<number>
 }
 
 /** A new subscription, with the secret in clear: shown this once. */
@@ -67,13 +68,14 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
       template: request.recipient.template ?? 'payload',
       signingSecret: signingSecret && (await deps.encrypt(actor.projectId, signingSecret)),
     }
+    const filters = withDefaultBranch(request.event, request.filters, await deps.defaultBranchId(actor.projectId))
     const subscription = await inTransaction(async (trx) => {
       if ((await store.countSubscriptions(trx, actor.projectId)) >= MAX_SUBSCRIPTIONS)
         throw new PlatformError('notification.tooMany', { limit: MAX_SUBSCRIPTIONS })
       const created = await store.insertSubscription(trx, {
         projectId: actor.projectId,
         event: request.event,
-        filters: request.filters,
+        filters,
         recipient,
         expiresAt: request.expiresAt === undefined ? undefined : expiryOf(request.expiresAt),
         createdAt: clock.now(),

@@ -58,6 +58,8 @@ export interface TableQuery {
   /** Epoch milliseconds. */
   readonly changedSince: number | undefined
   readonly limit: number | undefined
+  /** In the CSV of a typed table a null is nothing at all, and an empty text is `""`; otherwise both are `""`. */
+  readonly bareNulls?: boolean
 }
 
 /** Rows of a result that lie in the object store as Parquet files, with the field ids that the table will have. */

@@ -1,12 +1,12 @@
 // MySQL and MariaDB: rows stream in the text protocol, so that every number arrives as the server writes it.
 
 import mysql, { type FieldPacket, type RowDataPacket } from 'mysql2'
-import { asSocket } from '../../../connector-kit/src/database/as-socket.ts'
-import { CONNECT_MS, type Way } from '../../../connector-kit/src/database/connect.ts'
+import { createCsvFile } from '../../../connector-kit/src/csv-file.ts'
+import { mysqlOptions } from '../../../connector-kit/src/database/clients.ts'
+import type { Way } from '../../../connector-kit/src/database/connect.ts'
 import type { ServerSettings } from '../../../connector-kit/src/database/connection.ts'
 import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import { createCsvFile } from '../csv-file.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
 import { NUMBERS, numberText, numericType } from './numeric-type.ts'
 import { chosen, relation, tableOf } from './statements.ts'
@@ -15,21 +15,8 @@ type Bytes = (Buffer | null)[]
 type Cells = (string | null)[]
 
 export async function openMysql(settings: ServerSettings, way: Way): Promise<Database> {
-  const { host, user, password, database, tls } = settings
   const connection = mysql.createConnection({
-    stream: () => asSocket(way.stream),
-    ...{ host, user, password, database },
-    ...(tls && {
-      ssl: {
-        ...(tls.ca && { ca: tls.ca }),
-        ...(tls.cert && { cert: tls.cert }),
-        ...(tls.key && { key: tls.key }),
-        rejectUnauthorized: tls.verify,
-      },
-    }),
-    charset: 'utf8mb4',
-    connectTimeout: CONNECT_MS,
-    rowsAsArray: true,
+    ...mysqlOptions(settings, way),
     typeCast: (field) => field.buffer(), // decoded by what is known of the column
   })
   connection.on('error', () => {}) // the statement that runs fails with it

@@ -4,8 +4,8 @@ import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { asSocket } from '../../../connector-kit/src/database/as-socket.ts'
-import { CONNECT_MS, type Way } from '../../../connector-kit/src/database/connect.ts'
+import { postgresqlOptions } from '../../../connector-kit/src/database/clients.ts'
+import type { Way } from '../../../connector-kit/src/database/connect.ts'
 import type { ServerSettings } from '../../../connector-kit/src/database/connection.ts'
 import { quoted } from '../../../connector-kit/src/database/quoting.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
@@ -13,15 +13,7 @@ import { numericType } from './numeric-type.ts'
 import { chosen, relation, tableOf } from './statements.ts'
 
 export async function openPostgresql(settings: ServerSettings, way: Way): Promise<Database> {
-  const { host, user, password, database, tls } = settings
-  const client = new pg.Client({
-    stream: () => asSocket(way.stream),
-    ...{ host, user, password, database },
-    ssl: tls ? { ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: tls.verify, servername: host } : false,
-    application_name: 'millrace',
-    connectionTimeoutMillis: CONNECT_MS,
-    types: { getTypeParser: () => (value: unknown) => value }, // every value as the server writes it
-  })
+  const client = new pg.Client(postgresqlOptions(settings, way))
   client.on('error', () => {}) // the statement that runs fails with it
   const ask = async (text: string, values: readonly unknown[] = []): Promise<pg.QueryArrayResult<(string | null)[]>> =>
     client.query<(string | null)[]>({ text, values: [...values], rowMode: 'array' })

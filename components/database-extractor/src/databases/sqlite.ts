@@ -1,9 +1,9 @@
 // A SQLite file. Node's permission model does not hold for files that SQLite opens, so the path is checked here and ATTACH is refused.
 
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
+import { createCsvFile } from '../../../connector-kit/src/csv-file.ts'
 import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import { createCsvFile } from '../csv-file.ts'
 import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
 import { NUMBERS, numberText } from './numeric-type.ts'
 import { chosen, relation } from './statements.ts'

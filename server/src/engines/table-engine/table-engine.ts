@@ -240,6 +240,8 @@ export interface UnloadRequest extends QueryRequest {
   readonly gzip?: boolean
   /** Adds `_timestamp`, the load time (UTC, `YYYY-MM-DD hh:mm:ss.SSS`), as the last column. */
   readonly includeLoadTime?: boolean
+  /** csv of typed tables: a null is nothing at all, and an empty text is `""`. Otherwise both are `""`. */
+  readonly bareNulls?: boolean
   /** One file instead of slices, for people; csv then has a header. */
   readonly merged?: boolean
   /** Bytes of a slice before packing, roughly. Default 64 MiB. */

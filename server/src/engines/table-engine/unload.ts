@@ -26,7 +26,8 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   const { request, local } = job
   const { from, columns } = query(request, local, request.includeLoadTime ? [LOAD_TIME] : [])
   const out = request.includeLoadTime ? [...columns, LOAD_TIME] : [...columns]
-  const written = { csv: request.snapshot.typed ? quotable : asText, jsonl: outAsJson, parquet: outAs }
+  const csv = request.snapshot.typed && !request.bareNulls ? quotable : asText
+  const written = { csv, jsonl: outAsJson, parquet: outAs }
   const select = `SELECT ${out.map(written[request.format]).join(', ')} ${from}`
   const dir = join(job.workDir, 'out')
   await mkdir(dir, { recursive: true })
@@ -48,7 +49,7 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   return { files: sizes, columns: names, rows }
 }
 
-/** DuckDB leaves nulls unquoted whatever it is told, so those of typed tables become empty strings first. */
+/** DuckDB leaves nulls unquoted whatever it is told, so those of typed tables become empty strings first, unless they are asked for. */
 const quotable = (column: Column): string => `coalesce(${asText(column)}, '')`
 
 function copyOptions({ format, snapshot }: UnloadJob['request'], columns: number): string {

@@ -30,6 +30,7 @@ export async function dryRunScript(
       staging: 'sql',
       signal,
       now: deps.clock.now(),
+      bareNulls: false,
     })
     const limits = { ...limitsOf(component, readRuntime(parsed('runtime')), undefined, true, deps.programs.diskBytes), timeoutMs }
     const step = {

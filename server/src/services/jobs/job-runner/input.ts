@@ -52,6 +52,8 @@ export interface InputRequest {
   readonly staging: 'local' | 's3' | 'sql' | 'none'
   readonly signal: AbortSignal
   readonly now: Date
+  /** For components that tell an absent value from an empty text. */
+  readonly bareNulls: boolean
   /** Tables that were read, by their size. */
   readonly onRead?: OnBytes
 }
@@ -203,6 +205,7 @@ function queryOf(request: InputRequest, { entry, table }: Source): TableQuery {
       : undefined,
     changedSince: changedSince(entry, table, request),
     limit: entry.limit || undefined,
+    bareNulls: request.bareNulls,
   }
 }
 

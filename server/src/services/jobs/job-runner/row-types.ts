@@ -57,6 +57,8 @@ export interface RowRun {
   readonly steps: readonly Step[]
   readonly mapping: Mapping
   readonly staging: Staging
+  /** The component tells an absent value from an empty text. */
+  readonly bareNulls: boolean
   /** Secrets in clear. */
   readonly state: string
   /** Every clear value that is in the folder. */

@@ -1,19 +1,22 @@
 // Sync actions (spec platform 1.21, 6.3): the same component with another action, at once, without data, state or processors.
+// A component with the feature `preview-input` is given the first rows of the tables in its mapping.
 
-import { writeConfigFile, writeStateFile } from '../../../engines/runner/data-folder.ts'
+import { type DataFolder, writeConfigFile, writeStateFile } from '../../../engines/runner/data-folder.ts'
 import { createMask } from '../../../engines/runner/mask.ts'
 import { yamlOf } from '../../../engines/runner/yaml-files.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { membersOf } from '../../../kit/text/json-text.ts'
-import type { RunScope } from '../../../model/run-ports.ts'
+import type { RunnableComponent, RunScope } from '../../../model/run-ports.ts'
 import { environmentOf, runComponent, tagOf } from './component-run.ts'
 import { configFile } from './config-file.ts'
 import { dryRunScript } from './dry-run-script.ts'
 import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
+import { readInputs } from './input.ts'
 import { failureOf, IN_EVENTS, limitsOf, thrown } from './limits.ts'
-import { readRuntime } from './mapping/mapping.ts'
+import { readMapping, readRuntime } from './mapping/mapping.ts'
 import { withOauthCredentials } from './oauth-credentials.ts'
-import type { JobRunnerDeps } from './run-job.ts'
+import { INPUT_NULLS, type JobRunnerDeps } from './run-job.ts'
+import { readState } from './state.ts'
 import { refersToVault, replaceVault } from './variables.ts'
 
 export interface ActionRequest {
@@ -25,6 +28,9 @@ export interface ActionRequest {
 }
 
 const ACTION_MS = 30_000
+
+const PREVIEW_INPUT = 'preview-input'
+const PREVIEW_ROWS = 100
 
 /** The component's answer as JSON text, secrets hidden. */
 export async function runAction(
@@ -68,6 +74,8 @@ export async function runAction(
     const format = component.configurationFormat
     await writeConfigFile(folder, format === 'yaml' ? yamlOf(config) : config, format)
     await writeStateFile(folder, '{}', format)
+    if (component.features.includes(PREVIEW_INPUT))
+      await readFirstRows(deps, scope, { component, configData: request.configData, folder }, signal)
     const limits = { ...limitsOf(component, runtime, undefined, true, deps.programs.diskBytes), timeoutMs: ACTION_MS }
     const { outcome } = await runComponent(deps.programs, {
       component,
@@ -98,6 +106,34 @@ export async function runAction(
     await deps.programs.runner.removeFolder(folder)
     if (token) await deps.tokens.revoke(scope, token.id)
   }
+}
+
+/** Whether a row has changed is not asked: an action has no state. */
+async function readFirstRows(
+  deps: JobRunnerDeps,
+  scope: RunScope,
+  {
+    component,
+    configData,
+    folder,
+  }: { readonly component: RunnableComponent; readonly configData: string; readonly folder: DataFolder },
+  signal: AbortSignal,
+): Promise<void> {
+  const mapping = readMapping(JSON.parse(membersOf(configData).get('storage') ?? '{}'))
+  const inputTables = mapping.inputTables.map((entry) => ({
+    ...entry,
+    limit: Math.min(entry.limit || PREVIEW_ROWS, PREVIEW_ROWS),
+  }))
+  await readInputs(deps, {
+    scope,
+    mapping: { ...mapping, inputTables, inputFiles: [] },
+    state: readState('{}'),
+    folder,
+    staging: 'local',
+    signal,
+    now: deps.clock.now(),
+    bareNulls: component.features.includes(INPUT_NULLS),
+  })
 }
 
 /** A connection is tried out with the values that a run would have. */

@@ -297,6 +297,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
       inputOnly: job.inputOnly,
       mapping: plan.mapping,
       staging: stagingOf(component, plan.mapping, plan.runtime),
+      bareNulls: component.features.includes(INPUT_NULLS),
       state: plan.state,
       secrets: [...plan.secrets, ...opened, ...(token === undefined ? [] : [token])],
       output: {
@@ -349,6 +350,9 @@ async function bucketComponentOf(
     if (await tables.bucketExists(scope, defaultBucketId(defaultBucketStage, name, configurationId))) return name
   return listedAs
 }
+
+/** In the input tables of a component with this feature, a null is nothing at all, and an empty text is `""`. */
+export const INPUT_NULLS = 'input-nulls'
 
 /** A component with this feature continues what a failed run of the same configuration has begun. */
 const CHECKPOINT = 'checkpoint'

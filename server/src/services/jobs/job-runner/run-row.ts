@@ -91,7 +91,16 @@ async function runInFolder(
 async function readWithinQuota(deps: RowDeps, run: RowRun, folder: DataFolder, state: RunState): Promise<Inputs> {
   const { mapping, staging, scope } = run
   const onRead: OnBytes = (done, total) => run.tell({ phase: 'input', done, total, unit: 'bytes' })
-  const request = { scope, mapping, state, folder, staging: staging.input, now: deps.clock.now(), onRead }
+  const request = {
+    scope,
+    mapping,
+    state,
+    folder,
+    staging: staging.input,
+    now: deps.clock.now(),
+    bareNulls: run.bareNulls,
+    onRead,
+  }
   const isEmpty = mapping.inputTables.length + mapping.inputFiles.length === 0
   if (isEmpty) return readInputs(deps, { ...request, signal: run.signal })
   return withinQuota(await quotaOf(deps, folder, 'The tables and files of the input mapping'), run.signal, (signal) =>

@@ -337,7 +337,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     scope: Scope,
     tableId: string,
     path: string,
-    { limit, ...query }: LocalQuery = {},
+    { limit, bareNulls, ...query }: LocalQuery & { readonly bareNulls?: boolean } = {},
     signal?: AbortSignal,
   ): Promise<{ readonly columns: readonly string[]; readonly rows: number }> {
     const table = await catalog.get(scope, tableId)
@@ -348,6 +348,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
         ...queryOf(table, { filters: [], orderBy: [], ...query }, limit),
         format: 'csv',
         merged: true,
+        ...(bareNulls && { bareNulls }),
         keyPrefix: localKey(path),
       },
       signal ? { signal } : {},

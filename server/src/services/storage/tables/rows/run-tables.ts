@@ -115,7 +115,8 @@ export function createRunTables({ parts, local, scratchDir, waitForStore }: RunT
       return (await catalog.list(scopeOf(scope))).filter(({ row }) => found.has(row.key)).map(({ id }) => id)
     },
     async download(scope, tableId, query, path, signal) {
-      await waitForStore(() => local.exportTo(scopeOf(scope), tableId, path, queryOf(query), signal), signal)
+      const request = { ...queryOf(query), bareNulls: query.bareNulls ?? false }
+      await waitForStore(() => local.exportTo(scopeOf(scope), tableId, path, request, signal), signal)
     },
     exportFile: (scope, tableId, query, signal) => local.exportFile(requesterOf(scope), tableId, queryOf(query), signal),
     async loadAll(scope, loads, commit, signal, onLoaded) {

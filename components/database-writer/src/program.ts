@@ -1,0 +1,114 @@
+// The database writer as a program: a table of the input mapping is delivered to a database.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import { openWay } from '../../connector-kit/src/database/connect.ts'
+import { type DatabaseSettings, readDatabase } from '../../connector-kit/src/database/connection.ts'
+import { explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
+import type { Folders } from '../../connector-kit/src/database/files.ts'
+import { onlyInputTable } from '../../connector-kit/src/input-table.ts'
+import { type Program, runProgram } from '../../connector-kit/src/program.ts'
+import { UserError } from '../../http-extractor/src/errors.ts'
+import { readDelivery } from './configuration.ts'
+import { type Delivered, deliver, tryOut } from './deliver.ts'
+import type { Target } from './targets/target.ts'
+
+const ATTEMPTS = 4
+
+await runProgram({
+  pointer: '/parameters/db',
+  async run(program) {
+    const { parameters, dataDir, log } = program
+    const settings = readDatabase(parameters)
+    const delivery = readDelivery(parameters)
+    const input = onlyInputTable(dataDir)
+    if (delivery.dryRun || process.env.KBC_COMPONENT_RUN_MODE === 'debug') {
+      const tried = await withTarget(settings, program, true, (target) => tryOut(target, delivery, input))
+      return log.info(`Dry run, nothing was written: ${summary(tried, 'would be')}.`)
+    }
+    for (let attempt = 1; ; attempt++) {
+      let isCommitting = false
+      const onCommit = () => {
+        isCommitting = true
+      }
+      try {
+        const done = await withTarget(settings, program, false, (target) => deliver(target, delivery, input, dataDir, onCommit))
+        if (!done.plan.exists) log.info(`The table ${delivery.table.name} did not exist and was created.`)
+        return log.info(`Delivered ${input.id} to ${delivery.table.name}: ${summary(done, '')}.`)
+      } catch (error) {
+        const cause = error instanceof UserError ? error.cause : error
+        if (!isLostConnection(cause)) throw error
+        if (isCommitting)
+          throw new UserError(
+            `The connection was lost while the changes were committed: they may have been made. ${delivery.mode === 'insert' ? 'Look into the table before you run the job again.' : 'Run the job again; it makes the same changes.'}`,
+            {},
+            error,
+          )
+        if (attempt === ATTEMPTS) throw error
+        log.warning(
+          `The connection was lost, so nothing was written; the table is delivered again (attempt ${attempt + 1} of ${ATTEMPTS}).`,
+        )
+        await wait(1000 * 2 ** attempt)
+      }
+    }
+  },
+  async act(name, program) {
+    const settings = readDatabase(program.parameters)
+    if (name === 'testConnection')
+      return withTarget(settings, program, true, async (target) => {
+        await target.ask('select 1')
+        return { status: 'success' }
+      })
+    if (name !== 'preview') throw new UserError(`The action "${name.slice(0, 60)}" does not exist. Use testConnection, preview.`)
+    const delivery = readDelivery(program.parameters)
+    const input = onlyInputTable(program.dataDir)
+    const { plan, rows, sample, ...operations } = await withTarget(settings, program, true, (target) =>
+      tryOut(target, delivery, input),
+    )
+    return {
+      status: 'success',
+      table: { ...delivery.table, exists: plan.exists },
+      columns: plan.columns.map(({ source, target, type, isKey }) => ({
+        source: source.name,
+        target: target.name,
+        type: plan.exists ? target.native : type,
+        isKey,
+      })),
+      rowsOfTable: input.rowsCount,
+      ...{ rows, operations, sample },
+    }
+  },
+})
+
+function summary({ rows, inserted, updated, deleted, rejected }: Delivered, words: string): string {
+  const of = (count: number, done: string) => `${count} ${words === '' ? '' : `${words} `}${done}`
+  return `of ${rows} rows ${of(inserted, 'inserted')}, ${of(updated, 'updated')}, ${of(deleted, 'deleted')}, ${of(rejected, 'rejected')}`
+}
+
+async function withTarget<T>(
+  settings: DatabaseSettings,
+  program: Program,
+  isDry: boolean,
+  work: (target: Target) => Promise<T>,
+): Promise<T> {
+  let target: Target | undefined
+  try {
+    target = await openTarget(settings, program, isDry)
+    return await work(target)
+  } catch (error) {
+    throw explained(error, settings)
+  } finally {
+    await target?.close()
+  }
+}
+
+async function openTarget(settings: DatabaseSettings, { guard }: Program, isDry: boolean): Promise<Target> {
+  if (settings.type === 'sqlite') {
+    const { openSqlite, targetFile } = await import('./targets/sqlite.ts')
+    const folders = JSON.parse(process.env.MILLRACE_FOLDERS ?? '{}') as Folders // written by the platform
+    return openSqlite(targetFile(settings, folders), isDry)
+  }
+  const way = await openWay(settings, guard)
+  // Only the driver that is needed is loaded.
+  if (settings.type === 'postgresql') return (await import('./targets/postgresql.ts')).openPostgresql(settings, way)
+  return (await import('./targets/mysql.ts')).openMysql(settings, way)
+}

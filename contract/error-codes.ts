@@ -1329,6 +1329,7 @@ export const ERRORS = {
   // Agents
   'mcp.unknownGroup': { kind: 'invalid', text: 'The group of tools {group} does not exist. Groups: {known}.' },
   'mcp.invalidCall': { kind: 'invalid', text: '{reason}' },
+  'mcp.stillRunning': { kind: 'transient', text: 'Storage job {id} is still running. Look again later.' },
   'mcp.answerTooLarge': {
     kind: 'too-large',
     text: 'The answer has more than {max}. Ask for less: fewer rows, fewer columns or one part of the object.',

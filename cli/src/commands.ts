@@ -31,6 +31,7 @@ import { addDemoCommand } from './stack/demo.ts'
 import { addDoctorCommand } from './stack/doctor.ts'
 import { addEncryptionCommands } from './stack/encryption.ts'
 import { addLoginCommands } from './stack/login.ts'
+import { addMcpCommand } from './stack/mcp.ts'
 import { addNodesCommand } from './stack/nodes.ts'
 import { addPeopleCommands } from './stack/people.ts'
 import { addProjectCommands } from './stack/project.ts'
@@ -99,6 +100,7 @@ Examples:
   addFileCommands(program)
   addProjectCommands(program)
   addTokenCommands(program)
+  addMcpCommand(program)
   addNodesCommand(program)
   addPeopleCommands(program)
   addScheduleCommands(program)

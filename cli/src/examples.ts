@@ -38,6 +38,8 @@ millrace demo
 millrace service install --dry-run
 millrace service install --user --data /srv/millrace
 millrace version
+millrace mcp
+millrace mcp --groups look,query
 millrace login --url https://millrace.example.com
 millrace login production --url https://millrace.example.com < token.txt
 millrace login production --url https://millrace.example.com --email ann@example.com --project 1

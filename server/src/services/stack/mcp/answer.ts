@@ -1,6 +1,7 @@
 // Cuts what a tool found to the size of an answer, and says so. An agent pays for every character, and one long cell must not cost it
 // the context.
 
+import { isRawNumber } from './exact-numbers.ts'
 import type { Found } from './tool.ts'
 
 /** 2,000 tokens of about four characters. */
@@ -71,7 +72,7 @@ const sizeWithin = (value: unknown, max: number): boolean => (JSON.stringify(val
 function cutValue(value: unknown, longestText: number, longestList: number, depth: number): unknown {
   if (typeof value === 'string')
     return value.length <= longestText ? value : `${value.slice(0, longestText)}… (${value.length} characters)`
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value
   if (depth >= MAX_DEPTH) return '…'
   if (Array.isArray(value)) {
     const kept = value.slice(0, longestList).map((one) => cutValue(one, longestText, longestList, depth + 1))

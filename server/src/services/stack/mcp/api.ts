@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
 import { PlatformError } from '../../../kit/errors.ts'
+import { parseExact } from './exact-numbers.ts'
 
 /** A route refused the call; the body is what an HTTP client would have received. */
 export class Refused extends Error {
@@ -114,7 +115,7 @@ async function readAtMost(stream: AsyncIterable<Buffer | string> & { destroy(): 
 
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body)
+    return parseExact(body)
   } catch {
     return { error: body.slice(0, 500) }
   }

@@ -52,9 +52,8 @@ export function createMcpServer(ServerOfProtocol: ServerClass, parts: McpServerP
 }
 
 /** Schemas without what only this program reads; the hints tell a client what to ask a person about. */
-const describe = ({ name, title, description, input, output, isReadOnly, isDestructive, isOpenWorld }: Tool) => ({
+const describe = ({ name, description, input, output, isReadOnly, isDestructive, isOpenWorld }: Tool) => ({
   name,
-  title,
   description,
   inputSchema: schemaOf(input),
   outputSchema: schemaOf(output),

@@ -1,6 +1,7 @@
 import { defineModule } from '../../../model/module.ts'
 import type { GuidesModule } from '../guides/guides.module.ts'
 import { mcpRoutes } from './mcp.routes.ts'
+import { buildTools } from './tools/build.ts'
 import { lookTools } from './tools/look.ts'
 import { queryTools } from './tools/query.ts'
 import { runTools } from './tools/run.ts'
@@ -11,6 +12,6 @@ export interface McpDeps {
 }
 
 export function createMcpModule({ guides, version }: McpDeps) {
-  const tools = [...lookTools(guides.findPassages), ...queryTools, ...runTools]
+  const tools = [...lookTools(guides.findPassages), ...queryTools, ...runTools, ...buildTools]
   return defineModule({ name: 'mcp', routes: [mcpRoutes({ version, tools, onCalled: () => {} })] })
 }

@@ -194,3 +194,97 @@ test('no answer has more than 2,000 tokens, and pages lead to the rest', async (
   } while (next !== undefined)
   assert.equal(seen.size, 300)
 })
+
+test('from a curl command to a scheduled flow: an agent builds a pipeline that runs', async (t) => {
+  const stack = await startProject()
+  const agent = await agentOf(t, stack)
+  const curl = `curl ${stack.url}/sample/orders?limit=5 -H "Authorization: Bearer abc"`
+  const { data } = await agent.use<{ data: { notice: string; proposal: object } }>('propose_extractor', { curl })
+  assert.match(JSON.stringify(data.proposal), /sample/)
+
+  await agent.use('create_table', {
+    table: 'in.c-shop.orders',
+    columns: [{ name: 'id' }, { name: 'total' }],
+    csv: 'id,total\n1,5\n2,7\n',
+  })
+  interface Saved {
+    readonly configuration: { readonly component: string; readonly id: string; readonly version: number }
+    readonly problems: readonly unknown[]
+  }
+  const sums = await agent.use<Saved>('create_transformation', {
+    name: 'Sums',
+    statements: ['create table sums as select sum(total::int) as total from orders'],
+    inputs: [{ source: 'in.c-shop.orders', destination: 'orders' }],
+    outputs: [{ source: 'sums', destination: 'out.c-shop.sums' }],
+  })
+  assert.deepEqual(sums.problems, [])
+  const { component, id: configuration } = sums.configuration
+  const flow = await agent.use<Saved>('create_flow', {
+    name: 'Daily',
+    steps: [{ name: 'Sum', tasks: [{ component, configuration }] }],
+  })
+  assert.deepEqual(flow.problems, [])
+  const { job } = await agent.use<{ job: Job }>('run_configuration', {
+    component: flow.configuration.component,
+    configuration: flow.configuration.id,
+  })
+  const ended = await stack.wait((await stack.request('GET', `/queue/jobs/${job.id}`)).json<Job>())
+  assert.equal(ended.status, 'success', JSON.stringify(ended))
+  const rows = await agent.use<{ items: unknown[] }>('query', { sql: 'SELECT total FROM "out.c-shop"."sums"' })
+  assert.deepEqual(rows.items.map(String), ['12'])
+
+  const { schedule } = await agent.use<{ schedule: { id: string; isActive: boolean; next: string } }>('set_schedule', {
+    component: flow.configuration.component,
+    configuration: flow.configuration.id,
+    cron: '30 2 * * *',
+    timezone: 'Europe/Prague',
+  })
+  assert.equal(schedule.isActive, true)
+  assert.ok(schedule.next)
+  assert.equal((await agent.use<{ items: unknown[] }>('list_schedules')).items.length, 1)
+  await agent.use('delete_schedule', { schedule: schedule.id })
+  assert.equal((await agent.use<{ items: unknown[] }>('list_schedules')).items.length, 0)
+  await agent.use('delete_configuration', { component, configuration })
+  const gone = await agent.call('get_configuration', { component, configuration })
+  assert.equal(gone.isError, true)
+})
+
+test('one value of a configuration is changed, and every other digit stays as it was written', async (t) => {
+  const stack = await startProject()
+  await stack.add('test.noop', 'true')
+  const body = '{"name":"c","configuration":{"parameters":{"big":12345678901234567890,"exact":1.50,"list":[1,{"a":2}]}}}'
+  const made = await stack.request('POST', '/v2/storage/components/test.noop/configs', {
+    body,
+    headers: { 'content-type': 'application/json' },
+  })
+  const { id } = made.json<{ id: string }>()
+  const agent = await agentOf(t, stack)
+  const address = { component: 'test.noop', configuration: id }
+  await agent.use('update_configuration', {
+    ...address,
+    set: { '/parameters/list/1/a': 3, '/parameters/new/deep': true },
+    change: 'why',
+  })
+  const text = (await stack.request('GET', `/v2/storage/components/test.noop/configs/${id}`)).text
+  assert.match(text, /"parameters":\{"big":12345678901234567890,"exact":1\.50,"list":\[1,\{"a":3\}\],"new":\{"deep":true\}\}/)
+  assert.match(text, /"changeDescription":"why"/)
+  assert.match((await agent.call('get_configuration', address)).text, /12345678901234567890/)
+  const wrong = await agent.call('update_configuration', { ...address, set: { '/parameters/list/9': 3 } })
+  assert.match(String(wrong.value.error), /The list has 2 items/)
+  const versions = await agent.use<{ items: { version: number }[] }>('configuration_history', address)
+  assert.deepEqual(
+    versions.items.map(({ version }) => version),
+    [2, 1],
+  )
+  await agent.use('restore_configuration', { ...address, version: 1 })
+  assert.match((await stack.request('GET', `/v2/storage/components/test.noop/configs/${id}`)).text, /\{"a":2\}/)
+  const row = await agent.use<{ configuration: { id: string } }>('create_row', { ...address, name: 'r', content: { a: 1 } })
+  await agent.use('update_configuration', { ...address, row: row.configuration.id, set: { '/a': 2 } })
+  const shown = await agent.use<{ configuration: { content: unknown } }>('get_configuration', {
+    ...address,
+    row: row.configuration.id,
+  })
+  assert.deepEqual(shown.configuration.content, { a: 2 })
+  await agent.use('delete_configuration', { ...address, row: row.configuration.id })
+  assert.equal((await agent.use<{ items: unknown[] }>('get_configuration', address)).items.length, 0)
+})

@@ -79,7 +79,6 @@ const FLAGS = ['canManageBuckets', 'canManageTokens', 'canReadAllFileUploads', '
 
 export const lookTools = (readDocs: (question: string) => Promise<readonly Passage[]>): readonly Tool[] => [
   defineTool('look', 'who_am_i', {
-    title: 'Who am I',
     description: 'The project, the token and its rights, and whether writes go to production or into a proposal.',
     input: {},
     output: { project: Anything, token: Anything, rights: Anything, writes: Type.String() },
@@ -101,7 +100,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'project_overview', {
-    title: 'What is in this project',
     description:
       'Counts of tables, configurations by component, failures of the last jobs, schedules and late tables. Call it first.',
     input: {},
@@ -131,7 +129,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'find', {
-    title: 'Find anything',
     description: 'Find tables, columns, configurations, rows, files, jobs, schedules and people by a word.',
     input: { text: text('Word to look for.') },
     output: { items: Items },
@@ -146,7 +143,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'list_tables', {
-    title: 'List tables',
     description: 'Tables with rows, size and last load; of one bucket or of all.',
     input: { bucket: optionalText('Bucket id, such as in.c-main.'), next: Next },
     output: { items: Items },
@@ -158,7 +154,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'describe_table', {
-    title: 'Describe a table',
     description:
       'Columns with types and profile (nulls, distinct, min, max), a sample of rows, who reads and writes it, freshness.',
     input: { table: text('Table id, such as in.c-main.orders.') },
@@ -202,7 +197,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'list_components', {
-    title: 'List components',
     description: 'Extractors, writers, transformations and applications that can be configured.',
     input: {
       search: optionalText('Part of a name, id or description.'),
@@ -226,7 +220,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'describe_component', {
-    title: 'Describe a component',
     description: 'Schema of its configuration and rows, an empty configuration, its sync actions.',
     input: {
       component: ComponentId,
@@ -251,7 +244,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'list_configurations', {
-    title: 'List configurations',
     description: 'Configurations of one component or of all.',
     input: { component: Type.Optional(ComponentId), next: Next },
     output: { items: Items },
@@ -270,7 +262,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'get_configuration', {
-    title: 'Get a configuration',
     description: 'A configuration with its rows; secrets are encrypted. `at` narrows a large one.',
     input: {
       component: ComponentId,
@@ -296,7 +287,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'configuration_history', {
-    title: 'History of a configuration',
     description: 'Versions with author and change description, the newest first.',
     input: { component: ComponentId, configuration: ConfigurationId, next: Next },
     output: { items: Items },
@@ -317,7 +307,6 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   }),
 
   defineTool('look', 'read_docs', {
-    title: 'Read the documentation',
     description: 'Passages of the Millrace documentation that answer a question. Also takes an error code.',
     input: { question: text('A question, or words.') },
     output: { items: Items },

@@ -12,7 +12,6 @@ type Rows = readonly (readonly unknown[])[]
 
 export const queryTools: readonly Tool[] = [
   defineTool('query', 'query', {
-    title: 'Query tables with SQL',
     description:
       'Run one SELECT in the DuckDB dialect; tables are "in.c-bucket"."table". Read-only in the engine. Prefer aggregates to many rows.',
     input: {
@@ -29,7 +28,6 @@ export const queryTools: readonly Tool[] = [
   }),
 
   defineTool('query', 'read_rows', {
-    title: 'Read rows of a table',
     description: 'Rows of one table by page, optionally only those that contain a text.',
     input: {
       table: text('Table id.'),

@@ -55,7 +55,6 @@ const JobOutput = { job: Anything, data: Data }
 
 export const runTools: readonly Tool[] = [
   defineTool('run', 'list_jobs', {
-    title: 'List jobs',
     description: 'Jobs, the newest first.',
     input: {
       component: Type.Optional(ComponentId),
@@ -77,7 +76,6 @@ export const runTools: readonly Tool[] = [
   }),
 
   defineTool('run', 'get_job', {
-    title: 'Follow a job',
     description: 'State of a job; waits up to `waitSeconds` for its end.',
     input: {
       job: JobId,
@@ -89,7 +87,6 @@ export const runTools: readonly Tool[] = [
   }),
 
   defineTool('run', 'explain_job', {
-    title: 'Explain a failed job',
     description: 'Why a job failed: cause, advice, the request or place, what changed since the last good run, end of the log.',
     input: { job: JobId },
     output: { ...JobOutput, cause: Type.Optional(Data), sinceLastGoodRun: Type.Optional(Type.Unknown()) },
@@ -110,7 +107,6 @@ export const runTools: readonly Tool[] = [
   }),
 
   defineTool('run', 'run_configuration', {
-    title: 'Run a configuration',
     description: 'Start a job of a configuration, flow or transformation. Follow it with get_job.',
     input: {
       component: ComponentId,
@@ -132,7 +128,6 @@ export const runTools: readonly Tool[] = [
   }),
 
   defineTool('run', 'rerun_job', {
-    title: 'Run a job again',
     description: 'Run a finished job again with the configuration as it is now.',
     input: { job: JobId },
     output: JobOutput,
@@ -142,7 +137,6 @@ export const runTools: readonly Tool[] = [
   }),
 
   defineTool('run', 'cancel_job', {
-    title: 'End a job',
     description: 'Terminate a waiting or running job.',
     input: { job: JobId },
     output: JobOutput,

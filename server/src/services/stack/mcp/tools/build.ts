@@ -1,0 +1,394 @@
+// Tools that create, change and delete: configurations and rows, transformations, flows, schedules, buckets and tables, extractors.
+
+import { Type } from 'typebox'
+import { PlatformError } from '../../../../kit/errors.ts'
+import { type Api, path } from '../api.ts'
+import { waitForStorageJob } from '../storage-job.ts'
+import {
+  Anything,
+  asData,
+  ComponentId,
+  ConfigurationId,
+  Data,
+  defineTool,
+  Items,
+  Next,
+  objectOf,
+  offsetOf,
+  optionalText,
+  type Tool,
+  text,
+} from '../tool.ts'
+
+const SQL = 'keboola.duckdb-transformation'
+const FLOW = 'keboola.flow'
+const SCHEDULER = 'keboola.scheduler'
+const EXTRACTOR = 'keboola.ex-generic-v2'
+
+interface Configuration {
+  readonly id: string
+  readonly name: string
+  readonly version: number
+  readonly configuration: Readonly<Record<string, unknown>>
+}
+
+const Content = objectOf('The whole configuration object.')
+const Change = optionalText('Why, for the history.')
+const Saved = { configuration: Anything, problems: Items }
+const Columns = Type.Array(
+  Type.Object({ name: Type.String(), type: Type.Optional(Type.String()) }, { additionalProperties: false }),
+  { description: 'Types such as STRING, INTEGER, NUMERIC, DATE, TIMESTAMP; all texts without any.' },
+)
+const Mapping = Type.Object({ source: Type.String(), destination: Type.String() }, { additionalProperties: false })
+
+const configsOf = (component: string): string => path`/v2/storage/components/${component}/configs`
+
+export const buildTools: readonly Tool[] = [
+  defineTool('build', 'validate_configuration', {
+    description: 'Problems of a configuration before it is saved, each with a JSON pointer.',
+    input: { component: ComponentId, content: Content, isRow: Type.Optional(Type.Boolean()) },
+    output: { isValid: Type.Boolean(), problems: Items },
+    kind: 'reads',
+    run: async ({ component, content, isRow = false }, api) =>
+      api.send('POST', `${configsOf(component)}/validate`, { configuration: content, isRow }),
+  }),
+
+  defineTool('build', 'create_configuration', {
+    description: 'Create a configuration of a component. Values of members that begin with # are encrypted.',
+    input: { component: ComponentId, name: text('Name for people.'), description: optionalText('For people.'), content: Content },
+    output: Saved,
+    kind: 'writes',
+    run: ({ component, name, description = '', content }, api) =>
+      create(api, component, { name, description, configuration: content }),
+  }),
+
+  defineTool('build', 'update_configuration', {
+    description:
+      'Change name, description, state or content. `set` changes single values by JSON pointer and leaves the rest as it is.',
+    input: {
+      component: ComponentId,
+      configuration: ConfigurationId,
+      row: optionalText('Row id: that row instead.'),
+      name: optionalText('New name.'),
+      description: optionalText('New description.'),
+      isDisabled: Type.Optional(Type.Boolean()),
+      content: Type.Optional(Content),
+      set: Type.Optional(objectOf('JSON pointer to value, such as {"/parameters/a": 1}.')),
+      change: Change,
+    },
+    output: Saved,
+    kind: 'destroys',
+    run: async ({ component, configuration, row, name, description, isDisabled, content, set, change }, api) => {
+      const owner = path`/v2/storage/components/${component}/configs/${configuration}`
+      const address = row === undefined ? owner : `${owner}${path`/rows/${row}`}`
+      const before = await api.get<Configuration>(address)
+      const changed = set === undefined ? content : withValues(content ?? before.configuration, set)
+      const saved = await api.send<Configuration>('PUT', address, {
+        ...{ name, description, isDisabled, changeDescription: change ?? 'Changed by an agent' },
+        ...(changed !== undefined && { configuration: changed }),
+      })
+      return savedView(api, component, saved, row !== undefined)
+    },
+  }),
+
+  defineTool('build', 'delete_configuration', {
+    description: 'Move a configuration to the trash, where a person can restore it, or delete one of its rows.',
+    input: { component: ComponentId, configuration: ConfigurationId, row: optionalText('Row id: that row alone.') },
+    output: { deleted: Type.String() },
+    kind: 'destroys',
+    run: async ({ component, configuration, row }, api) => {
+      const address = path`/v2/storage/components/${component}/configs/${configuration}`
+      await api.send('DELETE', row === undefined ? address : `${address}${path`/rows/${row}`}`)
+      return { deleted: row ?? configuration }
+    },
+  }),
+
+  defineTool('build', 'restore_configuration', {
+    description: 'Make an older version of a configuration the current one.',
+    input: { component: ComponentId, configuration: ConfigurationId, version: Type.Integer({ minimum: 1 }) },
+    output: Saved,
+    kind: 'destroys',
+    run: async ({ component, configuration, version }, api) => {
+      const address = path`/v2/storage/components/${component}/configs/${configuration}`
+      await api.send('POST', `${address}/versions/${version}/rollback`, {})
+      return savedView(api, component, await api.get<Configuration>(address), false)
+    },
+  }),
+
+  defineTool('build', 'create_row', {
+    description: 'Add a row to a configuration of a component that works by rows.',
+    input: { component: ComponentId, configuration: ConfigurationId, name: text('Name of the row.'), content: Content },
+    output: Saved,
+    kind: 'writes',
+    run: async ({ component, configuration, name, content }, api) => {
+      const body = { name, configuration: content, changeDescription: 'Added by an agent' }
+      const rows = path`/v2/storage/components/${component}/configs/${configuration}/rows`
+      return savedView(api, component, await api.send<Configuration>('POST', rows, body), true)
+    },
+  }),
+
+  defineTool('build', 'create_transformation', {
+    description: 'Inputs are views under their destination, an output is a table that the statements create. DuckDB dialect.',
+    input: {
+      name: text('Name for people.'),
+      statements: Type.Array(Type.String(), { minItems: 1 }),
+      inputs: Type.Array(Mapping, { description: 'source: table id, destination: name in SQL.' }),
+      outputs: Type.Array(Mapping, { description: 'source: name in SQL, destination: table id.' }),
+      description: optionalText('For people.'),
+    },
+    output: Saved,
+    kind: 'writes',
+    run: ({ name, statements, inputs, outputs, description = '' }, api) =>
+      create(api, SQL, {
+        ...{ name, description },
+        configuration: {
+          parameters: { blocks: [{ name, codes: [{ name, script: statements }] }] },
+          storage: { input: { tables: inputs }, output: { tables: outputs } },
+        },
+      }),
+  }),
+
+  defineTool('build', 'create_flow', {
+    description: 'Run configurations in order: each step runs its tasks side by side, then the next step starts.',
+    input: {
+      name: text('Name for people.'),
+      steps: Type.Array(
+        Type.Object(
+          {
+            name: Type.String(),
+            tasks: Type.Array(
+              Type.Object({ component: Type.String(), configuration: Type.String() }, { additionalProperties: false }),
+              { minItems: 1 },
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        { minItems: 1 },
+      ),
+    },
+    output: Saved,
+    kind: 'writes',
+    run: ({ name, steps }, api) => create(api, FLOW, { name, description: '', configuration: flowOf(steps) }),
+  }),
+
+  defineTool('build', 'set_schedule', {
+    description: 'Run a configuration or flow on a cron expression. Replaces its schedule if it has one. Shows the next runs.',
+    input: {
+      component: ComponentId,
+      configuration: ConfigurationId,
+      cron: text('Such as 30 2 * * *.'),
+      timezone: optionalText('IANA name; UTC by default.'),
+      isEnabled: Type.Optional(Type.Boolean()),
+    },
+    output: { schedule: Anything },
+    kind: 'writes',
+    run: async ({ component, configuration, cron, timezone = 'UTC', isEnabled = true }, api) => {
+      const content = {
+        schedule: { cronTab: cron, timezone, state: isEnabled ? 'enabled' : 'disabled' },
+        target: { componentId: component, configurationId: configuration, mode: 'run' },
+      }
+      const body = { name: `Schedule of ${configuration}`, configuration: content, changeDescription: 'Set by an agent' }
+      const known = await schedulesOf(api, configuration)
+      const saved = known
+        ? await api.send<Configuration>('PUT', `${configsOf(SCHEDULER)}${path`/${known.id}`}`, body)
+        : await api.send<Configuration>('POST', configsOf(SCHEDULER), body)
+      if (api.branch !== undefined)
+        return {
+          schedule: { configuration: saved.id, cron, timezone, isActive: false, note: 'A schedule of a branch does not run.' },
+        }
+      const active = await api.send<{ id: string; nextExecutionTime: string | null }>('POST', '/scheduler/schedules', {
+        configurationId: saved.id,
+      })
+      return {
+        schedule: { id: active.id, configuration: saved.id, cron, timezone, isActive: true, next: active.nextExecutionTime },
+      }
+    },
+  }),
+
+  defineTool('build', 'list_schedules', {
+    description: 'Active schedules with their next run.',
+    input: { next: Next },
+    output: { items: Items },
+    kind: 'reads',
+    run: async ({ next }, api) => {
+      const all = await api.get<readonly Schedule[]>('/scheduler/schedules')
+      const offset = offsetOf(next)
+      return { items: all.slice(offset).map(scheduleView), offset, total: all.length }
+    },
+  }),
+
+  defineTool('build', 'delete_schedule', {
+    description: 'Stop a schedule and delete it with its configuration.',
+    input: { schedule: text('Schedule id.') },
+    output: { deleted: Type.String() },
+    kind: 'destroys',
+    run: async ({ schedule }, api) => {
+      const { configurationId } = await api.get<Schedule>(path`/scheduler/schedules/${schedule}`)
+      await api.send('DELETE', path`/scheduler/schedules/${schedule}`)
+      await api.send('DELETE', `${configsOf(SCHEDULER)}${path`/${configurationId}`}`)
+      return { deleted: schedule }
+    },
+  }),
+
+  defineTool('build', 'create_table', {
+    description: 'Create an empty table, with its bucket if that does not exist. CSV rows are optional.',
+    input: {
+      table: text('Table id to create, such as in.c-main.orders.'),
+      columns: Columns,
+      primaryKey: Type.Optional(Type.Array(Type.String())),
+      csv: optionalText('Rows to load, with a header.'),
+    },
+    output: { table: Anything },
+    kind: 'writes',
+    run: async ({ table, columns, primaryKey = [], csv }, api) => {
+      const [stage = '', bucketName = '', ...rest] = table.split('.')
+      const bucket = `${stage}.${bucketName}`
+      if ((await api.find(path`/v2/storage/buckets/${bucket}`)) === undefined)
+        await api.send('POST', '/v2/storage/buckets', { stage, name: bucketName.replace(/^c-/, '') })
+      const isTyped = columns.some(({ type }) => type !== undefined)
+      const job = await api.send<{ id: number }>('POST', path`/v2/storage/buckets/${bucket}/tables-definition`, {
+        name: rest.join('.'),
+        primaryKeysNames: primaryKey,
+        columns: columns.map(({ name, type }) => (isTyped ? { name, definition: { type: type ?? 'STRING' } } : { name })),
+      })
+      await waitForStorageJob(api, job.id)
+      if (csv !== undefined) await api.send('POST', path`/v2/storage/tables/${table}/import`, { dataString: csv })
+      const made = await api.get<{ id: string; rowsCount: number }>(path`/v2/storage/tables/${table}`)
+      return { table: { id: made.id, rows: made.rowsCount } }
+    },
+  }),
+
+  defineTool('build', 'delete_table', {
+    description: 'Delete a table and its rows. `isDryRun` shows what would be lost.',
+    input: { table: text('Table id.'), isDryRun: Type.Optional(Type.Boolean()) },
+    output: { result: Type.Unknown() },
+    kind: 'destroys',
+    run: async ({ table, isDryRun = false }, api) => ({
+      result: await api.send('DELETE', `${path`/v2/storage/tables/${table}`}${isDryRun ? '?dryRun=1' : ''}`),
+    }),
+  }),
+
+  defineTool('build', 'propose_extractor', {
+    description: `Turn a curl command, an OpenAPI document or a HAR into a configuration of ${EXTRACTOR}. Saves nothing: test it, then create_configuration.`,
+    input: {
+      curl: optionalText('A curl command.'),
+      openapi: optionalText('OpenAPI as JSON or YAML.'),
+      har: Type.Optional(objectOf('A HAR document.')),
+    },
+    output: { data: Data },
+    kind: 'reads',
+    run: async ({ curl, openapi, har }, api) => {
+      const [action, parameters] =
+        curl !== undefined
+          ? ['curlToConfig', { curl }]
+          : openapi !== undefined
+            ? ['openapiToConfig', { openapi }]
+            : ['harToConfig', { har }]
+      return { data: asData({ proposal: await act(api, String(action), { parameters }) }) }
+    },
+  }),
+
+  defineTool('build', 'test_extractor', {
+    description: 'Ask the API for the first page of an extractor configuration: rows as they would be loaded, and what is wrong.',
+    input: { content: Content, action: optionalText('previewPage (default), testConnection, walkPages or suggest.') },
+    output: { data: Data },
+    kind: 'writes',
+    isOpenWorld: true,
+    run: async ({ content, action = 'previewPage' }, api) => ({ data: asData({ result: await act(api, action, content) }) }),
+  }),
+]
+
+const act = (api: Api, action: string, configData: object): Promise<unknown> =>
+  api.send('POST', '/sync-actions/actions', {
+    ...{ componentId: EXTRACTOR, action, configData },
+    ...(api.branch !== undefined && { branchId: api.branch }),
+  })
+
+async function create(api: Api, component: string, body: object) {
+  const made = await api.send<Configuration>('POST', configsOf(component), { ...body, changeDescription: 'Created by an agent' })
+  return savedView(api, component, made, false)
+}
+
+/** What was saved, and what would keep it from running: success with nothing that works is no success. */
+async function savedView(api: Api, component: string, saved: Configuration, isRow: boolean) {
+  const { id, name, version, configuration } = saved
+  const body = { configuration, isRow }
+  const checked = await api.send<{ problems: readonly unknown[] }>('POST', `${configsOf(component)}/validate`, body)
+  return { configuration: { component, id, name, version }, problems: checked.problems }
+}
+
+interface Step {
+  readonly name: string
+  readonly tasks: readonly { readonly component: string; readonly configuration: string }[]
+}
+
+const flowOf = (steps: readonly Step[]) => ({
+  phases: steps.map(({ name }, at) => ({
+    id: `phase${at + 1}`,
+    name,
+    next: at + 1 < steps.length ? [{ id: `next${at + 1}`, goto: `phase${at + 2}` }] : [],
+  })),
+  tasks: steps.flatMap(({ tasks }, at) =>
+    tasks.map(({ component, configuration }, task) => ({
+      id: `task${at + 1}-${task + 1}`,
+      name: `${component} ${configuration}`,
+      phase: `phase${at + 1}`,
+      task: { type: 'job', componentId: component, configId: configuration, mode: 'run' },
+    })),
+  ),
+})
+
+interface Schedule {
+  readonly id: string
+  readonly configurationId: string
+  readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }
+  readonly target: { readonly componentId: string; readonly configurationId: string }
+  readonly nextExecutionTime: string | null
+  readonly stoppedReason: string | null
+}
+
+const scheduleView = ({ id, schedule, target, nextExecutionTime, stoppedReason }: Schedule) => ({
+  ...{ id, cron: schedule.cronTab, timezone: schedule.timezone, state: schedule.state },
+  ...{ component: target.componentId, configuration: target.configurationId, next: nextExecutionTime },
+  ...(stoppedReason !== null && { stopped: stoppedReason }),
+})
+
+/** The configuration of the scheduler that runs a configuration. */
+async function schedulesOf(api: Api, configuration: string): Promise<Configuration | undefined> {
+  const all = await api.get<readonly Configuration[]>(configsOf(SCHEDULER))
+  return all.find(
+    ({ configuration: content }) =>
+      (content.target as { configurationId?: unknown } | undefined)?.configurationId === configuration,
+  )
+}
+
+/** A copy with values at JSON pointers; objects on the way are created. */
+function withValues(content: unknown, values: Readonly<Record<string, unknown>>): unknown {
+  return Object.entries(values).reduce((changed, [pointer, value]) => withValue(changed, namesOf(pointer), value), content)
+}
+
+function namesOf(pointer: string): readonly string[] {
+  if (!pointer.startsWith('/'))
+    throw new PlatformError('mcp.invalidCall', { reason: `${pointer.slice(0, 80)} is no JSON pointer: it begins with a slash.` })
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function withValue(place: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value
+  if (Array.isArray(place)) {
+    const at = name === '-' ? place.length : Number(name)
+    if (!Number.isInteger(at) || at < 0 || at > place.length)
+      throw new PlatformError('mcp.invalidCall', {
+        reason: `The list has ${place.length} items; ${name.slice(0, 40)} is none of them.`,
+      })
+    return Object.assign([...place], { [at]: withValue(place[at], rest, value) })
+  }
+  const members = typeof place === 'object' && place !== null ? Object.entries(place) : []
+  const own = members.find(([key]) => key === name)?.[1]
+  const changed = withValue(own, rest, value)
+  const kept = members.map(([key, member]) => [key, key === name ? changed : member] as const)
+  return Object.fromEntries(own === undefined ? [...kept.filter(([key]) => key !== name), [name, changed]] : kept)
+}

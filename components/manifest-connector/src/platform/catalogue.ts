@@ -162,12 +162,14 @@ function described(manifestText: string, name: string, source: string): Connecto
     licenceNotice: noticeOf(entry.licence),
     manifest: manifestText,
     form: formOf(spec.connectionSpecification),
-    streams: [manifest.streams]
-      .flat()
-      .flatMap((stream) => (isDict(stream) && typeof stream.name === 'string' ? [stream.name] : [])),
+    streams: streamNamesOf(manifest),
     pythonClasses: [...new Set(classNamesIn(manifest))].sort(),
   }
 }
+
+/** Without those that are made from answers of the API. */
+export const streamNamesOf = (manifest: Dict): string[] =>
+  [manifest.streams].flat().flatMap((stream) => (isDict(stream) && typeof stream.name === 'string' ? [stream.name] : []))
 
 function* classNamesIn(value: unknown): Iterable<string> {
   if (Array.isArray(value)) for (const each of value) yield* classNamesIn(each)

@@ -19,7 +19,7 @@ import { jsonText, parseJson } from '../python/json.ts'
 import { type Dict, getKey, isDict, pyStr, setKey, truthy } from '../python/values.ts'
 import { createSource, type Source } from '../source.ts'
 import { readStates } from '../state.ts'
-import { connectorNamed, PUBLIC_INDEX, publicConnectors, shippedConnectors } from './catalogue.ts'
+import { connectorNamed, PUBLIC_INDEX, publicConnectors, shippedConnectors, streamNamesOf } from './catalogue.ts'
 import { formOf } from './form.ts'
 import { readCatalogueParameters, readParameters, secretsIn, type WantedStream } from './parameters.ts'
 import { createTable, type Table } from './table.ts'
@@ -65,7 +65,7 @@ async function withManifest(action: string, given: unknown, folder: string, send
   const manifest = loadManifest(parameters.manifest)
   if (action === 'spec') {
     const spec = specOf(manifest)
-    return print(`${JSON.stringify({ ...spec, form: formOf(spec.connectionSpecification) })}\n`)
+    return print(`${JSON.stringify({ ...spec, form: formOf(spec.connectionSpecification), streams: streamNamesOf(manifest) })}\n`)
   }
   const stored = storedState(folder)
   let changed: Dict | undefined

@@ -16,6 +16,7 @@ import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { ConfigurationList, type Entry, entriesOf } from './configuration-list.tsx'
+import { Connectors } from './connectors.tsx'
 import { NewConfiguration, NewConfigurationDialog } from './new-configuration.tsx'
 import './components.css'
 
@@ -59,7 +60,10 @@ export function ComponentsScreen() {
         {view === 'deleted' ? (
           <Trash filter={q} />
         ) : view === 'catalogue' ? (
-          <Catalogue filter={q} configured={all} />
+          <>
+            <Catalogue filter={q} configured={all} />
+            <Connectors filter={q} />
+          </>
         ) : (
           <Loaded query={query} skeleton={<Lines count={8} />}>
             {() => <ConfigurationList components={all} entries={entriesOf(all, q)} />}

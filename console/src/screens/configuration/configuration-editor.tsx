@@ -10,6 +10,7 @@ import { EffectiveView, type Origin } from '../../editor/effective-view.tsx'
 import { LazyJsonEditor } from '../../editor/lazy.ts'
 import { canShow, SchemaForm } from '../../editor/schema-form.tsx'
 import { ViewSwitch } from '../../editor/view-switch.tsx'
+import { useConnectorSchemas } from '../../facts/connectors.ts'
 import { helpFor } from '../../facts/field-help.ts'
 import { useCatalogue } from '../../facts/names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useSchemas } from '../../facts/use-configuration.ts'
@@ -20,6 +21,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { useKey } from '../../use-key.ts'
 import { useConflict } from '../../views/configuration-conflict.tsx'
 import { documentsOf, type OpenDocument, ROOT, useLeaveGuard, useRun, useSave } from '../../views/configuration-documents.ts'
+import { ComponentActions } from './component-actions.tsx'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 import './configuration.css'
@@ -40,7 +42,7 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
   const documents = documentsOf(loaded, drafts)
   const current = documents.find(({ key }) => key === row) ?? documents[0]!
   const root = documents[0]!
-  const schemas = useSchemas(place.componentId)
+  const { schemas, streams } = useConnectorSchemas(place.componentId, root.draft.text, useSchemas(place.componentId))
   const schema = current.key === ROOT ? schemas.root : schemas.row
   const save = useSave(place, documents)
   const run = useRun(place)
@@ -72,6 +74,7 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
               isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
             />
           </div>
+          {current.key === ROOT && !isMapping ? <ComponentActions place={place} loaded={loaded} text={root.draft.text} /> : null}
           {isMapping && isReadable ? (
             <MappingForm
               key={current.key}
@@ -83,6 +86,7 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
             <Form
               componentId={place.componentId}
               document={current}
+              streams={streams}
               schema={schema!}
               inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
               onOpenJson={() => show('json')}
@@ -162,10 +166,12 @@ function Form({
   componentId,
   document,
   schema,
+  streams,
   inherited,
   onOpenJson,
 }: {
   componentId: string
+  streams: readonly string[]
   document: OpenDocument
   schema: Schema
   inherited: unknown
@@ -175,6 +181,7 @@ function Form({
   const processors = useCatalogue().filter(({ type }) => type === 'processor')
   const suggestions = (format: string): readonly string[] => {
     if (format === 'table-id') return tables.map(({ id }) => id)
+    if (format === 'stream-name') return streams
     return format === 'processor-id' ? processors.map(({ id }) => id) : []
   }
   return (

@@ -1,0 +1,91 @@
+// Connectors from manifests: the catalogue, and what the manifest of a configuration says about its settings and streams.
+
+import { useQuery } from '@tanstack/react-query'
+import { isRecord, parsed, valueIn } from '../document/json-text.ts'
+import type { Schema } from '../document/schema.ts'
+import { api } from '../session.ts'
+import type { Schemas } from './use-configuration.ts'
+
+export const MANIFEST_COMPONENT = 'platform.ex-manifest'
+export const PUBLIC_CATALOGUE = 'public'
+
+export interface CatalogueEntry {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly version: string
+  readonly categories: readonly string[]
+  readonly licence: string
+  readonly documentationUrl: string
+  readonly source: string
+  readonly catalogue: string
+}
+
+export interface Connector extends CatalogueEntry {
+  readonly licenceNotice: string
+  readonly manifest: string
+  readonly form: Schema
+  readonly streams: readonly string[]
+  readonly pythonClasses: readonly string[]
+}
+
+export interface Catalogue {
+  readonly connectors: readonly CatalogueEntry[]
+  readonly public?: { readonly connectors: readonly CatalogueEntry[]; readonly withoutManifest: number }
+}
+
+export interface ConnectorStream {
+  readonly name: string
+  readonly primaryKey?: readonly string[]
+  readonly incremental?: boolean
+  /** Why it cannot be read. */
+  readonly problem?: string
+}
+
+/** An action of a component over a configuration that need not be saved. */
+export const runAction = <T>(componentId: string, action: string, configData: string): Promise<T> =>
+  api.call('syncActions.run', { body: { componentId, action, configData } }) as Promise<T> // the component's own answer
+
+export const ofConnector = <T>(action: string, parameters: object): Promise<T> =>
+  runAction<T>(MANIFEST_COMPONENT, action, JSON.stringify({ parameters }))
+
+/** `index`: also the connectors of a public index. */
+export const useConnectorCatalogue = (index: string | undefined) =>
+  useQuery<Catalogue, Error>({
+    queryKey: ['connectors', index],
+    queryFn: () => ofConnector<Catalogue>('catalogue', index === undefined ? {} : { catalogue: index }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+interface Specification {
+  readonly form: Schema
+  readonly streams: readonly string[]
+}
+
+const NO_STREAMS: readonly string[] = []
+
+/** The schemas of a configuration with the settings of its manifest in their place, and the streams to choose from. */
+export function useConnectorSchemas(componentId: string, rootText: string, schemas: Schemas) {
+  const isConnector = componentId === MANIFEST_COMPONENT
+  const manifest = isConnector ? valueIn(parsed(rootText), ['parameters', 'manifest']) : undefined
+  const { data } = useQuery<Specification, Error>({
+    queryKey: ['connector specification', manifest],
+    queryFn: () => ofConnector<Specification>('spec', { manifest }),
+    enabled: typeof manifest === 'string' || isRecord(manifest),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+  return {
+    schemas: data ? { ...schemas, root: withForm(schemas.root, data.form) } : schemas,
+    streams: data?.streams ?? NO_STREAMS,
+  }
+}
+
+function withForm(root: Schema | undefined, form: Schema): Schema | undefined {
+  const parameters = root?.properties?.parameters
+  if (!root?.properties || !parameters?.properties) return root
+  // The text of the manifest and where it comes from are named by the form, and edited as JSON.
+  const { config: _, manifest: _manifest, connector: _connector, ...others } = parameters.properties
+  const config: Schema = { ...form, title: 'Settings of the connector' }
+  return { ...root, properties: { ...root.properties, parameters: { ...parameters, properties: { config, ...others } } } }
+}

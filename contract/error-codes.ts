@@ -750,6 +750,36 @@ export const ERRORS = {
     kind: 'bug',
     text: 'A file of the table is missing in the object store ({key}). Restore it from a backup.',
   },
+  'storage.dataTests.failed': {
+    kind: 'invalid',
+    text: 'The load was not published, because data tests of table {table} failed: {tests}.{rows}',
+  },
+  'storage.dataTests.notFound': { kind: 'not-found', text: 'Data test {id} does not exist.' },
+  'storage.dataTests.alreadyExists': {
+    kind: 'conflict',
+    text: 'Table {table} already has a data test named "{name}". Choose another name, or change the existing test.',
+  },
+  'storage.dataTests.invalid': { kind: 'invalid', text: '{reason}.' },
+  'storage.dataTests.noColumn': {
+    kind: 'invalid',
+    text: 'Column {column} does not exist in table {table}. Name a column of the table.',
+  },
+  'storage.dataTests.notOwnTable': {
+    kind: 'invalid',
+    text: 'Table {table} is an alias or belongs to another project, so no load writes to it. Test the table that it shows.',
+  },
+  'storage.dataTests.tooMany': {
+    kind: 'invalid',
+    text: 'Table {table} already has {limit} data tests, the maximum. Delete some, or test several columns in one.',
+  },
+  'storage.dataTests.otherBranch': {
+    kind: 'invalid',
+    text: 'Data test "{name}" belongs to the default branch. Change it there, or create a test with the same name in this branch, which replaces it here.',
+  },
+  'storage.dataTests.tooSlow': {
+    kind: 'unprocessable',
+    text: 'The data tests of table {table} took longer than {minutes} minutes. Remove or simplify the slowest.',
+  },
   'storage.tables.loadsFailed': { kind: 'invalid', text: 'Nothing was loaded, because some tables failed:\n{lines}' },
   'storage.tables.dropped': { kind: 'not-found', text: 'The table was deleted while the job was running. Nothing was changed.' },
   'storage.tables.validation': { kind: 'invalid', text: '{reason}' },

@@ -169,6 +169,11 @@ export const CAUSES = {
     text: 'A value does not fit the type of its column, or is missing where one is required.',
     advice: 'Correct the value, or change the type of the column.',
   },
+  'load.testsFailed': {
+    by: 'loader',
+    text: 'Rows of a result fail the data tests of their table, so the table stays as it was.',
+    advice: 'Read the rows that failed in the named file; correct the data, or change the tests of the table.',
+  },
   'load.refused': {
     by: 'loader',
     text: 'The table cannot be written: another definition, an alias, no permission.',

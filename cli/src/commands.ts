@@ -47,6 +47,7 @@ import { addSearchCommands } from './storage/search.ts'
 import { addSqlCommand } from './storage/sql.ts'
 import { addStreamCommands } from './storage/stream.ts'
 import { addTableCommands } from './storage/table.ts'
+import { addTestCommands } from './storage/test.ts'
 import { addWorkspaceCommands } from './storage/workspace.ts'
 
 export function createProgram(): Command {
@@ -83,6 +84,7 @@ Examples:
   addColumnCommands(program)
   addMetadataCommands(program)
   addSqlCommand(program)
+  addTestCommands(program)
   addWorkspaceCommands(program)
   addSearchCommands(program)
   addConfigCommands(program)

@@ -196,6 +196,15 @@ millrace notify add job-failed --webhook https://example.com/hook --filter job.c
 millrace notify delete 7
 millrace notify test 7
 millrace notify log --status failed
+millrace test run
+millrace test run in.c-main.orders --strict
+millrace test list in.c-main.orders
+millrace test add in.c-main.orders "id is there" notNull '{"columns": ["id"]}'
+millrace test add in.c-main.orders "no refunds" sql '{"sql": "SELECT * FROM \\"in.c-main\\".\\"orders\\" WHERE amount < 0"}' --severity warn
+millrace test results in.c-main.orders
+millrace test change 17 --severity warn
+millrace test change 17 --off
+millrace test delete 17
 millrace stream list
 millrace stream add "Web shop" --table in.c-shop.orders
 millrace stream sink web-shop --table in.c-shop.names --column id=uuid name=path:customer.name

@@ -45,6 +45,10 @@ export type DataScienceCreateAppBody = { readonly type?: string; readonly name?:
 export type DataScienceCreateAppGitCredentialBody = { readonly type?: 'http_token'; readonly name?: string; readonly permissions?: 'readWrite' | 'readOnly'; readonly expiresInSeconds?: number }
 export type DataScienceCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type DataScienceCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
+export type DataTest = { readonly id: string; readonly branchId: string; readonly tableId: string; readonly name: string; readonly type: string; readonly parameters: Readonly<Record<string, unknown>>; readonly severity: string; readonly description: string; readonly isEnabled: boolean; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string; readonly updated: string }
+export type DataTestRun = { readonly id: string; readonly tableId: string; readonly status: string; readonly trigger: string; readonly rowsCount: number; readonly storageJobId: number | null; readonly runId: string | null; readonly startedAt: string; readonly endedAt: string; readonly results: ReadonlyArray<{ readonly testId: string; readonly name: string; readonly type: string; readonly severity: string; readonly status: string; readonly failures: number | null; readonly message: string | null; readonly fileId: number | null }>; readonly examples: ReadonlyArray<{ readonly tests: string; readonly row: Readonly<Record<string, string | null>> }> }
+export type DataTestsCreateBody = { readonly tableId: string; readonly name: string; readonly type: 'notNull' | 'unique' | 'acceptedValues' | 'range' | 'pattern' | 'relationships' | 'rowCount' | 'freshness' | 'schema' | 'sql'; readonly parameters?: Readonly<Record<string, unknown>>; readonly severity?: 'warn' | 'stop'; readonly description?: string; readonly isEnabled?: boolean }
+export type DataTestsUpdateBody = { readonly name?: string; readonly type?: 'notNull' | 'unique' | 'acceptedValues' | 'range' | 'pattern' | 'relationships' | 'rowCount' | 'freshness' | 'schema' | 'sql'; readonly parameters?: Readonly<Record<string, unknown>>; readonly severity?: 'warn' | 'stop'; readonly description?: string; readonly isEnabled?: boolean }
 export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
 export type DockerRunnerResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
 export type DryRun = { readonly isDryRun: boolean; readonly operationName: string; readonly tableId: string | null; readonly results: unknown; readonly rows: { readonly before: number; readonly after: number } | null; readonly tables: ReadonlyArray<string>; readonly configurations: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly rowId: string | null; readonly name: string }>; readonly nextRuns: ReadonlyArray<{ readonly configurationId: string; readonly executionTime: string }> }
@@ -557,6 +561,12 @@ export const ROUTES = {
   'configurations.rollBack': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/versions/{versionId}/rollback', 'address'],
   'configurations.workspaces': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/workspaces', 'address'],
   'configurations.createWorkspace': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/workspaces', 'address'],
+  'dataTests.tables': ['GET', '/v2/storage/data-tested-tables', 'address'],
+  'dataTests.list': ['GET', '/v2/storage/data-tests', 'address'],
+  'dataTests.create': ['POST', '/v2/storage/data-tests', 'address'],
+  'dataTests.get': ['GET', '/v2/storage/data-tests/{testId}', 'address'],
+  'dataTests.update': ['PUT', '/v2/storage/data-tests/{testId}', 'address'],
+  'dataTests.remove': ['DELETE', '/v2/storage/data-tests/{testId}', 'address'],
   'branches.list': ['GET', '/v2/storage/dev-branches'],
   'branches.create': ['POST', '/v2/storage/dev-branches'],
   'branches.get': ['GET', '/v2/storage/dev-branches/{branchId}'],
@@ -620,6 +630,8 @@ export const ROUTES = {
   'tables.changeColumnType': ['PUT', '/v2/storage/tables/{tableId}/columns/{column}/type', 'address'],
   'tables.download': ['GET', '/v2/storage/tables/{tableId}/data', 'address'],
   'tables.preview': ['GET', '/v2/storage/tables/{tableId}/data-preview', 'address'],
+  'dataTests.run': ['POST', '/v2/storage/tables/{tableId}/data-tests/run', 'address'],
+  'dataTests.runs': ['GET', '/v2/storage/tables/{tableId}/data-tests/runs', 'address'],
   'tables.changeDefinition': ['PUT', '/v2/storage/tables/{tableId}/definition', 'address'],
   'tables.events': ['GET', '/v2/storage/tables/{tableId}/events', 'address'],
   'tables.exportAsync': ['POST', '/v2/storage/tables/{tableId}/export-async', 'address'],
@@ -849,6 +861,9 @@ export const LOWEST_ROLES = {
   'configurations.copy': 'editor',
   'configurations.rollBack': 'editor',
   'configurations.createWorkspace': 'editor',
+  'dataTests.create': 'editor',
+  'dataTests.update': 'editor',
+  'dataTests.remove': 'editor',
   'branches.create': 'editor',
   'branches.update': 'editor',
   'branches.delete': 'editor',
@@ -881,6 +896,7 @@ export const LOWEST_ROLES = {
   'tables.deleteColumn': 'editor',
   'tables.changeColumn': 'editor',
   'tables.changeColumnType': 'editor',
+  'dataTests.run': 'editor',
   'tables.changeDefinition': 'editor',
   'tables.exportAsync': 'editor',
   'tables.import': 'editor',
@@ -1487,6 +1503,12 @@ export interface Operations {
   'configurations.rollBack': { path: { readonly componentId: string; readonly configurationId: string; readonly versionId: string }; query?: { readonly dryRun?: boolean }; body?: ConfigurationsRollBackBody; answer: { readonly version: string } }
   'configurations.workspaces': { path: { readonly componentId: string; readonly configurationId: string }; query?: undefined; body?: undefined; answer: ReadonlyArray<Workspace> }
   'configurations.createWorkspace': { path: { readonly componentId: string; readonly configurationId: string }; query?: { readonly async?: boolean }; body?: ConfigurationsCreateWorkspaceBody; answer: Workspace | StorageJob }
+  'dataTests.tables': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<string> }
+  'dataTests.list': { path?: undefined; query?: { readonly tableId?: string; readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<DataTest> }
+  'dataTests.create': { path?: undefined; query?: undefined; body: DataTestsCreateBody; answer: DataTest }
+  'dataTests.get': { path: { readonly testId: string }; query?: undefined; body?: undefined; answer: DataTest }
+  'dataTests.update': { path: { readonly testId: string }; query?: undefined; body?: DataTestsUpdateBody; answer: DataTest }
+  'dataTests.remove': { path: { readonly testId: string }; query?: undefined; body?: undefined; answer: undefined }
   'branches.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<Branch> }
   'branches.create': { path?: undefined; query?: undefined; body?: BranchesCreateBody; answer: StorageJob }
   'branches.get': { path: { readonly branchId: string }; query?: undefined; body?: undefined; answer: Branch }
@@ -1550,6 +1572,8 @@ export interface Operations {
   'tables.changeColumnType': { path: { readonly tableId: string; readonly column: string }; query?: { readonly dryRun?: boolean }; body?: TablesChangeColumnTypeBody; answer: StorageJob }
   'tables.download': { path: { readonly tableId: string }; query?: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly format?: unknown }; body?: undefined; answer: unknown }
   'tables.preview': { path: { readonly tableId: string }; query?: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly format?: unknown; readonly maxColumns?: unknown }; body?: undefined; answer: unknown }
+  'dataTests.run': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: StorageJob }
+  'dataTests.runs': { path: { readonly tableId: string }; query?: { readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<DataTestRun> }
   'tables.changeDefinition': { path: { readonly tableId: string }; query?: { readonly dryRun?: boolean }; body?: TablesChangeDefinitionBody; answer: StorageJob }
   'tables.events': { path: { readonly tableId: string }; query?: { readonly limit?: number; readonly offset?: number; readonly sinceId?: string; readonly maxId?: string; readonly component?: string; readonly configurationId?: string; readonly runId?: string; readonly q?: string; readonly sortOrder?: 'asc' | 'desc'; readonly forceUuid?: boolean }; body?: undefined; answer: ReadonlyArray<unknown> }
   'tables.exportAsync': { path: { readonly tableId: string }; query?: undefined; body?: TablesExportAsyncBody; answer: StorageJob }

@@ -111,6 +111,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   [`${TABLE}/metadata/{metadataId}`]: 'tableMetadata',
   [`${TABLE}/profile/{uuid}`]: 'profile',
   '/v2/storage/tokens/{id}': 'token',
+  '/v2/storage/data-tests/{testId}': 'dataTest',
   '/v2/storage/triggers/{id}': 'trigger',
   '/v2/storage/workspaces/{id}': 'workspace',
   '/v2/storage/workspaces/{id}/credentials/{credentialsId}': 'workspaceCredentials',
@@ -338,6 +339,12 @@ export const MAKE: readonly Step[] = [
   },
   { route: `POST ${BUCKET}/owner`, ...json(({ admin }) => ({ id: Number(admin) })), refers: true },
   {
+    route: 'POST /v2/storage/data-tests',
+    ...json(({ table, mark }) => ({ tableId: table, name: mark, type: 'rowCount', parameters: { min: 0 }, severity: 'warn' })),
+    refers: true,
+    gives: ({ id }) => ({ dataTest: id }),
+  },
+  {
     route: 'POST /v2/storage/triggers',
     ...json(({ token, configuration, table }) => ({
       runWithTokenId: Number(token),
@@ -481,6 +488,9 @@ export const CHANGE: readonly Step[] = [
   { route: 'POST /syrup/docker/configuration/resolve', ...resolve, refers: true },
   { route: 'PUT /v2/storage/dev-branches/{branchId}', ...json(() => ({ description: 'changed' })) },
   { route: 'PUT /v2/storage/files/{id}/refresh' },
+  { route: 'PUT /v2/storage/data-tests/{testId}', ...json(() => ({ description: 'changed' })) },
+  { route: 'POST /v2/storage/tables/{tableId}/data-tests/run', ...empty },
+  { route: 'DELETE /v2/storage/data-tests/{testId}' },
   { route: 'PUT /v2/storage/triggers/{id}', ...json(() => ({ coolDownPeriodMinutes: 6 })) },
   { route: 'POST /scheduler/schedules/{id}/refreshToken', ...empty },
   { route: 'PUT /v2/storage/tokens/{id}', ...json(() => ({ description: 'changed' })) },

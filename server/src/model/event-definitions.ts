@@ -155,6 +155,33 @@ export const EVENTS = {
     params: ['lastLoad', 'usualIntervalSeconds'],
     type: 'warn',
   },
+  'storage.dataTestCreated': {
+    objectType: 'table',
+    message: 'Created data test "{name}" of table {objectId}',
+    params: ['id', 'name', 'type', 'severity'],
+  },
+  'storage.dataTestUpdated': {
+    objectType: 'table',
+    message: 'Updated data test "{name}" of table {objectId}',
+    params: ['id', 'name', 'type', 'severity'],
+  },
+  'storage.dataTestDeleted': {
+    objectType: 'table',
+    message: 'Deleted data test "{name}" of table {objectId}',
+    params: ['id', 'name', 'type', 'severity'],
+  },
+  'storage.dataTestsFailed': {
+    objectType: 'table',
+    message: 'Data tests of table {objectId} failed',
+    params: ['runId', 'isLoad', 'failed'],
+    type: 'error',
+  },
+  'storage.dataTestsWarned': {
+    objectType: 'table',
+    message: 'Data tests of table {objectId} have warnings',
+    params: ['runId', 'isLoad', 'failed'],
+    type: 'warn',
+  },
   'storage.tableExported': {
     objectType: 'table',
     message: 'Exported table {objectId}',

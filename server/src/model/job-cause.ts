@@ -80,6 +80,7 @@ export const CAUSE_OF_CODE: Partial<Record<ErrorCode, CauseKind>> = {
   'storage.tables.invalidValue': 'load.invalidValue',
   'storage.tables.nullValue': 'load.invalidValue',
   'storage.tables.columnNeedsValues': 'load.invalidValue',
+  'storage.dataTests.failed': 'load.testsFailed',
   'storage.tables.columnAlreadyExists': 'load.columnsDiffer',
   'storage.tables.columnNotExists': 'load.columnsDiffer',
   'storage.tables.invalidColumnName': 'load.columnsDiffer',

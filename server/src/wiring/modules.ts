@@ -5,6 +5,7 @@ import { loadavg } from 'node:os'
 import { linkBaseUrl, thisMachine } from '../http/addresses.ts'
 import type { RequestLimits } from '../http/request-limits.ts'
 import { type LiveValues, withLive } from '../kit/live-values.ts'
+import type { CheckLoad } from '../model/load-check.ts'
 import { ROLES } from '../model/module.ts'
 import { DEFAULT_WORKER, type WorkerSettings } from '../model/worker-settings.ts'
 import { createEncryptionModule } from '../services/access/encryption/encryption.module.ts'
@@ -54,6 +55,7 @@ import { createStackIndexModule } from '../services/stack/stack-index/stack-inde
 import { createUnavailableServicesModule } from '../services/stack/unavailable-services/unavailable-services.module.ts'
 import { createBucketsModule } from '../services/storage/buckets/buckets.module.ts'
 import { createBucketsApiModule } from '../services/storage/buckets/buckets-api.module.ts'
+import { createDataTestsModule } from '../services/storage/data-tests/data-tests.module.ts'
 import { createFilesModule } from '../services/storage/files/files.module.ts'
 import { createFreshnessModule } from '../services/storage/lineage/freshness.module.ts'
 import { createLineageModule } from '../services/storage/lineage/lineage.module.ts'
@@ -95,6 +97,7 @@ export async function createModules(options: PlatformOptions, foundation: Founda
       openTable: (...args) => work.workspaces.openTable(...args),
       readColumn: (...args) => work.workspaces.readColumn(...args),
     },
+    checkLoad: (candidate) => work.dataTests.check(candidate),
   })
   const work = await createWorkModules(options, given, storage)
   const surface = await createSurfaceModules(options, given, storage, work)
@@ -111,6 +114,7 @@ interface Given extends Foundation {
 interface Later {
   readonly runningJobs: () => number
   readonly workspaces: WorkspacesOfTables
+  readonly checkLoad: CheckLoad
 }
 
 type StorageModules = Awaited<ReturnType<typeof createStorageModules>>
@@ -183,6 +187,7 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
       eventsApi,
     },
     workspaces: later.workspaces,
+    checkLoad: later.checkLoad,
     settings: withLive(options.tables ?? {}, live, { retentionDays: 'MILLRACE_TABLE_RETENTION_DAYS' }),
   })
   const bucketsApi = createBucketsApiModule({ buckets, tables, storageMetadata, storageJobs, eventsApi })
@@ -212,6 +217,10 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
 
   const sqlSettings = options.sql ?? {}
   const sql = await createSqlModule({ core, objects, tables, files, storageJobs, usage, settings: sqlSettings })
+  const dataTests = await createDataTestsModule({
+    ...{ core, objects, branches, buckets, tables, files, storageJobs },
+    settings: sqlSettings,
+  })
   const workspaces = createWorkspacesModule({
     ...{ core, tokens, usage, branches, configurations, storageJobs, tables, sql },
     sqlPort: () => sqlPort.number(), // later
@@ -264,7 +273,21 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   const registeredServers = createRegisteredServersModule({ core, programs, servers: options.servers ?? {} })
 
   return {
-    ...{ sql, workspaces, sqlPort, sandboxes, notifications, oauth, vault, programs, spark, sampleApi, jobRunner, flows },
+    ...{
+      sql,
+      dataTests,
+      workspaces,
+      sqlPort,
+      sandboxes,
+      notifications,
+      oauth,
+      vault,
+      programs,
+      spark,
+      sampleApi,
+      jobRunner,
+      flows,
+    },
     ...{ queue, syncActions, watches, lineage, triggers, scheduler, templates, apps, streams, registeredServers },
   }
 }

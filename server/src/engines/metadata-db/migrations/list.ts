@@ -72,6 +72,7 @@ import * as nodeFolders from './1210-node-folders.ts'
 import * as configurationsByComponent from './1240-configurations-by-component.ts'
 import * as keySlots from './1265-key-slots.ts'
 import * as jobEndedBy from './1276-job-ended-by.ts'
+import * as dataTests from './1296-data-tests.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -153,4 +154,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1240-configurations-by-component', up: configurationsByComponent.up },
   { name: '1265-key-slots', up: keySlots.up },
   { name: '1276-job-ended-by', up: jobEndedBy.up },
+  { name: '1296-data-tests', up: dataTests.up },
 ]

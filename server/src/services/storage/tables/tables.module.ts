@@ -3,6 +3,7 @@ import { createTableEngine } from '../../../engines/table-engine/engine.ts'
 import { createTableObjects, localKey } from '../../../engines/table-engine/objects-and-local-files.ts'
 import type { TableEngineSettings } from '../../../engines/table-engine/table-engine.ts'
 import type { Core } from '../../../model/core.ts'
+import type { CheckLoad } from '../../../model/load-check.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { Scope } from '../../../model/scope.ts'
 import type { TokensModule } from '../../access/tokens/tokens.module.ts'
@@ -73,6 +74,8 @@ export interface TablesModuleDeps {
   readonly configurations: ConfigurationsModule
   readonly eventsApi: EventsApiModule
   readonly workspaces: WorkspacesOfTables
+  /** Of data tests, which are created later: they read tables. */
+  readonly checkLoad: CheckLoad
   readonly settings: TableSettings
 }
 
@@ -102,6 +105,7 @@ export async function createTablesModule(deps: TablesModuleDeps) {
   const loads = createTableLoads({
     parts,
     engine,
+    checkLoad: deps.checkLoad,
     openFile: files.open,
     openWorkspaceTable: deps.workspaces.openTable,
   })
@@ -155,7 +159,7 @@ export async function createTablesModule(deps: TablesModuleDeps) {
       tableExport: exports.run,
       tableSnapshotCreate: snapshotJobs.create,
       ...changes.heavy,
-      ...createTableCommits({ parts, engine, objects: objects.store, uriPrefix }),
+      ...createTableCommits({ parts, engine, objects: objects.store, uriPrefix, checkLoad: deps.checkLoad }),
     },
     lightJobHandlers: { tableRestore: snapshotJobs.restore, tableSnapshotDelete: snapshotJobs.remove, ...changes.light },
     background: [{ stop: engine.close }, { role: 'worker', start: loop.start, stop: loop.stop }],

@@ -19,6 +19,7 @@ import { PlatformError } from '../../../../kit/errors.ts'
 import { mapBounded } from '../../../../kit/map-bounded.ts'
 import { columnNameFrom } from '../../../../model/column-name.ts'
 import type { NewEvent } from '../../../../model/event.ts'
+import type { CheckedLoad, CheckLoad } from '../../../../model/load-check.ts'
 import type { JobHandler, JobOutcome, JobRun } from '../../../../model/storage-job.ts'
 import type { CommittedFile, TableCommit, TableCreation } from '../../../../model/table-commit.ts'
 import { describeTypes, keyDetails, keyPrefixOf, MAX_COLUMNS, needsCompaction, resultView } from '../rows/table-load.ts'
@@ -31,6 +32,8 @@ export interface CommitDeps {
   readonly engine: Pick<TableEngine, 'checkFiles' | 'findDuplicateKey'>
   readonly objects: Pick<ObjectStore, 'copy' | 'delete'>
   readonly uriPrefix: string
+  /** The tests on the data of a table, before its new state is published. */
+  readonly checkLoad: CheckLoad
 }
 
 export interface CommitInput {
@@ -46,7 +49,7 @@ export interface CreationInput {
 
 const COPIES_AT_ONCE = 8
 
-export function createTableCommits({ parts, engine, objects, uriPrefix }: CommitDeps) {
+export function createTableCommits({ parts, engine, objects, uriPrefix, checkLoad }: CommitDeps) {
   const { catalog, store, buckets, metadata, recordEvent, clock } = parts
 
   const commit: JobHandler = async (run) => {
@@ -62,7 +65,10 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
       segments: [...remaining(before, asked), ...added],
     }))
     const backend = await parts.backendName(run.job.projectId)
-    await run.publish((trx) => publish(trx, run, table, { before, after, asked, backend }))
+    const { job, signal } = run
+    const { id: tableId, bucket } = table
+    const checked = await checkLoad({ job, signal, branchId: bucket.branchId, tableId, before, after })
+    await run.publish((trx) => publish(trx, run, table, { before, after, asked, backend, checked }))
     return undefined
   }
 
@@ -75,13 +81,16 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
     const keyPrefix = keyPrefixOf(run.job.projectId, `new-${run.job.id}`)
     const snapshot = await taken(run, creation.addedFiles, keyPrefix, (segments) => ({ ...empty, segments }))
     const backend = await parts.backendName(run.job.projectId)
+    const { job, signal } = run
+    const bucket = await buckets.findByKey(bucketKey)
+    if (bucket?.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
+    const { id: bucketId, branchId } = bucket
+    const checked = await checkLoad({ job, signal, branchId, tableId: `${bucketId}.${name}`, before: undefined, after: snapshot })
     await run.publish(async (trx) => {
-      const { job } = run
-      const bucket = await buckets.findByKey(bucketKey)
-      if (bucket?.projectId !== job.projectId) throw new PlatformError('storage.tables.dropped')
       const hasRows = snapshot.segments.length > 0
       const options = { importedAt: hasRows ? clock.now() : undefined, commit: creation }
       const table = await catalog.insert(trx, bucket, { name, displayName: name }, snapshot, options)
+      await checked.record(trx)
       await describeTypes(
         parts,
         trx,
@@ -146,7 +155,9 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
       after,
       asked,
       backend,
+      checked,
     }: {
+      readonly checked: CheckedLoad
       readonly before: TableSnapshot
       readonly after: TableSnapshot
       readonly asked: TableCommit
@@ -164,6 +175,7 @@ export function createTableCommits({ parts, engine, objects, uriPrefix }: Commit
     }
     const row = await store.publish(trx, table.data, after, clock.now(), what)
     if (!row) throw outdated()
+    await checked.record(trx)
     await buckets.touch(trx, table.bucket)
     for (const column of asked.addedColumns) {
       const event = tableEvent(table, 'storage.tableColumnAdded', { column: column.name })

@@ -77,20 +77,25 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
     withLoadTime = false,
   ): Promise<SqlTable> {
     const { snapshot, snapshotId } = await catalog.reading(table)
-    const also = withLoadTime ? [LOAD_TIME] : []
-    return {
-      version: JSON.stringify([snapshotId, asked, withLoadTime]),
-      keys: referencedKeys(snapshot),
-      select: (local) => {
-        const plain = withLoadTime ? undefined : byName({ snapshot, ...asked }, local)
-        if (plain) return plain
-        const { from, columns } = query({ snapshot, ...asked }, local, also)
-        return `SELECT ${[...columns, ...also].map(outAs).join(', ')} ${from}`
-      },
-    }
+    return stateAsSqlTable({ snapshot, ...asked }, JSON.stringify([snapshotId, asked, withLoadTime]), withLoadTime)
   }
 
-  return { find, list, part, ofRun }
+  return { find, list, part, ofRun, ofState: stateAsSqlTable }
+}
+
+/** A state of a table as a select over its files, whether it is published or not. Another `version` is another state. */
+function stateAsSqlTable(request: QueryRequest, version: string, withLoadTime = false): SqlTable {
+  const also = withLoadTime ? [LOAD_TIME] : []
+  return {
+    version,
+    keys: referencedKeys(request.snapshot),
+    select: (local) => {
+      const plain = withLoadTime ? undefined : byName(request, local)
+      if (plain) return plain
+      const { from, columns } = query(request, local, also)
+      return `SELECT ${[...columns, ...also].map(outAs).join(', ')} ${from}`
+    },
+  }
 }
 
 /**

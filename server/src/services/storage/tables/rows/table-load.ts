@@ -28,6 +28,7 @@ import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { columnNameFrom } from '../../../../model/column-name.ts'
 import type { EventAttachment, NewEvent } from '../../../../model/event.ts'
+import type { CheckedLoad, CheckLoad } from '../../../../model/load-check.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../../../model/storage-job.ts'
 import type { CommittedFile } from '../../../../model/table-commit.ts'
@@ -118,6 +119,8 @@ export interface OpenSource {
 export interface LoadDeps {
   readonly parts: TableParts
   readonly engine: Pick<TableEngine, 'readHeader' | 'withCsv' | 'load' | 'deleteRows' | 'findDuplicateKey' | 'compact'>
+  /** The tests on the data of a table, before its new state is published. */
+  readonly checkLoad: CheckLoad
   /** Which objects hold the bytes of a file, in order. */
   readonly openFile: (projectId: number, fileId: number) => Promise<OpenSource>
   /** The rows of a table of a workspace as one CSV file with a header; `remove` when they are loaded. */
@@ -154,7 +157,7 @@ export const needsCompaction = (snapshot: TableSnapshot): boolean =>
 
 export type TableLoads = ReturnType<typeof createTableLoads>
 
-export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }: LoadDeps) {
+export function createTableLoads({ parts, engine, checkLoad, openFile, openWorkspaceTable }: LoadDeps) {
   const { catalog, store, buckets, recordEvent, clock } = parts
 
   const create: JobHandler = async (run) => {
@@ -176,7 +179,9 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     // A copy of the value is a copy of the table: its files never change.
     const backend = await parts.backendName(run.job.projectId)
     const types = snapshot.typed ? { types: snapshot.columns.map((column) => describeColumn(column, backend)) } : {}
-    await run.publish((trx) => insert(trx, run, { ...input, ...types }, { snapshot, ...(metadata && { metadata }) }))
+    const bucket = await bucketOf(input, run.job.projectId)
+    const checked = await checkNew(run, bucket, input.name, snapshot)
+    await run.publish((trx) => insert(trx, run, { ...input, ...types }, { snapshot, checked, ...(metadata && { metadata }) }))
   }
 
   /** An earlier state of a table; a kept snapshot also has the metadata of that time. */
@@ -272,13 +277,18 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       },
       { signal: run.signal },
     )
+    const checked = await checkNew(run, bucket, input.name, loaded.snapshot)
     return {
       table: { id: tableId, columns },
       loaded,
-      warnings: [],
-      publish: (trx) => insert(trx, run, input, { snapshot: loaded.snapshot, load: { source, loaded, columns } }),
+      warnings: checked.warnings,
+      publish: (trx) => insert(trx, run, input, { snapshot: loaded.snapshot, checked, load: { source, loaded, columns } }),
     }
   }
+
+  /** Tests of a table that existed before under the same id, or exists in the default branch. */
+  const checkNew = ({ job, signal }: LoadRun, { id, branchId }: BucketRef, name: string, after: TableSnapshot) =>
+    checkLoad({ job, signal, branchId, tableId: `${id}.${name}`, before: undefined, after })
 
   /** The table, its event and, where rows came from a file, the event of that load. */
   async function insert(
@@ -287,10 +297,12 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     input: CreateInput,
     {
       snapshot,
+      checked,
       load,
       metadata,
     }: {
       readonly snapshot: TableSnapshot
+      readonly checked: CheckedLoad
       readonly load?: { readonly source: OpenSource; readonly loaded: LoadResult; readonly columns: readonly string[] }
       readonly metadata?: KeptMetadata
     },
@@ -298,6 +310,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     const bucket = await bucketOf(input, job.projectId)
     const { name, displayName } = input
     const table = await catalog.insert(trx, bucket, { name, displayName }, snapshot, { importedAt: load && clock.now() })
+    await checked.record(trx)
     if (input.types) await describeTypes(parts, trx, job.projectId, table.row.key, input.types)
     for (const { column, provider, key, value } of metadata ?? [])
       await parts.metadata.set(trx, job.projectId, table.row.key, column, { provider, pairs: [{ key, value }], at: clock.now() })
@@ -351,12 +364,17 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       },
       { signal: run.signal },
     )
+    const { job, signal } = run
+    const { id: tableId, bucket } = table
+    const checked = await checkLoad({ job, signal, branchId: bucket.branchId, tableId, before, after: loaded.snapshot })
     return {
       table: { id: table.id, columns: plan.snapshot.columns.map((column) => column.name) },
       loaded,
-      warnings,
+      warnings: [...warnings, ...checked.warnings],
       async publish(trx) {
-        const outcome = await publishImport(trx, run, input, table, { source, loaded, columns: plan.fileColumns })
+        const load = { source, loaded, columns: plan.fileColumns, warnings: checked.warnings }
+        const outcome = await publishImport(trx, run, input, table, load)
+        await checked.record(trx)
         await describeColumns(parts, trx, table.row, changes)
         return outcome
       },
@@ -408,7 +426,13 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
       source,
       loaded,
       columns,
-    }: { readonly source: OpenSource; readonly loaded: LoadResult; readonly columns: readonly string[] },
+      warnings,
+    }: {
+      readonly source: OpenSource
+      readonly loaded: LoadResult
+      readonly columns: readonly string[]
+      readonly warnings: readonly string[]
+    },
   ): Promise<JobOutcome & { readonly tableKey: number }> {
     const what = { imported: true, changed: true, needsCompaction: needsCompaction(loaded.snapshot) }
     await recordEvent(trx, job.source, importStartedEvent(table, input, source), job.origin)
@@ -419,7 +443,7 @@ export function createTableLoads({ parts, engine, openFile, openWorkspaceTable }
     return {
       results: {
         transaction: null,
-        warnings: [],
+        warnings,
         importedColumns: columns.filter((name) => name !== LOAD_TIME_COLUMN),
         totalRowsCount: row.rowsCount,
         totalDataSizeBytes: row.sizeBytes,

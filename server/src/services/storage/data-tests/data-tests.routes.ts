@@ -1,0 +1,234 @@
+// HTTP for tests on data: keep them, run them, read what they found (spec storage 2.5.13).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { JobView, jobView } from '../../../http/job-view.ts'
+import { Nullable, numberedId, Offset, optionalFlag, TableId } from '../../../http/parameters.ts'
+import { scopeOf } from '../../../http/scope.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import type { CreateJob } from '../../../model/storage-job.ts'
+import type { DataTestRecord } from './data-tests.store.ts'
+import { type DataTests, runView } from './data-tests.ts'
+import { parametersOf, TEST_TYPES } from './test-rules.ts'
+
+const TypeName = Type.Union(
+  TEST_TYPES.map((type) => Type.Literal(type)),
+  { description: 'What is tested; docs/data-tests.md has the parameters of each type.' },
+)
+const SeverityName = Type.Union([Type.Literal('warn'), Type.Literal('stop')], {
+  description:
+    '`stop` (default): a load that fails the test is not published. `warn`: it is published, and the failure reported.',
+})
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name of the test, unique in its table and branch.' })
+const Parameters = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Parameters of the type: columns, limits, values or SQL.',
+  examples: [{ columns: ['id'] }],
+})
+const Description = Type.String({ maxLength: 10_000, description: 'What it is for.' })
+const Enabled = optionalFlag('False: kept, and not run.')
+
+const NewTest = Type.Object({
+  tableId: TableId,
+  name: Name,
+  type: TypeName,
+  parameters: Type.Optional(Parameters),
+  severity: Type.Optional(SeverityName),
+  description: Type.Optional(Description),
+  isEnabled: Enabled,
+})
+const ChangedTest = Type.Object({
+  name: Type.Optional(Name),
+  type: Type.Optional(TypeName),
+  parameters: Type.Optional(Parameters),
+  severity: Type.Optional(SeverityName),
+  description: Type.Optional(Description),
+  isEnabled: Enabled,
+})
+const TestView = Type.Object(
+  {
+    id: Type.String(),
+    branchId: Type.String(),
+    tableId: Type.String(),
+    name: Type.String(),
+    type: Type.String(),
+    parameters: Type.Record(Type.String(), Type.Unknown()),
+    severity: Type.String(),
+    description: Type.String(),
+    isEnabled: Type.Boolean(),
+    creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
+    created: Type.String(),
+    updated: Type.String(),
+  },
+  { title: 'DataTest' },
+)
+const RunView = Type.Object(
+  {
+    id: Type.String(),
+    tableId: Type.String(),
+    status: Type.String({
+      description: '`passed`, `warning`: a test of severity warn failed, or `failed`: one of severity stop did.',
+    }),
+    trigger: Type.String({ description: '`load` or `manual`. A load that failed was not published.' }),
+    rowsCount: Type.Integer(),
+    storageJobId: Nullable(Type.Integer()),
+    runId: Nullable(Type.String()),
+    startedAt: Type.String(),
+    endedAt: Type.String(),
+    results: Type.Array(
+      Type.Object({
+        testId: Type.String(),
+        name: Type.String(),
+        type: Type.String(),
+        severity: Type.String(),
+        status: Type.String({ description: '`passed`, `failed`, or `error`: the test could not be run.' }),
+        failures: Nullable(Type.Integer({ description: 'Rows that failed; null where no rows are counted.' })),
+        message: Nullable(Type.String()),
+        fileId: Nullable(Type.Integer({ description: 'File with the rows that failed.' })),
+      }),
+    ),
+    examples: Type.Array(Type.Object({ tests: Type.String(), row: Type.Record(Type.String(), Nullable(Type.String())) }), {
+      description: 'Up to 20 rows that failed, with the names of the tests.',
+    }),
+  },
+  { title: 'DataTestRun' },
+)
+const ById = Type.Object({ testId: numberedId('test') })
+const ByTable = Type.Object({ tableId: TableId })
+const Limit = (max: number, standard: number) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: max, description: `At most this many; ${standard} by default.` }))
+
+export function dataTestsRoutes(tests: DataTests, createJob: CreateJob): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/v2/storage/data-tests',
+      {
+        config: {
+          operation: 'dataTests.list',
+          summary: 'Data tests of the project or of a table; the header X-Millrace-Total has their number',
+          needs: 'bucketRead',
+        },
+        schema: {
+          querystring: Type.Object({ tableId: Type.Optional(TableId), limit: Limit(1000, 100), offset: Offset }),
+          response: { 200: Type.Array(TestView) },
+        },
+      },
+      async (req, reply) => {
+        const { tableId, limit = 100, offset = 0 } = req.query
+        const { tests: found, total } = await tests.list(scopeOf(req), tableId, { limit, offset })
+        reply.header('X-Millrace-Total', String(total))
+        return found.map(testView)
+      },
+    )
+
+    app.post(
+      '/v2/storage/data-tests',
+      {
+        config: { operation: 'dataTests.create', summary: 'Create a data test of a table', needs: 'bucketWrite' },
+        schema: { body: NewTest, response: { 201: TestView } },
+      },
+      async (req, reply) => {
+        const { tableId, ...input } = req.body
+        return reply.code(201).send(testView(await tests.create(scopeOf(req), tableId, input, req.origin)))
+      },
+    )
+
+    app.get(
+      '/v2/storage/data-tests/:testId',
+      {
+        config: { operation: 'dataTests.get', summary: 'A data test', needs: 'bucketRead' },
+        schema: { params: ById, response: { 200: TestView } },
+      },
+      async (req) => testView(await tests.get(scopeOf(req), idOf(req.params.testId))),
+    )
+
+    app.put(
+      '/v2/storage/data-tests/:testId',
+      {
+        config: {
+          operation: 'dataTests.update',
+          summary: 'Change a data test; what is left out stays as it is',
+          needs: 'bucketWrite',
+        },
+        schema: { params: ById, body: ChangedTest, response: { 200: TestView } },
+      },
+      async (req) => testView(await tests.update(scopeOf(req), idOf(req.params.testId), req.body, req.origin)),
+    )
+
+    app.delete(
+      '/v2/storage/data-tests/:testId',
+      {
+        config: { operation: 'dataTests.remove', summary: 'Delete a data test', needs: 'bucketWrite' },
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await tests.remove(scopeOf(req), idOf(req.params.testId), req.origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/v2/storage/data-tested-tables',
+      {
+        config: { operation: 'dataTests.tables', summary: 'Ids of tables with enabled data tests', needs: 'bucketRead' },
+        schema: { response: { 200: Type.Array(Type.String()) } },
+      },
+      async (req) => [...(await tests.tablesTested(scopeOf(req)))],
+    )
+
+    app.post(
+      '/v2/storage/tables/:tableId/data-tests/run',
+      {
+        config: {
+          operation: 'dataTests.run',
+          summary: 'Run the data tests of a table on its current state, by a job whose results are the run',
+          needs: 'bucketRead',
+        },
+        schema: { params: ByTable, response: { 202: JobView } },
+      },
+      async (req, reply) => {
+        const job = await createJob(req, await tests.startRun(scopeOf(req), req.params.tableId))
+        return reply.code(202).send(jobView(job, req.baseUrl))
+      },
+    )
+
+    app.get(
+      '/v2/storage/tables/:tableId/data-tests/runs',
+      {
+        config: {
+          operation: 'dataTests.runs',
+          summary: 'Results of the data tests of a table, the newest run first; the last 100 are kept',
+          needs: 'bucketRead',
+        },
+        schema: {
+          params: ByTable,
+          querystring: Type.Object({ limit: Limit(100, 10), offset: Offset }),
+          response: { 200: Type.Array(RunView) },
+        },
+      },
+      async (req) => {
+        const { limit = 10, offset = 0 } = req.query
+        return (await tests.listRuns(scopeOf(req), req.params.tableId, { limit, offset })).map(runView)
+      },
+    )
+  }
+}
+
+function idOf(text: string): number {
+  if (!/^[0-9]{1,15}$/.test(text)) throw new PlatformError('storage.dataTests.notFound', { id: text.slice(0, 60) })
+  return Number(text)
+}
+
+const testView = (test: DataTestRecord) => ({
+  id: String(test.id),
+  branchId: String(test.branchId),
+  tableId: test.tableId,
+  name: test.name,
+  type: test.rule.type,
+  parameters: parametersOf(test.rule),
+  severity: test.severity,
+  description: test.description,
+  isEnabled: test.isEnabled,
+  creatorToken: { ...test.creator },
+  created: test.createdAt.toISOString(),
+  updated: test.updatedAt.toISOString(),
+})

@@ -127,6 +127,8 @@ export interface TableLoad {
   readonly modifications: 'none' | 'non-destructive' | 'all' | undefined
   readonly deduplication: 'insert' | 'upsert' | undefined
   readonly deleteWhere: readonly DeleteRule[]
+  /** One of `columns` that is not stored: true in rows that leave the table by their key. */
+  readonly deletedColumn?: string | undefined
   readonly metadata: readonly { readonly key: string; readonly value: string }[]
   readonly columnMetadata: Readonly<Record<string, readonly { readonly key: string; readonly value: string }[]>>
   readonly description: string | undefined

@@ -308,3 +308,40 @@ test('every object a snapshot names exists, and a load leaves no other', async (
   const referenced = [...new Set([...referencedKeys(first.snapshot), ...referencedKeys(second.snapshot)])]
   assert.deepEqual((await tables.keys(prefix)).map((name) => prefix + name).sort(), referenced.sort())
 })
+
+test('rows that the file marks as deleted leave the table by their key, and the last row of a key wins', async () => {
+  for (const typed of [false, true]) {
+    const columns = [{ name: 'id' }, { name: 'name' }]
+    const empty = emptySnapshot(columns, { primaryKey: ['id'], typed })
+    const first = await tables.load('id,name\n1,a\n2,b\n3,c\n4,d\n5,e\n', { snapshot: empty })
+    const changes = 'id,name,gone\n1,a,true\n2,B,false\n6,f,\n6,f,1\n7,g,true\n7,G,0\n5,e,false\n8,,true\n'
+    const request = { mode: 'incremental', deletedColumn: 'gone' } as const
+    const { snapshot, ...counts } = await tables.load(changes, { ...request, snapshot: first.snapshot })
+    assert.deepEqual((await tables.rows(snapshot)).sort(), [
+      ['2', 'B'],
+      ['3', 'c'],
+      ['4', 'd'],
+      ['5', 'e'],
+      ['7', 'G'],
+    ])
+    assert.deepEqual(
+      [
+        counts.rowsInFile,
+        counts.rowsWritten,
+        counts.rowsReplaced,
+        counts.rowsUnchanged,
+        counts.rowsDuplicate,
+        counts.rowsDeleted,
+      ],
+      [8, 2, 1, 1, 2, 1],
+    )
+    assert.deepEqual(
+      snapshot.columns.map(({ name }) => name),
+      ['id', 'name'],
+    )
+    const added = addColumn(snapshot, { name: 'later' }) // it takes the number that the mark had
+    assert.deepEqual((await tables.rows(added)).map(([, , later]) => later ?? '').join(''), '')
+    const whole = await tables.load('id,name,gone\n1,a,false\n1,a,true\n2,b,false\n', { deletedColumn: 'gone', snapshot })
+    assert.deepEqual(await tables.rows(whole.snapshot), [['2', 'b']])
+  }
+})

@@ -4,13 +4,22 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { allOrFirstFailure } from '../../kit/all-or-first-failure.ts'
+import { defined } from '../../kit/defined.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { InflateLimits, LocalSlice } from './csv/csv-bytes.ts'
 import { checkDialect } from './csv/csv-dialect.ts'
 import { type FinishedFile, newKey, type ObjectFiles } from './object-files.ts'
 import { type LocalPaths, pathOf } from './relation.ts'
 import { applyChange } from './segment-change.ts'
-import { columnNamed, LOAD_TIME_COLUMN, referencedKeys, type Segment, type TableSnapshot, truncate } from './snapshot.ts'
+import {
+  type Column,
+  columnNamed,
+  LOAD_TIME_COLUMN,
+  referencedKeys,
+  type Segment,
+  type TableSnapshot,
+  truncate,
+} from './snapshot.ts'
 import type { CsvSlice, CsvSource, ForeignFile, LoadRequest, LoadResult, RunOptions, StoredFile } from './table-engine.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { LoadedSegment, ResolvedKeys } from './worker-protocol.ts'
@@ -33,7 +42,7 @@ interface Written extends LoadedSegment, FinishedFile {
   readonly isStored?: true
 }
 
-const NOTHING_RESOLVED: ResolvedKeys = { existing: {}, fresh: {}, replaced: 0, unchanged: 0, duplicate: 0 }
+const NOTHING_RESOLVED: ResolvedKeys = { existing: {}, fresh: {}, replaced: 0, unchanged: 0, duplicate: 0, deleted: 0, marked: 0 }
 
 export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions): Promise<LoadResult> {
   const { snapshot, source } = request
@@ -55,15 +64,16 @@ export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions
         keyed && fresh.length > 0 ? await resolve(deps, request, { before, fresh, local, workDir: dir }, run) : NOTHING_RESOLVED
       const segments = await publish(deps, request, before, fresh, resolved)
       const rowsInFile = sum(written, (s) => s.rows)
-      const { replaced, unchanged, duplicate } = resolved
+      const { replaced, unchanged, duplicate, deleted, marked } = resolved
       return {
         snapshot: { ...snapshot, segments },
         rowsInFile,
         bytesInFile: sum(written, (s) => s.csvBytes),
-        rowsWritten: rowsInFile - duplicate - unchanged,
+        rowsWritten: rowsInFile - duplicate - unchanged - marked,
         rowsReplaced: replaced,
         rowsUnchanged: unchanged,
         rowsDuplicate: duplicate,
+        rowsDeleted: deleted,
       }
     }),
   )
@@ -126,7 +136,8 @@ async function writeSegments(
   const { snapshot, source, skipLines, fileColumns, loadedAt, nullValues = [''], bareEmptyIsNull = false } = request
   const { limits, maxRowBytes } = deps
   const dialect = checkDialect(source.dialect)
-  const table = { ...snapshot, segments: [] }
+  const mark = deletedMark(request)
+  const table = { ...snapshot, columns: mark ? [...snapshot.columns, mark] : snapshot.columns, segments: [] }
   const job = {
     kind: 'loadSlices',
     snapshot: table,
@@ -157,14 +168,22 @@ interface ToResolve {
   readonly workDir: string
 }
 
+/** Beside the columns of the table while the load is prepared; the segments that join the table do not have it. */
+const deletedMark = ({ deletedColumn, snapshot }: LoadRequest): Column | undefined =>
+  deletedColumn === undefined
+    ? undefined
+    : { fieldId: snapshot.nextFieldId, name: deletedColumn, type: snapshot.typed ? 'BOOLEAN' : 'STRING', nullable: true }
+
 function resolve(
   { pool, uriPrefix }: LoadDeps,
-  { mode, fileColumns, loadedAt }: LoadRequest,
+  request: LoadRequest,
   { before, fresh, local, workDir }: ToResolve,
   run: RunOptions,
 ): Promise<ResolvedKeys> {
+  const { mode, fileColumns, loadedAt } = request
   const job = {
     kind: 'resolveKeys',
+    ...defined({ deletedMark: deletedMark(request) }),
     snapshot: before,
     incremental: mode === 'incremental' && before.segments.length > 0,
     keepUnchanged: !fileColumns.includes(LOAD_TIME_COLUMN),
@@ -212,7 +231,7 @@ export function localSlice(slice: CsvSlice, local: LocalPaths): LocalSlice {
   return { path, gzip: slice.gzip, name: slice.name ?? slice.key }
 }
 
-function checkFileColumns({ fileColumns, snapshot, source }: LoadRequest, maxColumns: number): void {
+function checkFileColumns({ fileColumns, snapshot, source, deletedColumn }: LoadRequest, maxColumns: number): void {
   const [first] = 'stored' in source ? source.stored : source.slices
   const file = first?.name ?? 'the file'
   if (fileColumns.length > maxColumns)
@@ -220,7 +239,7 @@ function checkFileColumns({ fileColumns, snapshot, source }: LoadRequest, maxCol
   const seen = new Set<string>()
   for (const name of fileColumns) {
     if (name === null) continue
-    if (name !== LOAD_TIME_COLUMN) columnNamed(snapshot, name)
+    if (name !== LOAD_TIME_COLUMN && name !== deletedColumn) columnNamed(snapshot, name)
     if (seen.has(name)) throw new PlatformError('storage.tables.columnAlreadyExists', { column: name })
     seen.add(name)
   }

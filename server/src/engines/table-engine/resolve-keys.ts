@@ -2,6 +2,7 @@
 // columns only, which positions die:
 //  - a row of the load whose key comes again later in the load (the last one wins),
 //  - a row of the table whose key the load brings,
+//  - a row of the load that is marked as deleted, and rows of the table with its key,
 //  - except where the load brings exactly the same row: then the new one dies, and the old one keeps its load time.
 // Everything is hash aggregation and hash joins, which spill to disk; nothing is sorted or windowed over the whole table.
 
@@ -24,24 +25,28 @@ const REWRITE_SHARE = 0.25
 export async function resolveKeys(db: Database, job: ResolveKeysJob): Promise<ResolvedKeys> {
   const keys = job.snapshot.primaryKey.map((id) => columnById(job.snapshot, id))
   const names = keys.map((c) => fieldName(c.fieldId)).join(', ')
-  const freshKeys = freshRows(job, keys)
+  const { deletedMark: mark } = job
+  const freshKeys = freshRows(job, mark ? [...keys, mark] : keys)
+  const isGone = mark ? `lower(arg_max(${fieldName(mark.fieldId)}, place)::VARCHAR) IN ('true', '1')` : 'false'
 
   // A full load only needs the keys that repeat; an incremental one looks every key up in the table.
-  const having = job.incremental ? '' : 'HAVING count(*) > 1'
+  const having = job.incremental || mark ? '' : 'HAVING count(*) > 1'
   await db.run(
-    `CREATE TEMP TABLE latest AS SELECT ${names}, max(place) AS place, count(*) AS n FROM (${freshKeys}) GROUP BY ${names} ${having}`,
+    `CREATE TEMP TABLE latest AS SELECT ${names}, max(place) AS place, count(*) AS n, coalesce(${isGone}, false) AS gone FROM (${freshKeys}) GROUP BY ${names} ${having}`,
   )
   await db.run(
     `CREATE TEMP TABLE dead AS SELECT f.place FROM (${freshKeys}) f JOIN (FROM latest WHERE n > 1) l USING (${names}) WHERE f.place < l.place`,
   )
   const duplicate = await countOf(db, 'dead')
-  const old = job.incremental ? await resolveExisting(db, job, keys) : { existing: {}, replaced: 0 }
+  if (mark) await db.run('INSERT INTO dead SELECT place FROM latest WHERE gone')
+  const marked = (await countOf(db, 'dead')) - duplicate
+  const old = job.incremental ? await resolveExisting(db, job, keys) : { existing: {}, replaced: 0, deleted: 0 }
   const fresh: Record<string, SegmentChange> = {}
   for (const [i, segment] of job.fresh.entries()) {
     const change = await settleFresh(db, job, segment, i)
     if (change) fresh[segment.key] = change
   }
-  return { ...old, fresh, unchanged: (await countOf(db, 'dead')) - duplicate, duplicate }
+  return { ...old, fresh, unchanged: (await countOf(db, 'dead')) - duplicate - marked, duplicate, marked }
 }
 
 const freshRows = (job: ResolveKeysJob, columns: readonly Column[]): string => {
@@ -61,7 +66,7 @@ async function resolveExisting(
   db: Database,
   job: ResolveKeysJob,
   keys: readonly Column[],
-): Promise<Pick<ResolvedKeys, 'existing' | 'replaced'>> {
+): Promise<Pick<ResolvedKeys, 'existing' | 'replaced' | 'deleted'>> {
   await findHits(db, job, keys)
   if (job.keepUnchanged) {
     await findUnchanged(db, job, keys)
@@ -82,7 +87,8 @@ async function resolveExisting(
       path,
     )
   }
-  return { existing, replaced: counts.reduce((sum, [, count]) => sum + Number(count), 0) }
+  const deleted = job.deletedMark ? await countOf(db, '(SELECT 1 FROM hit JOIN (FROM latest WHERE gone) USING (place))') : 0
+  return { existing, replaced: counts.reduce((sum, [, count]) => sum + Number(count), 0) - deleted, deleted }
 }
 
 /** `hit`: live rows of the table whose key the load brings, as segment number and position, each with the place of its successor. */
@@ -106,7 +112,7 @@ async function findHits(db: Database, job: ResolveKeysJob, keys: readonly Column
  * change are mostly found out by the first column or two, so the wide ones are rarely read.
  */
 async function findUnchanged(db: Database, job: ResolveKeysJob, keys: readonly Column[]): Promise<void> {
-  await db.run('CREATE TEMP TABLE same AS FROM hit')
+  await db.run('CREATE TEMP TABLE same AS FROM hit ANTI JOIN dead USING (place)') // what a mark deletes is not compared
   const keyIds = new Set(keys.map((c) => c.fieldId))
   const others = job.snapshot.columns.filter((c) => !keyIds.has(c.fieldId))
   const largest = job.snapshot.segments.toSorted((a, b) => b.bytes - a.bytes)[0]
@@ -163,10 +169,11 @@ async function settleFresh(
 ): Promise<SegmentChange | null> {
   const positions = `SELECT DISTINCT place & ${POSITION_MASK} AS pos FROM dead WHERE place >> 40 = ${index}`
   const rows = await countOf(db, `(${positions})`)
-  if (rows === 0) return null
+  if (rows === 0 && !job.deletedMark) return null
   if (rows === segment.rows) return { kind: 'gone' }
   const path = join(job.workDir, `new-${index}.parquet`)
-  if (rows / segment.rows <= REWRITE_SHARE) {
+  // With a mark it is always written again, without the mark.
+  if (rows / segment.rows <= REWRITE_SHARE && !job.deletedMark) {
     await db.run(copyToDeleteFile(positions, `${job.uriPrefix}${segment.key}`, path))
     return { kind: 'deletes', path, rows, bytes: (await stat(path)).size, uriPrefix: job.uriPrefix }
   }

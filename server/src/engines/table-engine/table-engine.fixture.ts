@@ -99,7 +99,7 @@ export async function startTables(settings: TableEngineSettings = {}): Promise<T
     }
     const source = { slices, ...(options.dialect ? { dialect: options.dialect } : {}) }
     const header = options.fileColumns ?? options.columns ?? (await engine.readHeader(source))
-    const named = header.filter((name) => name !== null && name !== '_timestamp') as string[] // null and _timestamp are no columns
+    const named = header.filter((name) => name !== null && name !== '_timestamp' && name !== options.deletedColumn) as string[] // these are no columns
     const before =
       options.snapshot ??
       emptySnapshot(

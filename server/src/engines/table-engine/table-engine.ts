@@ -156,6 +156,8 @@ export interface LoadRequest {
    * Columns that the file brings anew are added by the caller first: `addColumn`.
    */
   readonly fileColumns: readonly (string | null)[]
+  /** The field of the file that marks rows which leave the table by their key; not a column of the table, which must have a primary key. */
+  readonly deletedColumn?: string
   /** Lines to pass over at the start of every slice: 1 for a header, 0 for none. */
   readonly skipLines: number
   /** Typed tables: values that mean null. Default `['']`; `[]` for none. Untyped tables have no nulls. */
@@ -183,6 +185,8 @@ export interface LoadResult {
   readonly rowsUnchanged: number
   /** Rows of the file with the key of a later row of the file. */
   readonly rowsDuplicate: number
+  /** Rows of the table that a row of the file marked as deleted. */
+  readonly rowsDeleted: number
 }
 
 // ---------------------------------------------------------------------------------------------------------------------- queries

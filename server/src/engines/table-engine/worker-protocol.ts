@@ -6,7 +6,7 @@ import type { InflateLimits, LocalSlice } from './csv/csv-bytes.ts'
 import type { DialectBytes } from './csv/csv-dialect.ts'
 import type { FileFormat } from './file-format.ts'
 import type { LocalPaths } from './relation.ts'
-import type { DeleteFile, Segment, TableSnapshot } from './snapshot.ts'
+import type { Column, DeleteFile, Segment, TableSnapshot } from './snapshot.ts'
 import type {
   CheckFilesRequest,
   DeleteRowsRequest,
@@ -72,6 +72,8 @@ export interface ResolveKeysJob {
   readonly incremental: boolean
   /** Keep the old row (and its load time) where the new one is the same. */
   readonly keepUnchanged: boolean
+  /** A column of the fresh segments only: true in rows that are not added, and whose key leaves the table. */
+  readonly deletedMark?: Column
   readonly fresh: readonly FreshSegment[]
   readonly local: LocalPaths
   readonly workDir: string
@@ -93,6 +95,9 @@ export interface ResolvedKeys {
   readonly replaced: number
   readonly unchanged: number
   readonly duplicate: number
+  /** Rows of the table that left it, and rows of the load that said so. */
+  readonly deleted: number
+  readonly marked: number
 }
 
 /** What becomes of a segment. */

@@ -86,6 +86,7 @@ const TABLE_RESULT = {
   delete_where_column: optional(Text),
   delete_where_values: optional(Texts),
   delete_where_operator: optional(Type.Union([Type.Literal('eq'), Type.Literal('ne'), Type.Literal('')])),
+  deleted_rows_column: optional(Text),
   delimiter: optional(Text),
   enclosure: optional(Text),
   deduplication_strategy: optional(oneOf('insert', 'upsert')),

@@ -293,3 +293,15 @@ test('empty mappings of PHP clients are empty', () => {
   for (const storage of [undefined, [], {}, { input: [] }, { input: { tables: [] }, output: [] }])
     assert.deepEqual(readMapping(storage).inputTables, [])
 })
+
+test('a column that marks deleted rows is a field of the file and not a column of the table', () => {
+  const schema = ['id', 'gone'].map((name) => ({ name, data_type: { base: { type: 'STRING' } } }))
+  const manifest = { schema, has_header: false, deleted_rows_column: 'gone' }
+  const context = { ...CONTEXT, dataTypesSupport: 'authoritative' } as const
+  const [load] = plan([result('a.csv', { manifest })], undefined, context).loads
+  assert.deepEqual([load?.columns, load?.schema?.map(({ name }) => name), load?.deletedColumn], [['id', 'gone'], ['id'], 'gone'])
+  refused(
+    () => plan([result('a.csv', { manifest: { deleted_rows_column: 'lost' } })]),
+    /"lost", which is not a column of the file/,
+  )
+})

@@ -130,6 +130,9 @@ function planTable(
   const nameOf = (column: string): string => names.get(column) ?? column
   const key = merged.primary_key ?? (schema ? schema.filter((column) => column.primary_key).map(({ name }) => name) : undefined)
   const rules = planDeletes(result.name, merged, context.now)
+  const mark = merged.deleted_rows_column || undefined
+  if (mark !== undefined && !given.includes(mark))
+    throw failure(`the manifest of ${result.name} names the deleted_rows_column "${mark}", which is not a column of the file`)
   return {
     source: result.name,
     destination: destinationOf(result, entry, mapping, context, warnings),
@@ -142,11 +145,14 @@ function planTable(
     delimiter: merged.delimiter ?? ',',
     enclosure: merged.enclosure ?? '"',
     schema:
-      schema && context.dataTypesSupport === 'authoritative' ? schema.map((column) => columnSchema(column, nameOf)) : undefined,
+      schema && context.dataTypesSupport === 'authoritative'
+        ? schema.filter(({ name }) => name !== mark).map((column) => columnSchema(column, nameOf))
+        : undefined,
     nullValues: merged.treat_values_as_null ?? mapping.nullValues,
     modifications: mapping.tableModifications,
     deduplication: merged.deduplication_strategy ?? undefined,
     deleteWhere: rules.rules,
+    deletedColumn: mark && nameOf(mark),
     deferredFilters: rules.deferred,
     metadata: [...textEntries(merged.metadata), ...objectEntries(merged.table_metadata)],
     columnMetadata: columnMetadataOf(merged, nameOf, context.dataTypesSupport),

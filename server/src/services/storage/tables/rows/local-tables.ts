@@ -59,6 +59,8 @@ export interface LocalLoad {
   /** Texts that become null in columns of typed tables; default the empty one. */
   readonly nullValues?: readonly string[] | undefined
   readonly rules?: LoadRules
+  /** A field of the files that is not a column: true in rows that leave the table by their key. */
+  readonly deletedColumn?: string
   readonly metadata?: readonly LoadMetadata[]
 }
 
@@ -267,12 +269,13 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
   }
 
   /** What a load into a new table and one into an old table have in common. */
-  const loadOptions = ({ csv = {}, types, nullValues, rules }: LocalLoad) => ({
+  const loadOptions = ({ csv = {}, types, nullValues, rules, deletedColumn }: LocalLoad) => ({
     source: { type: 'local' } as const,
     csv,
     ...(types && { types }),
     ...(nullValues && { nullValues }),
     ...(rules && { rules }),
+    ...(deletedColumn !== undefined && { deletedColumn: columnNameFrom(deletedColumn) }),
   })
 
   function jobOf(first: Target, targets: readonly Target[]): NewStorageJob {

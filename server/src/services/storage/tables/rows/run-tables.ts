@@ -192,6 +192,7 @@ async function localLoad(load: TableLoad, backend: string | undefined): Promise<
     })),
     types: types && types.length > 0 ? types : undefined,
     nullValues: load.nullValues,
+    ...defined({ deletedColumn: load.deletedColumn }),
     rules: {
       ...(load.modifications && { modifications: load.modifications }),
       ...(load.deduplication && { deduplication: load.deduplication }),

@@ -87,6 +87,7 @@ export interface CreateInput {
   readonly types?: readonly TypedColumn[]
   readonly nullValues?: readonly string[]
   readonly rules?: LoadRules
+  readonly deletedColumn?: string
 }
 
 export interface ImportInput {
@@ -103,6 +104,8 @@ export interface ImportInput {
   /** Types of columns by name, for a typed table: those it has must agree, those it lacks are added. */
   readonly types?: readonly TypedColumn[]
   readonly rules?: LoadRules
+  /** A field of the file that is not a column: true in rows that leave the table by their key. */
+  readonly deletedColumn?: string
 }
 
 /** The bytes of a load. */
@@ -257,10 +260,12 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
   async function prepareCreate(run: LoadRun, input: CreateInput, source: OpenSource): Promise<PreparedLoad> {
     const header = await headerOf(source, input.csv, run.signal)
     if (!header) throw new PlatformError('storage.tables.validation.noColumns', { file: source.name })
-    const columns = columnNamesFrom(header)
+    const fileColumns = columnNamesFrom(header)
+    const columns = fileColumns.filter((name) => name !== input.deletedColumn)
     checkPrimaryKey(input.primaryKey, columns)
     const bucket = await bucketOf(input, run.job.projectId)
     const tableId = `${bucket.id}.${input.name}`
+    checkDeletedColumn(tableId, input, fileColumns, input.primaryKey)
     checkDeduplication(tableId, input.primaryKey, input.rules?.deduplication)
     for (const { column } of input.types ?? []) checkDefault(column)
     const typeOf = (name: string) => input.types?.find(({ column }) => column.name === name)?.column ?? { name }
@@ -269,7 +274,8 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
         snapshot: emptySnapshot(columns.map(typeOf), { primaryKey: input.primaryKey, typed: input.types !== undefined }),
         mode: 'full',
         source: rowsOf(source, input.csv),
-        fileColumns: columns,
+        fileColumns,
+        ...defined({ deletedColumn: input.deletedColumn }),
         skipLines: await headerLines(run.signal, input, source),
         ...(input.nullValues && { nullValues: input.nullValues, bareEmptyIsNull: input.source.type === 'file' }),
         loadedAt: clock.now().getTime(),
@@ -351,6 +357,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     checkRules(table.id, before, plan.snapshot, primaryKey, input.rules ?? {})
     const changes = describeChanges(before, plan.snapshot, await parts.backendName(run.job.projectId))
     const { snapshot, warnings } = await stateToLoadInto(run, { ...input, primaryKey }, table, plan.snapshot)
+    checkDeletedColumn(table.id, input, plan.fileColumns, primaryKeyNames(snapshot))
     const loaded = await engine.load(
       {
         snapshot,
@@ -358,6 +365,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
         source: rowsOf(source, input.csv),
         fileColumns: plan.fileColumns,
         skipLines: plan.skipLines,
+        ...defined({ deletedColumn: input.deletedColumn }),
         ...(input.nullValues && { nullValues: input.nullValues, bareEmptyIsNull: input.source.type === 'file' }),
         loadedAt: clock.now().getTime(),
         keyPrefix: keyPrefixOf(run.job.projectId, table.data.key),
@@ -473,7 +481,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     const missing = names.filter((name) => !ofFile.has(name) && !(isNamed && mayStayEmpty(snapshot, name)))
     if (keep && !fileColumns.includes(keep)) missing.push(keep)
     if (missing.length > 0) throw columnsNotMatch(missing, names, source.name, input.csv)
-    const added = fileColumns.filter((name) => !ofTable.has(name) && name !== LOAD_TIME_COLUMN)
+    const added = fileColumns.filter((name) => !ofTable.has(name) && name !== LOAD_TIME_COLUMN && name !== input.deletedColumn)
     if (isNamed && !withoutHeaders && added.length > 0)
       throw new PlatformError('storage.invalidColumns', { columns: quoted(added), known: quoted(names) })
     if (names.length + added.length > MAX_COLUMNS)
@@ -561,6 +569,23 @@ export function checkPrimaryKey(primaryKey: readonly string[], columns: readonly
     })
 }
 
+/** Rows leave the table by their key, so it must have one; and what marks them must not be a column of the table. */
+function checkDeletedColumn(
+  table: string,
+  { deletedColumn }: Pick<ImportInput, 'deletedColumn'>,
+  fileColumns: readonly string[],
+  primaryKey: readonly string[],
+): void {
+  if (deletedColumn === undefined) return
+  const refuse = (reason: string): never => {
+    throw new PlatformError('storage.tables.validation', { reason })
+  }
+  if (!fileColumns.includes(deletedColumn))
+    refuse(`The file for the table ${table} has no column "${deletedColumn}", which should mark deleted rows.`)
+  if (primaryKey.length === 0)
+    refuse(`The table ${table} has no primary key, so rows marked by "${deletedColumn}" cannot be deleted. Set a primary key.`)
+}
+
 /** A full load gives the table the order of the file's header (spec storage 2.5.5). */
 function inOrderOf(fileColumns: readonly string[], snapshot: TableSnapshot): TableSnapshot {
   const placeOf = new Map(fileColumns.map((name, at) => [name, at]))
@@ -616,7 +641,7 @@ function importEvent(
   { source, loaded, columns }: { readonly source: OpenSource; readonly loaded: LoadResult; readonly columns: readonly string[] },
 ): NewEvent {
   const { delimiter = ',', enclosure = '"', escapedBy = '' } = csv
-  const { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate } = loaded
+  const { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate, rowsDeleted } = loaded
   const params = {
     incremental,
     partial: false,
@@ -625,7 +650,7 @@ function importEvent(
     source: { name: source.name, isSliced: source.isSliced, ...from },
   }
   return tableEvent(table, 'storage.tableImportDone', params, {
-    results: { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate },
+    results: { rowsInFile, rowsWritten, rowsReplaced, rowsUnchanged, rowsDuplicate, ...(rowsDeleted > 0 && { rowsDeleted }) },
     performance: { inBytes: sourceBytes(source) },
     ...(source.attachment && { attachments: [source.attachment] }),
   })

@@ -36,7 +36,7 @@ const append = async (file: FileHandle, text: string): Promise<void> => {
 }
 
 /** An empty text is quoted: a line of nothing would be no row. */
-const cellOf = (value: string | null, nullMarker: string): string => {
+export const cellOf = (value: string | null, nullMarker: string): string => {
   if (value === null) return nullMarker
   return value === '' || /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value
 }

@@ -60,3 +60,11 @@ export function portAt(fields: Fields, name: string, place: string): number | un
     throw new UserError(`${place} must be a port: a whole number from 1 to 65535.`)
   return port
 }
+
+/** One of a few words; the first one is the default. */
+export function choiceAt<const T extends string>(fields: Fields, name: string, choices: readonly [T, ...T[]], place = name): T {
+  const value = textAt(fields, name, place) || choices[0]
+  const known = choices.find((one) => one === value)
+  if (!known) throw new UserError(`${place} must be ${choices.join(', ')}.`)
+  return known
+}

@@ -1,6 +1,7 @@
 // What one row of the configuration reads. Names are those of the public database extractors.
 
 import {
+  choiceAt,
   type Fields,
   flagAt,
   isEmpty,
@@ -33,12 +34,7 @@ const ROW_FIELDS = [
 export function readRow(parameters: Fields): RowSettings {
   refuseUnknown(parameters, ['db', ...ROW_FIELDS], 'parameters')
   const source = readSource(parameters)
-  const ownName = source.kind === 'table' ? source.table.name.replace(/[^A-Za-z0-9_-]/g, '_') : ''
-  const outputTable = textAt(parameters, 'outputTable', 'outputTable') || ownName
-  if (outputTable === '')
-    throw new UserError('outputTable is missing: the name of the table that the result of the query becomes.')
-  if (!/^[A-Za-z0-9_-]{1,96}$/.test(outputTable))
-    throw new UserError('outputTable must have letters, digits, underscores and dashes only, 96 at most.')
+  const outputTable = readOutputTable(parameters, source.kind === 'table' ? source.table.name : '', 'outputTable')
   const incrementalColumn = textAt(parameters, 'incrementalFetchingColumn', 'incrementalFetchingColumn') || undefined
   return {
     source,
@@ -46,19 +42,21 @@ export function readRow(parameters: Fields): RowSettings {
     primaryKey: listAt(parameters, 'primaryKey', 'primaryKey'),
     incremental: flagAt(parameters, 'incremental', 'incremental', incrementalColumn !== undefined),
     incrementalColumn,
-    invalidValues: readInvalidValues(parameters),
+    invalidValues: choiceAt(parameters, 'invalidValues', INVALID_VALUES),
     lookback: numberAt(parameters, 'incrementalFetchingLookback', 'incrementalFetchingLookback') ?? 0,
   }
 }
 
 /** What becomes of dates and numbers that no typed column can hold: the load fails, they are absent, or their columns become texts. */
-const INVALID_VALUES = ['fail', 'null', 'text'] as const
+export const INVALID_VALUES = ['fail', 'null', 'text'] as const
 
-function readInvalidValues(parameters: Fields): RowSettings['invalidValues'] {
-  const value = textAt(parameters, 'invalidValues', 'invalidValues') || 'fail'
-  const known = INVALID_VALUES.find((one) => one === value)
-  if (!known) throw new UserError(`invalidValues must be ${INVALID_VALUES.join(', ')}.`)
-  return known
+/** The name of the table in the project; default that of the table that is read. */
+export function readOutputTable(fields: Fields, ownName: string, place: string): string {
+  const outputTable = textAt(fields, 'outputTable', place) || ownName.replace(/[^A-Za-z0-9_-]/g, '_')
+  if (outputTable === '') throw new UserError(`${place} is missing: the name of the table that the result of the query becomes.`)
+  if (!/^[A-Za-z0-9_-]{1,96}$/.test(outputTable))
+    throw new UserError(`${place} must have letters, digits, underscores and dashes only, 96 at most.`)
+  return outputTable
 }
 
 /** Also for actions, which show a table before a row is saved. */

@@ -42,7 +42,7 @@ export async function extract(database: Database, row: RowSettings, dataDir: str
 }
 
 /** Types that some values of the database do not fit. */
-const withoutRange = (column: SourceColumn): SourceColumn =>
+export const withoutRange = (column: SourceColumn): SourceColumn =>
   ['DATE', 'TIMESTAMP', 'NUMERIC'].includes(column.base)
     ? { name: column.name, native: column.native, base: 'STRING', asText: 'invalidValues is "text"' }
     : column
@@ -83,9 +83,11 @@ interface Written {
   readonly primaryKey: readonly string[]
   readonly incremental: boolean
   readonly nullMarker: string
+  readonly deletedColumn?: string
 }
 
-function writeManifest(path: string, { columns, primaryKey, incremental, nullMarker }: Written): void {
+/** `deletedColumn`: the last field of the file, which marks rows that leave the table. */
+export function writeManifest(path: string, { columns, primaryKey, incremental, nullMarker, deletedColumn }: Written): void {
   const schema = columns.map(({ name, base, length }) => {
     const isKey = primaryKey.includes(name)
     return {
@@ -95,7 +97,14 @@ function writeManifest(path: string, { columns, primaryKey, incremental, nullMar
       ...(isKey && { primary_key: true }),
     }
   })
-  const manifest = { schema, has_header: false, incremental, treat_values_as_null: [nullMarker] }
+  const mark = deletedColumn === undefined ? [] : [{ name: deletedColumn, data_type: { base: { type: 'BOOLEAN' } } }]
+  const manifest = {
+    schema: [...schema, ...mark],
+    has_header: false,
+    incremental,
+    treat_values_as_null: [nullMarker],
+    ...(deletedColumn !== undefined && { deleted_rows_column: deletedColumn }),
+  }
   writeFileSync(`${path}.manifest`, JSON.stringify(manifest))
 }
 

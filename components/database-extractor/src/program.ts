@@ -14,10 +14,17 @@ import { openDatabase } from './open-database.ts'
 
 const ATTEMPTS = 4
 
+/** Two components, one program: they share the connection, the types and the actions. */
+const isCapture = process.env.KBC_COMPONENTID === 'platform.ex-database-changes'
+
 await runProgram({
   pointer: '/parameters/db',
   async run(program) {
     const { parameters, dataDir, log } = program
+    if (isCapture) {
+      const { runCapture } = await import('./capture/run-capture.ts')
+      return runCapture(program)
+    }
     const settings = readDatabase(parameters)
     const row = readRow(parameters)
     for (let attempt = 1; ; attempt++) {
@@ -31,7 +38,12 @@ await runProgram({
       }
     }
   },
-  act(name, program) {
+  async act(name, program) {
+    if (isCapture) {
+      const { captureAction } = await import('./capture/run-capture.ts')
+      const action = captureAction(name)
+      if (action) return action(program)
+    }
     const settings = readDatabase(program.parameters)
     const action = actionNamed(name)
     return withDatabase(settings, program, (database) => action(database, program.parameters))

@@ -33,6 +33,8 @@ if (init.status !== 0) fail(`initdb failed: ${init.error?.message ?? init.stderr
 const port = await freePort()
 // Tests look for wrong answers, not for lost power: nothing is synced.
 const settings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'max_connections=200', 'shared_buffers=64MB']
+// For tests of change capture.
+settings.push('wal_level=logical', 'max_replication_slots=50', 'max_wal_senders=50', 'wal_sender_timeout=3s')
 const server = spawn(
   join(binaries, 'bin', 'postgres'),
   ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...settings.flatMap((setting) => ['-c', setting])],

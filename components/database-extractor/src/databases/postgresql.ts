@@ -12,21 +12,30 @@ import type { BaseType, Database, Description, ListedTable, Range, Source, Sourc
 import { numericType } from './numeric-type.ts'
 import { chosen, relation, tableOf } from './statements.ts'
 
-export async function openPostgresql(settings: ServerSettings, way: Way): Promise<Database> {
-  const client = new pg.Client(postgresqlOptions(settings, way))
+/** A connection that writes every value in one way, whatever the server is set to. */
+export async function connectPostgresql(settings: ServerSettings, way: Way, more: pg.ClientConfig = {}): Promise<pg.Client> {
+  const client = new pg.Client({ ...postgresqlOptions(settings, way), ...more })
   client.on('error', () => {}) // the statement that runs fails with it
-  const ask = async (text: string, values: readonly unknown[] = []): Promise<pg.QueryArrayResult<(string | null)[]>> =>
-    client.query<(string | null)[]>({ text, values: [...values], rowMode: 'array' })
   try {
     await client.connect()
     await client.query(
       "set time zone 'UTC'; set datestyle to 'ISO'; set intervalstyle to 'iso_8601'; set client_encoding to 'UTF8'",
     )
-    await client.query('begin isolation level repeatable read read only')
   } catch (error) {
     way.close()
     throw error
   }
+  return client
+}
+
+export async function openPostgresql(settings: ServerSettings, way: Way): Promise<Database> {
+  const client = await connectPostgresql(settings, way)
+  const ask = async (text: string, values: readonly unknown[] = []): Promise<pg.QueryArrayResult<(string | null)[]>> =>
+    client.query<(string | null)[]>({ text, values: [...values], rowMode: 'array' })
+  await client.query('begin isolation level repeatable read read only').catch((error: unknown) => {
+    way.close()
+    throw error
+  })
 
   async function describe(source: Source): Promise<Description> {
     const { fields } = await ask(`select * from ${relation(source)} limit 0`)
@@ -99,8 +108,8 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
 }
 
 /** What the server writes for these would be read differently, or not at all. */
-function selected({ name, native, base }: SourceColumn, invalidAsNull: boolean): string {
-  const column = quoted(name)
+export function selected({ name, native, base }: SourceColumn, invalidAsNull: boolean, alias?: string): string {
+  const column = alias === undefined ? quoted(name) : `${alias}.${quoted(name)}`
   if (/^(geometry|geography)\b/.test(native)) return `ST_AsText(${column})`
   const value = /^timestamp(\(\d\))? with time zone$/.test(native) ? `${column} at time zone 'UTC'` : column
   if (!invalidAsNull) return value
@@ -129,7 +138,7 @@ const BASE: Readonly<Record<string, BaseType>> = {
   date: 'DATE',
 }
 
-function columnOf(name: string, native: string): SourceColumn {
+export function columnOf(name: string, native: string): SourceColumn {
   if (Object.hasOwn(BASE, native)) return { name, native, base: BASE[native]! } // just looked up
   if (/^timestamp/.test(native)) return { name, native, base: 'TIMESTAMP' }
   if (/^numeric\b(?!.*\[\])/.test(native)) return { name, native, ...numericType(native) }

@@ -3,6 +3,7 @@
 
 import type { ComponentDescription } from '../../../../../contract/component.ts'
 import dataApps from './builtin/data-apps.json' with { type: 'json' }
+import databaseChanges from './builtin/database-changes.json' with { type: 'json' }
 import databaseExtractor from './builtin/database-extractor.json' with { type: 'json' }
 import databaseWriter from './builtin/database-writer.json' with { type: 'json' }
 import flow from './builtin/flow.json' with { type: 'json' }
@@ -47,6 +48,7 @@ function pagesOf(id: string) {
 
 export const BUILTIN: readonly ComponentDescription[] = [
   dataApps,
+  databaseChanges,
   databaseExtractor,
   databaseWriter,
   flow,

@@ -130,9 +130,7 @@ function planTable(
   const nameOf = (column: string): string => names.get(column) ?? column
   const key = merged.primary_key ?? (schema ? schema.filter((column) => column.primary_key).map(({ name }) => name) : undefined)
   const rules = planDeletes(result.name, merged, context.now)
-  const mark = merged.deleted_rows_column || undefined
-  if (mark !== undefined && !given.includes(mark))
-    throw failure(`the manifest of ${result.name} names the deleted_rows_column "${mark}", which is not a column of the file`)
+  const mark = deletedMark(result.name, merged, given)
   return {
     source: result.name,
     destination: destinationOf(result, entry, mapping, context, warnings),
@@ -144,10 +142,7 @@ function planTable(
     primaryKey: key?.filter((column) => column !== '').map(nameOf),
     delimiter: merged.delimiter ?? ',',
     enclosure: merged.enclosure ?? '"',
-    schema:
-      schema && context.dataTypesSupport === 'authoritative'
-        ? schema.filter(({ name }) => name !== mark).map((column) => columnSchema(column, nameOf))
-        : undefined,
+    schema: typesOf(schema, mark, nameOf, context),
     nullValues: merged.treat_values_as_null ?? mapping.nullValues,
     modifications: mapping.tableModifications,
     deduplication: merged.deduplication_strategy ?? undefined,
@@ -166,6 +161,29 @@ function planTable(
     writeAlways: merged.write_always ?? false,
   }
 }
+
+/** The column that marks rows which leave the table: one of the file, and none of the table. */
+function deletedMark(
+  name: string,
+  { deleted_rows_column }: TableManifestContent,
+  columns: readonly string[],
+): string | undefined {
+  const mark = deleted_rows_column || undefined
+  if (mark !== undefined && !columns.includes(mark))
+    throw failure(`the manifest of ${name} names the deleted_rows_column "${mark}", which is not a column of the file`)
+  return mark
+}
+
+/** Types count only where the component says so. */
+const typesOf = (
+  schema: readonly SchemaColumn[] | undefined,
+  mark: string | undefined,
+  nameOf: (column: string) => string,
+  { dataTypesSupport }: OutputContext,
+): readonly ColumnSchema[] | undefined =>
+  dataTypesSupport === 'authoritative'
+    ? schema?.filter(({ name }) => name !== mark).map((column) => columnSchema(column, nameOf))
+    : undefined
 
 /** Defaults that are only assumed in a mapping do not override the manifest; lists by key are merged. */
 export function mergeResult(manifest: TableManifestContent, entry: TableOutputMapping | undefined): TableManifestContent {

@@ -1,0 +1,277 @@
+// One run: tables that are new or have another shape are read whole, in the snapshot of a slot; of the others the changes since the last run.
+//  (1) The position is part of the state, which is stored in one transaction with the rows.
+//  (2) The server is told of a position only by the next run, when it is stored. So nothing is lost, and what is read again has the same keys.
+//  (3) A table that was read whole takes only changes that were committed after its snapshot.
+
+import { randomBytes } from 'node:crypto'
+import { createWriteStream, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
+import type { EgressGuard } from '../../../../contract/egress-guard.ts'
+import { openWay } from '../../../connector-kit/src/database/connect.ts'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import type { Log } from '../../../http-extractor/src/log.ts'
+import type { SourceColumn } from '../databases/database.ts'
+import { connectPostgresql, selected } from '../databases/postgresql.ts'
+import { withoutRange, writeManifest } from '../extract.ts'
+import { type AppliedChanges, applyChanges } from './apply-changes.ts'
+import { type ChangeFile, createChangeFile } from './change-file.ts'
+import { positionFrom } from './pgoutput.ts'
+import { freeSlot, type KnownTable, needsSnapshot, type Place, placeToResume } from './place.ts'
+import { createSlot, streamChanges } from './replication.ts'
+import type { CaptureSettings } from './settings.ts'
+import {
+  type Ask,
+  askOf,
+  checkServer,
+  currentPosition,
+  ensurePublication,
+  nameOf,
+  rowsByKey,
+  serverIdentity,
+  shapeOf,
+  type TableShape,
+} from './source.ts'
+
+/** The column that marks rows in the file, and the one that flags them in the table. */
+const MARK = 'millrace_deleted_row'
+const FLAG = 'deleted_in_source'
+
+export interface CaptureRun {
+  readonly settings: CaptureSettings
+  readonly dataDir: string
+  readonly guard: EgressGuard
+  readonly log: Log
+}
+
+export async function capture(run: CaptureRun): Promise<void> {
+  const { settings } = run
+  const way = await openWay(settings.db, run.guard)
+  const client = await connectPostgresql(settings.db, way)
+  try {
+    await captureWith(run, client)
+  } finally {
+    await client.end().catch(() => {}) // it may be lost already
+    way.close()
+  }
+}
+
+async function captureWith(run: CaptureRun, client: pg.Client): Promise<void> {
+  const { settings, log, dataDir } = run
+  const ask = askOf(client)
+  await checkServer(ask)
+  const server = await serverIdentity(ask)
+  const last = await placeToResume(run, ask, server)
+  const shapes: TableShape[] = []
+  for (const table of settings.tables) shapes.push(withSettings(await shapeOf(ask, table), settings))
+  const publication = await ensurePublication(ask, settings.publication, settings.slot, shapes)
+  const fresh = shapes.filter((shape) => needsSnapshot(shape, last, settings, log))
+  mkdirSync(join(dataDir, 'out', 'tables'), { recursive: true })
+  const from = fresh.length > 0 || !last ? await readWhole(run, client, fresh, last) : undefined
+  const known = shapes.filter((shape) => !fresh.includes(shape))
+  const position = last
+    ? await readChanges(run, ask, { publication, shapes: known, last, upTo: await currentPosition(ask) })
+    : (from ?? '0/0') // the slot begins with the snapshot
+  const place: Place = {
+    ...{ slot: settings.slot, server, position, deletes: settings.deletes, invalidValues: settings.invalidValues },
+    tables: Object.fromEntries(
+      shapes.map((shape) => {
+        const { table, id, fileNode, key, columns } = shape
+        const begin = fresh.includes(shape) ? from : last?.tables[nameOf(table)]?.from
+        const dropped = droppedColumns(shape, last)
+        const kept = { id, fileNode, outputTable: table.outputTable, key, columns, dropped, from: begin ?? '0/0' }
+        return [nameOf(table), kept satisfies KnownTable]
+      }),
+    ),
+  }
+  writeFileSync(join(dataDir, 'out', 'state.json'), JSON.stringify({ changes: place }))
+  log.info(`Captured up to ${position} with the slot ${settings.slot}.`)
+}
+
+/** With what the settings make of types. */
+const withSettings = (shape: TableShape, { deletes, invalidValues }: CaptureSettings): TableShape => {
+  const full = nameOf(shape.table)
+  if (deletes === 'flag' && !shape.isWhole)
+    throw new UserError(
+      `deletes "flag" needs the whole row that was deleted. Run ALTER TABLE ${full} REPLICA IDENTITY FULL; or choose another setting.`,
+    )
+  if (deletes === 'flag' && shape.columns.some(({ name }) => name === FLAG))
+    throw new UserError(`${full} has a column "${FLAG}", which deletes "flag" adds. Choose another setting of deletes.`)
+  if (invalidValues !== 'text') return shape
+  return { ...shape, columns: shape.columns.map((column) => ({ ...column, ...withoutRange(column) })) }
+}
+
+const outputPath = ({ dataDir }: CaptureRun, { table }: TableShape): string =>
+  join(dataDir, 'out', 'tables', `${table.outputTable}.csv`)
+
+const newMarker = (): string => `\\N${randomBytes(3).toString('hex')}`
+
+/** Columns that a table had in an earlier run. They stay in the project, and rows have no value in them any more. */
+function droppedColumns({ table, columns }: TableShape, last: Place | undefined): readonly SourceColumn[] {
+  const known = last?.tables[nameOf(table)]
+  if (!known || known.outputTable !== table.outputTable) return []
+  return [...known.dropped, ...known.columns].filter(({ name }) => !columns.some((column) => column.name === name))
+}
+
+/** Columns of the table in the project, in the order of the file. */
+const storedColumns = ({ columns }: TableShape, { deletes }: CaptureSettings, dropped: readonly SourceColumn[]) => [
+  ...columns,
+  ...(deletes === 'flag' ? [{ name: FLAG, native: 'boolean', base: 'BOOLEAN' as const }] : []),
+  ...dropped,
+]
+
+/** Tables in the snapshot with which a slot begins. Answers its position. */
+async function readWhole(
+  run: CaptureRun,
+  client: pg.Client,
+  shapes: readonly TableShape[],
+  last: Place | undefined,
+): Promise<string> {
+  const { settings, log } = run
+  const isNewSlot = last === undefined
+  return withReplication(run, async (replication) => {
+    const name = isNewSlot ? settings.slot : `${settings.slot.slice(0, 50)}_${randomBytes(6).toString('hex')}`
+    const { position, snapshot } = await createSlot(replication, name, { isTemporary: !isNewSlot })
+    await client.query('begin isolation level repeatable read read only')
+    await client.query(`set transaction snapshot ${pg.escapeLiteral(snapshot)}`)
+    for (const shape of shapes) {
+      const path = outputPath(run, shape)
+      const nullMarker = newMarker()
+      const dropped = droppedColumns(shape, last)
+      const columns = storedColumns(shape, settings, dropped)
+      const select = shape.columns.map((column) => selected(column, settings.invalidValues === 'null'))
+      if (settings.deletes === 'flag') select.push('false')
+      select.push(...dropped.map(() => 'null'))
+      const rows = `select ${select.join(', ')} from ${nameOf(shape.table)}`
+      const copy = client.query(copyTo(`copy (${rows}) to stdout (format csv, null ${pg.escapeLiteral(nullMarker)})`))
+      await pipeline(copy, createWriteStream(path))
+      writeManifest(path, { columns, primaryKey: shape.key, incremental: false, nullMarker })
+      log.info(`Read ${copy.rowCount} ${copy.rowCount === 1 ? 'row' : 'rows'} of ${nameOf(shape.table)} whole.`)
+    }
+    await client.query('commit')
+    return position
+  })
+}
+
+interface ChangesToRead {
+  readonly publication: string
+  readonly shapes: readonly TableShape[]
+  readonly last: Place
+  readonly upTo: string
+}
+
+/** Answers the position after the last change that was read. */
+async function readChanges(run: CaptureRun, ask: Ask, { publication, shapes, last, upTo }: ChangesToRead): Promise<string> {
+  const { settings } = run
+  const nullMarker = newMarker()
+  const files = new Map<TableShape, ChangeFile>(
+    shapes.map((shape) => [shape, createChangeFile(outputPath(run, shape), nullMarker)]),
+  )
+  const applied = applyChanges({
+    shapes,
+    fileOf: (shape) => files.get(shape)!, // made for all of them just now
+    startOf: ({ table }) => positionFrom(last.tables[nameOf(table)]?.from ?? '0/0'),
+    settings,
+    droppedOf: (shape) => droppedColumns(shape, last).length,
+  })
+  let position = last.position
+  for (let isChanged = true; isChanged; ) {
+    const from = position
+    await freeSlot(ask, settings.slot)
+    position = await withReplication(run, (replication) =>
+      streamChanges(replication, {
+        slot: settings.slot,
+        publication,
+        confirmed: last.position,
+        from,
+        upTo,
+        onMessage: applied.take,
+      }),
+    )
+    isChanged = await isOldShape(run, ask, applied)
+  }
+  await readUnsent(ask, shapes, applied, settings)
+  const isMapped = mappedSources(run.dataDir)
+  for (const shape of shapes) finishFile(run, shape, files.get(shape)!, { nullMarker, isMapped, last }) // made above
+  return position
+}
+
+/** The stream has ended at rows of another shape. True: it is an older one of a table that has changed since, and can be passed over. */
+async function isOldShape({ log }: CaptureRun, ask: Ask, applied: AppliedChanges): Promise<boolean> {
+  const { unknownShape } = applied
+  if (!unknownShape) return false
+  const { shape, relation } = unknownShape
+  const now = await shapeOf(ask, shape.table)
+  const text = ({ id, columns }: TableShape) =>
+    JSON.stringify([id, columns.map(({ name, typeId, modifier }) => [name, typeId, modifier])])
+  if (text(now) !== text(shape)) {
+    log.info(`${nameOf(shape.table)} has changed while its changes were read. What follows is read by the next run.`)
+    return false
+  }
+  applied.accept(relation)
+  return true
+}
+
+/** How many rows are read by their keys with one statement. */
+const KEYS_AT_ONCE = 2000
+
+/** Rows with values that were not sent are read as they are now. A row that is gone was deleted since; that is among the next changes. */
+async function readUnsent(
+  ask: Ask,
+  shapes: readonly TableShape[],
+  applied: AppliedChanges,
+  { invalidValues }: CaptureSettings,
+): Promise<void> {
+  for (const shape of shapes) {
+    const keys = [...applied.unsentOf(shape)]
+    const select = shape.columns.map((column) => `(${selected(column, invalidValues === 'null', 't')})::text`)
+    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE)
+      for (const row of await rowsByKey(ask, shape, select, keys.slice(at, at + KEYS_AT_ONCE))) applied.write(shape, row)
+  }
+}
+
+function finishFile(
+  run: CaptureRun,
+  shape: TableShape,
+  file: ChangeFile,
+  {
+    nullMarker,
+    isMapped,
+    last,
+  }: { readonly nullMarker: string; readonly isMapped: (name: string) => boolean; readonly last: Place },
+): void {
+  const path = outputPath(run, shape)
+  const { isEmptied, hasChanges } = file
+  file.close()
+  if (!hasChanges && !isMapped(`${shape.table.outputTable}.csv`)) {
+    rmSync(path)
+    return
+  }
+  const columns = storedColumns(shape, run.settings, droppedColumns(shape, last))
+  writeManifest(path, { columns, primaryKey: shape.key, incremental: !isEmptied, nullMarker, deletedColumn: MARK })
+}
+
+/** An output mapping that names a file which is not there is an error. */
+function mappedSources(dataDir: string): (name: string) => boolean {
+  const { storage } = JSON.parse(readFileSync(join(dataDir, 'config.json'), 'utf8')) as {
+    readonly storage?: { readonly output?: { readonly tables?: readonly { readonly source?: string }[] } }
+  } // written by the platform
+  const sources = new Set(storage?.output?.tables?.map(({ source }) => source))
+  return (name) => sources.has(name)
+}
+
+/** A connection for the time of some work: one that streams can do nothing else. */
+async function withReplication<T>({ settings: { db }, guard }: CaptureRun, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const way = await openWay(db, guard)
+  const client = await connectPostgresql(db, way, { replication: 'database' } as pg.ClientConfig).catch((error: unknown) => {
+    if ((error as { code?: string }).code !== '42501') throw error
+    throw new UserError(`The user ${db.user} may not replicate. Run ALTER ROLE "${db.user}" REPLICATION; first.`, {}, error)
+  }) // `replication` is not among the types of pg
+  try {
+    return await work(client)
+  } finally {
+    way.close()
+  }
+}

@@ -1,0 +1,137 @@
+// Where the last run has ended, as the state keeps it, and whether the server still has what follows.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import type { Log } from '../../../http-extractor/src/log.ts'
+import type { SourceColumn } from '../databases/database.ts'
+import { positionFrom } from './pgoutput.ts'
+import type { CaptureSettings } from './settings.ts'
+import { type Ask, type CaptureColumn, dropSlot, nameOf, type SlotStatus, slotStatus, type TableShape } from './source.ts'
+
+/** What is kept of a table between runs. */
+export interface KnownTable {
+  readonly id: number
+  readonly fileNode: number
+  readonly outputTable: string
+  readonly key: readonly string[]
+  readonly columns: readonly CaptureColumn[]
+  /** Columns that the table in the project still has. */
+  readonly dropped: readonly SourceColumn[]
+  /** Changes before it are in the snapshot. */
+  readonly from: string
+}
+
+export interface Place {
+  readonly slot: string
+  readonly server: string
+  readonly position: string
+  readonly deletes: string
+  readonly invalidValues: string
+  readonly tables: Readonly<Record<string, KnownTable>>
+}
+
+/** Where the last run has ended; undefined: all tables are read whole, and a slot is made. */
+export async function placeToResume(
+  { settings, dataDir, log }: { readonly settings: CaptureSettings; readonly dataDir: string; readonly log: Log },
+  ask: Ask,
+  server: string,
+): Promise<Place | undefined> {
+  const { slot, onLostPosition, walWarningMb, walLimitMb } = settings
+  const last = readPlace(dataDir)
+  const status = await freeSlot(ask, slot)
+  if (!last || last.slot !== slot) {
+    if (!status) return undefined
+    if (status.plugin !== 'pgoutput')
+      throw new UserError(`The slot ${slot} exists and has the plugin ${status.plugin}. Choose another slotName.`)
+    log.warning(`The slot ${slot} is of a run that did not finish. It is made again.`)
+    await dropSlot(ask, slot)
+    return undefined
+  }
+  const lost = reasonOfLoss(last, status, server, walLimitMb)
+  if (lost === undefined) {
+    const keptMb = Math.round((status?.keptBytes ?? 0) / 2 ** 20)
+    const text = `The server keeps ${keptMb} MB of WAL for the slot ${slot}.`
+    if (keptMb >= walWarningMb) log.warning(`${text} Run the capture more often, or it may run out of disk.`)
+    else log.info(text)
+    return last
+  }
+  if (onLostPosition === 'fail')
+    throw new UserError(
+      `${lost} Changes since the last run cannot be read. Set onLostPosition to "snapshot" to read the tables again, or reset the state.`,
+    )
+  log.warning(`${lost} All tables are read again.`)
+  if (status) await dropSlot(ask, slot)
+  return undefined
+}
+
+function reasonOfLoss(
+  last: Place,
+  status: SlotStatus | undefined,
+  server: string,
+  limitMb: number | undefined,
+): string | undefined {
+  const { slot } = last
+  if (last.server !== server) return 'The server or the database is not the one of the last run.'
+  if (!status) return `The slot ${slot} does not exist any more.`
+  if (status.isLost) return `The server has removed WAL that the slot ${slot} needs (max_slot_wal_keep_size).`
+  if (status.confirmed !== null && positionFrom(status.confirmed) > positionFrom(last.position))
+    return `The slot ${slot} is at ${status.confirmed}, after the last run, which ended at ${last.position}.`
+  if (limitMb !== undefined && status.keptBytes > limitMb * 2 ** 20)
+    return `The server keeps ${Math.round(status.keptBytes / 2 ** 20)} MB of WAL for the slot ${slot}, more than walLimitMb (${limitMb}).`
+  return undefined
+}
+
+/** A process that was killed may hold its slot until the server notices (wal_sender_timeout, a minute by default). */
+const BUSY_MS = 90_000
+
+/** The slot, once no other program uses it. */
+export async function freeSlot(ask: Ask, slot: string): Promise<SlotStatus | undefined> {
+  for (const end = Date.now() + BUSY_MS; ; ) {
+    const status = await slotStatus(ask, slot)
+    if (!status?.isActive) return status
+    if (Date.now() > end) throw new UserError(`The slot ${slot} is in use by another program. Run the job again later.`)
+    await wait(250)
+  }
+}
+
+/** A column that was added without a value for older rows is the only change that the stream tells by itself. */
+export function needsSnapshot(shape: TableShape, last: Place | undefined, settings: CaptureSettings, log: Log): boolean {
+  if (!last) return true
+  const full = nameOf(shape.table)
+  const known = last.tables[full]
+  const why = !known ? 'it is new here' : reasonToReadAgain(shape, known, last, settings)
+  if (why !== undefined) log.info(`${full} is read whole: ${why}.`)
+  return why !== undefined
+}
+
+function reasonToReadAgain(
+  { id, fileNode, key, columns, table }: TableShape,
+  known: KnownTable,
+  last: Place,
+  settings: CaptureSettings,
+): string | undefined {
+  if (known.id !== id) return 'it was made again'
+  if (known.outputTable !== table.outputTable) return 'its name in the project has changed'
+  if (last.deletes !== settings.deletes || last.invalidValues !== settings.invalidValues) return 'settings have changed'
+  if (known.key.join('\n') !== key.join('\n')) return 'its key has changed'
+  for (const column of columns) {
+    const before = known.columns.find(({ number }) => number === column.number)
+    if (!before) {
+      if (column.hasDefault || known.fileNode !== fileNode) return `the column "${column.name}" was added with values`
+    } else if (before.name !== column.name) return `the column "${before.name}" is now "${column.name}"`
+    else if (before.typeId !== column.typeId || before.modifier !== column.modifier)
+      return `the type of the column "${column.name}" has changed`
+  }
+  return undefined
+}
+
+function readPlace(dataDir: string): Place | undefined {
+  try {
+    const state = JSON.parse(readFileSync(join(dataDir, 'in', 'state.json'), 'utf8')) as { readonly changes?: Place } | []
+    return Array.isArray(state) ? undefined : state.changes
+  } catch {
+    return undefined // the first run
+  }
+}

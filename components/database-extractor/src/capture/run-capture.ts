@@ -1,0 +1,71 @@
+// The change capture as a part of the program: a run, which is tried again when a connection is lost, and its sync actions.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import { openWay } from '../../../connector-kit/src/database/connect.ts'
+import { explained, isLostConnection } from '../../../connector-kit/src/database/explain.ts'
+import type { Program } from '../../../connector-kit/src/program.ts'
+import { UserError } from '../../../http-extractor/src/errors.ts'
+import { connectPostgresql } from '../databases/postgresql.ts'
+import { capture } from './capture.ts'
+import { type CaptureSettings, readCapture } from './settings.ts'
+import { type Ask, askOf, checkServer, dropSlot, listSlots, shapeOf, slotStatus } from './source.ts'
+
+const ATTEMPTS = 4
+
+/** Nothing of a run is stored before it ends, so that it can begin again. */
+export async function runCapture({ parameters, dataDir, guard, log }: Program): Promise<void> {
+  const settings = readCapture(parameters, process.env)
+  if (settings.slot === '') throw new UserError('slotName is missing. A job without a stored configuration needs one.')
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await capture({ settings, dataDir, guard, log })
+    } catch (error) {
+      const cause = error instanceof UserError ? error.cause : error
+      if (attempt === ATTEMPTS || !isLostConnection(cause)) throw explained(error, settings.db)
+      log.warning(`The connection was lost; the run begins again (attempt ${attempt + 1} of ${ATTEMPTS}).`)
+      await wait(1000 * 2 ** attempt)
+    }
+  }
+}
+
+type Action = (ask: Ask, settings: CaptureSettings) => Promise<unknown>
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  /** Everything that a run needs of the server. */
+  async testConnection(ask, { tables }) {
+    await checkServer(ask)
+    for (const table of tables) await shapeOf(ask, table)
+    return { status: 'success' }
+  },
+  listSlots: async (ask) => ({ status: 'success', slots: await listSlots(ask) }),
+  /** Before a configuration is deleted: a slot that is not read keeps WAL on the server. */
+  async removeSlot(ask, { slot }) {
+    if (slot === '') throw new UserError('slotName is missing: the slot to remove. The action listSlots shows their names.')
+    const status = await slotStatus(ask, slot)
+    if (status?.isActive) throw new UserError(`The slot ${slot} is in use. Stop the job that uses it first.`)
+    if (status) await dropSlot(ask, slot)
+    return { status: 'success', slot, removed: status !== undefined }
+  },
+}
+
+/** Undefined: an action that the extractor has, too. */
+export function captureAction(name: string): ((program: Program) => Promise<unknown>) | undefined {
+  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined
+  return action && ((program) => withServer(program, action))
+}
+
+async function withServer({ parameters, guard }: Program, action: Action): Promise<unknown> {
+  const settings = readCapture(parameters, process.env, { wantsTables: false })
+  try {
+    const way = await openWay(settings.db, guard)
+    const client = await connectPostgresql(settings.db, way)
+    try {
+      return await action(askOf(client), settings)
+    } finally {
+      await client.end().catch(() => {}) // it may be lost already
+      way.close()
+    }
+  } catch (error) {
+    throw explained(error, settings.db)
+  }
+}

@@ -16,12 +16,12 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 test('a start installs no packages for development, a test adds them, and a later start keeps them', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-setup-'))
   t.after(() => rm(folder, { recursive: true }))
-  for (const name of ['tools', 'console/dist', 'client', 'contract', 'dist/http-extractor'])
+  for (const name of ['tools', 'console/dist', 'client', 'contract', 'components', 'dist'])
     mkdirSync(join(folder, name), { recursive: true })
   cpSync(join(ROOT, 'tools/setup.mjs'), join(folder, 'tools/setup.mjs'))
   const lockAs = (text: string) => writeFileSync(join(folder, 'package-lock.json'), `{"packages": {}, "name": "${text}"}`)
   // Nothing to build: no program has sources, and the build of the console does nothing.
-  for (const name of ['dist', 'dist/http-extractor']) writeFileSync(join(folder, name, 'sources.json'), '{}')
+  writeFileSync(join(folder, 'dist/sources.json'), '{}')
   const npm = join(folder, 'npm.js')
   writeFileSync(
     npm,

@@ -1,8 +1,8 @@
 // Bundles the programs that start often into dist/: a few files load in a fraction of the time that their 2,000 modules take. Run by
 // tools/setup.mjs when a source has changed; a bundle is used as long as it is as new as the sources (server/src/engines/runner/bundle.ts).
 
-import { rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync, globSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'vite'
 
@@ -21,14 +21,20 @@ const BUNDLES: readonly Bundle[] = [
     programs: { serve: 'server/src/start/serve.ts', cli: 'cli/src/program.ts' },
     installed: ['@duckdb/node-api', 'pino', 'pg-native', 'pg-cloudflare'], // the last two are what `pg` takes if it is there
   },
-  {
-    folder: 'dist/http-extractor',
-    programs: { program: 'components/http-extractor/src/program.ts' },
-    installed: ['ssh2'],
-  },
+  ...componentFolders().map((name) => ({
+    folder: `dist/components/${name}`,
+    programs: { program: `components/${name}/src/program.ts` },
+    installed: ['ssh2', 'pg-native', 'pg-cloudflare'],
+  })),
 ]
 
 for (const bundle of BUNDLES) await makeBundle(bundle)
+
+/** Components of more than a few files: their main.ts only starts program.ts. tools/setup.mjs finds them in the same way. */
+function componentFolders(): string[] {
+  const programs = globSync('components/*/src/program.ts', { cwd: ROOT }).map((path) => join(ROOT, dirname(path)))
+  return programs.filter((folder) => existsSync(join(folder, 'main.ts'))).map((folder) => basename(dirname(folder)))
+}
 
 async function makeBundle({ folder, programs, installed }: Bundle): Promise<void> {
   const sources = new Set([join(ROOT, 'package-lock.json')])

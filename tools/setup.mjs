@@ -16,7 +16,6 @@ const STAMP = join(MODULES, '.millrace-setup')
 /** Behind the fingerprint: the packages for development are not installed. */
 const START = 'start'
 const CONSOLE_STAMP = join(ROOT, 'console', 'dist', '.fingerprint')
-const BUNDLES = [join(ROOT, 'dist'), join(ROOT, 'dist', 'http-extractor')]
 const BUNDLED_NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
 
 const isForStart = process.argv.includes('--start')
@@ -151,7 +150,10 @@ function buildConsole() {
 
 /** Whether no source has changed since, as server/src/engines/runner/bundle.ts asks, too. */
 function isBundled() {
-  return BUNDLES.every((folder) => {
+  const hasProgram = (name) => ['main.ts', 'program.ts'].every((file) => existsSync(join(ROOT, 'components', name, 'src', file)))
+  const components = readdirSync(join(ROOT, 'components')).filter(hasProgram)
+  return ['', ...components.map((name) => join('components', name))].every((bundle) => {
+    const folder = join(ROOT, 'dist', bundle)
     const list = join(folder, 'sources.json')
     if (!existsSync(list)) return false
     return Object.entries(JSON.parse(readFileSync(list, 'utf8'))).every(([path, state]) => {

@@ -1,129 +1,233 @@
-// The program: speaks the Airbyte protocol on standard output.
-//
-//   main.ts spec|check|discover|read [--manifest FILE] [--config FILE] [--catalog FILE] [--state FILE]
-//
-// CONNECTOR_DATADIR names a folder with manifest.yaml, config.json, catalog.json and state.json instead. Exit codes: 0 success, 1 failure.
+// The connector as a component of the platform: KBC_DATADIR names a data folder with config.json; tables and state appear in its out/.
+// Exit codes: 0 success, 1 the user can fix it, 2 anything else. A stream that fails fails the run: tables and state are published whole or not at all.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { UserError } from '../../http-extractor/src/errors.ts'
+import { createHeapKeeper } from '../../http-extractor/src/heap.ts'
 import { createEgress } from '../../http-extractor/src/http/egress.ts'
 import { readEgressPolicy } from '../../http-extractor/src/http/egress-policy.ts'
+import { createLog } from '../../http-extractor/src/log.ts'
 import { createRedactor } from '../../http-extractor/src/redaction.ts'
+import { cleanName } from '../../http-extractor/src/tables/names.ts'
 import { createClock } from './clock.ts'
-import { check, discover, read, specOf } from './commands.ts'
+import { asObject, check, discover, keysOf, specOf } from './commands.ts'
 import { ConnectorError, messageOf } from './errors.ts'
-import { createTransport } from './http/transport.ts'
+import { createTransport, type Send } from './http/transport.ts'
 import { loadManifest } from './manifest/load.ts'
-import { createMessages } from './messages.ts'
-import { parseJson } from './python/json.ts'
-import { type Dict, isDict } from './python/values.ts'
-import { createSource } from './source.ts'
+import { connectorNamed, PUBLIC_INDEX, publicConnectors, shippedConnectors, streamNamesOf } from './platform/catalogue.ts'
+import { formOf } from './platform/form.ts'
+import { readCatalogueParameters, readParameters, secretsIn, type WantedStream } from './platform/parameters.ts'
+import { createTable, type Table } from './platform/table.ts'
+import { jsonText, parseJson } from './python/json.ts'
+import { type Dict, getKey, isDict, pyStr, setKey, truthy } from './python/values.ts'
+import { createSource, type Source } from './source.ts'
 import { readStates } from './state.ts'
 
-const COMMANDS = ['spec', 'check', 'discover', 'read'] as const
 const redactor = createRedactor()
-const messages = createMessages(process.stdout, (text) => redactor.redact(text))
+const print = (text: string) => void process.stdout.write(text)
+const log = createLog({ debug: false, redactor, write: print })
 
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      manifest: { type: 'string' },
-      'manifest-path': { type: 'string' },
-      config: { type: 'string' },
-      catalog: { type: 'string' },
-      state: { type: 'string' },
-    },
-  })
-  const command = COMMANDS.find((each) => each === positionals[0])
-  if (!command) throw new ConnectorError(`Unknown command '${positionals[0] ?? ''}'. Known: ${COMMANDS.join(', ')}.`)
-  const folder = process.env.CONNECTOR_DATADIR
-  const place = (given: string | undefined, name: string) => given ?? (folder === undefined ? undefined : join(folder, name))
-  const config = command === 'spec' ? {} : jsonFile(place(values.config, 'config.json'), 'configuration')
-  if (!isDict(config)) throw new ConnectorError('The configuration is not an object.')
-  const manifest = readManifest(place(values.manifest ?? values['manifest-path'], 'manifest.yaml'), config)
-  if (command === 'spec') return say({ type: 'SPEC', spec: specOf(manifest) })
-
-  const clock = createClock({
-    now: process.env.CONNECTOR_NOW,
-    virtual: process.env.CONNECTOR_WAITS === 'virtual',
-    ...(folder !== undefined && { folder }),
-  })
+async function main(): Promise<void> {
+  const folder = process.env.KBC_DATADIR ?? '/data'
+  const file = parseJson(readFileSync(join(folder, 'config.json'), 'utf8'))
+  if (!isDict(file)) throw new ConnectorError('config.json is not an object.')
+  for (const secret of secretsIn(file.parameters)) redactor.add(secret)
+  const action = String(file.action ?? 'run')
   const transport = createTransport(createEgress(readEgressPolicy(process.env.MILLRACE_EGRESS_POLICY)))
   try {
-    const source = createSource(manifest, config, {
-      clock,
-      send: transport.send,
-      hide: (secret) => redactor.addPassing(secret),
-      warn: (message) => messages.write({ type: 'LOG', log: { level: 'WARN', message } }),
-      saveConfig: (next) =>
-        messages.write({
-          type: 'CONTROL',
-          control: { type: 'CONNECTOR_CONFIG', emitted_at: Date.now(), connectorConfig: { config: next } },
-        }),
-    })
-    if (command === 'check') {
-      const problem = await check(manifest, source)
-      return say({
-        type: 'CONNECTION_STATUS',
-        connectionStatus: problem === undefined ? { status: 'SUCCEEDED' } : { status: 'FAILED', message: problem },
-      })
-    }
-    if (command === 'discover') return say({ type: 'CATALOG', catalog: await discover(source) })
-    const statePath = place(values.state, 'state.json')
-    const states =
-      statePath !== undefined && existsSync(statePath) ? readStates(jsonFile(statePath, 'state')) : new Map<string, Dict>()
-    return (await read(source, jsonFile(place(values.catalog, 'catalog.json'), 'catalog'), states, messages)) ? 0 : 1
+    const found = await catalogueAnswer(action, file.parameters, transport.send)
+    if (found) return print(`${JSON.stringify(found)}\n`)
+    await withManifest(action, file.parameters ?? {}, folder, transport.send)
   } finally {
-    await messages.flush()
     await transport.close()
   }
 }
 
-async function say(message: Dict): Promise<number> {
-  messages.write(message)
-  await messages.flush()
-  return 0
-}
-
-function textFile(path: string | undefined, what: string): string {
-  if (path === undefined) throw new ConnectorError(`No ${what} was given. Set CONNECTOR_DATADIR or pass the option.`)
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new ConnectorError(`The ${what} '${path}' cannot be read.`, cause)
+/** Undefined: not an action of the catalogue, which needs no manifest. */
+async function catalogueAnswer(action: string, given: unknown, send: Send): Promise<object | undefined> {
+  if (action !== 'catalogue' && action !== 'connector') return undefined
+  const { name, index } = readCatalogueParameters(given)
+  const url = index === 'public' ? PUBLIC_INDEX : index
+  if (action === 'connector') {
+    if (name === undefined)
+      throw new ConnectorError("'parameters.name' is required: the name of a connector, or the URL of a manifest.")
+    return connectorNamed(send, name, url)
+  }
+  return {
+    connectors: shippedConnectors(),
+    ...(url !== undefined && { public: await publicConnectors(send, url) }),
   }
 }
 
-function jsonFile(path: string | undefined, what: string): unknown {
-  const text = textFile(path, what)
-  try {
-    return parseJson(text)
-  } catch (cause) {
-    throw new ConnectorError(`The ${what} '${path}' is not valid JSON: ${messageOf(cause)}`, cause)
+async function withManifest(action: string, given: unknown, folder: string, send: Send): Promise<void> {
+  const parameters = readParameters(given)
+  const manifest = loadManifest(parameters.manifest)
+  if (action === 'spec') {
+    const spec = specOf(manifest)
+    return print(`${JSON.stringify({ ...spec, form: formOf(spec.connectionSpecification), streams: streamNamesOf(manifest) })}\n`)
   }
+  const stored = storedState(folder)
+  let changed: Dict | undefined
+  const source = createSource(
+    manifest,
+    isDict(stored['#config']) ? { ...parameters.config, ...stored['#config'] } : parameters.config,
+    {
+      clock: createClock({}),
+      send,
+      hide: (secret) => redactor.addPassing(secret),
+      warn: (message) => log.warning(message),
+      saveConfig: (config) => {
+        changed = config
+      },
+    },
+  )
+  if (action === 'run') return run(source, parameters.streams, stored, folder, () => changed)
+  const answer = await answerOf(action, manifest, source, parameters.streams)
+  print(`${redactor.redact(JSON.stringify(answer))}\n`)
 }
 
-function readManifest(path: string | undefined, config: Dict): Dict {
-  const inside = config.__injected_declarative_manifest
-  return loadManifest(isDict(inside) ? inside : textFile(path, 'manifest'))
+async function answerOf(action: string, manifest: Dict, source: Source, chosen: readonly WantedStream[]): Promise<Dict> {
+  if (action === 'testConnection') {
+    const problem = await check(manifest, source)
+    if (problem !== undefined) throw new ConnectorError(problem)
+    return { status: 'success' }
+  }
+  if (action === 'discover') return discover(source)
+  if (action === 'streams') return streamsOf(source)
+  if (action === 'preview') return previewOf(source, chosen)
+  throw new ConnectorError(
+    `The action '${action}' is unknown. Known: testConnection, discover, streams, preview, spec, catalogue, connector.`,
+  )
+}
+
+/** What a user chooses from: a stream that cannot be made says why. */
+async function streamsOf(source: Source): Promise<Dict> {
+  const streams: Dict[] = []
+  for (const name of await source.streamNames()) {
+    try {
+      const { primaryKey, cursorField } = await source.stream(name, undefined)
+      streams.push({ name, primaryKey: keysOf(primaryKey).map((path) => path.join('.')), incremental: cursorField !== undefined })
+    } catch (error) {
+      if (!(error instanceof ConnectorError)) throw error
+      streams.push({ name, problem: error.message })
+    }
+  }
+  return { streams }
+}
+
+const PREVIEW_RECORDS = 10
+/** Windows and partitions without records are passed over, up to so many. */
+const PREVIEW_SLICES = 10
+
+/** The first records of one stream, from as few pages as it takes. */
+async function previewOf(source: Source, chosen: readonly WantedStream[]): Promise<Dict> {
+  const [wanted] = chosen
+  if (!wanted) throw new ConnectorError("'parameters.stream' is required: the name of the stream to read.")
+  const records: Dict[] = []
+  const stream = await source.stream(wanted.name, undefined)
+  let slices = 0
+  for await (const slice of stream.cursor.slices()) {
+    for await (const page of stream.read(slice)) {
+      records.push(
+        ...page
+          .filter(truthy)
+          .map(asObject)
+          .slice(0, PREVIEW_RECORDS - records.length),
+      )
+      if (records.length >= PREVIEW_RECORDS) return { records: JSON.parse(jsonText(records)) }
+    }
+    if (++slices >= PREVIEW_SLICES) break
+  }
+  return { records: JSON.parse(jsonText(records)) }
+}
+
+const fieldsOf = (stored: Dict, stream: string): string[] => {
+  const known = isDict(stored.fields) ? getKey(stored.fields, stream) : undefined
+  return Array.isArray(known) ? known.map(pyStr) : []
+}
+
+function storedState(folder: string): Dict {
+  const path = join(folder, 'in', 'state.json')
+  const state = existsSync(path) ? parseJson(readFileSync(path, 'utf8')) : {}
+  return isDict(state) ? state : {}
+}
+
+async function run(
+  source: Source,
+  wanted: readonly WantedStream[],
+  stored: Dict,
+  folder: string,
+  newConfig: () => Dict | undefined,
+): Promise<void> {
+  const chosen = wanted.length > 0 ? wanted : (await source.streamNames()).map((name): WantedStream => ({ name }))
+  const states = readStates(stored.streams)
+  const work = join(folder, 'manifest-connector')
+  const tables = new Map<string, Table>()
+  const names = new Set<string>()
+  for (const [i, each] of chosen.entries()) {
+    if (tables.has(each.name)) throw new ConnectorError(`The stream '${each.name}' is chosen twice.`)
+    const stream = await source.stream(each.name, states.get(each.name))
+    const keys =
+      each.primaryKey ??
+      keysOf(stream.primaryKey)
+        .filter((path) => path.length === 1)
+        .flat()
+    const load = each.load ?? (stream.cursorField === undefined ? 'overwrite' : keys.length > 0 ? 'deduped' : 'append')
+    if (load === 'deduped' && keys.length === 0)
+      throw new ConnectorError(
+        `The stream '${each.name}' has no primary key, so it cannot be loaded deduped. Set 'primaryKey', or load append.`,
+      )
+    if (load === 'overwrite') states.delete(each.name) // a table that is replaced needs everything
+    const name = cleanName(each.table ?? each.name)
+    if (names.has(name)) throw new ConnectorError(`Two streams become the table '${name}'. Set 'table' for one of them.`)
+    names.add(name)
+    const options = { name, outDir: join(folder, 'out', 'tables'), workDir: join(work, String(i)), schema: await stream.schema() }
+    tables.set(
+      each.name,
+      createTable({
+        ...options,
+        knownFields: fieldsOf(stored, each.name),
+        primaryKey: load === 'append' ? [] : keys,
+        incremental: load !== 'overwrite',
+      }),
+    )
+  }
+
+  const fields: Dict = { ...(isDict(stored.fields) ? stored.fields : {}) }
+  const next: Dict = { ...(isDict(stored.streams) ? stored.streams : {}) }
+  const heap = createHeapKeeper()
+  let failure: unknown
+  const failed = await source.read([...tables.keys()], states, {
+    async records(stream, records) {
+      // An empty record is no row; the reference would end here.
+      tables.get(stream)!.write(records.filter(truthy).map(asObject))
+      heap.check()
+    },
+    async state(stream, state) {
+      setKey(next, stream, state)
+    },
+    async failed(stream, error) {
+      log.error(`Stream '${stream}' failed: ${messageOf(error)}`)
+      failure ??=
+        error instanceof ConnectorError ? new ConnectorError(`Stream '${stream}' failed: ${error.message}`, error) : error
+    },
+  })
+  const config = newConfig() ?? (isDict(stored['#config']) ? stored['#config'] : undefined)
+  if (failed.length > 0) throw failure
+  for (const [stream, table] of tables) log.info(`Stream '${stream}': ${await table.publish()} records.`)
+  for (const [stream, table] of tables) setKey(fields, stream, table.fields())
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(join(folder, 'out'), { recursive: true })
+  writeFileSync(join(folder, 'out', 'state.json'), jsonText({ streams: next, fields, ...(config && { '#config': config }) }))
 }
 
 try {
-  process.exitCode = await main()
+  await main()
 } catch (error) {
-  const message = messageOf(error)
-  messages.write({
-    type: 'TRACE',
-    trace: {
-      type: 'ERROR',
-      emitted_at: Date.now(),
-      error: { message, failure_type: error instanceof ConnectorError ? 'config_error' : 'system_error' },
-    },
-  })
-  await messages.flush()
-  if (!(error instanceof ConnectorError) && error instanceof Error)
-    process.stderr.write(`${redactor.redact(error.stack ?? message)}\n`)
-  process.exitCode = 1
+  const isUsers = error instanceof ConnectorError || error instanceof UserError
+  const text = isUsers ? error.message : `Unexpected error: ${messageOf(error)}`
+  log.error(text, isUsers ? {} : { stack: error instanceof Error ? error.stack : null })
+  process.stderr.write(`${redactor.redact(text)}\n`)
+  process.exitCode = isUsers ? 1 : 2
 }

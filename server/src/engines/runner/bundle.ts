@@ -6,25 +6,17 @@ import { fileURLToPath } from 'node:url'
 
 const REPOSITORY = new URL('../../../../', import.meta.url)
 
-/** Where each bundle is, with the list of its sources beside it. */
-const PLACES = {
-  serve: { folder: 'dist/', file: 'serve.js' },
-  cli: { folder: 'dist/', file: 'cli.js' },
-  'http-extractor': { folder: 'dist/http-extractor/', file: 'program.js' },
-} as const
-
 /** Undefined: load the sources. */
-export function bundleOf(program: keyof typeof PLACES): string | undefined {
-  const { folder, file } = PLACES[program]
-  return isAsNewAsItsSources(folder) ? new URL(folder + file, REPOSITORY).href : undefined
+export function bundleOf(program: 'serve' | 'cli'): string | undefined {
+  return isAsNewAsItsSources('dist/') ? new URL(`dist/${program}.js`, REPOSITORY).href : undefined
 }
 
 /** The file to start for a built-in component, by its folder. Asked for every run: who edits a component need not start the server again. */
 export function componentBundle(folder: string): string | undefined {
   const packaged = fileURLToPath(new URL(`components/${folder}/src/main.js`, REPOSITORY))
   if (existsSync(packaged)) return packaged
-  const bundle = folder === 'http-extractor' ? bundleOf(folder) : undefined
-  return bundle && fileURLToPath(bundle)
+  const bundle = `dist/components/${folder}/`
+  return isAsNewAsItsSources(bundle) ? fileURLToPath(new URL(`${bundle}program.js`, REPOSITORY)) : undefined
 }
 
 function isAsNewAsItsSources(folder: string): boolean {

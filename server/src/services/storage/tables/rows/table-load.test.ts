@@ -14,6 +14,30 @@ interface EventAnswer {
   readonly attachments: { readonly url: string | null; readonly [field: string]: unknown }[]
 }
 
+test('G14: named columns that leave others out and do not fit the file are refused with the columns that are missing', async () => {
+  const stack = await startProject()
+  const { bucket, create, load, upload, finish } = tableClient(stack)
+  await bucket()
+  await create('in.c-main', 'g', 'Id,Name,Region,Status,First_Order\n1,a,b,c,d\n')
+  const columns = ['Status', 'Region', 'Id', 'First_Order']
+  const body = { dataFileId: await upload('s,r,2,o,n\n'), columns, withoutHeaders: true }
+  const job = await finish(await stack.request('POST', '/v2/storage/tables/in.c-main.g/import-async', { json: body }))
+  assert.deepEqual(
+    [job.error?.code, job.error?.message],
+    [
+      'csvImport.columnsNotMatch',
+      'Some columns are missing in the csv file. Missing columns: Name. Expected columns: Id,Name,Region,Status,First_Order. Please check if the expected delimiter "," is used in the csv file.',
+    ],
+  )
+  await load('in.c-main.g', 's,r,2,o\n', { columns, incremental: true })
+  const empty = await finish(
+    await stack.request('POST', '/v2/storage/tables/in.c-main.g/import-async', {
+      json: { dataFileId: await upload(''), columns },
+    }),
+  )
+  assert.equal(empty.status, 'success', 'a file without rows has no width')
+})
+
 test('named columns are loaded and the others stay empty; a header that lacks columns is refused', async () => {
   const stack = await startProject()
   const { bucket, create, load, upload, finish, succeed, rows } = tableClient(stack)

@@ -481,6 +481,9 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     const missing = names.filter((name) => !ofFile.has(name) && !(isNamed && mayStayEmpty(snapshot, name)))
     if (keep && !fileColumns.includes(keep)) missing.push(keep)
     if (missing.length > 0) throw columnsNotMatch(missing, names, source.name, input.csv)
+    const omitted = isNamed ? names.filter((name) => !ofFile.has(name)) : []
+    if (omitted.length > 0 && ignoredLinesCount === 0 && !(await fits(fileColumns, source, input.csv, signal)))
+      throw columnsNotMatch(omitted, names, source.name, input.csv)
     const added = fileColumns.filter((name) => !ofTable.has(name) && name !== LOAD_TIME_COLUMN && name !== input.deletedColumn)
     if (isNamed && !withoutHeaders && added.length > 0)
       throw new PlatformError('storage.invalidColumns', { columns: quoted(added), known: quoted(names) })
@@ -507,6 +510,18 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
       })
     const header = await engine.readHeader({ slices: source.slices, dialect: dialectOf(csv) }, { signal })
     return header.length === 0 ? undefined : header
+  }
+
+  /** When the names leave out columns and the first row has another number of values, the names are wrong and not the row (corrections-2, G14). */
+  async function fits(
+    columns: readonly string[],
+    { slices }: OpenSource,
+    csv: CsvOptions,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (slices.length === 0) return true
+    const { length } = await engine.readHeader({ slices, dialect: dialectOf(csv) }, { signal })
+    return length === 0 || length === columns.length
   }
 
   /**

@@ -1311,6 +1311,10 @@ export const ERRORS = {
 
   'vault.full': { kind: 'invalid', text: 'The vault already contains {limit} variables, the maximum. Delete some.' },
   'jobRunner.invalidConfiguration': { kind: 'invalid', text: 'The configuration cannot be run: {reason}.' },
+  'jobRunner.unknownOption': {
+    kind: 'invalid',
+    text: 'Unrecognized option "{name}" under "container". Available options are {known}.',
+  },
   'jobRunner.missingVariables': { kind: 'invalid', text: 'No value was given for the variables: {names}.' },
   'jobRunner.brokenByVariables': {
     kind: 'invalid',

@@ -76,6 +76,21 @@ test('corrections C, D and E: runs, schemas and small lists', async (t) => {
     },
   )
 
+  await t.test('G13: a configuration with an unknown node at its root does not run', async () => {
+    const { ok, finishedRun } = await branchClient()
+    await stack.add('test.silent', 'echo started')
+    const configuration = { parameters: {}, runtime: {}, foo: { bar: 'baz' } }
+    const { id } = await ok<{ id: string }>('POST', 'components/test.silent/configs', { name: 'One', configuration })
+    const job = await finishedRun('test.silent', id)
+    assert.equal(job.status, 'error')
+    assert.match(job.result.message, /^Unrecognized option "foo" under "container"\. Available options are "action", "artifacts"/)
+    assert.equal(job.result.error?.type, 'user')
+    const events = await ok<{ message: string }[]>('GET', `events?runId=${job.id}`)
+    assert.ok(!events.some(({ message }) => message === 'started'))
+    await ok('PUT', `components/test.silent/configs/${id}`, { configuration: { parameters: {}, api: {}, config: {} } })
+    assert.equal((await finishedRun('test.silent', id)).status, 'success')
+  })
+
   await t.test('D60: flows and orchestrations run their tasks', async () => {
     const { ok, run } = await newProjectClient(stack, 'D60')
     await stack.add('test.task', 'echo done')

@@ -2,7 +2,8 @@
 // variables put in and secrets opened. Everything that can be wrong with a configuration is found here, before anything runs.
 
 import { effectiveConfiguration, processorsText } from '../../../../../contract/effective-configuration.ts'
-import type { PlatformError } from '../../../kit/errors.ts'
+import { jsonPointer } from '../../../../../contract/failure-causes.ts'
+import { PlatformError } from '../../../kit/errors.ts'
 import { readStored } from '../../../kit/stored-json.ts'
 import { itemsOf, membersOf, withMember } from '../../../kit/text/json-text.ts'
 import type { QueuedJob } from '../../../model/queued-job.ts'
@@ -109,9 +110,39 @@ async function withVault(deps: PlanDeps, { place }: PlanRequest, text: string): 
   return refersToVault(text) ? replaceVault(text, await deps.vaultValues(place.projectId, place.branchId)) : text
 }
 
+/** Everything else that a component reads belongs into `parameters` (corrections-2, G13). */
+const ROOT_NODES = [
+  'action',
+  'artifacts',
+  'authorization',
+  'image_parameters',
+  'parameters',
+  'processors',
+  'runtime',
+  'shared_code_id',
+  'shared_code_row_ids',
+  'storage',
+  'variables_id',
+  'variables_values_id',
+]
+
+/** Configurations of the HTTP extractor may have what it reads at their root instead. */
+const EXTRACTOR_NODES = ['api', 'config']
+
+function refuseUnknownNodes(names: Iterable<string>): void {
+  for (const name of names)
+    if (!ROOT_NODES.includes(name) && !EXTRACTOR_NODES.includes(name))
+      throw new PlatformError(
+        'jobRunner.unknownOption',
+        { name: name.slice(0, 60), known: ROOT_NODES.map((node) => `"${node}"`).join(', ') },
+        { facts: { pointer: jsonPointer([name]) } },
+      )
+}
+
 export async function planRow(deps: PlanDeps, request: PlanRequest): Promise<RowPlan> {
   const { stored, row, place } = request
   const replaced = await resolveRow(deps, request)
+  refuseUnknownNodes(membersOf(replaced.text).keys())
   const opened = await openSecrets(deps, place, replaced.text)
   const state = await openSecrets(deps, place, row ? row.state : stored.state)
   const members = membersOf(opened.text)

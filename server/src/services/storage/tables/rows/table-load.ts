@@ -481,9 +481,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     const missing = names.filter((name) => !ofFile.has(name) && !(isNamed && mayStayEmpty(snapshot, name)))
     if (keep && !fileColumns.includes(keep)) missing.push(keep)
     if (missing.length > 0) throw columnsNotMatch(missing, names, source.name, input.csv)
-    const omitted = isNamed ? names.filter((name) => !ofFile.has(name)) : []
-    if (omitted.length > 0 && ignoredLinesCount === 0 && !(await fits(fileColumns, source, input.csv, signal)))
-      throw columnsNotMatch(omitted, names, source.name, input.csv)
+    if (isNamed) await checkWidth(names, fileColumns, source, input.csv, signal)
     const added = fileColumns.filter((name) => !ofTable.has(name) && name !== LOAD_TIME_COLUMN && name !== input.deletedColumn)
     if (isNamed && !withoutHeaders && added.length > 0)
       throw new PlatformError('storage.invalidColumns', { columns: quoted(added), known: quoted(names) })
@@ -513,15 +511,18 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
   }
 
   /** When the names leave out columns and the first row has another number of values, the names are wrong and not the row (corrections-2, G14). */
-  async function fits(
-    columns: readonly string[],
-    { slices }: OpenSource,
+  async function checkWidth(
+    names: readonly string[],
+    fileColumns: readonly string[],
+    { name, slices }: OpenSource,
     csv: CsvOptions,
     signal: AbortSignal,
-  ): Promise<boolean> {
-    if (slices.length === 0) return true
+  ): Promise<void> {
+    const ofFile = new Set(fileColumns)
+    const omitted = names.filter((column) => !ofFile.has(column))
+    if (omitted.length === 0 || slices.length === 0 || csv.ignoredLinesCount) return
     const { length } = await engine.readHeader({ slices, dialect: dialectOf(csv) }, { signal })
-    return length === 0 || length === columns.length
+    if (length !== 0 && length !== fileColumns.length) throw columnsNotMatch(omitted, names, name, csv)
   }
 
   /**

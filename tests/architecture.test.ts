@@ -414,7 +414,8 @@ function usedEarly(text: string): string[] {
   })
 }
 
-test('no folder has more than 40 files, except migrations and decision records', () => {
+/** The guides are flat, because their names are URLs (`/help/tables`) that errors and other pages link to; docs/README.md groups them. */
+test('no folder has more than 40 files, except migrations, decision records and guides', () => {
   const sizes = Map.groupBy(
     globSync('{cli,server,contract,client,components,console,tests,bench,tools,docs}/**/*.*', {
       cwd: ROOT,
@@ -425,7 +426,7 @@ test('no folder has more than 40 files, except migrations and decision records',
   assert.ok(sizes.size > 100)
   assert.deepEqual(
     [...sizes]
-      .filter(([folder, files]) => files.length > 40 && !/fixtures|shots|examples/.test(folder))
+      .filter(([folder, files]) => files.length > 40 && !/fixtures|shots|examples|^docs$/.test(folder))
       .map(([folder]) => folder),
     [],
   )

@@ -7,6 +7,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ComponentDescription } from '../contract/component.ts'
 import { ADR_INDEX, adrIndex, decisionRecords } from '../tools/adr-index.ts'
+import { CLI_DOCUMENT, cliDocument } from '../tools/cli-doc.ts'
+import { COMPONENTS_DOCUMENT, componentsDocument } from '../tools/components-doc.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -48,6 +50,11 @@ test('the index of the documentation names every document', () => {
     documents.filter((name) => !index.includes(`](${name})`)),
     [],
   )
+})
+
+test('the command line reference and the list of components are those of the program', () => {
+  assert.equal(readFileSync(CLI_DOCUMENT, 'utf8'), cliDocument(), 'run `npm run docs`')
+  assert.equal(readFileSync(COMPONENTS_DOCUMENT, 'utf8'), componentsDocument(), 'run `npm run docs`')
 })
 
 test('every change in the changelog stands below the heading of what a user does', () => {
@@ -155,8 +162,8 @@ test('the glossary is sorted and defines every word once', () => {
   assert.deepEqual(words, [...new Set(words)].sort())
 })
 
-test('docs/components.md lists every field of a description, and no other', () => {
-  const [, section = ''] = /^## The description\n(.*?)^## /ms.exec(textOf('docs/components.md')) ?? []
+test('docs/component-description.md lists every field of a description, and no other', () => {
+  const [, section = ''] = /^## The description\n(.*?)^## /ms.exec(textOf('docs/component-description.md')) ?? []
   const rows = section.split('\n').filter((line) => line.startsWith('| `'))
   const listed = rows.flatMap((row) => Array.from((row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g), ([, name]) => name!))
   assert.deepEqual(listed.toSorted(), fieldsOf(ComponentDescription).toSorted())
@@ -166,3 +173,19 @@ const fieldsOf = (schema: object, above = ''): string[] => {
   const { properties = {} } = schema as { readonly properties?: Readonly<Record<string, object>> } // JSON schema
   return Object.entries(properties).flatMap(([name, inner]) => [above + name, ...fieldsOf(inner, `${above}${name}.`)])
 }
+
+const shellBlocks = (path: string): string[] => Array.from(textOf(path).matchAll(/^```sh\n(.*?)^```$/gms), ([, block]) => block!)
+
+test('pages with commands begin with the setup of docs/shell.md, and no wait is without an end', () => {
+  const [setup = ''] = shellBlocks('docs/shell.md')
+  assert.ok(setup.includes('wait_for()'), 'the setup was not found')
+  const pages = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })].filter((path) => shellBlocks(path).length > 0)
+  assert.ok(pages.length > 10, `only ${pages.length} pages have commands`)
+  assert.deepEqual(
+    pages.filter((path) => shellBlocks(path)[0] !== setup),
+    [],
+  )
+  const blocks = pages.flatMap((path) => shellBlocks(path).map((block) => ({ path, block })))
+  const wrong = blocks.filter(({ block }) => /\b(?:until|while)\b.*\bdo\b|\$(?:TOKEN|URL|MANAGE_TOKEN)\b|\bnpx\b/.test(block))
+  assert.deepEqual(wrong, [], 'use wait_for, MILLRACE_TOKEN, MILLRACE_URL and millrace')
+})

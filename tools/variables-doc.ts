@@ -1,9 +1,9 @@
-// Rewrites the table of variables in docs/operations.md from server/src/start/config.ts: `npm run docs`.
+// Rewrites the table of variables in docs/environment-variables.md from server/src/start/config.ts: `npm run docs`.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { VARIABLES } from '../server/src/start/config.ts'
 
-const FILE = new URL('../docs/operations.md', import.meta.url)
+const FILE = new URL('../docs/environment-variables.md', import.meta.url)
 const rows = Object.entries(VARIABLES).map(
   ([name, { shownDefault, sentence }]) => `| \`${name}\` | ${shownDefault} | ${sentence} |`,
 )

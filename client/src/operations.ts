@@ -53,7 +53,7 @@ export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<str
 export type DockerRunnerResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
 export type DryRun = { readonly isDryRun: boolean; readonly operationName: string; readonly tableId: string | null; readonly results: unknown; readonly rows: { readonly before: number; readonly after: number } | null; readonly tables: ReadonlyArray<string>; readonly configurations: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly rowId: string | null; readonly name: string }>; readonly nextRuns: ReadonlyArray<{ readonly configurationId: string; readonly executionTime: string }> }
 export type EditorCreateBody = { readonly componentId?: string; readonly configurationId?: string; readonly backendSize?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
-export type EditorSession = { readonly id: string; readonly projectId: string; readonly branchId: string; readonly tokenId: string; readonly componentId: string | null; readonly configurationId: string | null; readonly workspaceId: string; readonly workspaceSchema: string; readonly backendType: string; readonly backendSize: string | null; readonly status: string; readonly connection: { readonly user: string; readonly password: string; readonly host: string; readonly port: number | null }; readonly createdTimestamp: string; readonly expirationTimestamp: string | null }
+export type EditorSession = { readonly id: string; readonly projectId: string; readonly branchId: string; readonly tokenId: string; readonly userId: string | null; readonly componentId: string | null; readonly configurationId: string | null; readonly shared: boolean; readonly workspaceId: string; readonly workspaceCreateJobId: null; readonly workspaceDatabase: string; readonly workspaceSchema: string; readonly workspaceLoginType: string; readonly workspaceLoadJobs: ReadonlyArray<string>; readonly readOnlyStorageAccess: boolean; readonly snowflakePrivateKey: null; readonly backendType: string; readonly backendSize: string | null; readonly status: string; readonly lastError: null; readonly lastLoadedAt: null; readonly connection: { readonly user: string; readonly password: string; readonly host: string; readonly port: number | null }; readonly createdAt: string; readonly updatedAt: string; readonly createdTimestamp: string; readonly expirationTimestamp: string | null }
 export type EncryptionMigrateConfigurationBody = { readonly sourceStorageApiToken: string; readonly destinationStack: string; readonly destinationStorageApiToken: string; readonly componentId: string; readonly configId: string; readonly branchId: string }
 export type Event = { readonly id: string | number; readonly uuid: string; readonly event: string; readonly component: string; readonly message: string; readonly type: string; readonly created: string }
 export type EventsCreateBody = { readonly component: string; readonly message: string; readonly description?: string; readonly type?: 'info' | 'success' | 'warn' | 'error'; readonly configurationId?: string; readonly params?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly results?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly duration?: number; readonly runId?: string }
@@ -1036,13 +1036,9 @@ export const REQUIRED_RIGHTS = {
   'branchMetadata.delete': 'branchDescribe',
   'tables.pull': 'bucketWrite',
   'buckets.create': 'canManageBuckets',
-  'buckets.register': 'canManageBuckets',
   'buckets.update': 'bucketManage',
   'buckets.delete': 'bucketManage',
   'buckets.forceUnlink': 'canManageBuckets',
-  'buckets.createListing': 'canManageBuckets',
-  'buckets.updateListing': 'canManageBuckets',
-  'buckets.deleteListing': 'canManageBuckets',
   'buckets.setMetadata': 'bucketWrite',
   'buckets.deleteMetadata': 'bucketWrite',
   'buckets.setOwner': 'bucketManage',
@@ -1078,6 +1074,9 @@ export const REQUIRED_RIGHTS = {
   'configurations.copy': 'component',
   'configurations.rollBack': 'component',
   'configurations.createWorkspace': 'component',
+  'dataTests.create': 'bucketWrite',
+  'dataTests.update': 'bucketWrite',
+  'dataTests.remove': 'bucketWrite',
   'branches.create': 'canManageDevBranches',
   'branches.update': 'canManageDevBranches',
   'branches.delete': 'canManageDevBranches',
@@ -1104,6 +1103,7 @@ export const REQUIRED_RIGHTS = {
   'tables.deleteColumn': 'bucketWrite',
   'tables.changeColumn': 'bucketWrite',
   'tables.changeColumnType': 'bucketWrite',
+  'dataTests.run': 'bucketRead',
   'tables.changeDefinition': 'bucketWrite',
   'tables.exportAsync': 'bucketRead',
   'tables.import': 'bucketWrite',

@@ -33,7 +33,7 @@ export async function runLocally(description: ComponentDescription, file: string
     throw new UserError(`The folder "${definition.uri}" does not exist beside ${file}, so there is nothing to run.`)
   if (!existsSync(join(data, 'config.json')))
     throw new UserError(
-      `${data} has no config.json. A first one: {"parameters": {}}; see docs/components.md for the other members.`,
+      `${data} has no config.json. A first one: {"parameters": {}}; see docs/components.md for the other fields.`,
     )
   for (const path of FOLDERS) await mkdir(join(data, path), { recursive: true })
   const scratch = await mkdtemp(join(tmpdir(), 'millrace-run-'))

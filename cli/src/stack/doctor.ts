@@ -223,7 +223,7 @@ async function templates({ templateFolders = [], templateRepositories, egressAll
     : problems.map((text) => ({ check, status: 'warning', text }))
 }
 
-const ADVICE = { sqlite: 'Restore a backup.', postgres: 'See docs/operations.md for how to create it.' } as const
+const ADVICE = { sqlite: 'Restore a backup.', postgres: 'See docs/cluster.md for how to create it.' } as const
 
 async function database(config: Config): Promise<Finding[]> {
   if (config.database.url === undefined && !(await stat(join(config.dataDir, METADATA_FILE)).catch(() => undefined)))

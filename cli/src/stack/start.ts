@@ -10,7 +10,7 @@ export const MAIN = fileURLToPath(new URL('../../../server/src/main.ts', import.
 export function addStartCommand(program: Command): void {
   program
     .command('start')
-    .description('start the stack; docs/operations.md lists the variables it reads')
+    .description('start the stack; docs/environment-variables.md lists its settings')
     .action(async () => {
       // A process of its own, so that its exit code and signals are those of npm start.
       const child = spawn(process.execPath, [MAIN], { stdio: 'inherit' })

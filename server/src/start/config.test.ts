@@ -164,8 +164,8 @@ test('nobody can change the configuration', () => {
   assert.ok(Object.isFrozen(config) && Object.isFrozen(config.listen) && Object.isFrozen(config.roles))
 })
 
-test('docs/operations.md lists the same variables, defaults and sentences, both ways', () => {
-  const text = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+test('docs/environment-variables.md lists the same variables, defaults and sentences, both ways', () => {
+  const text = readFileSync(new URL('../../../docs/environment-variables.md', import.meta.url), 'utf8')
   const documented = [...text.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \| (.+?) \| (.+) \|$/gm)].map(([, name, fallback, sentence]) => ({
     name,
     fallback,

@@ -1,4 +1,4 @@
-// The environment in, one frozen value out. The only file that knows the names of variables; docs/operations.md carries the same table
+// The environment in, one frozen value out. The only file that knows the names of variables; docs/environment-variables.md carries the same table
 // and config.test.ts compares the two. Every problem is reported at once, so that a start fails once, not once per mistake.
 
 import { resolve } from 'node:path'
@@ -16,12 +16,12 @@ interface Spec<T> {
   readonly parse: (text: string) => T
 }
 
-/** The one place of a default: the value itself, and its text for docs/operations.md where that differs from the value. */
+/** The one place of a default: the value itself, and its text for docs/environment-variables.md where that differs from the value. */
 interface WithDefault<T> extends Spec<T> {
   readonly default: NoInfer<T>
   readonly shown?: string
 }
-/** Without a value of its own; `unset` is the text for docs/operations.md. */
+/** Without a value of its own; `unset` is the text for docs/environment-variables.md. */
 interface WithoutDefault<T> extends Spec<T> {
   readonly unset: string
 }
@@ -29,7 +29,7 @@ interface WithoutDefault<T> extends Spec<T> {
 /** `V` is the type of its value: `T`, or also undefined. */
 interface Variable<T, V = unknown> extends Spec<T> {
   readonly fallback: V
-  /** The default as docs/operations.md shows it. */
+  /** The default as docs/environment-variables.md shows it. */
   readonly shownDefault: string
 }
 
@@ -689,7 +689,7 @@ export class ConfigError extends Error {
   constructor(problems: readonly ConfigProblem[]) {
     const lines = problems.map(({ name, value, reason }) => `  ${name}${value === undefined ? '' : `="${value}"`} ${reason}`)
     super(
-      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${lines.join('\n')}\ndocs/operations.md explains every variable.`,
+      `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:\n${lines.join('\n')}\ndocs/environment-variables.md explains every variable.`,
     )
     this.name = 'ConfigError'
     this.problems = problems

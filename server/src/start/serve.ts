@@ -28,7 +28,7 @@ async function serve(): Promise<void> {
   if (config.isUnderNpm) stopWithParent(() => leave())
   const { platform, log, version, backUp } = await openStack(config)
   for (const name of config.unknown)
-    log.warn({ name }, 'an unknown variable that looks like one of ours; docs/operations.md lists them')
+    log.warn({ name }, 'an unknown variable that looks like one of ours; docs/environment-variables.md lists them')
 
   const { host, port } = config.listen
   await platform.app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
@@ -78,7 +78,7 @@ async function serve(): Promise<void> {
 
   const isolation = config.roles.includes('worker') ? await platform.programs.isolation() : undefined
   if (isolation?.problem !== undefined)
-    log.warn({ reason: isolation.problem }, 'components that are commands are not isolated; see docs/operations.md')
+    log.warn({ reason: isolation.problem }, 'components that are commands are not isolated; see docs/security-model.md')
 
   const quit = onceOnly(async () => {
     const giveUp = setTimeout(() => {

@@ -10,6 +10,8 @@ export interface LoadOptions<T = unknown> {
   readonly enabled?: boolean
   /** In how many milliseconds to ask again, for what no live change tells. */
   readonly again?: (data: T) => number | false
+  /** Shows what there is of the same object until another page or order of it has come. */
+  readonly isKept?: boolean
 }
 
 /** Nothing is requested while the input is undefined, for example because an id is not known yet. */
@@ -20,14 +22,25 @@ export function useLoad<O extends OperationName>(
   options?: LoadOptions<Answer<O>>,
 ): UseQueryResult<Answer<O>, Error>
 export function useLoad<O extends OperationName>(operation: O, ...rest: readonly [AnyInput?, LoadOptions<Answer<O>>?]) {
-  const [input, { enabled = true, again } = {}] = rest.length === 0 ? [{}] : rest
+  const [input, { enabled = true, again, isKept = false } = {}] = rest.length === 0 ? [{}] : rest
   return useQuery<Answer<O>, Error>({
     queryKey: [operation, input],
     queryFn: ({ signal }) => api.call(operation, { ...(input as Input<O>), signal }), // as the signatures above promise
     enabled: enabled && input !== undefined,
+    ...(isKept ? { placeholderData: (before, query) => (isOfSame(query?.queryKey[1], input) ? before : undefined) } : {}),
     refetchInterval: ({ state }) => (again && state.data !== undefined ? again(state.data) : false),
   })
 }
+
+const isOfSame = (before: unknown, now: AnyInput | undefined): boolean =>
+  JSON.stringify((before as AnyInput | undefined)?.path) === JSON.stringify(now?.path)
+
+/** The same for `useQueries`. */
+export const loadOptions = <O extends OperationName>(operation: O, input: Input<O>, enabled: boolean) => ({
+  queryKey: [operation, input],
+  queryFn: ({ signal }: { signal: AbortSignal }): Promise<Answer<O>> => api.call(operation, { ...input, signal }),
+  enabled,
+})
 
 /** A query, or what was made from one. */
 export interface Loading<T> {

@@ -200,7 +200,7 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await page.getByText(/^2 records loaded, last/).waitFor() // without a reload
     await page.getByRole('link', { name: 'in.c-streams.records' }).click()
     await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
-    await page.getByRole('cell', { name: '41', exact: true }).waitFor()
+    await page.getByRole('gridcell', { name: '41', exact: true }).waitFor()
     nothingWrong()
   })
 

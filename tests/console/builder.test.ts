@@ -358,10 +358,10 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     const read = async (document: string) => {
       await page.getByRole('button', { name: 'Import' }).click()
       await page.getByLabel(/A curl command/).fill(document)
-      await page.getByRole('button', { name: 'Read it into the steps' }).click()
+      await page.getByRole('button', { name: 'Read it', exact: true }).click()
       await page.getByRole('dialog', { name: 'Import', exact: true }).waitFor({ state: 'detached' })
-      const notes = page.getByRole('button', { name: 'Continue' }) // what was guessed
-      if (await notes.isVisible()) await notes.click()
+      const look = page.getByRole('button', { name: /^Fill the steps/ }) // what was found and guessed
+      if (await look.isVisible()) await look.click()
       await page.locator('dialog').waitFor({ state: 'detached' })
     }
     await read(`curl '${stack.url}/sample/customers?limit=5' -H 'Authorization: Bearer abc'`)
@@ -370,7 +370,23 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     assert.equal(await page.getByLabel('Endpoint').inputValue(), 'customers')
     await page.getByRole('button', { name: 'cache', exact: true }).waitFor() // still there
 
+    const rowsOf = async () =>
+      (await stack.request('GET', '/v2/storage/components/keboola.ex-generic-v2/configs/pasted')).json<{ rows: unknown[] }>().rows
+    await page.getByRole('button', { name: 'Import' }).click()
+    await page.getByLabel(/A curl command/).fill(JSON.stringify(openapi(stack.url)))
+    await page.getByRole('button', { name: 'Read it', exact: true }).click()
+    await page.getByRole('button', { name: 'Fill the steps and add 1 row' }).waitFor()
+    await page.keyboard.press('Escape')
+    assert.equal((await rowsOf()).length, 0, 'reading writes nothing')
     await read(JSON.stringify(openapi(stack.url)))
+    await page.getByText('1 row added. The steps are filled and not saved yet.').waitFor()
+    await page.getByRole('button', { name: 'Import' }).click()
+    await page.getByLabel(/A curl command/).fill(JSON.stringify(openapi(stack.url)))
+    await page.getByRole('button', { name: 'Read it', exact: true }).click()
+    await page.getByText('a row with this name exists').waitFor()
+    await page.getByRole('button', { name: 'Fill the steps', exact: true }).click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    assert.equal((await rowsOf()).length, 1, 'a second import adds nothing twice')
     await step('Address')
     assert.equal(await page.getByLabel('Base address').inputValue(), `${stack.url}/sample/`)
     await step('Request')

@@ -133,7 +133,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('heading', { name: '2 rows can be read.' }).waitFor()
     await page.getByRole('button', { name: 'Create the table' }).click()
     await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
-    await page.getByRole('cell', { name: 'Milk' }).waitFor()
+    await page.getByRole('gridcell', { name: 'Milk' }).waitFor()
     assert.match(page.url(), /\/storage\/in\.c-main\.drinks$/)
     nothingWrong()
     files.close()

@@ -49,7 +49,7 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     await go('/')
     await page.getByRole('link', { name: 'Upload a CSV file' }).click()
     await page.setInputFiles('input[type=file]', { name: 'goods.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) })
-    await page.getByRole('cell', { name: 'Bread, dark' }).waitFor()
+    await page.getByRole('gridcell', { name: 'Bread, dark' }).waitFor()
     await page.getByLabel('Primary key').selectOption('id')
     await page.getByRole('button', { name: 'Create the table' }).click()
     await page.getByRole('heading', { name: /^3 rows, last loaded/ }).waitFor()

@@ -8,6 +8,7 @@ import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import { encode } from 'uqr'
 import { writeDrill } from '../../server/src/engines/data-dir/drill-record.ts'
+import { settingsOf } from '../../server/src/start/config.ts'
 import { checkScreen, checkScreensOn, openPage, startBrowser } from '../support/browser.ts'
 import { newMember, newStackAdmin, PASSWORD } from '../support/clients/person-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
@@ -19,7 +20,7 @@ const darkModulesOf = (text: string): string =>
 
 test('people in the console', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
-  const stack = await startTestStack(t)
+  const stack = await startTestStack(t, { settings: settingsOf({}) })
 
   const signIn = async (page: Page, email: string): Promise<void> => {
     await page.goto(`${stack.url}/console/`)
@@ -100,6 +101,17 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
       .getByText(/^broken\.json: name: /)
       .waitFor()
     await page.getByRole('link', { name: /^Disk \d+ %$/ }).waitFor() // in the status line, for admins
+    const nodes = page.getByRole('region', { name: 'Nodes', exact: true })
+    await nodes.getByText('working', { exact: true }).waitFor()
+    const setting = 'MILLRACE_WORKER_JOBS'
+    await page.getByLabel('Filter settings').fill(setting)
+    await page.getByRole('button', { name: `Change ${setting}` }).click()
+    await page.getByLabel('Value', { exact: true }).fill('7')
+    await page.getByRole('button', { name: 'Change the setting' }).click()
+    await page.getByRole('cell', { name: '7', exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByRole('cell', { name: '7', exact: true }).waitFor({ state: 'detached' })
+    assert.equal(await page.getByLabel('With lines of job logs').isChecked(), false)
     await page.getByLabel('Beginning of an event').fill('storage.personInvited')
     await page.getByRole('cell', { name: 'Invited bob@example.com as editor' }).waitFor()
     nothingWrong()

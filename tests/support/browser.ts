@@ -159,10 +159,10 @@ async function findingsOn(page: Page, theme: Theme): Promise<readonly string[]> 
   return page.evaluate<string[]>(theme === 'light' ? findings('rules') : findings("['color-contrast']")) // only colours differ between the themes
 }
 
-/** A script of the page. Rules whose findings would not be serious are not asked; what is well is not described. */
+/** A script of the page. Rules whose findings would not be serious are not asked, but one; what is well is not described. */
 const findings = (rules: string): string => `(async () => {
   const rules = axe._audit.rules.flatMap(({ id, impact, enabled }) =>
-    enabled && (impact === 'serious' || impact === 'critical') ? [id] : [])
+    enabled && (impact === 'serious' || impact === 'critical' || id === 'landmark-unique') ? [id] : [])
   const { violations } = await axe.run({ runOnly: ${rules}, resultTypes: ['violations'], preload: false })
   return violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' | '))
 })()`

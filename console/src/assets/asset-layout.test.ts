@@ -5,7 +5,9 @@ import { type AssetEdge, type AssetNode, fold, layOut } from './asset-layout.ts'
 const table = (tableId: string): AssetNode => ({ id: `table:${tableId}`, kind: 'table', tableId })
 const configuration = (name: string): AssetNode => ({ id: name, kind: 'configuration', name })
 const edge = (from: string, to: string): AssetEdge => ({ from, to, kind: 'write', rowId: null, jobId: null, time: null })
-const columnsOf = (placed: ReturnType<typeof layOut>) => Object.fromEntries(placed.map(({ node, column }) => [node.id, column]))
+const runs = (from: string, to: string): AssetEdge => ({ ...edge(from, to), kind: 'run' })
+const columnsOf = ({ placed }: ReturnType<typeof layOut>) =>
+  Object.fromEntries(placed.map(({ node, column }) => [node.id, column]))
 
 test('tables lie right of what writes them, and readers right of tables', () => {
   const placed = layOut({
@@ -20,11 +22,41 @@ test('a configuration that reads what it writes does not loop for ever', () => {
     nodes: [configuration('merge'), table('in.c-a.all')],
     edges: [edge('merge', 'table:in.c-a.all'), edge('table:in.c-a.all', 'merge')],
   })
-  assert.equal(placed.length, 2)
+  assert.deepEqual(columnsOf(placed), { merge: 0, 'table:in.c-a.all': 1 })
+})
+
+test('a flow stands before all it runs, an extractor that it runs stays a source', () => {
+  const placed = layOut({
+    nodes: [configuration('nightly'), configuration('shop'), table('in.c-a.orders'), configuration('report')],
+    edges: [
+      runs('nightly', 'shop'),
+      runs('nightly', 'report'),
+      edge('shop', 'table:in.c-a.orders'),
+      edge('table:in.c-a.orders', 'report'),
+    ],
+  })
+  assert.deepEqual(columnsOf(placed), { nightly: -1, shop: 0, 'table:in.c-a.orders': 1, report: 2 })
+})
+
+test('a line over several columns has a place of its own in each', () => {
+  const long = edge('table:in.c-a.orders', 'late')
+  const { placed, bends } = layOut({
+    nodes: [configuration('shop'), table('in.c-a.orders'), configuration('sums'), table('out.c-a.sums'), configuration('late')],
+    edges: [
+      edge('shop', 'table:in.c-a.orders'),
+      edge('table:in.c-a.orders', 'sums'),
+      edge('sums', 'table:out.c-a.sums'),
+      edge('table:out.c-a.sums', 'late'),
+      long,
+    ],
+  })
+  const spots = bends.get(long)!
+  assert.deepEqual(spots.map(({ column }) => column).toSorted(), [2, 3])
+  for (const { column, row } of spots) assert.ok(!placed.some((box) => box.column === column && box.row === row))
 })
 
 test('lines that would cross are untangled', () => {
-  const placed = layOut({
+  const { placed } = layOut({
     nodes: [configuration('a'), configuration('b'), table('in.c-x.of-b'), table('in.c-x.of-a')],
     edges: [edge('a', 'table:in.c-x.of-a'), edge('b', 'table:in.c-x.of-b')],
   })

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Scroll } from './scroll.tsx'
+import './parts.css'
 
 /** A column by its name: text, figures that stand on the right, or a name for screen readers only. */
 export type Column = string | { readonly num: string } | { readonly hidden: string }
@@ -18,7 +18,10 @@ const nameOf = (column: Column): string => (typeof column === 'string' ? column 
 
 /** Rows below named columns, in a frame of its own that scrolls when they are wide. */
 export const ListTable = ({ label, columns, children }: { label: string; columns: readonly Column[]; children: ReactNode }) => (
-  <Scroll label={label}>
+  // A group, not a landmark: the card around it has the same name.
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+  <div role="group" className="scroll" aria-label={label} tabIndex={0}>
     <table className="data-table">
       <thead>
         <tr>
@@ -29,5 +32,5 @@ export const ListTable = ({ label, columns, children }: { label: string; columns
       </thead>
       <tbody>{children}</tbody>
     </table>
-  </Scroll>
+  </div>
 )

@@ -7,9 +7,12 @@ import { FLOW_COMPONENTS } from '../facts/names.ts'
 import { useLoad } from '../load.tsx'
 import { useModal } from '../parts/drawer.tsx'
 import { Icon, type IconName } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
 import { usePerson } from '../session.ts'
 import { toggleTheme } from '../theme.ts'
 import { useKey } from '../use-key.ts'
+import { type Entry, useVerbs } from './palette-verbs.ts'
+import { type Asked, readAsked } from './palette-words.ts'
 import { DATA, OPERATED, STACK, WORK } from './places.ts'
 import './shell.css'
 
@@ -20,18 +23,10 @@ export function usePalette() {
   return { isOpen, open, close: () => setOpen(false) }
 }
 
-interface Entry {
-  readonly key: string
-  readonly icon: IconName
-  readonly name: string
-  readonly note: string
-  readonly run: () => void
-}
-
 type Found = Answer<'search.everything'>['items'][number]
 
 /** The search refuses longer words. */
-const MOST_CHARACTERS = 200
+const MAX_CHARACTERS = 200
 
 const ICONS: Readonly<Record<string, IconName>> = {
   table: 'table',
@@ -51,12 +46,28 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const [selected, setSelected] = useState(0)
   const query = useDeferredValue(text.trim())
-  const isSearch = query.length > 0 && !query.startsWith('>')
-  const found = useLoad('search.everything', { query: { text: query, limit: 8 } }, { enabled: isSearch })
-  const buckets = useLoad('globalSearch.search', { query: { query, types: 'bucket', limit: 8 } }, { enabled: isSearch })
-  const all = useEntries(query, [...(found.data?.items ?? []), ...bucketsIn(buckets.data?.items ?? [])], onClose)
+  const asked = readAsked(query)
+  const isSearch = asked.text.length > 0 && asked.verb === undefined && !query.startsWith('>')
+  const { kinds, text: word } = asked
+  const found = useLoad('search.everything', { query: { text: word, limit: 8, ...(kinds && { kinds }) } }, { enabled: isSearch })
+  const isBucket = isSearch && (kinds === undefined || kinds[0] === 'table')
+  const buckets = useLoad('globalSearch.search', { query: { query: word, types: 'bucket', limit: 8 } }, { enabled: isBucket })
+  const verbs = useVerbs(query, asked, onClose)
+  const isScheduleNamed = verbs.entries.some(({ icon }) => icon === 'clock')
+  const others = useEntries(
+    query,
+    asked,
+    isSearch
+      ? [
+          ...(found.data?.items ?? []).filter(({ kind }) => kind !== 'schedule' || !isScheduleNamed),
+          ...(isBucket ? bucketsIn(buckets.data?.items ?? []) : []),
+        ]
+      : [],
+    onClose,
+  )
+  const all = [...verbs.entries, ...others]
   // Nothing is shown in part: an answer that comes later would move what a person is about to click.
-  const isSearching = text.trim() !== query || (isSearch && (found.isPending || buckets.isPending))
+  const isSearching = text.trim() !== query || (isSearch && (found.isPending || (isBucket && buckets.isPending)))
   const entries = isSearching ? [] : all
   const move = (step: number) => setSelected((entries.length + selected + step) % Math.max(entries.length, 1))
   const onKeyDown = (event: React.KeyboardEvent) => {
@@ -73,9 +84,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
         <Icon name="search" />
         <input
           className="grow"
-          placeholder="Search everything, or type > for commands"
+          placeholder="Search everything, or type run, new, pause, t orders, job 2, >"
           aria-label="Search"
-          maxLength={MOST_CHARACTERS}
+          maxLength={MAX_CHARACTERS}
           role="combobox"
           aria-expanded="true"
           aria-controls="palette-list"
@@ -105,6 +116,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             <span className="mute fine clip push">{entry.note}</span>
           </div>
         ))}
+        {verbs.error ? <Problem error={verbs.error} /> : null}
         {isSearching ? <p className="inset mute">Searching ...</p> : null}
         {entries.length === 0 && !isSearching ? <p className="inset mute">Nothing is called “{query}”.</p> : null}
       </div>
@@ -112,7 +124,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   )
 }
 
-function useEntries(query: string, found: readonly Found[], onClose: () => void): readonly Entry[] {
+function useEntries(query: string, { verb, kinds }: Asked, found: readonly Found[], onClose: () => void): readonly Entry[] {
   const navigate = useNavigate()
   const isAdmin = usePerson()?.account.isStackAdmin ?? false
   const places = [...DATA, ...WORK, ...STACK, ...(isAdmin ? OPERATED : [])]
@@ -137,9 +149,10 @@ function useEntries(query: string, found: readonly Found[], onClose: () => void)
       },
     },
   ]
-  const asked = query.replace(/^>\s*/, '').toLowerCase()
-  const matching = commands.filter(({ name }) => name.toLowerCase().includes(asked))
+  const command = query.replace(/^>\s*/, '').toLowerCase()
+  const matching = commands.filter(({ name }) => name.toLowerCase().includes(command))
   if (query === '' || query.startsWith('>')) return matching
+  if (verb !== undefined) return []
   const results = found.map((one, index) => ({
     key: `${one.kind} ${one.id} ${index}`,
     icon: ICONS[one.kind] ?? ('info' as const),
@@ -150,7 +163,7 @@ function useEntries(query: string, found: readonly Found[], onClose: () => void)
       go(to, search)
     },
   }))
-  return [...results, ...matching]
+  return kinds ? results : [...results, ...matching]
 }
 
 /** What it is and where it belongs. */

@@ -3,7 +3,16 @@
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { Job } from '../../../client/src/operations.ts'
-import { type AssetEdge, type AssetNode, type Assets, fold, layOut, type PlacedNode } from '../assets/asset-layout.ts'
+import {
+  type AssetEdge,
+  type AssetNode,
+  type Assets,
+  FLOW_COLUMN,
+  fold,
+  layOut,
+  type PlacedNode,
+  type Spot,
+} from '../assets/asset-layout.ts'
 import { progressText } from '../facts/job.ts'
 import { rowsOf } from '../facts/job-rows.ts'
 import { useNames } from '../facts/names.ts'
@@ -136,12 +145,15 @@ interface ViewProps {
   readonly lookOf: (node: AssetNode) => Look
 }
 
-/** Configurations and tables take turns; what writes nothing more delivers. */
+/** Configurations and tables take turns; what reads nothing is a source, what writes nothing delivers. */
 function laneOf(column: number, placed: readonly PlacedNode[], { edges }: Assets): string {
   const here = placed.filter((one) => one.column === column).map(({ node }) => node)
   if (here.every(({ kind }) => kind !== 'configuration')) return 'Tables'
+  if (column === FLOW_COLUMN) return 'Flows'
   if (column === 0) return 'Sources'
-  return here.some(({ id }) => edges.some(({ from }) => from === id)) ? 'Transformations' : 'Delivery'
+  const writes = here.filter(({ id }) => edges.some(({ from, kind }) => from === id && kind !== 'run'))
+  if (writes.length === 0) return 'Delivery'
+  return writes.length === here.length ? 'Transformations' : 'Transformations, delivery'
 }
 
 interface PictureProps extends ViewProps {
@@ -151,15 +163,15 @@ interface PictureProps extends ViewProps {
 }
 
 function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
-  const placed = useMemo(() => layOut(assets), [assets])
+  const { placed, bends, rowsOf: lengths } = useMemo(() => layOut(assets), [assets])
   const byId = new Map(placed.map((one) => [one.node.id, one]))
   const used = placed.map(({ column }) => column)
   const [first, last] = [Math.min(...used), Math.max(...used)]
-  const counts = Map.groupBy(placed, ({ column }) => column)
-  const rows = Math.max(...[...counts.values()].map((list) => list.length))
+  const rows = Math.max(...lengths.values())
   /** Short columns stand in the middle. */
-  const topOf = ({ column, row }: PlacedNode) => TOP + (row + (rows - counts.get(column)!.length) / 2) * ROW_PX
-  const leftOf = ({ column }: PlacedNode) => LEFT + (column - first) * COLUMN_PX
+  const topOf = ({ column, row }: Spot) => TOP + (row + (rows - lengths.get(column)!) / 2) * ROW_PX
+  const leftOf = ({ column }: Spot) => LEFT + (column - first) * COLUMN_PX
+  const bottom = TOP + rows * ROW_PX - (ROW_PX - HEIGHT) / 2
   const [width, height] = [LEFT * 2 + (last - first) * COLUMN_PX + WIDTH, TOP + rows * ROW_PX]
   const tables = assets.nodes.filter(({ kind }) => kind === 'table').length
   return (
@@ -173,19 +185,16 @@ function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
             {assets.edges.map((edge) => {
               const [from, to] = [byId.get(edge.from), byId.get(edge.to)]
               if (!from || !to) return null
-              const [x1, y1] = [leftOf(from) + WIDTH, topOf(from) + HEIGHT / 2]
-              const [x2, y2] = [leftOf(to), topOf(to) + HEIGHT / 2]
-              const middle = (x1 + x2) / 2
               return (
                 <path
                   key={`${edge.from} ${edge.to} ${edge.rowId} ${edge.kind}`}
                   className={toneOf(edge, from.node, to.node, jobOf)}
-                  d={`M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`}
+                  d={wayOf([from, ...(bends.get(edge) ?? []), to], { leftOf, topOf, bottom })}
                 />
               )
             })}
           </svg>
-          {[...counts.keys()].map((column) => (
+          {[...new Set(used)].map((column) => (
             <span key={column} className="lane" style={{ left: LEFT + (column - first) * COLUMN_PX }}>
               {laneOf(column, placed, assets)}
             </span>
@@ -223,8 +232,36 @@ function Picture({ assets, lookOf, jobOf, tableId }: PictureProps) {
   )
 }
 
+interface Canvas {
+  readonly leftOf: (spot: Spot) => number
+  readonly topOf: (spot: Spot) => number
+  /** Below all boxes. */
+  readonly bottom: number
+}
+
+/** A line through places from left to right; one that leads back goes below all boxes. */
+function wayOf(spots: readonly Spot[], { leftOf, topOf, bottom }: Canvas): string {
+  const points = spots.map((spot) => ({ left: leftOf(spot), right: leftOf(spot) + WIDTH, y: topOf(spot) + HEIGHT / 2 }))
+  const [from, to] = [points[0]!, points.at(-1)!]
+  if (to.left < from.right) {
+    const room = (COLUMN_PX - WIDTH) / 2
+    return [
+      `M${from.right} ${from.y}C${from.right + room} ${from.y} ${from.right + room} ${bottom} ${from.right} ${bottom}`,
+      `L${to.left} ${bottom}C${to.left - room} ${bottom} ${to.left - room} ${to.y} ${to.left} ${to.y}`,
+    ].join('')
+  }
+  const steps = points.slice(1).map(({ left, right, y }, index) => {
+    const before = points[index]!
+    const middle = (before.right + left) / 2
+    const isLast = index === points.length - 2
+    return `C${middle} ${before.y} ${middle} ${y} ${left} ${y}${isLast ? '' : `L${right} ${y}`}`
+  })
+  return `M${from.right} ${from.y}${steps.join('')}`
+}
+
 /** Blocked behind a failed row and behind a late table; moving where a configuration runs. */
-function toneOf({ rowId }: AssetEdge, from: AssetNode, to: AssetNode, jobOf: JobOf): string {
+function toneOf({ rowId, kind }: AssetEdge, from: AssetNode, to: AssetNode, jobOf: JobOf): string {
+  if (kind === 'run') return 'runs'
   const configuration = from.kind === 'configuration' ? from : to
   const job = jobOf(configuration.componentId ?? '', configuration.configurationId ?? '')
   if (job?.status === 'processing') return 'moving'

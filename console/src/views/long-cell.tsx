@@ -21,12 +21,25 @@ const CELL_CHARS = 120
 /** More text than anyone reads makes the page slow; copying gives all of it. */
 const SHOWN_CHARS = 200_000
 
-export function CellValue<C extends Cell>({ cell, onOpen }: { cell: C; onOpen: (cell: C) => void }) {
+interface CellValueProps<C extends Cell> {
+  readonly cell: C
+  readonly onOpen: (cell: C) => void
+  /** The cell around it has the focus; Enter opens it, too. */
+  readonly isInGrid?: boolean
+}
+
+export function CellValue<C extends Cell>({ cell, onOpen, isInGrid = false }: CellValueProps<C>) {
   const { value, isCut, column } = cell
   if (value === null || (value.length < LONG && !isCut)) return <Value value={value} />
   const shown = value.slice(0, CELL_CHARS).trim()
   return (
-    <button type="button" className="cell-button" aria-label={`Open ${column}: ${shown}`} onClick={() => onOpen(cell)}>
+    <button
+      type="button"
+      className="cell-button"
+      tabIndex={isInGrid ? -1 : undefined}
+      aria-label={`Open ${column}: ${shown}`}
+      onClick={() => onOpen(cell)}
+    >
       {shown}
     </button>
   )

@@ -10,6 +10,8 @@ import { ListTable } from '../../parts/list-table.tsx'
 import { Status, StatusIcon } from '../../parts/status.tsx'
 import { usePerson } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
+import { Nodes } from './operations-nodes.tsx'
+import { Settings } from './operations-settings.tsx'
 import './project.css'
 
 const route = getRouteApi('/operations')
@@ -79,6 +81,8 @@ function Operations() {
             )}
           </Loaded>
         </section>
+        <Nodes />
+        <Settings />
         <Audit />
       </div>
     </Page>
@@ -131,16 +135,26 @@ function Details({ facts }: { facts: Facts }) {
 const rankOf = (level: string): number => ['problem', 'warning', 'ok'].indexOf(level)
 
 function Audit() {
-  const { who = '', what = '' } = route.useSearch()
+  const { who = '', what = '', logs } = route.useSearch()
   const navigate = useNavigate({ from: '/operations' })
   const query = useLoad('operations.audit', {
-    query: { limit: AUDIT_LIMIT, ...(who !== '' && { who }), ...(what !== '' && { what }) },
+    query: { limit: AUDIT_LIMIT, logs: logs !== undefined, ...(who !== '' && { who }), ...(what !== '' && { what }) },
   })
   return (
     <section className="card" aria-labelledby="audit">
       <header className="wrap">
         <h2 id="audit">Who did what</h2>
         <span className="push flex-row wrap audit-fields">
+          <label className="check-line">
+            <input
+              type="checkbox"
+              checked={logs !== undefined}
+              onChange={({ target }) =>
+                void navigate({ search: (old) => ({ ...old, logs: target.checked ? 'true' : undefined }), replace: true })
+              }
+            />
+            With lines of job logs
+          </label>
           <FilterField
             label="Part of a name"
             value={who}

@@ -5,6 +5,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schedule } from '../../../../client/src/operations.ts'
 import { SCHEDULER, useNames } from '../../facts/names.ts'
+import { setScheduleState } from '../../facts/schedule-state.ts'
 import { moment, plural, until, zone } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
@@ -105,7 +106,6 @@ export function SchedulesScreen() {
   )
 }
 
-/** Paused and resumed in its configuration, as everything else is; the times it would have run meanwhile are left out. */
 function ScheduleActions({ schedule }: { schedule: Schedule }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -129,18 +129,7 @@ function ScheduleActions({ schedule }: { schedule: Schedule }) {
     },
   })
   const change = useMutation({
-    mutationFn: async (state: 'enabled' | 'disabled') => {
-      const { configuration } = await api.call('configurations.get', { path })
-      const before = configuration.schedule as Readonly<Record<string, unknown>> // what a schedule is made of
-      await api.call('configurations.update', {
-        path,
-        body: {
-          configuration: { ...configuration, schedule: { ...before, state } },
-          changeDescription: state === 'disabled' ? 'Paused' : 'Resumed',
-        },
-      })
-      await api.call('scheduler.activate', activation)
-    },
+    mutationFn: (state: 'enabled' | 'disabled') => setScheduleState(schedule.configurationId, state),
     onSuccess: async (_, state) => {
       await refresh()
       toast(state === 'disabled' ? 'Paused.' : 'Resumed.')

@@ -1,19 +1,21 @@
 // The rows of a table, page by page: a profile in every header, filter, sort, search, copy, and long cells in a drawer.
 
+import { useQueries } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
 import type { Table } from '../../../../client/src/operations.ts'
 import { count, fieldTime, moment, plural } from '../../format.ts'
-import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Lines, Loaded, loadOptions, useLoad } from '../../load.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Dialog, Drawer } from '../../parts/drawer.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { PastTime } from '../../parts/past-time.tsx'
-import { Scroll } from '../../parts/scroll.tsx'
-import { type Cell, CellDrawer, CellValue } from '../../views/long-cell.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { CellDrawer } from '../../views/long-cell.tsx'
+import { type PlacedCell, TableGrid } from './table-grid.tsx'
 import './table.css'
 
 const route = getRouteApi('/storage/$tableId')
@@ -23,13 +25,8 @@ const PAGE_ROWS = 100
 type Rows = Answer<'tables.rows'>
 type Profile = Answer<'tables.profileNow'>['columns'][number]
 
-/** A cell and its row, counted from the first of the table. */
-interface PlacedCell extends Cell {
-  readonly row: number
-}
-
-/** More columns at once make a page slow: the others are a step away. */
-const COLUMNS_AT_ONCE = 50
+/** Columns that are loaded together, when they come into sight. */
+const PART_COLUMNS = 50
 /** Of one cell alone, as many as the API gives. */
 const WHOLE_CELL_CHARS = 8_388_608
 
@@ -66,14 +63,23 @@ export function TableData({ table }: { table: Table }) {
   const offset = (Number(page) - 1) * PAGE_ROWS
   const columns = table.columns ?? []
   const visible = columns.filter((name) => !hidden.includes(name))
-  const part = Math.min(Number(search.part ?? 1), Math.max(1, Math.ceil(visible.length / COLUMNS_AT_ONCE)))
-  const inPart = visible.slice((part - 1) * COLUMNS_AT_ONCE, part * COLUMNS_AT_ONCE)
-  const isPart = columns.length > COLUMNS_AT_ONCE
-  const profile = useLoad('tables.profileNow', {
-    path: { tableId: table.id },
-    query: { ...rowsOf, ...(isPart ? { columns: [...new Set([...inPart, ...(sort ? [sort] : [])])] } : {}) },
+  const parts = chunks(visible, PART_COLUMNS)
+  const [wanted, setWanted] = useState<readonly number[]>([0])
+  const want = (more: readonly number[]) =>
+    setWanted((before) => (more.every((part) => before.includes(part)) ? before : [...new Set([...before, ...more])]))
+  const isPart = visible.length > PART_COLUMNS || hidden.length > 0
+  const profiled = useQueries({
+    queries: parts.map((names, part) =>
+      loadOptions(
+        'tables.profileNow',
+        { path: { tableId: table.id }, query: { ...rowsOf, ...(isPart ? { columns: names } : {}) } },
+        wanted.includes(part) || (sort !== undefined && names.includes(sort)),
+      ),
+    ),
   })
-  const profiles = new Map(profile.data?.columns.map((one) => [one.name, one]))
+  const profiles = new Map(profiled.flatMap(({ data }) => data?.columns ?? []).map((one) => [one.name, one]))
+  const readRows = profiled.find(({ data }) => data)?.data?.readRows ?? 0
+  const sortedPart = sort === undefined ? -1 : parts.findIndex((names) => names.includes(sort))
   const inOrder = {
     ...rowsOf,
     ...(sort ? { 'orderBy[0][column]': sort, 'orderBy[0][order]': order === 'desc' ? 'DESC' : 'ASC' } : {}),
@@ -87,12 +93,32 @@ export function TableData({ table }: { table: Table }) {
         ...inOrder,
         limit: PAGE_ROWS,
         offset,
-        ...(isPart ? { columns: inPart } : {}),
+        ...(isPart ? { columns: parts[0]! } : {}),
         ...(isFiltered || at ? { count: 'true' } : {}),
       },
     },
-    { enabled: !sort || !profile.isPending }, // what the values are decides how they are sorted
+    { enabled: !profiled[sortedPart]?.isPending, isKept: true }, // what the values are decides how they are sorted
   )
+  /** The other columns of the same rows: of the same state of the table. */
+  const { timestamp: _, ...ofState } = { timestamp: '', ...inOrder }
+  const others = useQueries({
+    queries: parts.map((names, part) =>
+      loadOptions(
+        'tables.rows',
+        {
+          path: { tableId: table.id },
+          query: { ...ofState, state: query.data?.state, limit: PAGE_ROWS, offset, columns: names },
+        },
+        part > 0 && wanted.includes(part) && query.data !== undefined && !query.isPlaceholderData,
+      ),
+    ),
+  })
+  const partOf = (name: string) => Math.floor(visible.indexOf(name) / PART_COLUMNS)
+  const loaded = parts.map((_, part) => (part === 0 ? query.data : others[part]?.data))
+  /** Where a column is in its part. */
+  const places = new Map(loaded.flatMap((part) => part?.columns.map(({ name }, place) => [name, place] as const) ?? []))
+  const whole = loaded.every((one) => one !== undefined) ? joined(loaded) : undefined
+  const failed = others.find(({ error }) => error)?.error
   const [open, setOpen] = useState<PlacedCell>()
   const toggleSort = (name: string) =>
     change(
@@ -165,72 +191,68 @@ export function TableData({ table }: { table: Table }) {
         )}
         <span className="push flex-row wrap">
           <AsOf at={at} onChange={(text) => change({ at: text })} />
-          {visible.length > COLUMNS_AT_ONCE ? (
-            <ColumnParts part={part} visible={visible.length} onPart={(next) => change({ part: String(next), page })} />
-          ) : null}
           <ColumnChoice columns={columns} hidden={hidden} onChange={(names) => change({ hide: namesText(names) })} />
-          {query.data ? <CopyRows rows={shownOf(query.data, hidden)} table={table.id} /> : null}
+          {whole ? (
+            <CopyRows rows={whole} table={table.id} />
+          ) : query.data ? (
+            <button type="button" className="button small ghost" onClick={() => want(parts.map((_, part) => part))}>
+              Load all columns to copy
+            </button>
+          ) : null}
         </span>
       </div>
       <Loaded query={query} skeleton={<Lines count={8} />}>
-        {(all) => {
-          const data = shownOf(all, hidden)
-          return data.rows.length === 0 ? (
+        {(data) =>
+          data.rows.length === 0 ? (
             <p className="inset mute">
               {isFiltered ? 'No matching rows.' : at ? 'The table had no rows then.' : 'The table has no rows yet.'}
             </p>
           ) : (
-            <Scroll label="Data" className="rows">
-              <table className="data-table">
-                <thead>
-                  <tr>
-                    <th className="row-number">
-                      <span className="visually-hidden">Row</span>
-                    </th>
-                    {data.columns.map(({ name, type }) => (
-                      <th
-                        key={name}
-                        className={isNumber(type, profiles.get(name)) ? 'numeric' : undefined}
-                        aria-sort={sort === name ? (order === 'desc' ? 'descending' : 'ascending') : 'none'}
+            <TableGrid
+              columns={visible.map((name) => {
+                const type = loaded[partOf(name)]?.columns.find((one) => one.name === name)?.type ?? ''
+                const profile = profiles.get(name)
+                return {
+                  name,
+                  isNumber: isNumber(type, profile),
+                  sorted: sort !== name ? 'none' : order === 'desc' ? 'descending' : 'ascending',
+                  header: (
+                    <>
+                      <button
+                        type="button"
+                        className="column-name link"
+                        tabIndex={-1}
+                        onClick={() => toggleSort(name)}
+                        title={`Sort by ${name}`}
                       >
-                        <button
-                          type="button"
-                          className="column-name link"
-                          onClick={() => toggleSort(name)}
-                          title={`Sort by ${name}`}
-                        >
-                          <Icon name={iconOf(type, profiles.get(name))} size="small" />
-                          {name}
-                          {table.primaryKey.includes(name) ? <span className="tag-label">key</span> : null}
-                          {sort === name ? <span aria-hidden="true">{order === 'desc' ? '↓' : '↑'}</span> : null}
-                        </button>
-                        <ColumnFigure profile={profiles.get(name)} rows={profile.data?.readRows ?? 0} />
-                      </th>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody>
-                  {data.rows.map((row, index) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a row of a page has no other name
-                    <tr key={index}>
-                      <td className="row-number tabular">{count(offset + index + 1)}</td>
-                      {row.map((text, at) => {
-                        const { name, type } = data.columns[at]!
-                        const isCut = data.cut.some(([r, c]) => r === index && c === at)
-                        return (
-                          <td key={name} className={isNumber(type, profiles.get(name)) ? 'numeric' : undefined}>
-                            <CellValue cell={{ column: name, value: text, isCut, row: offset + index }} onOpen={setOpen} />
-                          </td>
-                        )
-                      })}
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </Scroll>
+                        <Icon name={iconOf(type, profile)} size="small" />
+                        {name}
+                        {table.primaryKey.includes(name) ? <span className="tag-label">key</span> : null}
+                        {sort === name ? <span aria-hidden="true">{order === 'desc' ? '↓' : '↑'}</span> : null}
+                      </button>
+                      <ColumnFigure profile={profile} rows={readRows} />
+                    </>
+                  ),
+                }
+              })}
+              rows={data.rows.length}
+              offset={offset}
+              cellAt={(row, column) => {
+                const part = loaded[Math.floor(column / PART_COLUMNS)]
+                const name = visible[column]!
+                const place = places.get(name) ?? -1
+                const value = part?.rows[row]?.[place]
+                if (!part || value === undefined) return undefined
+                return { column: name, value, isCut: part.cut.some(([r, c]) => r === row && c === place) }
+              }}
+              onOpen={setOpen}
+              onSort={toggleSort}
+              onSeen={(first, last) => want([Math.floor(first / PART_COLUMNS), Math.floor(last / PART_COLUMNS)])}
+            />
           )
-        }}
+        }
       </Loaded>
+      {failed ? <Problem error={failed} /> : null}
       {query.data ? (
         <Pages
           rows={query.data}
@@ -272,36 +294,6 @@ function OpenCell({ cell: { column, value, isCut, row }, tableId, inOrder, state
     ? { text: data?.rows[0]?.[0] ?? undefined, error, isCut: (data?.cut.length ?? 0) > 0 }
     : { text: value ?? '' }
   return <CellDrawer column={column} whole={whole} onClose={onClose} />
-}
-
-function ColumnParts({ part, visible, onPart }: { part: number; visible: number; onPart: (part: number) => void }) {
-  const from = (part - 1) * COLUMNS_AT_ONCE
-  const to = Math.min(visible, from + COLUMNS_AT_ONCE)
-  return (
-    <span className="flex-row gap-1">
-      <button
-        type="button"
-        className="button small ghost"
-        aria-label="Columns before"
-        disabled={from === 0}
-        onClick={() => onPart(part - 1)}
-      >
-        ‹
-      </button>
-      <span className="mute tabular nowrap">
-        columns {from + 1} to {to} of {count(visible)}
-      </span>
-      <button
-        type="button"
-        className="button small ghost"
-        aria-label="More columns"
-        disabled={to === visible}
-        onClick={() => onPart(part + 1)}
-      >
-        ›
-      </button>
-    </span>
-  )
 }
 
 /** `{column, op, value}` in the address as lists, which are shorter. */
@@ -346,17 +338,20 @@ function namesIn(text: string | undefined): readonly string[] {
 
 const namesText = (names: readonly string[]): string => (names.length === 0 ? '' : JSON.stringify(names))
 
-/** Without the hidden columns. */
-function shownOf(rows: Rows, hidden: readonly string[]): Rows {
-  const places = rows.columns.flatMap(({ name }, place) => (hidden.includes(name) ? [] : [place]))
-  if (places.length === rows.columns.length) return rows
+/** The columns of all parts side by side. */
+function joined(parts: readonly (Rows | undefined)[]): Rows | undefined {
+  const [first, ...rest] = parts.filter((part) => part !== undefined)
+  if (!first || rest.length === 0) return first
+  const all = [first, ...rest]
   return {
-    ...rows,
-    columns: places.map((place) => rows.columns[place]!),
-    rows: rows.rows.map((row) => places.map((place) => row[place]!)),
-    cut: rows.cut.flatMap(([row, place]) => (places.includes(place!) ? [[row!, places.indexOf(place!)]] : [])),
+    ...first,
+    columns: all.flatMap(({ columns }) => columns),
+    rows: first.rows.map((_, row) => all.flatMap(({ rows }) => rows[row] ?? [])),
   }
 }
+
+const chunks = <T,>(all: readonly T[], size: number): readonly (readonly T[])[] =>
+  Array.from({ length: Math.max(1, Math.ceil(all.length / size)) }, (_, index) => all.slice(index * size, (index + 1) * size))
 
 const FilterChip = ({ filter, onRemove }: { filter: Filter; onRemove: () => void }) => (
   <button type="button" className="chip picked" aria-label={`Remove the filter ${filterText(filter)}`} onClick={onRemove}>

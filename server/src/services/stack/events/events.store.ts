@@ -64,6 +64,8 @@ export interface SearchText {
 }
 
 export interface StackEventFilter {
+  /** False: without what jobs and components logged. */
+  readonly logs?: boolean
   readonly projectId?: number
   readonly who?: string
   readonly tokenId?: number
@@ -162,6 +164,7 @@ export function createEventsStore(database: Db) {
       if (filter.beforeId !== undefined) query = query.where('id', '<', filter.beforeId)
       const { who, what } = filter
       if (who !== undefined) query = query.where((e) => contains(e.ref('token_description'), { value: who, isPattern: false }))
+      if (filter.logs === false) query = query.where('event', 'not like', 'ext.%')
       if (what !== undefined) query = query.where('event', '>=', what).where('event', '<', `${what}\uffff`)
       return query.orderBy('id', 'desc').limit(filter.limit).execute()
     },

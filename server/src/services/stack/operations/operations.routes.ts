@@ -31,6 +31,8 @@ export interface AuditFilter {
   /** Beginning of the name of the event. */
   readonly what?: string
   readonly objectId?: string
+  /** False: without what jobs and components logged. */
+  readonly logs?: boolean
   readonly since?: number
   readonly until?: number
   readonly beforeId?: number
@@ -88,6 +90,9 @@ const AuditQuery = Type.Object({
   ),
   objectId: Type.Optional(
     Type.String({ maxLength: 500, description: 'Only what happened to this table, configuration, file or token.' }),
+  ),
+  logs: Type.Optional(
+    Type.Boolean({ description: 'false: without what jobs and components logged, only what was done; true by default.' }),
   ),
   since: Moment('Not before this time: ISO 8601, or words such as `-2 days`.'),
   until: Moment('Before this time.'),

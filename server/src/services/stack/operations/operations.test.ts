@@ -87,7 +87,14 @@ test('a stack admin reads status and audit of the whole stack, and nobody else d
   assert.equal(levelOf(status, 'backup'), 'warning', 'none was made')
 
   await stack.request('POST', '/v2/storage/buckets', { json: { name: 'audited', stage: 'in' } })
-  type Entry = { id: number; projectId: number; event: string; objectId: string | null; who: { description: string } }
+  type Entry = {
+    id: number
+    projectId: number
+    event: string
+    message: string
+    objectId: string | null
+    who: { description: string }
+  }
   const audit = (query: string) => admin.ok<Entry[]>('GET', `/operations/audit?${query}`)
   const [made] = await audit(`projectId=${stack.projectId}&what=storage.bucket&objectId=in.c-audited`)
   assert.deepEqual([made?.event, made?.projectId], ['storage.bucketCreated', stack.projectId])
@@ -96,6 +103,10 @@ test('a stack admin reads status and audit of the whole stack, and nobody else d
   assert.equal((await audit('what=storage.bucket&until=-1%20hour')).length, 0)
   assert.ok((await audit('who=master%20TOKEN&since=-1%20hour')).some(({ id }) => id === made?.id))
   assert.equal((await audit('who=nobody-of-this-name')).length, 0)
+  const said = { message: 'page 7 was read', component: 'test.audited' }
+  assert.equal((await stack.request('POST', '/v2/storage/events', { json: said })).status, 201)
+  const isLogged = async (query: string) => (await audit(query)).some(({ message }) => message === said.message)
+  assert.deepEqual([await isLogged('limit=20'), await isLogged('limit=20&logs=false')], [true, false])
   assert.ok((await audit(`beforeId=${made?.id}&limit=3`)).every(({ id }) => id < made!.id))
   assert.equal((await admin.call('GET', '/operations/audit?since=someday')).status, 400)
 

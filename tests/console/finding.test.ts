@@ -1,0 +1,121 @@
+// Finding and doing things in a browser: the palette with its verbs, and the graph of what comes from what.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkScreensOn, signedIn, startBrowser } from '../support/browser.ts'
+import { shellStack } from '../support/shell-stack.ts'
+
+test('finding in a browser', { timeout: 400_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
+  const stack = await shellStack(t)
+  await stack.add('test.orders', `printf 'id\\n1\\n' > "$KBC_DATADIR/out/tables/in.c-shop.orders.csv"`)
+  await stack.add('test.sums', `printf 'id\\n1\\n' > "$KBC_DATADIR/out/tables/out.c-shop.sums.csv"`)
+  await stack.add('test.mail', 'exit 0')
+  const create = async (component: string, configurationId: string, name: string, configuration: object) => {
+    const json = { configurationId, name, configuration }
+    const answer = await stack.request('POST', `/v2/storage/components/${component}/configs`, { json })
+    assert.equal(answer.status, 201, answer.text)
+  }
+  const reads = (...tables: string[]) => ({
+    storage: { input: { tables: tables.map((source) => ({ source, destination: `${source}.csv` })) } },
+  })
+  const writes = (destination: string) => ({ output: { tables: [{ source: `${destination}.csv`, destination }] } })
+  await create('test.orders', 'orders', 'Orders of the shop', { storage: writes('in.c-shop.orders') })
+  const sums = reads('in.c-shop.orders')
+  await create('test.sums', 'sums', 'Sums of orders', { storage: { ...sums.storage, ...writes('out.c-shop.sums') } })
+  await create('test.mail', 'mail', 'Mail to the shop', reads('out.c-shop.sums', 'in.c-shop.orders'))
+  const task = (id: number, componentId: string, configId: string, phase: number) => ({
+    ...{ id, name: configId, phase, enabled: true, continueOnFailure: false },
+    task: { mode: 'run', componentId, configId },
+  })
+  await create('keboola.orchestrator', 'nightly', 'Nightly flow', {
+    phases: [1, 2].map((id) => ({ id, name: `Phase ${id}`, dependsOn: id === 1 ? [] : [1] })),
+    tasks: [task(1, 'test.orders', 'orders', 1), task(2, 'test.sums', 'sums', 2)],
+  })
+  const run = async (component: string, config: string) => {
+    const job = (await stack.request('POST', '/queue/jobs', { json: { component, config, mode: 'run' } })).json<{ id: string }>()
+    await stack.wait({ ...job, url: `/queue/jobs/${job.id}` } as Parameters<typeof stack.wait>[0])
+  }
+  await run('test.orders', 'orders')
+  await run('test.sums', 'sums')
+  const opened = await signedIn(browser, stack, '/')
+  const { page, go, nothingWrong } = opened
+
+  await t.test('the graph has a flow before all sources, and no line passes behind a box', async () => {
+    const graph = page.getByRole('region', { name: /^Asset graph/ })
+    await graph.getByRole('link', { name: /Nightly flow/ }).waitFor()
+    const laneOf = async (name: RegExp) => {
+      const box = (await graph.getByRole('link', { name }).boundingBox())!
+      for (const lane of await graph.locator('.lane').all())
+        if (Math.abs((await lane.boundingBox())!.x - box.x) < 40) return lane.textContent()
+      return undefined
+    }
+    assert.equal(await laneOf(/Nightly flow/), 'Flows')
+    assert.equal(await laneOf(/Orders of the shop/), 'Sources')
+    assert.equal(await laneOf(/Sums of orders/), 'Transformations')
+    assert.equal(await laneOf(/Mail to the shop/), 'Delivery')
+    assert.deepEqual(await page.evaluate(LINES_BEHIND_BOXES), [])
+    nothingWrong()
+  })
+
+  const palette = page.getByRole('dialog', { name: 'Search or run' })
+  const type = async (text: string) => {
+    await page.keyboard.press('Control+k')
+    await palette.getByLabel('Search').fill(text)
+  }
+  await t.test('the palette narrows by a letter, opens a job by its number, runs, creates and pauses', async () => {
+    await type('t orders')
+    await palette.getByRole('option', { name: /^orders/ }).waitFor()
+    assert.equal(await palette.getByRole('option', { name: /Orders of the shop/ }).count(), 0)
+    await page.keyboard.press('Escape')
+    const [job] = (await stack.request('GET', '/queue/search/jobs?limit=1')).json<{ id: string }[]>()
+    await type(`job ${job!.id}`)
+    await palette.getByRole('option', { name: `Open job ${job!.id}` }).click()
+    await page.waitForURL(new RegExp(`/jobs/${job!.id}$`))
+    await type('run orders of')
+    await palette.getByRole('option', { name: 'Run Orders of the shop' }).click()
+    await page.getByRole('heading', { name: /^Orders of the shop/ }).waitFor()
+    assert.ok(!page.url().endsWith(`/jobs/${job!.id}`), 'it is a new job')
+    await type('new flow')
+    await palette.getByRole('option', { name: 'New flow' }).click()
+    await page.getByRole('dialog', { name: 'New flow' }).waitFor()
+    await page.keyboard.press('Escape')
+    const target = { componentId: 'test.orders', configurationId: 'orders', mode: 'run' }
+    const schedule = { cronTab: '0 3 * * *', timezone: 'UTC', state: 'enabled' }
+    await create('keboola.scheduler', 'nightly', 'Nightly', { schedule, target })
+    const activated = await stack.request('POST', '/scheduler/schedules', { json: { configurationId: 'nightly' } })
+    assert.ok(activated.status < 300, activated.text)
+    await go('/schedules')
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor()
+    await type('s orders')
+    await palette.getByRole('option', { name: 'Schedule of Orders of the shop' }).waitFor()
+    await page.keyboard.press('Escape')
+    await type('pause')
+    await palette.getByRole('option', { name: 'Pause the schedule of Orders of the shop' }).click()
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor()
+    nothingWrong()
+  })
+
+  await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
+    checkScreensOn(opened, [
+      '/',
+      '/storage/in.c-shop.orders',
+      { path: '/storage', open: () => type('new') },
+      '/storage/in.c-shop.orders?tab=lineage',
+    ]),
+  )
+})
+
+/** A script of the page: points of lines that lie within a box, not counting the ends of the line. */
+const LINES_BEHIND_BOXES = `(() => {
+  const boxes = [...document.querySelectorAll('.asset-box')].map((box) => ({ name: box.textContent, at: box.getBoundingClientRect() }))
+  const frame = document.querySelector('.asset-canvas').getBoundingClientRect()
+  return [...document.querySelectorAll('.asset-canvas svg.edges path')].flatMap((path) => {
+    const length = path.getTotalLength()
+    const points = Array.from({ length: 200 }, (_, n) => path.getPointAtLength((length * (n + 0.5)) / 200))
+    return boxes
+      .filter(({ at }) => points.some(({ x, y }) =>
+        x + frame.x > at.left + 4 && x + frame.x < at.right - 4 && y + frame.y > at.top + 2 && y + frame.y < at.bottom - 2))
+      .map(({ name }) => name)
+  })
+})()`

@@ -461,6 +461,14 @@ export const ERRORS = {
     kind: 'full',
     text: 'The disk of the stack is full: the statement was stopped and changed nothing. Free some space, then try again.',
   },
+  'sql.noTime': {
+    kind: 'invalid',
+    text: '"{value}" is not a time. Use an ISO date, a time such as "2026-01-31 12:00:00", or a phrase such as "-2 days".',
+  },
+  'sql.noState': {
+    kind: 'invalid',
+    text: 'Table {table} has no state of {time}: it was created later, or the state is older than the retention. Use a later time.',
+  },
   'sql.scriptFailed': { kind: 'invalid', text: '{place}: {reason}' },
   'sql.cancelled': { kind: 'conflict', text: 'The statement was cancelled.' },
   'sql.workerDied': {

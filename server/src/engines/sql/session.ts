@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { nextTurn } from '../../kit/next-turn.ts'
 import { singleQuoted } from '../../kit/text/single-quoted.ts'
+import { withHistory } from './history.ts'
 import { type FromWorker, PROJECT_CATALOG, type RunMessage, type View, type WorkerError } from './protocol.ts'
 import type {
   CopyFormat,
@@ -181,12 +182,19 @@ export async function openSession(
     if (isRunning) throw new PlatformError('sql.sessionInUse')
     isRunning = true
     try {
-      const statement = await singleStatement(sql)
+      const sent = await singleStatement(sql)
+      const { statement, originalPosition } = given.isOurs
+        ? { statement: sent, originalPosition: undefined }
+        : await withHistory(sent)
       if (!given.isOurs) await checkAllowed(statement, mode)
       const qualified = database === undefined ? asItIs(statement) : await qualifyTables(statement, PROJECT_CATALOG)
       await bindTables(statement, given.shortNames)
       if (given.signal?.aborted) throw new PlatformError('sql.cancelled')
-      return run(statement, qualified, output, given)
+      const placed = originalPosition && {
+        text: qualified.text,
+        originalPosition: (at: number) => originalPosition(qualified.originalPosition(at)),
+      }
+      return run(sent, placed ?? qualified, output, given)
     } catch (error) {
       isRunning = false
       throw error
@@ -331,7 +339,8 @@ export async function openSession(
   }
 
   async function names(sql: string): Promise<StatementNames | 'unreadable' | 'other'> {
-    const { batches, end } = await start(SERIALIZE_SQL, 'names', { values: [sql, MAX_TREE_BYTES] })
+    const readable = await readableByDuckDb(sql)
+    const { batches, end } = await start(SERIALIZE_SQL, 'names', { values: [readable, MAX_TREE_BYTES] })
     await end.finally(free)
     const [[text] = []] = (await batches.next()) ?? []
     return JSON.parse(String(text)) as StatementNames | 'unreadable' | 'other' // written by our worker
@@ -390,6 +399,15 @@ export async function openSession(
 
   if (database !== undefined) await bindViews()
   return { query, copy, execute, describe, names, csvFile, close, [Symbol.asyncDispose]: close }
+}
+
+/** `AS OF` is not DuckDB's. A text that is no single statement stays as it is: DuckDB says what is wrong with it. */
+async function readableByDuckDb(sql: string): Promise<string> {
+  if (!/\bas\s+of\b/i.test(sql)) return sql
+  return singleStatement(sql).then(
+    async (statement) => (await withHistory(statement)).statement.text,
+    () => sql,
+  )
 }
 
 async function unlinkUnused(links: Map<string, Link>): Promise<void> {

@@ -1,13 +1,16 @@
 // Tables as SQL sees them: a select over the files of one state, with the columns and rows that its asker may see. Aliases and linked
 // tables come out as they do everywhere else.
 
+import { HISTORY_SCHEMA, type HistoryName, readHistoryName } from '../../../../engines/sql/history.ts'
 import type { SqlTable } from '../../../../engines/sql/sql-engine.ts'
+import { changedKeys, changesSelect } from '../../../../engines/table-engine/history/changes.ts'
 import { LOAD_TIME, outAs, pathOf, query } from '../../../../engines/table-engine/relation.ts'
-import { columnNamed, countBytes, referencedKeys } from '../../../../engines/table-engine/snapshot.ts'
+import { columnNamed, countBytes, referencedKeys, type TableSnapshot } from '../../../../engines/table-engine/snapshot.ts'
 import { identifier, paths, sqlType } from '../../../../engines/table-engine/sql.ts'
 import type { QueryRequest } from '../../../../engines/table-engine/table-engine.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
+import { parseMoment } from '../../../../kit/relative-time.ts'
 import type { SqlInput } from '../../../../model/run-ports.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { Table, TableParts } from '../table-catalog.ts'
@@ -18,14 +21,46 @@ import { whole } from './table-requests.ts'
 
 export type SqlTables = ReturnType<typeof createSqlTables>
 
-export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' | 'clock'>) {
+export function createSqlTables({ catalog, store, clock }: Pick<TableParts, 'catalog' | 'store' | 'clock'>) {
   /** Undefined when there is none; a table that the asker may not read throws. */
   async function find(scope: Scope, bucketId: string, name: string): Promise<SqlTable | undefined> {
+    const history = bucketId === HISTORY_SCHEMA ? readHistoryName(name) : undefined
+    if (history) return history.kind === 'asOf' ? asOf(scope, history) : changes(scope, history)
     const table = await catalog.get(scope, `${bucketId}.${name}`).catch((error: unknown) => {
       if (error instanceof PlatformError && error.code === 'storage.tables.notFound') return undefined
       throw error
     })
     return table && sqlTableOf(table)
+  }
+
+  async function asOf(scope: Scope, { tableId, at }: Extract<HistoryName, { kind: 'asOf' }>): Promise<SqlTable> {
+    const table = await catalog.get(scope, tableId)
+    const { snapshot, id } = await stateAt(table, at)
+    const known = new Set(snapshot.columns.map((column) => column.name))
+    const asked = queryOf(table, EVERYTHING)
+    const columns = (asked.columns ?? snapshot.columns.map((column) => column.name)).filter((column) => known.has(column))
+    return stateAsSqlTable({ snapshot, ...asked, columns }, JSON.stringify([id, asked]))
+  }
+
+  async function changes(scope: Scope, { tableId, from, to }: Extract<HistoryName, { kind: 'changes' }>): Promise<SqlTable> {
+    const table = await catalog.get(scope, tableId)
+    if (!isWholeTable(table)) throw new PlatformError('storage.validation.timeTravelNotSupported', { table: tableId })
+    const before = await stateAt(table, from)
+    const { snapshot: after, snapshotId } = to === undefined ? await catalog.reading(table) : asReading(await stateAt(table, to))
+    return {
+      version: JSON.stringify([before.id, snapshotId]),
+      keys: changedKeys(before.snapshot, after),
+      select: (local) => changesSelect(before.snapshot, after, local),
+    }
+  }
+
+  async function stateAt({ id, data }: Table, time: string) {
+    // Phrases mean whole seconds; a table may have been created in this one.
+    const at = time.trim().toLowerCase() === 'now' ? clock.now() : parseMoment(time, clock.now())
+    if (!at) throw new PlatformError('sql.noTime', { value: time.slice(0, 60) })
+    const state = await store.findStateAt(data.key, at)
+    if (!state) throw new PlatformError('sql.noState', { table: id, time: at.toISOString() })
+    return state
   }
 
   /** Every table the asker may read. */
@@ -82,6 +117,8 @@ export function createSqlTables({ catalog, clock }: Pick<TableParts, 'catalog' |
 
   return { find, list, part, ofRun, ofState: stateAsSqlTable }
 }
+
+const asReading = ({ id, snapshot }: { readonly id: number; readonly snapshot: TableSnapshot }) => ({ snapshotId: id, snapshot })
 
 /** A state of a table as a select over its files, whether it is published or not. Another `version` is another state. */
 function stateAsSqlTable(request: QueryRequest, version: string, withLoadTime = false): SqlTable {

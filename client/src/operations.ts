@@ -271,6 +271,8 @@ export const ROUTES = {
   'git.listRefs': ['GET', '/git/data-apps/{repository}/info/refs'],
   'operations.health': ['GET', '/health'],
   'operations.guides': ['GET', '/help'],
+  'operations.guideImage': ['GET', '/help/images/{name}'],
+  'operations.searchGuides': ['GET', '/help/search'],
   'operations.guide': ['GET', '/help/{path}'],
   'iceberg.describe': ['GET', '/iceberg'],
   'iceberg.config': ['GET', '/iceberg/v1/config'],
@@ -1213,6 +1215,8 @@ export interface Operations {
   'git.listRefs': { path: { readonly repository: string }; query: { readonly service: 'git-upload-pack' | 'git-receive-pack' }; body?: undefined; answer: unknown }
   'operations.health': { path?: undefined; query?: undefined; body?: undefined; answer: string }
   'operations.guides': { path?: undefined; query?: undefined; body?: undefined; answer: string }
+  'operations.guideImage': { path: { readonly name: string }; query?: undefined; body?: undefined; answer: unknown }
+  'operations.searchGuides': { path?: undefined; query?: { readonly q?: string }; body?: undefined; answer: string }
   'operations.guide': { path: { readonly path: string }; query?: undefined; body?: undefined; answer: string }
   'iceberg.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'iceberg.config': { path?: undefined; query?: { readonly warehouse?: string }; body?: undefined; answer: { readonly defaults: Readonly<Record<string, string>>; readonly overrides: Readonly<Record<string, string>>; readonly endpoints: ReadonlyArray<string> } }

@@ -318,7 +318,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const stackIndex = createStackIndexModule({ componentsApi, sqlPort, revision: build, domain })
   const unavailableServices = createUnavailableServicesModule()
   const nameRules = createNameRulesModule()
-  const guides = createGuidesModule()
+  const guides = createGuidesModule({ version })
   const mcp = createMcpModule({ guides, version })
   const console = await createConsoleModule({ objects })
 

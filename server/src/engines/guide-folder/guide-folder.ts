@@ -11,6 +11,8 @@ export interface GuideFolder {
   list(): Promise<readonly string[]>
   /** Only paths of the list may be asked for. */
   read(path: string): Promise<string>
+  /** A picture of `docs/images`, by its name; undefined when it does not exist. */
+  readImage(name: string): Promise<Uint8Array | undefined>
 }
 
 export function createGuideFolder(root = REPOSITORY): GuideFolder {
@@ -22,5 +24,9 @@ export function createGuideFolder(root = REPOSITORY): GuideFolder {
       return [...top, ...documents].filter((path) => path.endsWith('.md')).sort()
     },
     read: (path) => readFile(join(root, path), 'utf8'),
+    readImage: async (name) => {
+      const names: readonly string[] = await readdir(join(root, 'docs', 'images')).catch(() => [])
+      return names.includes(name) ? readFile(join(root, 'docs', 'images', name)) : undefined
+    },
   }
 }

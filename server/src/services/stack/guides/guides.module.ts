@@ -6,12 +6,13 @@ import { createPassages } from './passages.ts'
 
 export type GuidesModule = ReturnType<typeof createGuidesModule>
 
-export function createGuidesModule() {
+export function createGuidesModule({ version }: { readonly version: string }) {
   const folder = createGuideFolder()
+  const { find } = createPassages(folder)
   return defineModule({
     name: 'guides',
-    routes: [guidesRoutes(createGuides(folder))],
+    routes: [guidesRoutes({ guides: createGuides(folder), find, readImage: folder.readImage, version })],
     /** Passages that answer a question. */
-    findPassages: createPassages(folder).find,
+    findPassages: find,
   })
 }

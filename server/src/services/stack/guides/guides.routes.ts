@@ -1,34 +1,83 @@
 // HTTP for the guides (spec platform 6.10).
 
+import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { htmlPage, PAGE_POLICY } from '../../../http/html-page.ts'
+import { PlatformError } from '../../../kit/errors.ts'
 import type { Guides } from './guides.ts'
+import { COPY_SCRIPT, contentsOf, navigationOf, resultsOf } from './help-page.ts'
+import type { Passage } from './passages.ts'
+
+export interface GuidesRoutesDeps {
+  readonly guides: Guides
+  readonly find: (question: string, limit: number) => Promise<Passage[]>
+  readonly readImage: (name: string) => Promise<Uint8Array | undefined>
+  readonly version: string
+}
 
 const ByName = Type.Object({
   '*': Type.String({ description: 'Name of the guide, as in the list.', examples: ['walkthrough'] }),
 })
+const ByImage = Type.Object({ name: Type.String({ description: 'Name of a picture of the guides.' }) })
+const Question = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 500, description: 'Words to search for.', examples: ['incremental load'] })),
+})
 const Html = Type.String()
+/** Only the script of the copy buttons runs; the search form leads to the stack itself. */
+const HELP_POLICY = `${PAGE_POLICY.replace("form-action 'none'", "form-action 'self'")}; img-src 'self'; script-src 'sha256-${createHash('sha256').update(COPY_SCRIPT).digest('base64')}'`
+const FOUND_PASSAGES = 60
 
-export function guidesRoutes(guides: Guides): FastifyPluginAsyncTypebox {
+export function guidesRoutes({ guides, find, readImage, version }: GuidesRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
-    const send = async (reply: FastifyReply, address: string) => {
-      const { title, html } = await guides.get(address)
-      const navigation =
-        '<p class="quiet"><a href="/help">All guides</a> · <a href="/docs">API</a> · <a href="/console">Start page</a></p>'
-      return reply
+    const sendPage = (reply: FastifyReply, title: string, body: string, question = '') =>
+      reply
         .type('text/html; charset=utf-8')
-        .header('content-security-policy', PAGE_POLICY)
-        .send(htmlPage(`${title}: Millrace`, `${navigation}\n<main>\n${html}</main>`))
+        .header('content-security-policy', HELP_POLICY)
+        .send(
+          htmlPage(
+            `${title}: Millrace`,
+            `${navigationOf(version, question)}\n<main>\n${body}</main>\n<script>${COPY_SCRIPT}</script>`,
+          ),
+        )
+    const send = async (reply: FastifyReply, address: string) => {
+      const { title, html, contents } = await guides.get(address)
+      return sendPage(reply, title, html.replace('</h1>\n', `</h1>\n${contentsOf(contents)}`))
     }
-    const config = (operation: string, summary: string) =>
-      ({ operation, summary, needs: 'nothing', produces: ['text/html'] }) as const
+    const config = (operation: string, summary: string, type = 'text/html') =>
+      ({ operation, summary, needs: 'nothing', produces: [type] }) as const
 
     app.get(
       '/help',
       { config: config('operations.guides', 'The guides'), schema: { response: { 200: Html } } },
       async (_req, reply) => send(reply, '/help'),
+    )
+
+    app.get(
+      '/help/search',
+      {
+        config: config('operations.searchGuides', 'Pages of the guides that match some words, the best first'),
+        schema: { querystring: Question, response: { 200: Html } },
+      },
+      async (req, reply) => {
+        const { q = '' } = req.query
+        const found = q.trim() === '' ? [] : await find(q, FOUND_PASSAGES)
+        return sendPage(reply, `Search: ${q}`, resultsOf(q, found), q)
+      },
+    )
+
+    app.get(
+      '/help/images/:name',
+      {
+        config: config('operations.guideImage', 'A picture of the guides', 'image/png'),
+        schema: { params: ByImage, response: { 200: Type.Unknown() } },
+      },
+      async (req, reply) => {
+        const bytes = await readImage(req.params.name)
+        if (bytes === undefined) throw new PlatformError('notFound', { what: `The picture ${req.params.name.slice(0, 100)}` })
+        return reply.type(req.params.name.endsWith('.svg') ? 'image/svg+xml' : 'image/png').send(bytes)
+      },
     )
 
     app.get(

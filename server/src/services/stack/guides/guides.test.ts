@@ -20,7 +20,7 @@ test('every document is a page, its links lead somewhere, and it loads nothing',
     assert.equal(answer.status, 200, path)
     assert.match(answer.headers.get('content-type') ?? '', /^text\/html/)
     assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
-    assert.doesNotMatch(answer.text, /<(?:script|img|link|iframe)\b/, path)
+    assert.doesNotMatch(answer.text, /<(?:link|iframe)\b|<img src="(?!\/help\/images\/)|<script\b.*<script\b/s, path)
     pages.set(path, answer.text)
   }
   const links = [...pages].flatMap(([page, html]) =>
@@ -46,6 +46,60 @@ test('every document is a page, its links lead somewhere, and it loads nothing',
   const refused = await open('/v2/storage/tokens/verify')
   assert.equal(refused.headers.get('link'), '</help/errors#storage.tokenMissing>; rel="help"')
   for (const code of Object.keys(ERRORS)) assert.ok(pages.get('/help/errors')!.includes(`<tr id="${code}">`), code)
+})
+
+/** Words that people search for, and the page that must be found first. */
+const SEARCHES: Readonly<Record<string, string>> = {
+  'incremental load': 'incremental-load',
+  dedupe: 'incremental-load',
+  upsert: 'incremental-load',
+  CDC: 'change-capture',
+  backfill: 'incremental-load',
+  'environment variables': 'environment-variables',
+  RBAC: 'people',
+  SSO: 'people',
+  OIDC: 'people',
+  secrets: 'secrets',
+  'data types': 'tables',
+  partition: 'tables',
+  dbt: 'workspaces',
+  Airflow: 'flows',
+  Terraform: 'configurations-as-code',
+  retry: 'limits',
+  timeout: 'limits',
+  'rate limit': 'limits',
+  backup: 'backup',
+  webhook: 'streams',
+  'primary key': 'tables',
+  uninstall: 'upgrade',
+  'lost token': 'tokens',
+}
+
+test('the words people search for lead to the right page first', async (t) => {
+  const { request } = await startTestStack(t)
+  const firstOf = async (words: string) => {
+    const { status, text } = await request('GET', `/help/search?q=${encodeURIComponent(words)}`, { token: null })
+    assert.equal(status, 200)
+    return /<h2><a href="\/help\/([\w-]+)/.exec(text)?.[1]
+  }
+  const found = await Promise.all(Object.keys(SEARCHES).map(async (words) => [words, await firstOf(words)] as const))
+  assert.deepEqual(Object.fromEntries(found), SEARCHES)
+  const nothing = await request('GET', '/help/search?q=%3Cscript%3Exyzzyq', { token: null })
+  assert.match(nothing.text, /No matching pages for <b>&lt;script&gt;xyzzyq<\/b>/)
+})
+
+test('a page has its contents, highlighted code, pictures and the version; scripts run by hash only', async (t) => {
+  const { request } = await startTestStack(t)
+  const page = await request('GET', '/help/tables', { token: null })
+  assert.match(page.text, /<nav class="toc".*href="#data-types">Data types<\/a>/s)
+  assert.match(page.text, /<span class="s">/)
+  assert.match(page.text, /Millrace 0\.0\.0-test/)
+  assert.match(page.headers.get('content-security-policy') ?? '', /form-action 'self'.*img-src 'self'; script-src 'sha256-/)
+  const readme = await request('GET', '/help/readme', { token: null })
+  const [, image = ''] = /<img src="([^"]+)"/.exec(readme.text) ?? []
+  const picture = await request('GET', image, { token: null })
+  assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png'])
+  assert.equal((await request('GET', '/help/images/nothing.png', { token: null })).status, 404)
 })
 
 test('what a document holds cannot become more than text and links', () => {

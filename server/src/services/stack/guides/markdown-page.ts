@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import MarkdownIt from 'markdown-it'
+import { highlighted } from './highlight.ts'
 
 /** `docs/files.md` is `/help/files`, `docs/adr/README.md` is `/help/adr`, `docs/README.md` is `/help`; the README itself is `/help/readme`. */
 export function addressOf(path: string): string {
@@ -16,11 +17,18 @@ export function addressOf(path: string): string {
 export interface RenderedGuide {
   readonly title: string
   readonly html: string
+  /** Headings of the second level, with their ids. */
+  readonly contents: readonly { readonly id: string; readonly text: string }[]
 }
 
 export function renderGuide(path: string, text: string, documents: ReadonlySet<string>): RenderedGuide {
-  const markdown = new MarkdownIt({ html: false, linkify: false })
-  markdown.renderer.rules.image = (parts, index) => markdown.utils.escapeHtml(parts[index]?.content ?? '') // pages load nothing; its words stay
+  const markdown = new MarkdownIt({ html: false, linkify: false, highlight: highlighted })
+  const { escapeHtml } = markdown.utils
+  markdown.renderer.rules.image = (parts, index) => {
+    const source = /^(?:docs\/)?(images\/[\w-]+\.(?:png|svg))$/.exec(String(parts[index]?.attrGet('src')))?.[1]
+    const words = escapeHtml(parts[index]?.content ?? '')
+    return source === undefined ? words : `<img src="/help/${source}" alt="${words}" loading="lazy">` // pages load nothing from elsewhere
+  }
   const tokens = markdown.parse(text, {})
   const slugs = new Map<string, number>()
   for (const [index, token] of tokens.entries()) {
@@ -41,7 +49,12 @@ export function renderGuide(path: string, text: string, documents: ReadonlySet<s
     }
   }
   const title = tokens.find((_, index) => tokens[index - 1]?.type === 'heading_open')?.content ?? path
-  return { title, html: markdown.renderer.render(tokens, markdown.options, {}) }
+  const contents = tokens.flatMap((token, index) =>
+    token.type === 'heading_open' && token.tag === 'h2'
+      ? [{ id: String(token.attrGet('id')), text: (tokens[index + 1]?.content ?? '').replaceAll('`', '') }]
+      : [],
+  )
+  return { title, html: markdown.renderer.render(tokens, markdown.options, {}), contents }
 }
 
 /** Undefined for a file of the repository that the stack does not serve. */

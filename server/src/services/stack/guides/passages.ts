@@ -19,11 +19,18 @@ export interface Passage {
 
 interface Part extends Passage {
   readonly id: number
+  /** What other tools call it, by the glossary; with the first part of a page. */
+  readonly keywords: string
+  readonly weight: number
 }
 
 /** Decision records and the specification say why and how, not what a user does. */
 const isGuide = (path: string): boolean => !/^docs\/(?:adr|specification)\//.test(path)
+/** Long lists, in which every word stands somewhere. */
+const isList = (path: string): boolean =>
+  /^docs\/(?:errors|events|rights|cli|environment-variables|performance|glossary|README)\.md$/.test(path)
 const MAX_PASSAGE = 1_200
+const MAX_TERMS = 16
 const MAX_QUESTION = 500
 /** Words that every question has and that find nothing. */
 const STOP = new Set(
@@ -36,18 +43,27 @@ export function createPassages({ list, read }: PassagesDeps) {
   /** Built by the first question: most starts have none. */
   async function build(): Promise<MiniSearch<Part>> {
     const search = new MiniSearch<Part>({
-      fields: ['page', 'heading', 'passage'],
-      storeFields: ['page', 'heading', 'address', 'passage'],
+      fields: ['page', 'heading', 'keywords', 'passage'],
+      storeFields: ['page', 'heading', 'address', 'passage', 'weight'],
       processTerm: (term) => (STOP.has(term.toLowerCase()) ? null : term.toLowerCase()),
       searchOptions: {
-        boost: { heading: 3, page: 2 },
+        boost: { keywords: 12, heading: 3, page: 2 },
+        boostDocument: (_id, _term, stored) => Number(stored?.weight ?? 1),
         prefix: (term) => term.length > 3,
         fuzzy: (term) => (term.length > 5 ? 0.15 : false),
       },
     })
     let id = 0
-    for (const path of (await list()).filter(isGuide)) {
-      const parts = partsOf(path, await read(path)).map((part) => ({ ...part, id: id++ }))
+    const paths = (await list()).filter(isGuide)
+    const keywords = paths.includes(GLOSSARY) ? keywordsOf(await read(GLOSSARY)) : new Map<string, string>()
+    for (const path of paths) {
+      const words = keywords.get(path) ?? ''
+      const parts = partsOf(path, await read(path)).map((part, place) => ({
+        ...part,
+        id: id++,
+        keywords: place === 0 ? words : '',
+        weight: isList(path) ? LIST_WEIGHT : 1,
+      }))
       await search.addAllAsync(parts, { chunkSize: 20 })
     }
     return search
@@ -59,11 +75,25 @@ export function createPassages({ list, read }: PassagesDeps) {
       index = undefined
       throw error
     })
-    const found = (await index).search(question.slice(0, MAX_QUESTION))
+    const terms = question.slice(0, MAX_QUESTION).trim().split(/\s+/).slice(0, MAX_TERMS)
+    const found = (await index).search(terms.join(' '))
     return found.slice(0, limit).map(({ page, heading, address, passage }) => ({ page, heading, address, passage }))
   }
 
   return { find }
+}
+
+const GLOSSARY = 'docs/glossary.md'
+const LIST_WEIGHT = 0.4
+
+/** Rows such as `| **upsert**, merge | [incremental load](incremental-load.md) |`: the words, by the page that the first link leads to. */
+function keywordsOf(glossary: string): ReadonlyMap<string, string> {
+  const rows = Array.from(glossary.matchAll(/^\| \*\*(.+?) \|(.*)$/gm), ([, words = '', target = '']) => ({
+    words: words.replaceAll('*', ''),
+    path: `docs/${/\]\(([\w-]+\.md)/.exec(target)?.[1]}`,
+  }))
+  const byPath = Map.groupBy(rows, ({ path }) => path)
+  return new Map([...byPath].map(([path, found]) => [path, found.map(({ words }) => words).join(', ')]))
 }
 
 /** A document by its headings; long sections by their paragraphs. */

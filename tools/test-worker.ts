@@ -20,6 +20,10 @@ export type WorkerMessage =
 
 const runs = new Map<string, number>()
 
+// Property tests choose their own seeds otherwise.
+if (process.argv[1] === import.meta.filename && process.env.MILLRACE_SEED)
+  (await import('fast-check')).configureGlobal({ seed: Number(process.env.MILLRACE_SEED) })
+
 if (process.argv[1] === import.meta.filename)
   process.on('message', (message) => {
     if (typeof message !== 'string') return // for tools/mutant-switch.ts

@@ -33,6 +33,7 @@ const { values: options, positionals: words } = parseArgs({
     record: { type: 'boolean', default: false },
     retry: { type: 'string', default: '0' },
     list: { type: 'boolean', default: false },
+    json: { type: 'string' },
   },
 })
 const durations = JSON.parse(readFileSync(DURATIONS, 'utf8')) as Durations // written by record() below
@@ -47,7 +48,7 @@ if (files.length === 0) {
   process.exit(1)
 }
 
-interface Result extends Outcome {
+export interface Result extends Outcome {
   readonly file: string
   readonly ms: number
 }
@@ -92,6 +93,7 @@ await retryFailed(retries)
 await postgres?.stop()
 await sqlite?.remove()
 if (options.record) record()
+if (options.json !== undefined) writeFileSync(options.json, JSON.stringify([...results.values()]))
 report()
 process.exit(endedBy ? 128 + constants.signals[endedBy] : failed().length > 0 ? 1 : 0)
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
+import { chance } from '../support/chance.ts'
 import { type GitClient, openGitClient } from '../support/clients/git-client.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
@@ -24,9 +25,9 @@ test('apps and their repositories on a stack that is killed in the middle of pus
   const pushMs = performance.now() - begin
 
   for (let round = 0; round < ROUNDS; round++) {
-    const next = await client.commit({ 'a.txt': `round ${round}`, [`file-${round}.txt`]: String(Math.random()).repeat(10_000) })
+    const next = await client.commit({ 'a.txt': `round ${round}`, [`file-${round}.txt`]: String(chance()).repeat(10_000) })
     const pushing = client.push()
-    await sleep((pushMs * (round + Math.random())) / ROUNDS) // somewhere in it
+    await sleep((pushMs * (round + chance())) / ROUNDS) // somewhere in it
     await stack.kill()
     const wasTaken = (await pushing) === undefined
     await stack.start(LATER)
@@ -44,6 +45,7 @@ test('apps and their repositories on a stack that is killed in the middle of pus
 
 const SCRIPT = `
 import { createServer } from 'node:http'
+import { chance } from '../support/chance.ts'
 createServer((request, response) => response.end('alive')).listen(process.env.PORT, '127.0.0.1')
 `
 

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { folderSource } from '../../server/src/engines/backup-folder/backup-source.ts'
 import { verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
+import { chance } from '../support/chance.ts'
 import { openGitClient } from '../support/clients/git-client.ts'
 import { type CliResult, runCli } from '../support/run-cli.ts'
 import { until } from '../support/until.ts'
@@ -239,7 +240,7 @@ test('every flipped byte, cut or missing file is found and named, and nothing is
     if (file !== 'manifest.json') await damage(file, (path) => unlink(path), 'its absence')
   }
   await damage('metadata.sqlite', async (path) => truncate(path, (await stat(path)).size - 4096), 'a cut')
-  for (let n = 0; n < FLIPS; n++) await damage(files[Math.floor(Math.random() * files.length)]!, flip, 'a flipped byte')
+  for (let n = 0; n < FLIPS; n++) await damage(files[Math.floor(chance() * files.length)]!, flip, 'a flipped byte')
 
   const restored = join(work, 'data')
   await damage('metadata.sqlite', flip, 'a flipped byte')
@@ -295,9 +296,9 @@ test('what cannot be done is said in a sentence', async (t) => {
 async function flip(path: string): Promise<void> {
   const file = await open(path, 'r+')
   const { size } = await file.stat()
-  const at = Math.floor(Math.random() * size)
+  const at = Math.floor(chance() * size)
   const byte = Buffer.alloc(1)
   await file.read(byte, 0, 1, at)
-  await file.write(Buffer.from([byte[0]! ^ (1 << Math.floor(Math.random() * 8))]), 0, 1, at)
+  await file.write(Buffer.from([byte[0]! ^ (1 << Math.floor(chance() * 8))]), 0, 1, at)
   await file.close()
 }

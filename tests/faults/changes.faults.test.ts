@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { type EventStream, openEventStream } from '../support/event-stream.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
@@ -38,7 +39,7 @@ test(`${KILLS} kills: every acknowledged change is told once`, async (t) => {
         acknowledged.add((answer.body as { id: string }).id)
       }
     })
-    await sleep(200 + Math.random() * 800) // the moment of death is the random input of this test
+    await sleep(200 + chance() * 800) // the moment of death is the random input of this test
     await stack.kill()
     await Promise.all(changing)
     await until('the stream breaks', () => stream.isOver())

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
@@ -58,7 +59,7 @@ test(`updates from ${CLIENTS} clients under kill -9 lose nothing that was acknow
     })
     // There is something to lose once every client has changed its configuration and a row.
     await until('enough has changed', () => done - doneBefore >= CLIENTS * 5 || done >= UPDATES)
-    await sleep(Math.random() * 900) // the moment of death is the random input of this test
+    await sleep(chance() * 900) // the moment of death is the random input of this test
     await stack.kill()
     await Promise.all(clients)
     await stack.start()

@@ -16,6 +16,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
+import { chance } from '../support/chance.ts'
 import { type FileAnswer, s3ClientFor } from '../support/clients/file-client.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
@@ -48,7 +49,7 @@ test(`after ${ROUNDS} kills every acknowledged object is whole, and no half of o
 
   async function putOne(s3: S3Client): Promise<void> {
     const key = `${prefix}/put-${counter++}`
-    const body = contentOf(key, 1 + Math.floor(Math.random() * 3_000_000))
+    const body = contentOf(key, 1 + Math.floor(chance() * 3_000_000))
     sent.set(key, sha256(body))
     await s3.send(new PutObjectCommand({ Bucket, Key: key, Body: body }))
     acknowledged.add(key)
@@ -99,7 +100,7 @@ test(`after ${ROUNDS} kills every acknowledged object is whole, and no half of o
     const settled = Promise.allSettled(workers)
     const before = acknowledged.size
     await until('there is something to lose', () => acknowledged.size > before)
-    await sleep(Math.random() * 600) // the moment of death is the random input of this test
+    await sleep(chance() * 600) // the moment of death is the random input of this test
     await stack.kill()
     await settled
     for (const client of clients) client.destroy()

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
 import { BUCKET, REGION, startS3 } from '../support/servers/start-s3.ts'
 import { until } from '../support/until.ts'
@@ -160,7 +161,7 @@ test(`${ROUNDS} kills of the stack: every task of a flow runs once or is reporte
   for (let round = 1; round <= ROUNDS; round++) {
     const started = await startFlows(stack)
     flows.push(...started)
-    await sleep(Math.random() * 1_500) // the moment of death is the random input of this test
+    await sleep(chance() * 1_500) // the moment of death is the random input of this test
     await endOne(stack, round, started.at(-1), ended)
     await stack.kill()
     await stack.start()
@@ -202,7 +203,7 @@ test(`${ROUNDS} kills of one of two workers on PostgreSQL: the same`, async (t) 
     const victim = workers[round % 2]!
     const started = await startFlows(api)
     flows.push(...started)
-    await sleep(Math.random() * 1_500) // the moment of death is the random input of this test
+    await sleep(chance() * 1_500) // the moment of death is the random input of this test
     await endOne(api, round, started.at(-1), ended)
     await victim.kill()
     await victim.start()

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseExactly } from '../../server/src/kit/text/exact-json.ts'
+import { chance } from '../support/chance.ts'
 import { icebergReader, type Loaded } from '../support/clients/iceberg-reader.ts'
 import { icebergWriter } from '../support/clients/iceberg-writer.ts'
 import { type Stack, startStack } from './stack.ts'
@@ -20,7 +21,7 @@ test(`${KILLS} kills between the bytes and the answer of a commit leave it publi
   for (let round = 1; round <= KILLS; round++) {
     const body = await staged(stack, round)
     const asked = round === 1 ? undefined : commit(stack, body).catch(() => undefined)
-    if (asked) await sleep(Math.random() * 400) // the moment of death is the random input of this test, not a wait for something
+    if (asked) await sleep(chance() * 400) // the moment of death is the random input of this test, not a wait for something
     await stack.kill()
     await asked
     await stack.start()

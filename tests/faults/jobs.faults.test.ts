@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
@@ -61,7 +62,7 @@ test(`${KILLS} kills: jobs end once, state and data agree, nothing is published 
     const before = created.size
     const clients = configs.map((config) => createUntilItDies(stack, config, created))
     await until('every configuration has a new job', () => created.size >= before + COUNTERS)
-    await sleep((0.2 + 2 * Math.random()) * jobMs) // the moment of death is the random input of this test
+    await sleep((0.2 + 2 * chance()) * jobMs) // the moment of death is the random input of this test
     await stack.kill()
     await Promise.all(clients)
     await stack.start()

@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { startReceiver } from '../support/servers/webhook-receiver.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
@@ -41,7 +42,7 @@ test(`${KILLS} kills: each job that ended has one message, and each message arri
     // In every other round the receiver hangs, so that the stack dies with attempts under way.
     receiver.answerWith(round % 2 === 0 ? () => {} : (response) => response.end())
     for (let i = 0; i < 5; i++) await stack.post('/queue/jobs', { component: 'test.quick', configData: {} })
-    await sleep(Math.random() * 1200) // the moment of death is the random input of this test
+    await sleep(chance() * 1200) // the moment of death is the random input of this test
     await stack.kill()
     // Ahead of every pause between two attempts.
     await stack.start({ MILLRACE_TEST_CLOCK_OFFSET_MS: String(round * DAY_PART_MS) })

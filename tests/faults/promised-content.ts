@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
+import { chance } from '../support/chance.ts'
 import type { Stack } from './stack.ts'
 
 export interface Promised {
@@ -18,7 +19,7 @@ export const copyOf = (promised: Promised): Promised => structuredClone(promised
 export const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 export async function upload(stack: Stack, promised: Promised): Promise<number> {
-  const content = randomBytes(1 + Math.floor(Math.random() * 300_000))
+  const content = randomBytes(1 + Math.floor(chance() * 300_000))
   const form = new FormData()
   form.set('data', new Blob([content]), `${sha256(content)}.bin`)
   const response = await fetch(`${stack.url}/import/upload-file`, {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
 import { BUCKET, REGION, startS3 } from '../support/servers/start-s3.ts'
 import { until } from '../support/until.ts'
@@ -122,7 +123,7 @@ test(`${ROUNDS} kills around the due second: exactly one run per due minute`, as
   let typicalStartMs = 3000
   let hits = 0
   for (; hits < ROUNDS; due += PERIOD) {
-    const killAt = due - 200 + Math.random() * 500
+    const killAt = due - 200 + chance() * 500
     const { readyMs, now } = await startAt(due - typicalStartMs * 1.5 - 1500)
     // A start that took longer than expected is killed too late to be interesting. Its due minute must run all the same; the round is
     // repeated, with more time for the start.
@@ -131,7 +132,7 @@ test(`${ROUNDS} kills around the due second: exactly one run per due minute`, as
     await sleep(Math.max(0, killAt - now())) // the moment of death is the random input of this test
     await stack.kill()
     // Back inside the due minute, or minutes later but inside the grace window: what the kill prevented is made up for, nothing else.
-    await startAt(due + 1000 + Math.random() * (Math.random() < 0.5 ? 30_000 : 420_000))
+    await startAt(due + 1000 + chance() * (chance() < 0.5 ? 30_000 : 420_000))
     minutes.push(timestamp(due))
     await follow(stack, timestamp(due))
     await stack.kill()

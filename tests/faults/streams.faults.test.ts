@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
@@ -38,7 +39,7 @@ test(`${KILLS} kills: every acknowledged record arrives, and no record arrives t
     const names = Array.from({ length: CLIENTS }, (_, client) => `${round}-${client}`)
     clientNames.push(...names)
     const clients = names.map((name) => sendUntilItDies(stack, path, name, records))
-    await sleep(500 + Math.random() * 1500) // the moment of death is the random input of this test
+    await sleep(500 + chance() * 1500) // the moment of death is the random input of this test
     await stack.kill()
     await Promise.all(clients)
     await stack.start()

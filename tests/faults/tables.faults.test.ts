@@ -5,6 +5,7 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance, count } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { assertQuickRestarts, type Stack, startStack } from './stack.ts'
 
@@ -44,7 +45,7 @@ test(`${KILLS} kills of the server or of a table worker lose no load, apply none
   for (let round = 1; round <= KILLS; round++) {
     const client = workUntilItDies(stack, files, promised)
     await until('a job was started', () => client.started() > 0)
-    await sleep(30 + Math.random() * 600) // the moment of death is the random input of this test, not a wait for something
+    await sleep(30 + chance() * 600) // the moment of death is the random input of this test, not a wait for something
     const onlyWorker = round % 3 === 0
     if (onlyWorker) kills += await killTableWorkers(stack.dataDir)
     else {
@@ -87,12 +88,12 @@ function workUntilItDies(stack: Stack, files: readonly number[], promised: Map<n
       promised.set(job.id, job.status)
     }
   }
-  const file = () => ({ dataFileId: files[Math.floor(Math.random() * files.length)] })
+  const file = () => ({ dataFileId: files[Math.floor(chance() * files.length)] })
   const all = Promise.all([
     one('full/import-async', file),
     one('append/import-async', () => ({ ...file(), incremental: true })),
     one('upsert/import-async', () => ({ ...file(), incremental: true })),
-    one('full/export-async', () => ({ gzip: true, limit: ROWS + Math.floor(Math.random() * 1000) })),
+    one('full/export-async', () => ({ gzip: true, limit: ROWS + Math.floor(chance() * 1000) })),
   ])
   return {
     started: () => started,
@@ -204,6 +205,7 @@ async function killTableWorkers(dataDir: string): Promise<number> {
       const isOurs = (await readlink(`/proc/${pid}/cwd`)) === dataDir
       if (isOurs && (await readFile(`/proc/${pid}/cmdline`, 'utf8')).includes('table-engine/worker')) {
         process.kill(Number(pid), 'SIGKILL')
+        count('kills')
         killed++
       }
     } catch {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { startStack } from './stack.ts'
 
 const ROUNDS = process.env.MILLRACE_LONG ? 40 : 2
@@ -23,7 +24,7 @@ test('an instance has its four configurations and its schedule, whenever the sta
       const answer = await stack.post(USE, BODY).catch(() => undefined)
       if (answer?.status === 202) answered++
     })
-    await sleep(Math.random() * 150) // somewhere in the middle of them
+    await sleep(chance() * 150) // somewhere in the middle of them
     await stack.kill()
     await Promise.all(uses)
     await stack.start()

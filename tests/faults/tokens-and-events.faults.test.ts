@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { chance } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { assertQuickRestarts, type Stack, startStack } from './stack.ts'
 
@@ -28,7 +29,7 @@ test(`${KILLS} kills lose no acknowledged token or event and leave none half-wri
     const clients = Array.from({ length: CLIENTS }, (_, n) => writeUntilItDies(stack, acknowledged, `round ${round} client ${n}`))
     const before = acknowledged.events.length
     await until('there is something to lose', () => acknowledged.events.length > before)
-    const killAfterMs = 20 + Math.random() * 200
+    const killAfterMs = 20 + chance() * 200
     await sleep(killAfterMs) // the moment of death is the random input of this test, not a wait for something
     await stack.kill()
     await Promise.all(clients)

@@ -7,6 +7,7 @@ import { request as httpRequest } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { anyText } from '../support/any-text.ts'
+import { count, SEED } from '../support/chance.ts'
 import { watchEventLoop } from '../support/event-loop.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
@@ -244,8 +245,7 @@ async function bombard(t: TestContext, stack: TestStack): Promise<void> {
   const operations = Object.entries(paths)
     .filter(([path]) => !path.startsWith('/metrics') && !path.endsWith('/tokens/{id}/refresh'))
     .flatMap(([template, methods]) => Object.keys(methods).map((method) => ({ method: method.toUpperCase(), template })))
-  const seed = Number(process.env.MILLRACE_SEED ?? Date.now() % 1_000_000_000)
-  t.diagnostic(`seed ${seed}; repeat with MILLRACE_SEED=${seed}`)
+  t.diagnostic(`seed ${SEED}; repeat with MILLRACE_SEED=${SEED}`)
   const statuses = new Map<number, number>()
   const sendOne = async (wild: Wild): Promise<void> => {
     const answer = await sendWild(stack.url, tokens[wild.token], wild)
@@ -257,11 +257,13 @@ async function bombard(t: TestContext, stack: TestStack): Promise<void> {
       )
   }
   for (let sent = 0; sent < REQUESTS; sent += BATCH) {
-    const batch = fc.sample(wildRequest(operations), { seed: seed + sent, numRuns: Math.min(BATCH, REQUESTS - sent) })
+    const batch = fc.sample(wildRequest(operations), { seed: SEED + sent, numRuns: Math.min(BATCH, REQUESTS - sent) })
     const worker = async () => {
       for (let wild = batch.pop(); wild; wild = batch.pop()) await sendOne(wild)
     }
+    const size = batch.length
     await Promise.all(Array.from({ length: PARALLEL }, worker))
+    count('requests', size)
   }
   const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${count} x ${status}`)
   t.diagnostic(`${REQUESTS} requests: ${counts.join(', ')}`)

@@ -18,6 +18,7 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { bundleOf } from '../../server/src/engines/runner/bundle.ts'
 import { METADATA_FILE } from '../../server/src/wiring/data-files.ts'
+import { count } from './chance.ts'
 import { childEnvironment } from './child-environment.ts'
 import { placeMigratedSqlite } from './migrated-sqlite.ts'
 import { until } from './until.ts'
@@ -160,7 +161,10 @@ export async function startStackProcess(t: Pick<TestContext, 'after'>, options: 
     firstReadyMs,
     output,
     start,
-    kill: async () => void (await end('kill')),
+    kill: async () => {
+      count('kills')
+      await end('kill')
+    },
     stop: () => end('term'),
     request,
     get: (path, headers) => request('GET', path, undefined, headers),

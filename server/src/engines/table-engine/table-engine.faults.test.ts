@@ -6,6 +6,7 @@ import { createWriteStream } from 'node:fs'
 import { copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { chance } from '../../../../tests/support/chance.ts'
 import { until } from '../../../../tests/support/until.ts'
 import { createTableEngine } from './engine.ts'
 import { countRows, emptySnapshot, referencedKeys } from './snapshot.ts'
@@ -49,7 +50,7 @@ test('a worker killed at any moment of a load leaves the table as it was, nothin
       (result) => ({ result }),
       (error: { code?: string }) => ({ error }),
     )
-    await moment(usual * Math.random())
+    await moment(usual * chance())
     for (const pid of tables.engine.workerPids()) kill(pid)
     const outcome = await loading
     if ('error' in outcome) {

@@ -1179,6 +1179,22 @@ export const ERRORS = {
   'mergeRequest.inProgress': { kind: 'invalid', text: 'Cannot merge, another merge is in progress.' },
   'mergeRequest.refused': { kind: 'invalid', text: 'Operation cannot be performed due: {reason}' },
 
+  // Proposals
+  'proposals.notFound': { kind: 'not-found', text: 'Proposal {id} was not found.' },
+  'proposals.notPossible': {
+    kind: 'forbidden',
+    text: 'A token that only proposes cannot use {operation}. Propose changes of configurations and rows; for everything else ask a person.',
+  },
+  'proposals.otherBranch': {
+    kind: 'forbidden',
+    text: 'A token that only proposes changes its own branch alone, not branch {branch}. Omit the branch.',
+  },
+  'proposals.submitted': {
+    kind: 'conflict',
+    text: 'Proposal {id} is submitted, so its branch is closed for changes until a person has decided.',
+  },
+  'proposals.wrongState': { kind: 'conflict', text: 'Proposal {id} is {state}, so this is not possible: {step}.' },
+
   // Encryption
   'encryption.migrationNeedsMasterTokens': {
     kind: 'forbidden',

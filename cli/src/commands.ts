@@ -11,6 +11,7 @@ import { addConfigCommands } from './configuration/config.ts'
 import { addConnectorCommands } from './configuration/connector.ts'
 import { addMergeRequestCommands } from './configuration/merge-request.ts'
 import { addOauthCommands } from './configuration/oauth.ts'
+import { addProposalCommands } from './configuration/proposal.ts'
 import { addRowCommands } from './configuration/row.ts'
 import { addStateCommands } from './configuration/state.ts'
 import { addTemplateCommands } from './configuration/template.ts'
@@ -94,6 +95,7 @@ Examples:
   addConnectorCommands(program)
   addBranchCommands(program)
   addMergeRequestCommands(program)
+  addProposalCommands(program)
   addActionCommands(program)
   addOauthCommands(program)
   addEncryptionCommands(program)

@@ -127,6 +127,11 @@ millrace merge-request request-review 3
 millrace merge-request approve 3 --reason "prices are right"
 millrace merge-request request-changes 3 --reason "VAT is missing"
 millrace merge-request merge 3
+millrace proposal list
+millrace proposal show 5
+millrace proposal accept 5
+millrace proposal refuse 5 --reason "the host is not ours"
+millrace proposal discard 5
 millrace action list keboola.ex-generic-v2
 millrace action run keboola.duckdb-transformation dryRun --config sums
 millrace oauth list keboola.ex-generic-v2

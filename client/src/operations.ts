@@ -107,6 +107,11 @@ export type ProjectsCreateBody = { readonly name: string }
 export type ProjectsPauseBody = { readonly disableReason?: string }
 export type ProjectsSetLimitsBody = { readonly limits: ReadonlyArray<{ readonly name: string; readonly value: number }> }
 export type ProjectsUpdateBody = { readonly name: string }
+export type Proposal = { readonly id: number; readonly state: string; readonly title: string | null; readonly description: string | null; readonly token: { readonly id: number; readonly description: string }; readonly branchId: number; readonly mergeRequestId: number | null; readonly created: string; readonly refusal: { readonly reason: string; readonly by: string } | null }
+export type ProposalReview = { readonly id: number; readonly state: string; readonly title: string | null; readonly description: string | null; readonly token: { readonly id: number; readonly description: string }; readonly branchId: number; readonly mergeRequestId: number | null; readonly created: string; readonly refusal: { readonly reason: string; readonly by: string } | null; readonly changes: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly name: string; readonly kind: string; readonly isConflict: boolean; readonly differences: ReadonlyArray<{ readonly pointer: string; readonly before: string | null; readonly after: string | null }> }>; readonly tables: ReadonlyArray<string>; readonly schedules: ReadonlyArray<{ readonly configurationId: string; readonly cronTab: string }>; readonly hosts: ReadonlyArray<{ readonly host: string; readonly isNew: boolean }> }
+export type ProposalsAcceptBody = { readonly reason?: string }
+export type ProposalsRefuseBody = { readonly reason: string }
+export type ProposalsSubmitBody = { readonly title: string; readonly description?: string }
 export type QuerySubmitBody = { readonly statements: ReadonlyArray<string>; readonly transactional?: boolean; readonly actorType?: string }
 export type RowsCopyBody = { readonly targetConfigId?: string; readonly changeDescription?: string }
 export type RowsCreateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
@@ -172,7 +177,7 @@ export type TemplatesUpgradePreviewBody = { readonly steps: ReadonlyArray<{ read
 export type TemplatesUseBody = { readonly name: string; readonly branch?: string; readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
 export type TemplatesValidateBody = { readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
 export type Token = { readonly id: string; readonly token?: string; readonly description: string; readonly created: string; readonly refreshed: string; readonly uri: string; readonly isMasterToken: boolean; readonly expires: string | null; readonly isExpired: boolean; readonly isDisabled: boolean; readonly lastUsed?: string | null; readonly creatorToken?: { readonly id: number; readonly description: string }; readonly admin?: { readonly id: number; readonly name: string; readonly role: string }; readonly bucketPermissions: Readonly<Record<string, string>>; readonly componentAccess?: ReadonlyArray<string> }
-export type TokenRequest = { readonly description?: string; readonly expiresIn?: number; readonly canManageBuckets?: boolean; readonly canManageTokens?: boolean; readonly canReadAllFileUploads?: boolean; readonly canPurgeTrash?: boolean; readonly canManageProtectedDefaultBranch?: boolean; readonly canCreateJobs?: boolean; readonly canReadAllProjectEvents?: boolean; readonly canManageDevBranches?: boolean; readonly bucketPermissions?: Readonly<Record<string, string>> | ReadonlyArray<unknown>; readonly componentAccess?: ReadonlyArray<string> }
+export type TokenRequest = { readonly description?: string; readonly expiresIn?: number; readonly canManageBuckets?: boolean; readonly canManageTokens?: boolean; readonly canReadAllFileUploads?: boolean; readonly canPurgeTrash?: boolean; readonly canManageProtectedDefaultBranch?: boolean; readonly canCreateJobs?: boolean; readonly canReadAllProjectEvents?: boolean; readonly canManageDevBranches?: boolean; readonly onlyProposes?: boolean; readonly bucketPermissions?: Readonly<Record<string, string>> | ReadonlyArray<unknown>; readonly componentAccess?: ReadonlyArray<string> }
 export type Trigger = { readonly id: string; readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly lastRun: string; readonly coolDownPeriodMinutes: number; readonly creatorToken: { readonly id: number; readonly description: string }; readonly tables: ReadonlyArray<{ readonly tableId: string }> }
 export type TriggersCreateBody = { readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly coolDownPeriodMinutes?: number; readonly tableIds: ReadonlyArray<string> }
 export type TriggersUpdateBody = { readonly runWithTokenId?: number; readonly component?: string; readonly configurationId?: string; readonly coolDownPeriodMinutes?: number; readonly tableIds?: ReadonlyArray<string> }
@@ -609,6 +614,12 @@ export const ROUTES = {
   'mergeRequests.merge': ['PUT', '/v2/storage/merge-request/{id}/merge'],
   'mergeRequests.request-changes': ['PUT', '/v2/storage/merge-request/{id}/request-changes'],
   'mergeRequests.request-review': ['PUT', '/v2/storage/merge-request/{id}/request-review'],
+  'proposals.list': ['GET', '/v2/storage/proposals'],
+  'proposals.get': ['GET', '/v2/storage/proposals/{id}'],
+  'proposals.discard': ['DELETE', '/v2/storage/proposals/{id}'],
+  'proposals.accept': ['POST', '/v2/storage/proposals/{id}/accept'],
+  'proposals.refuse': ['POST', '/v2/storage/proposals/{id}/refuse'],
+  'proposals.submit': ['POST', '/v2/storage/proposals/{id}/submit'],
   'sql.query': ['POST', '/v2/storage/query', 'address'],
   'sql.export': ['POST', '/v2/storage/query/export', 'address'],
   'buckets.unscheduleRefresh': ['DELETE', '/v2/storage/scheduled-tasks/{taskId}'],
@@ -884,6 +895,10 @@ export const LOWEST_ROLES = {
   'mergeRequests.merge': 'editor',
   'mergeRequests.request-changes': 'editor',
   'mergeRequests.request-review': 'editor',
+  'proposals.discard': 'editor',
+  'proposals.accept': 'editor',
+  'proposals.refuse': 'editor',
+  'proposals.submit': 'editor',
   'sql.export': 'editor',
   'buckets.unscheduleRefresh': 'editor',
   'buckets.listShared': 'editor',
@@ -1091,6 +1106,10 @@ export const REQUIRED_RIGHTS = {
   'mergeRequests.merge': 'canManageDevBranches',
   'mergeRequests.request-changes': 'canManageDevBranches',
   'mergeRequests.request-review': 'canManageDevBranches',
+  'proposals.discard': 'proposal',
+  'proposals.accept': 'canManageDevBranches',
+  'proposals.refuse': 'canManageDevBranches',
+  'proposals.submit': 'ownProposal',
   'sql.query': 'bucketRead',
   'sql.export': 'bucketRead',
   'buckets.unscheduleRefresh': 'canManageBuckets',
@@ -1553,6 +1572,12 @@ export interface Operations {
   'mergeRequests.merge': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: StorageJob }
   'mergeRequests.request-changes': { path: { readonly id: string }; query?: undefined; body?: MergeRequestsRequestChangesBody; answer: MergeRequest }
   'mergeRequests.request-review': { path: { readonly id: string }; query?: undefined; body?: MergeRequestsRequestReviewBody; answer: MergeRequest }
+  'proposals.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<Proposal> }
+  'proposals.get': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: ProposalReview }
+  'proposals.discard': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
+  'proposals.accept': { path: { readonly id: string }; query?: undefined; body?: ProposalsAcceptBody; answer: Proposal }
+  'proposals.refuse': { path: { readonly id: string }; query?: undefined; body: ProposalsRefuseBody; answer: Proposal }
+  'proposals.submit': { path: { readonly id: string }; query?: undefined; body: ProposalsSubmitBody; answer: Proposal }
   'sql.query': { path?: undefined; query?: undefined; body: SqlQueryBody; answer: unknown }
   'sql.export': { path?: undefined; query?: undefined; body: SqlExportBody; answer: StorageJob }
   'buckets.unscheduleRefresh': { path: { readonly taskId: string }; query?: undefined; body?: undefined; answer: undefined }

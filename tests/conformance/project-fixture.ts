@@ -105,6 +105,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/v2/storage/jobs/{id}': 'storageJob',
   '/v2/storage/merge-request/{id}': 'mergeRequest',
   '/v2/storage/metadata/{metadataId}': 'branchMetadata',
+  '/v2/storage/proposals/{id}': 'proposal',
   '/v2/storage/snapshots/{snapshotId}': 'snapshot',
   [TABLE]: 'table',
   [`${TABLE}/columns/{column}`]: 'columnName',
@@ -323,6 +324,17 @@ export const MAKE: readonly Step[] = [
     gives: ({ id }) => ({ mergeRequest: id }),
   },
   {
+    route: 'POST /v2/storage/tokens',
+    ...json(({ mark }) => ({ description: `agent ${mark}`, canManageBuckets: true, onlyProposes: true })),
+    gives: ({ token }) => ({ agentValue: token }),
+  },
+  {
+    route: 'POST /v2/storage/components/{componentId}/configs',
+    ...json(({ mark }) => ({ name: `proposed ${mark}` })),
+    as: ({ agentValue }) => agentValue!,
+  },
+  { route: 'GET /v2/storage/proposals', as: ({ agentValue }) => agentValue!, gives: ([{ id }]) => ({ proposal: id }) },
+  {
     route: 'POST /v2/storage/events',
     ...json(({ mark }) => ({ component: 'test', message: mark })),
     gives: ({ id }) => ({ event: id }),
@@ -528,6 +540,13 @@ export const CHANGE: readonly Step[] = [
   { route: 'DELETE /scheduler/schedules/{id}' },
   { route: 'DELETE /scheduler/configurations/{id}' },
   { route: 'DELETE /v2/storage/tokens/{id}' },
+  {
+    route: 'POST /v2/storage/proposals/{id}/submit',
+    ...json(({ mark }) => ({ title: mark })),
+    as: ({ agentValue }) => agentValue!,
+  },
+  { route: 'POST /v2/storage/proposals/{id}/refuse', ...json(() => ({ reason: 'not now' })) },
+  { route: 'DELETE /v2/storage/proposals/{id}' },
   {
     route: 'POST /mcp',
     send: () => ({

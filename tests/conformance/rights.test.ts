@@ -55,7 +55,7 @@ const RIGHTS_OF: Readonly<Record<string, (operation: Operation) => boolean>> = {
 }
 
 /** People read what others created, too, but not these. */
-const ONLY_CREATORS: readonly string[] = ['workspace', 'sandbox', 'ownToken']
+const ONLY_CREATORS: readonly string[] = ['workspace', 'sandbox', 'ownToken', 'ownProposal']
 
 const ROLES = ['viewer', 'editor', 'admin', 'stack admin']
 const isBelow = (role: string, { role: lowest }: Operation): boolean =>

@@ -40,6 +40,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   projectInvitations: 'Invitations of users to a project.',
   projects: 'Projects of the stack, their limits, features and tokens (stack admins).',
   projectUsers: 'Users of a project and their roles.',
+  proposals: 'Changes that tokens with `onlyProposes` (agents) propose, and the decision about them.',
   query: 'Query service: run SQL statements in a workspace and page through the results.',
   queue: 'Jobs: create, list, follow, rerun and terminate them.',
   rows: 'Configuration rows with their versions.',

@@ -89,6 +89,12 @@ export const RIGHTS = {
     sentence: 'canManageDevBranches, canManageBuckets or a master token.',
     admits: (actor) => actor.canManageDevBranches || actor.canManageBuckets || mayChangeEverything(actor),
   },
+  proposal: {
+    sentence:
+      'The token that made the proposal; canManageDevBranches, or a token that reads the whole project, for those of others.',
+    admits: any,
+  },
+  ownProposal: { sentence: 'The token that made the proposal.', admits: any },
   canManageDevBranches: {
     sentence: 'canManageDevBranches, or a master token.',
     admits: (actor) => actor.canManageDevBranches || mayChangeEverything(actor),

@@ -54,6 +54,11 @@ declare module 'fastify' {
     readonly refusal?: ErrorCode
     /** The lowest role of people that may use it, where the method and `needs` do not say it. */
     readonly role?: MinimumRole
+    /**
+     * What tokens that only propose may change by it. `branch`: everything that it changes is in the branch of the request, which is
+     * then their own. `own`: it checks itself that it changes a proposal of the token. Left out: it is refused to them.
+     */
+    readonly proposable?: 'branch' | 'own' | undefined
     /** The branch prefix: allowed (default), required, or 501. */
     readonly branch?: 'allowed' | 'required' | 'refused'
     /** What an address without the id at its end is, with the slash before it: by default `idMissing`. */
@@ -132,6 +137,11 @@ export interface HttpDeps extends AddressOptions {
   readonly findBranch: (projectId: number, name: string | undefined) => MaybePromise<Branch | undefined>
   /** Whether nothing may be written into a branch, because it is being merged; left out: never. */
   readonly isBranchLocked?: (projectId: number, branchId: number) => Promise<boolean>
+  /** The branches of tokens that only propose: the one that exists, and the one for a change, created when there is none. */
+  readonly proposals?: {
+    branchOf(actor: Actor): Promise<Branch | undefined>
+    open(actor: Actor, origin: Origin): Promise<Branch>
+  }
   /** Another number after every commit; undefined (or left out) where the database cannot tell. */
   readonly databaseVersion?: () => number | undefined
   /** Keeps the event of a read; must not wait. */
@@ -447,9 +457,26 @@ function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps
     if (!found) done(branchNotFound(name))
     else checkLock(request, actor, deps, done)
   }
-  const found = deps.findBranch(actor.projectId, name)
+  const found = actor.onlyProposes ? proposalBranch(request, actor, name, deps) : deps.findBranch(actor.projectId, name)
   if (found instanceof Promise) found.then(enter, done)
   else enter(found)
+}
+
+/** Without a prefix, and for every change, the branch is that of the token's proposal; reads may name others. */
+async function proposalBranch(
+  request: FastifyRequest,
+  actor: Actor,
+  name: string | undefined,
+  { proposals, findBranch }: HttpDeps,
+): Promise<Branch | undefined> {
+  const route = request.routeOptions.config
+  if (!proposals || route.proposable === 'own') return findBranch(actor.projectId, name)
+  if (!mayChange(request.method, route))
+    return (name === undefined ? await proposals.branchOf(actor) : undefined) ?? findBranch(actor.projectId, name)
+  const named = name === undefined ? undefined : await findBranch(actor.projectId, name)
+  if (name !== undefined && named?.id !== (await proposals.branchOf(actor))?.id)
+    throw new PlatformError('proposals.otherBranch', { branch: name.slice(0, 60) })
+  return proposals.open(actor, request.origin)
 }
 
 /** Nothing is written into a branch that is being merged, whether the prefix names it or the route itself. */
@@ -483,6 +510,8 @@ function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName
   if (changes && actor.role === 'viewer') return viewerRefused()
   if ((actor.role && isBelow(actor.role, minimumRole(request.method, route))) || !mayUse(actor, needs))
     return new PlatformError(route.refusal ?? 'accessDenied')
+  if (actor.onlyProposes && ((changes && !route.proposable) || needs === 'catalogueRead'))
+    return new PlatformError('proposals.notPossible', { operation: route.operation ?? request.method })
   if (changes && actor.pausedReason !== undefined) return new PlatformError('projectPaused', { reason: actor.pausedReason })
   if (branchName !== undefined && branch === 'refused')
     return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Remove the branch prefix.' })

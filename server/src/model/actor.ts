@@ -31,6 +31,8 @@ export interface Actor {
   readonly personId?: number | undefined
   /** Of a person; the tokens of scripts have none. */
   readonly role?: Role | undefined
+  /** Changes go into a branch of its own, which a person accepts or refuses; http/server.ts sees to it. */
+  readonly onlyProposes?: boolean | undefined
   /** Why the project is paused: then it is read, and nothing changes. */
   readonly pausedReason?: string | undefined
 }

@@ -19,6 +19,7 @@ import { createComponentsModule } from '../services/configuration/components/com
 import { createComponentsApiModule } from '../services/configuration/components/components-api.module.ts'
 import { createConfigurationsModule } from '../services/configuration/configurations/configurations.module.ts'
 import { createMergeRequestsModule } from '../services/configuration/merge-requests/merge-requests.module.ts'
+import { createProposalsModule } from '../services/configuration/proposals/proposals.module.ts'
 import { createTemplatesModule } from '../services/configuration/templates/templates.module.ts'
 import { createAppsModule } from '../services/jobs/apps/apps.module.ts'
 import { createFlowsModule } from '../services/jobs/flows/flows.module.ts'
@@ -152,6 +153,7 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   const branches = createBranchesModule({ core })
   const configurations = createConfigurationsModule({ core, components, encryption, branches, tokens })
   const mergeRequests = createMergeRequestsModule({ core, branches, configurations, storageJobs, tokens })
+  const proposals = createProposalsModule({ core, branches, configurations, mergeRequests })
   const branchesApi = createBranchesApiModule({ core, branches, configurations, storageJobs })
   const componentsApi = createComponentsApiModule({ components, configurations })
 
@@ -201,7 +203,7 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   })
 
   return {
-    ...{ jobRecords, usage, storageJobs, nodes, components, encryption, branches, configurations, mergeRequests },
+    ...{ jobRecords, usage, storageJobs, nodes, components, encryption, branches, configurations, mergeRequests, proposals },
     ...{ branchesApi, componentsApi, files, runStats, eventsApi, storageMetadata, freshness, buckets, tables, bucketsApi },
     ...{ iceberg, tokensApi, peopleApi },
   }

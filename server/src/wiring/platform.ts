@@ -54,7 +54,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     listeningOrigin: () => app.listeningOrigin, // later
   })
 
-  const { branches, mergeRequests, apps, health, components, nodes, queue, scheduler } = modules
+  const { branches, mergeRequests, proposals, apps, health, components, nodes, queue, scheduler } = modules
   const app = createHttpServer({
     log,
     tls: options.tls,
@@ -69,6 +69,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     people: people.finder,
     findBranch: branches.resolve,
     isBranchLocked: mergeRequests.isMerging,
+    proposals: proposals.kernel,
     databaseVersion: metadata.version,
     upgrades: apps.upgrades,
     onRead: events.recordRead,

@@ -73,6 +73,7 @@ import * as configurationsByComponent from './1240-configurations-by-component.t
 import * as keySlots from './1265-key-slots.ts'
 import * as jobEndedBy from './1276-job-ended-by.ts'
 import * as dataTests from './1296-data-tests.ts'
+import * as proposals from './1316-proposals.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -155,4 +156,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1265-key-slots', up: keySlots.up },
   { name: '1276-job-ended-by', up: jobEndedBy.up },
   { name: '1296-data-tests', up: dataTests.up },
+  { name: '1316-proposals', up: proposals.up },
 ]

@@ -139,7 +139,7 @@ export function createOauthModule(deps: OauthModuleDeps) {
       ),
       authorizeRoutes({
         roundTrips,
-        authenticate: tokens.authenticate,
+        authenticate: tokens.authenticateDirect,
         usableComponent,
         componentName: (id) => components.find(id)?.name ?? id,
         providers,

@@ -15,6 +15,7 @@ export interface PermissionsRequest {
   readonly canManageDevBranches?: boolean
   readonly bucketPermissions?: Readonly<Record<string, string>>
   readonly componentAccess?: readonly string[]
+  readonly onlyProposes?: boolean | undefined
 }
 
 const FLAGS = [
@@ -56,6 +57,7 @@ export function createTokenPermissions(bucketIds: (projectId: number) => Promise
       ...flags,
       bucketPermissions,
       ...(componentAccess && { componentAccess: [...new Set(componentAccess)] }),
+      ...(request.onlyProposes === true && { onlyProposes: true as const }),
     }
     if (!actor.isMasterToken) assertMayGrant(actor, permissions)
     return permissions

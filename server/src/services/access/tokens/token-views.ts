@@ -21,6 +21,9 @@ export const TokenBody = Type.Object(
     canCreateJobs: optionalFlag('Stored and returned; not used on this stack.'),
     canReadAllProjectEvents: optionalFlag('May read events that other tokens caused.'),
     canManageDevBranches: optionalFlag('May make and delete branches.'),
+    onlyProposes: optionalFlag(
+      'Changes go into a branch of its own, and a person accepts or refuses them: for agents. Everything else that changes something is refused.',
+    ),
     // An empty PHP map arrives as [].
     bucketPermissions: Type.Optional(
       Type.Union([Type.Record(Type.String(), Type.String()), Type.Array(Type.Never())], {

@@ -20,6 +20,8 @@ export interface Permissions {
   readonly canReadAllProjectEvents: boolean
   readonly canManageDevBranches: boolean
   readonly bucketPermissions: Readonly<Record<string, BucketPermission>>
+  /** Changes become proposals; absent for all other tokens. */
+  readonly onlyProposes?: true
   /** Undefined when never given: the record then has no such field. */
   readonly componentAccess?: readonly string[]
 }

@@ -75,6 +75,12 @@ export function createTokens(deps: TokensDeps) {
     return known instanceof Promise ? known.then(validActor) : validActor(known)
   }
 
+  /** For doors where a change would not pass the HTTP kernel: tokens that only propose are refused. */
+  const authenticateDirect = async (value: string): Promise<Actor | undefined> => {
+    const actor = await authenticate(value)
+    return actor?.onlyProposes ? undefined : actor
+  }
+
   function validActor(known: { readonly token: Token; readonly actor: Actor } | undefined): Actor | undefined {
     if (!known || isExpired(known.token)) return undefined
     lastUse.note(known.actor)
@@ -389,6 +395,7 @@ export function createTokens(deps: TokensDeps) {
     findMaster,
     adminOwners,
     listPeople,
+    authenticateDirect,
     isExpired,
     bucketPermissionsOf: permissionsFor.bucketsOf,
     listProjects: store.listProjects,
@@ -437,6 +444,7 @@ const actorOf = (token: Token): Actor => ({
   canManageDevBranches: token.permissions.canManageDevBranches,
   bucketPermissions: token.permissions.bucketPermissions,
   componentAccess: token.permissions.componentAccess ?? [],
+  onlyProposes: token.permissions.onlyProposes,
   role: token.person?.role,
   adminId: adminOf(token)?.id,
   personId: token.person?.id ?? token.makerPersonId,

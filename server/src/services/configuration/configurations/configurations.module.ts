@@ -18,6 +18,7 @@ import { createBranchCopies } from './branch-copies.ts'
 import { createBranchMerging } from './branch-merging.ts'
 import { configurationsRoutes } from './configurations.routes.ts'
 import { type ContentRules, createConfigurations } from './configurations.ts'
+import { listContents } from './contents.ts'
 import { createConfigurationDryRuns } from './dry-run.ts'
 import { listLinks } from './links.ts'
 import { configurationMetadataRoutes } from './metadata.routes.ts'
@@ -70,7 +71,7 @@ export function createConfigurationsModule({ core, components, encryption, branc
     reader,
   })
   const copies = createBranchCopies({ ...deps, defaultBranchId: branches.defaultId })
-  const migrate = createMigration({ ...deps, authenticate: tokens.authenticate, resolveBranch: branches.findByName })
+  const migrate = createMigration({ ...deps, authenticate: tokens.authenticateDirect, resolveBranch: branches.findByName })
   const sealing = once(
     (isStopped) => sealStored({ db, inTransaction, secretsOf: encryption.secretsOf, log }, isStopped),
     (error) => log.warn({ err: error }, 'Stored configurations could not be sealed; it is tried at the next start'),
@@ -101,6 +102,8 @@ export function createConfigurationsModule({ core, components, encryption, branc
     namesOfBranch: (projectId: number, branchId: number) => listConfigurationNames(db, projectId, branchId),
     /** Tables and configurations that the configurations of a branch refer to. */
     links: (projectId: number, branchId: number) => listLinks(db, projectId, branchId),
+    /** Texts of all configurations and rows of a branch. */
+    contents: (projectId: number, branchId: number) => listContents(db, projectId, branchId),
     search: createConfigurationSearch(core.metadata, components),
     usableComponent: (actor: Actor, componentId: string) => usableComponent(components, actor, componentId),
     mayUseComponent: (actor: Actor, componentId: string) => mayUse(components, actor, componentId),

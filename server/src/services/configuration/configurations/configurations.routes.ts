@@ -52,6 +52,7 @@ const config = (operation: string, summary: string) =>
     summary,
     needs: 'component',
     validationCode: 'storage.components.validation',
+    proposable: 'branch',
   }) as const
 
 const DEFAULT_PAGE = 100

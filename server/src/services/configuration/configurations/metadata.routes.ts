@@ -57,7 +57,12 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
     app.post(
       `${CONFIG}/metadata`,
       {
-        config: { operation: 'configurationMetadata.set', summary: 'Set metadata of a configuration', needs: 'component' },
+        config: {
+          operation: 'configurationMetadata.set',
+          summary: 'Set metadata of a configuration',
+          needs: 'component',
+          proposable: 'branch',
+        },
         schema: {
           params: InConfiguration,
           body: Type.Object({ metadata: MetadataList }),
@@ -75,7 +80,12 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
     app.delete(
       `${CONFIG}/metadata/:metadataId`,
       {
-        config: { operation: 'configurationMetadata.delete', summary: 'Delete one metadata item', needs: 'component' },
+        config: {
+          operation: 'configurationMetadata.delete',
+          summary: 'Delete one metadata item',
+          needs: 'component',
+          proposable: 'branch',
+        },
         schema: { params: OneItem, response: { 204: Type.Null() } },
       },
       async (req, reply) => {

@@ -45,7 +45,13 @@ export interface RowsRoutesDeps {
 }
 
 const config = (operation: string, summary: string) =>
-  ({ operation: `rows.${operation}`, summary, needs: 'component', validationCode: 'storage.componentsRows.validation' }) as const
+  ({
+    operation: `rows.${operation}`,
+    summary,
+    needs: 'component',
+    validationCode: 'storage.componentsRows.validation',
+    proposable: 'branch',
+  }) as const
 
 const RowCopyBody = Type.Object(
   {

@@ -1,10 +1,12 @@
+import type { Actor } from '../../../model/actor.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
+import type { Requester } from '../../../model/storage-job.ts'
 import type { TokensModule } from '../../access/tokens/tokens.module.ts'
 import type { StorageJobsModule } from '../../storage/storage-jobs/storage-jobs.module.ts'
 import type { BranchesModule } from '../branches/branches.module.ts'
 import type { ConfigurationsModule } from '../configurations/configurations.module.ts'
-import { createMerging, MERGE_REQUEST_JOB } from './merge-requests.jobs.ts'
+import { conflictError, createMerging, MERGE_REQUEST_JOB } from './merge-requests.jobs.ts'
 import { createMergeRequestsLoop } from './merge-requests.loop.ts'
 import { mergeRequestsRoutes } from './merge-requests.routes.ts'
 import { createMergeRequests } from './merge-requests.ts'
@@ -16,6 +18,8 @@ export interface MergeRequestsModuleDeps {
   readonly storageJobs: StorageJobsModule
   readonly tokens: TokensModule
 }
+
+export type MergeRequestsModule = ReturnType<typeof createMergeRequestsModule>
 
 export function createMergeRequestsModule({ core, branches, configurations, storageJobs, tokens }: MergeRequestsModuleDeps) {
   const { db, inTransaction, clock, log, recordEvent, publish, subscribe } = core
@@ -52,6 +56,14 @@ export function createMergeRequestsModule({ core, branches, configurations, stor
     lightJobHandlers: { [MERGE_REQUEST_JOB]: merging.run },
     background: [{ start: loop.start, stop: loop.stop }],
     isMerging: mergeRequests.isMerging,
+    requests: mergeRequests,
+    /** Approves, and merges when enough have approved and the request says so; conflicts are refused before. */
+    approveAndMerge: async (requester: Requester & { readonly actor: Actor }, id: number, reason?: string) => {
+      const conflicts = await merging.conflictsOf(await mergeRequests.get(requester.actor.projectId, id))
+      if (conflicts.length > 0) throw conflictError(id, conflicts)
+      const approved = await mergeRequests.advance(requester.actor, id, 'approve', requester.origin, reason)
+      return merging.mergeIfWanted(requester, approved)
+    },
     /** Runs the merges that are due. */
     tick: merging.tick,
   })

@@ -320,7 +320,7 @@ function refusalOf(request: MergeRequest, approver: Person, others: readonly Per
   return undefined
 }
 
-const mayManage = (actor: Actor): boolean => actor.isMasterToken || actor.canManageDevBranches
+const mayManage = (actor: Actor): boolean => !actor.onlyProposes && (actor.isMasterToken || actor.canManageDevBranches)
 
 export function mustManage(actor: Actor): void {
   if (!mayManage(actor)) throw new PlatformError('accessDenied')

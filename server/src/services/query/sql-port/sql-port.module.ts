@@ -28,7 +28,7 @@ export function createSqlPortModule({ core, tokens, branches, tables, sql, works
     engine: sql.engine,
     tls,
     limits,
-    authenticate: tokens.authenticate,
+    authenticate: tokens.authenticateDirect,
     findActor: tokens.findActor,
     findBranch: branches.findByName,
     findWorkspace: workspaces.findById,

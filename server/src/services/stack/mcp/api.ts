@@ -21,6 +21,8 @@ type Json = Readonly<Record<string, unknown>>
 export interface Api {
   /** Branch that the client named for the whole connection; undefined: the default branch. */
   readonly branch: string | undefined
+  /** The token only proposes: what it changes is in a branch of its own. */
+  readonly onlyProposes: boolean
   get<T = Json>(path: string, query?: Query): Promise<T>
   /** Undefined where the route answers 403, 404 or 501: for parts of an answer that a caller may lack. */
   find<T = Json>(path: string, query?: Query): Promise<T | undefined>
@@ -85,6 +87,7 @@ export function createApi(app: FastifyInstance, request: FastifyRequest, branch:
 
   return {
     branch,
+    onlyProposes: request.actor.onlyProposes === true,
     get: (url, query = {}) => call('GET', url, query),
     find: async (url, query = {}) => {
       try {

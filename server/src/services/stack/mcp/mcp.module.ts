@@ -3,6 +3,7 @@ import type { GuidesModule } from '../guides/guides.module.ts'
 import { mcpRoutes } from './mcp.routes.ts'
 import { buildTools } from './tools/build.ts'
 import { lookTools } from './tools/look.ts'
+import { proposeTools } from './tools/propose.ts'
 import { queryTools } from './tools/query.ts'
 import { runTools } from './tools/run.ts'
 
@@ -13,5 +14,5 @@ export interface McpDeps {
 
 export function createMcpModule({ guides, version }: McpDeps) {
   const tools = [...lookTools(guides.findPassages), ...queryTools, ...runTools, ...buildTools]
-  return defineModule({ name: 'mcp', routes: [mcpRoutes({ version, tools, onCalled: () => {} })] })
+  return defineModule({ name: 'mcp', routes: [mcpRoutes({ version, tools, proposeTools, onCalled: () => {} })] })
 }

@@ -12,6 +12,8 @@ import { DEFAULT_GROUPS, GROUPS, type Group, type Tool } from './tool.ts'
 export interface McpRoutesDeps {
   readonly version: string
   readonly tools: readonly Tool[]
+  /** Those that only tokens that propose have, in place of those that are refused to them. */
+  readonly proposeTools: readonly Tool[]
   readonly onCalled: (request: FastifyRequest, tool: string, args: unknown, outcome: 'success' | 'refused') => void
 }
 
@@ -31,8 +33,11 @@ const Query = Type.Object({
   ),
 })
 
-export function mcpRoutes({ version, tools, onCalled }: McpRoutesDeps): FastifyPluginAsyncTypebox {
+export function mcpRoutes({ version, tools, proposeTools, onCalled }: McpRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
+    const toolsFor = ({ actor }: FastifyRequest): readonly Tool[] =>
+      actor.onlyProposes ? [...tools.filter(({ needsDirect }) => !needsDirect), ...proposeTools] : tools
+
     let loading: Promise<McpHttpHandler> | undefined
     /** Loaded by the first request: most stacks serve no agent, and a start should not pay for it. */
     const load = (): Promise<McpHttpHandler> => {
@@ -42,7 +47,7 @@ export function mcpRoutes({ version, tools, onCalled }: McpRoutesDeps): FastifyP
             const { request, groups, branch } = authInfo!.extra!.call as Call // put there below
             return createMcpServer(Server, {
               version,
-              tools: tools.filter(({ group }) => groups.includes(group)),
+              tools: toolsFor(request).filter(({ group }) => groups.includes(group)),
               api: createApi(app as unknown as FastifyInstance, request, branch), // the types of schemas are of no use to it
               onCalled: (tool, args, outcome) => onCalled(request, tool, args, outcome),
             })

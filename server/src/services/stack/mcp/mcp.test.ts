@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Agent, connectAgent, type Era } from '../../../../../tests/support/clients/agent-client.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../../../tests/support/shell-stack.ts'
+import { until } from '../../../../../tests/support/until.ts'
 import { MAX_ANSWER_CHARACTERS } from './answer.ts'
 
 const startProject = shareShellStack()
@@ -287,4 +288,51 @@ test('one value of a configuration is changed, and every other digit stays as it
   assert.deepEqual(shown.configuration.content, { a: 2 })
   await agent.use('delete_configuration', { ...address, row: row.configuration.id })
   assert.equal((await agent.use<{ items: unknown[] }>('get_configuration', address)).items.length, 0)
+})
+
+test('an agent that only proposes changes nothing in production, and its proposal is accepted as one', async (t) => {
+  const stack = await startProject()
+  await stack.add('test.noop', 'true')
+  const id = await stack.configure('test.noop', { parameters: { a: 1 } })
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    json: { description: 'agent', canManageBuckets: true, onlyProposes: true },
+  })
+  const agent = await connectAgent(t, stack.url, made.json<{ token: string }>())
+  const tools = await agent.tools()
+  assert.ok(JSON.stringify(tools).length <= 6_000 * CHARACTERS_PER_TOKEN)
+  const names = tools.map(({ name }) => name)
+  assert.ok(names.includes('submit_proposal') && !names.includes('run_configuration') && !names.includes('delete_table'))
+  assert.match((await agent.use<{ writes: string }>('who_am_i')).writes, /^a proposal/)
+  assert.equal((await agent.use<{ proposal: { state: string } }>('my_proposal')).proposal.state, 'none')
+
+  const address = { component: 'test.noop', configuration: id }
+  await agent.use('update_configuration', { ...address, set: { '/parameters/a': 2 } })
+  const flow = await agent.use<{ configuration: { component: string; id: string } }>('create_flow', {
+    name: 'Daily',
+    steps: [{ name: 'Step', tasks: [address] }],
+  })
+  const { schedule } = await agent.use<{ schedule: { isActive: boolean } }>('set_schedule', {
+    component: flow.configuration.component,
+    configuration: flow.configuration.id,
+    cron: '0 5 * * *',
+  })
+  assert.equal(schedule.isActive, false)
+  const production = async () =>
+    (await stack.request('GET', `/v2/storage/components/test.noop/configs/${id}`)).json<{ configuration: object }>()
+  assert.deepEqual((await production()).configuration, { parameters: { a: 1 } })
+
+  const { proposal } = await agent.use<{ proposal: { id: number; state: string } }>('submit_proposal', {
+    title: 'Two',
+    description: 'because',
+  })
+  assert.equal(proposal.state, 'submitted')
+  const seen = await agent.use<{ items: unknown[]; proposal: { schedules: unknown[] } }>('my_proposal')
+  assert.equal(seen.items.length, 3)
+  assert.equal(seen.proposal.schedules.length, 1)
+  assert.equal((await stack.request('POST', `/v2/storage/proposals/${proposal.id}/accept`)).status, 200)
+  await until(
+    'it is applied',
+    async () => (await agent.use<{ proposal: { state: string } }>('my_proposal')).proposal.state === 'accepted',
+  )
+  assert.deepEqual((await production()).configuration, { parameters: { a: 2 } })
 })

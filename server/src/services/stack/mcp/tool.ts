@@ -34,6 +34,8 @@ export interface Tool {
   readonly isDestructive: boolean
   /** It reaches systems outside the stack. */
   readonly isOpenWorld: boolean
+  /** It changes more than configurations, so tokens that only propose do not have it. */
+  readonly needsDirect: boolean
   readonly run: (args: never, api: Api) => Promise<Found>
 }
 
@@ -43,6 +45,7 @@ interface ToolParts<Input extends TProperties> {
   readonly output: TProperties
   readonly kind: 'reads' | 'writes' | 'destroys'
   readonly isOpenWorld?: boolean
+  readonly needsDirect?: boolean
   readonly run: (args: Static<TObject<Input>>, api: Api) => Promise<Found>
 }
 
@@ -62,6 +65,7 @@ export const defineTool = <Input extends TProperties>(group: Group, name: string
   isReadOnly: parts.kind === 'reads',
   isDestructive: parts.kind === 'destroys',
   isOpenWorld: parts.isOpenWorld ?? false,
+  needsDirect: parts.needsDirect ?? false,
   run: parts.run as Tool['run'], // checked against the schema before it is called
 })
 

@@ -192,9 +192,15 @@ export const buildTools: readonly Tool[] = [
       const saved = known
         ? await api.send<Configuration>('PUT', `${configsOf(SCHEDULER)}${path`/${known.id}`}`, body)
         : await api.send<Configuration>('POST', configsOf(SCHEDULER), body)
-      if (api.branch !== undefined)
+      if (api.branch !== undefined || api.onlyProposes)
         return {
-          schedule: { configuration: saved.id, cron, timezone, isActive: false, note: 'A schedule of a branch does not run.' },
+          schedule: {
+            configuration: saved.id,
+            cron,
+            timezone,
+            isActive: false,
+            note: 'A schedule of a branch does not run. A person activates it when it is merged.',
+          },
         }
       const active = await api.send<{ id: string; nextExecutionTime: string | null }>('POST', '/scheduler/schedules', {
         configurationId: saved.id,
@@ -221,6 +227,7 @@ export const buildTools: readonly Tool[] = [
     description: 'Stop a schedule and delete it with its configuration.',
     input: { schedule: text('Schedule id.') },
     output: { deleted: Type.String() },
+    needsDirect: true,
     kind: 'destroys',
     run: async ({ schedule }, api) => {
       const { configurationId } = await api.get<Schedule>(path`/scheduler/schedules/${schedule}`)
@@ -239,6 +246,7 @@ export const buildTools: readonly Tool[] = [
       csv: optionalText('Rows to load, with a header.'),
     },
     output: { table: Anything },
+    needsDirect: true,
     kind: 'writes',
     run: async ({ table, columns, primaryKey = [], csv }, api) => {
       const [stage = '', bucketName = '', ...rest] = table.split('.')
@@ -262,6 +270,7 @@ export const buildTools: readonly Tool[] = [
     description: 'Delete a table and its rows. `isDryRun` shows what would be lost.',
     input: { table: text('Table id.'), isDryRun: Type.Optional(Type.Boolean()) },
     output: { result: Type.Unknown() },
+    needsDirect: true,
     kind: 'destroys',
     run: async ({ table, isDryRun = false }, api) => ({
       result: await api.send('DELETE', `${path`/v2/storage/tables/${table}`}${isDryRun ? '?dryRun=1' : ''}`),
@@ -276,6 +285,7 @@ export const buildTools: readonly Tool[] = [
       har: Type.Optional(objectOf('A HAR document.')),
     },
     output: { data: Data },
+    needsDirect: true,
     kind: 'reads',
     run: async ({ curl, openapi, har }, api) => {
       const [action, parameters] =
@@ -292,6 +302,7 @@ export const buildTools: readonly Tool[] = [
     description: 'Ask the API for the first page of an extractor configuration: rows as they would be loaded, and what is wrong.',
     input: { content: Content, action: optionalText('previewPage (default), testConnection, walkPages or suggest.') },
     output: { data: Data },
+    needsDirect: true,
     kind: 'writes',
     isOpenWorld: true,
     run: async ({ content, action = 'previewPage' }, api) => ({ data: asData({ result: await act(api, action, content) }) }),

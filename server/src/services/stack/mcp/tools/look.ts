@@ -94,7 +94,11 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
           buckets: token.bucketPermissions,
           components: token.componentAccess ?? [],
         },
-        writes: api.branch === undefined ? 'production' : `branch ${api.branch}`,
+        writes: api.onlyProposes
+          ? 'a proposal: changes go into a branch of your own; submit_proposal asks a person to accept them'
+          : api.branch === undefined
+            ? 'production'
+            : `branch ${api.branch}`,
       }
     },
   }),

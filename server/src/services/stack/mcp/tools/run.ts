@@ -115,6 +115,7 @@ export const runTools: readonly Tool[] = [
       waitSeconds: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_WAIT_SECONDS, description: '0 by default.' })),
     },
     output: JobOutput,
+    needsDirect: true,
     kind: 'writes',
     isOpenWorld: true,
     run: async ({ component, configuration, rows, waitSeconds = 0 }, api) => {
@@ -131,6 +132,7 @@ export const runTools: readonly Tool[] = [
     description: 'Run a finished job again with the configuration as it is now.',
     input: { job: JobId },
     output: JobOutput,
+    needsDirect: true,
     kind: 'writes',
     isOpenWorld: true,
     run: async ({ job: id }, api) => described(await api.send<Job>('POST', path`/queue/jobs/${id}/rerun`, {})),
@@ -140,6 +142,7 @@ export const runTools: readonly Tool[] = [
     description: 'Terminate a waiting or running job.',
     input: { job: JobId },
     output: JobOutput,
+    needsDirect: true,
     kind: 'destroys',
     run: async ({ job: id }, api) => {
       await api.send('POST', path`/queue/jobs/${id}/kill`, {})

@@ -1,0 +1,178 @@
+// HTTP for proposals (spec storage 2.3a).
+
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { idFrom } from '../../../http/ids.ts'
+import { Nullable, numberedId } from '../../../http/parameters.ts'
+import { Timestamp } from '../../../http/record-schemas.ts'
+import type { Needs } from '../../../http/rights.ts'
+import { formatTimestamp } from '../../../kit/clock.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import type { Actor } from '../../../model/actor.ts'
+import { type KnownProposal, type Proposals, refusalOf } from './proposals.ts'
+import type { Difference } from './review.ts'
+
+export interface Review {
+  readonly changes: readonly {
+    readonly componentId: string
+    readonly configurationId: string
+    readonly name: string
+    readonly kind: string
+    readonly isConflict: boolean
+    readonly differences: readonly Difference[]
+  }[]
+  readonly tables: readonly string[]
+  readonly schedules: readonly { readonly configurationId: string; readonly cronTab: string }[]
+  readonly hosts: readonly { readonly host: string; readonly isNew: boolean }[]
+}
+
+export interface ProposalsRoutesDeps {
+  readonly proposals: Proposals
+  readonly review: (actor: Actor, found: KnownProposal) => Promise<Review>
+}
+
+const PLACE = '/v2/storage/proposals'
+const ById = Type.Object({ id: numberedId('proposal') })
+const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Why; the agent reads it.' })
+const VIEW = {
+  id: Type.Integer(),
+  state: Type.String({ description: '`open`, `submitted`, `refused` (and open again), `accepted` or `discarded`.' }),
+  title: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  token: Type.Object({ id: Type.Integer(), description: Type.String() }),
+  branchId: Type.Integer(),
+  mergeRequestId: Nullable(Type.Integer()),
+  created: Timestamp,
+  refusal: Nullable(Type.Object({ reason: Type.String(), by: Type.String() })),
+}
+const View = Type.Object(VIEW, { title: 'Proposal' })
+const ReviewView = Type.Object(
+  {
+    ...VIEW,
+    changes: Type.Array(
+      Type.Object({
+        componentId: Type.String(),
+        configurationId: Type.String(),
+        name: Type.String(),
+        kind: Type.String({ description: '`created`, `changed` or `deleted`.' }),
+        isConflict: Type.Boolean({ description: 'The default branch changed it, too; accepting is refused.' }),
+        differences: Type.Array(
+          Type.Object({ pointer: Type.String(), before: Nullable(Type.String()), after: Nullable(Type.String()) }),
+          { description: 'Values as JSON text, secrets hidden; at most 200.' },
+        ),
+      }),
+    ),
+    tables: Type.Array(Type.String(), { description: 'Tables that the changed configurations read or write.' }),
+    schedules: Type.Array(Type.Object({ configurationId: Type.String(), cronTab: Type.String() })),
+    hosts: Type.Array(
+      Type.Object({
+        host: Type.String(),
+        isNew: Type.Boolean({ description: 'No configuration of the default branch names it.' }),
+      }),
+    ),
+  },
+  { title: 'ProposalReview' },
+)
+
+const config = (operation: string, summary: string, needs: Needs) =>
+  ({ operation: `proposals.${operation}`, summary, needs, branch: 'refused', proposable: 'own' }) as const
+
+export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): FastifyPluginAsyncTypebox {
+  const idOf = (text: string) => idFrom(text, () => new PlatformError('proposals.notFound', { id: text.slice(0, 40) }))
+  return async (app) => {
+    app.get(
+      PLACE,
+      {
+        config: config('list', 'Proposals, newest first: all for those who may decide, otherwise the own', 'token'),
+        schema: { response: { 200: Type.Array(View) } },
+      },
+      async (req) => (await proposals.list(req.actor)).map(viewOf),
+    )
+
+    app.get(
+      `${PLACE}/:id`,
+      {
+        config: config('get', 'A proposal with what it changes and touches', 'proposal'),
+        schema: { params: ById, response: { 200: ReviewView } },
+      },
+      async (req) => {
+        const found = await proposals.get(req.actor, idOf(req.params.id))
+        return { ...viewOf(found), ...(await review(req.actor, found)) } as Type.Static<typeof ReviewView> // lists are read-only inside
+      },
+    )
+
+    app.post(
+      `${PLACE}/:id/submit`,
+      {
+        config: config('submit', 'Ask for a decision about the own proposal', 'ownProposal'),
+        schema: {
+          params: ById,
+          body: Type.Object({
+            title: Type.String({ minLength: 1, maxLength: 255, description: 'What changes, for people.' }),
+            description: Type.Optional(Type.String({ maxLength: 65_536, description: 'Why.' })),
+          }),
+          response: { 200: View },
+        },
+      },
+      async (req) => {
+        const { title, description = '' } = req.body
+        return viewOf(await proposals.submit(req.actor, idOf(req.params.id), { title, description }, req.origin))
+      },
+    )
+
+    app.post(
+      `${PLACE}/:id/accept`,
+      {
+        config: {
+          ...config('accept', 'Approve a submitted proposal; it is applied as one', 'canManageDevBranches'),
+          proposable: undefined,
+        },
+        schema: {
+          params: ById,
+          body: Type.Optional(Type.Object({ reason: Type.Optional(Reason) })),
+          response: { 200: View },
+        },
+      },
+      async (req) => viewOf(await proposals.accept(req, idOf(req.params.id), req.body?.reason)),
+    )
+
+    app.post(
+      `${PLACE}/:id/refuse`,
+      {
+        config: {
+          ...config('refuse', 'Refuse a submitted proposal, with a reason', 'canManageDevBranches'),
+          proposable: undefined,
+        },
+        schema: { params: ById, body: Type.Object({ reason: Reason }), response: { 200: View } },
+      },
+      async (req) => viewOf(await proposals.refuse(req, idOf(req.params.id), req.body.reason)),
+    )
+
+    app.delete(
+      `${PLACE}/:id`,
+      {
+        config: config('discard', 'Delete a proposal that was not accepted, with its branch', 'proposal'),
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await proposals.discard(req, idOf(req.params.id))
+        return reply.code(204).send(null)
+      },
+    )
+  }
+}
+
+const viewOf = (found: KnownProposal) => {
+  const { proposal, state, request } = found
+  return {
+    id: proposal.id,
+    state,
+    title: request?.title ?? null,
+    description: request?.description ?? null,
+    token: proposal.token,
+    branchId: proposal.branchId,
+    mergeRequestId: proposal.mergeRequestId ?? null,
+    created: formatTimestamp(proposal.createdAt),
+    refusal: refusalOf(found),
+  }
+}

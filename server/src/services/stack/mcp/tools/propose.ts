@@ -1,0 +1,46 @@
+// Tools of tokens that only propose.
+
+import { Type } from 'typebox'
+import { type Api, path } from '../api.ts'
+import { Anything, defineTool, Items, optionalText, type Tool, text } from '../tool.ts'
+
+interface Proposal {
+  readonly id: number
+  readonly state: string
+  readonly refusal: unknown
+  readonly [member: string]: unknown
+}
+
+export const proposeTools: readonly Tool[] = [
+  defineTool('build', 'my_proposal', {
+    description: 'What your changes so far would change and touch, whether a person accepted them, and why they were refused.',
+    input: {},
+    output: { proposal: Anything, items: Type.Optional(Items) },
+    kind: 'reads',
+    run: async (_args, api) => {
+      const [newest] = await api.get<readonly Proposal[]>('/v2/storage/proposals')
+      if (!newest) return { proposal: { state: 'none', note: 'Your first change begins a proposal.' } }
+      const { changes, ...proposal } = await api.get<Proposal & { changes: readonly unknown[] }>(
+        path`/v2/storage/proposals/${String(newest.id)}`,
+      )
+      return { proposal, items: changes, isPaged: false }
+    },
+  }),
+
+  defineTool('build', 'submit_proposal', {
+    description: 'Ask a person to decide about all your changes as one. Nothing in production changes before they accept.',
+    input: { title: text('What changes, for people.'), description: optionalText('Why, and how it was tested.') },
+    output: { proposal: Anything },
+    kind: 'writes',
+    run: async ({ title, description = '' }, api) => {
+      const id = await openProposal(api)
+      return { proposal: await api.send('POST', path`/v2/storage/proposals/${id}/submit`, { title, description }) }
+    },
+  }),
+]
+
+/** The newest; the stack refuses one that is submitted or has ended. */
+async function openProposal(api: Api): Promise<string> {
+  const [newest] = await api.get<readonly Proposal[]>('/v2/storage/proposals')
+  return String(newest?.id ?? 0)
+}

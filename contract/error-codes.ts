@@ -1388,6 +1388,10 @@ export const ERRORS = {
   'mcp.unknownGroup': { kind: 'invalid', text: 'The group of tools {group} does not exist. Groups: {known}.' },
   'mcp.invalidCall': { kind: 'invalid', text: '{reason}' },
   'mcp.stillRunning': { kind: 'transient', text: 'Storage job {id} is still running. Look again later.' },
+  'mcp.budgetSpent': {
+    kind: 'too-many',
+    text: 'This token has used its {limit} tool calls of today. Its budget starts again in {seconds} s.',
+  },
   'mcp.answerTooLarge': {
     kind: 'too-large',
     text: 'The answer has more than {max}. Ask for less: fewer rows, fewer columns or one part of the object.',

@@ -7,6 +7,8 @@ export type AccountSetPasswordBody = { readonly current?: string; readonly passw
 export type AccountTurnOffAuthenticatorBody = { readonly password?: string }
 export type AccountTurnOnAuthenticatorBody = { readonly secret: string; readonly code: string; readonly password?: string }
 export type AccountUpdateBody = { readonly name: string }
+export type AiQuestionBody = { readonly query: string }
+export type AiSuggestComponentBody = { readonly prompt: string }
 export type AuditEntry = { readonly id: number; readonly projectId: number; readonly event: string; readonly component: string; readonly message: string; readonly objectType: string | null; readonly objectId: string | null; readonly who: { readonly tokenId: number; readonly description: string; readonly remoteAddress: string | null }; readonly at: string }
 export type Branch = { readonly id: number; readonly name: string; readonly description: string; readonly created: string; readonly isDefault: boolean; readonly creatorToken: unknown }
 export type BranchConfigurationsRebaseBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown; readonly version: number; readonly rows?: unknown }
@@ -215,6 +217,9 @@ export const ROUTES = {
   'account.endSession': ['DELETE', '/account/sessions/{id}'],
   'account.signOut': ['POST', '/account/sign-out'],
   'ai.describe': ['GET', '/ai'],
+  'ai.component': ['GET', '/ai/docs/components/{componentId}'],
+  'ai.question': ['POST', '/ai/docs/question'],
+  'ai.suggestComponent': ['POST', '/ai/suggest/component'],
   'billing.describe': ['GET', '/billing'],
   'billing.credits': ['GET', '/billing/credits'],
   'billing.creditsTopUp': ['POST', '/billing/credits'],
@@ -295,6 +300,7 @@ export const ROUTES = {
   'import.fetchFile': ['POST', '/import/fetch-file', 'body'],
   'import.uploadFile': ['POST', '/import/upload-file', 'body'],
   'import.writeTable': ['POST', '/import/write-table', 'body'],
+  'operations.llms': ['GET', '/llms.txt'],
   'projects.deleted': ['GET', '/manage/deleted-projects'],
   'projects.restore': ['DELETE', '/manage/deleted-projects/{projectId}'],
   'projects.organizations': ['GET', '/manage/organizations'],
@@ -1173,6 +1179,9 @@ export interface Operations {
   'account.endSession': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'account.signOut': { path?: undefined; query?: undefined; body?: undefined; answer: undefined }
   'ai.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'ai.component': { path: { readonly componentId: string }; query?: undefined; body?: undefined; answer: unknown }
+  'ai.question': { path?: undefined; query?: undefined; body: AiQuestionBody; answer: { readonly text: string; readonly sourceUrls: ReadonlyArray<string> } }
+  'ai.suggestComponent': { path?: undefined; query?: undefined; body: AiSuggestComponentBody; answer: { readonly components: ReadonlyArray<{ readonly componentId: string; readonly score: number; readonly source: string }> } }
   'billing.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'billing.credits': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly remaining: number; readonly consumed: number; readonly purchased: number; readonly stats: { readonly workspaceJobs: ReadonlyArray<unknown>; readonly month: { readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number } | null } } }
   'billing.creditsTopUp': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly remaining: number; readonly consumed: number; readonly purchased: number; readonly stats: { readonly workspaceJobs: ReadonlyArray<unknown>; readonly month: { readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number } | null } } }
@@ -1253,6 +1262,7 @@ export interface Operations {
   'import.fetchFile': { path?: undefined; query?: undefined; body: ImportFetchFileBody; answer: File }
   'import.uploadFile': { path?: undefined; query?: undefined; body: { readonly data: string; readonly name?: string; readonly isPermanent?: boolean; readonly isPublic?: boolean; readonly isEncrypted?: boolean; readonly notify?: boolean; readonly tags?: ReadonlyArray<string>; readonly branchId?: string }; answer: unknown }
   'import.writeTable': { path?: undefined; query?: undefined; body: { readonly data: string; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown; readonly tableId?: unknown; readonly branchId?: unknown }; answer: { readonly transaction: null; readonly warnings: ReadonlyArray<unknown>; readonly importedColumns: ReadonlyArray<string>; readonly totalRowsCount: number; readonly totalDataSizeBytes: number } }
+  'operations.llms': { path?: undefined; query?: undefined; body?: undefined; answer: string }
   'projects.deleted': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<ManagedProject> }
   'projects.restore': { path: { readonly projectId: string }; query?: undefined; body?: undefined; answer: undefined }
   'projects.organizations': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<{ readonly id: number; readonly name: string }> }

@@ -36,6 +36,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /scheduler/preview': TAKES_NO_ID,
   'POST /import/fetch-file': 'takes no id and makes a file of its own; see importer.test.ts',
   'POST /v2/storage/files/sniff': TAKES_NO_ID,
+  'POST /ai/docs/question': TAKES_NO_ID,
+  'POST /ai/suggest/component': TAKES_NO_ID,
   'POST /v2/storage/proposals/{id}/accept': 'the fixture refuses its proposal; see proposals.test.ts',
   ...Object.fromEntries(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [

@@ -93,6 +93,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/v2/storage/columns/{columnId}': 'column',
   '/v2/storage/columns/{columnId}/metadata/{metadataId}': 'columnMetadata',
   '/v2/storage/components/{componentId}': 'component',
+  '/ai/docs/components/{componentId}': 'component',
   [CONFIGURATION]: 'configuration',
   [`${CONFIGURATION}/metadata/{metadataId}`]: 'configurationMetadata',
   [`${CONFIGURATION}/versions/{versionId}`]: 'version',

@@ -3,7 +3,7 @@
 
 export const TAGS: Readonly<Record<string, string>> = {
   account: 'The signed-in user: name, password, authenticator, sessions and manage tokens.',
-  ai: 'Placeholder for the AI service of the public stack; not implemented.',
+  ai: 'Questions about the documentation, component suggestions and component documentation, answered without a model.',
   billing: 'Credits and limits in the format of the public billing service. This stack has no billing.',
   branchConfigurations: 'Configurations of a development branch compared with the default branch: diff, rebase, reset.',
   branches: 'Development branches: copies of all configurations in which changes are tried before they are merged.',

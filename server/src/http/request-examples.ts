@@ -175,6 +175,8 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
   'mergeRequests.approve': { reason: 'Tested in the branch' },
   'mergeRequests.request-changes': { reason: 'Please add a primary key' },
   'mergeRequests.request-review': { reason: 'Ready' },
+  'ai.question': { query: 'How do I run a configuration every morning?' },
+  'ai.suggestComponent': { prompt: 'read orders from an HTTP API' },
   'proposals.accept': { reason: 'Tested in the branch' },
   'proposals.refuse': { reason: 'The host is not ours' },
   'proposals.submit': { title: 'New address of the shop', description: 'It moved.' },

@@ -73,6 +73,12 @@ export const EVENTS = {
   },
 
   'storage.bucketCreated': { objectType: 'bucket', message: 'Created bucket {objectId}', params: [] },
+  'storage.agentToolCalled': {
+    objectType: 'token',
+    message: 'Agent "{objectName}" called {tool}: {outcome}',
+    params: ['tool', 'outcome', 'arguments'],
+  },
+
   'storage.bucketsListed': { objectType: 'bucket', message: 'Listed buckets', params: [] },
   'storage.bucketUpdated': { objectType: 'bucket', message: 'Updated bucket {objectId}', params: [] },
   'storage.bucketDeleted': { objectType: 'bucket', message: 'Deleted bucket {objectId}', params: [] },

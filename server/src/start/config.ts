@@ -391,6 +391,11 @@ export const VARIABLES = {
     sentence: 'Days without use after which a SQL workspace is deleted.',
     parse: read.wholeNumber(1, 3650),
   }),
+  MILLRACE_AGENT_CALLS_PER_DAY: variable({
+    default: 10_000,
+    sentence: 'Tools at `/mcp` that one token may call on a day (UTC).',
+    parse: read.wholeNumber(1, 1_000_000_000),
+  }),
   MILLRACE_WORKSPACES_PER_PROJECT: variable({
     default: 200,
     sentence: 'Maximum number of SQL workspaces of a project, unless its limit `storage.maxWorkspaces` is set.',
@@ -941,6 +946,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       ...repository,
       credentials: values.MILLRACE_TEMPLATE_CREDENTIALS?.find(({ origin }) => origin === new URL(repository.url).origin),
     })),
+    agentCallsPerDay: values.MILLRACE_AGENT_CALLS_PER_DAY,
     templateRefreshMs: values.MILLRACE_TEMPLATE_REFRESH_MINUTES * 60_000,
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS,
     nodeClockOffsetMs: values.MILLRACE_TEST_NODE_CLOCK_OFFSET_MS,

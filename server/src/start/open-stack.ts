@@ -76,6 +76,7 @@ export async function openStack(config: Config): Promise<Stack> {
     templateRefreshMs: config.templateRefreshMs,
     manageToken: config.secrets.manageToken,
     apps: config.apps,
+    agentCallsPerDay: config.agentCallsPerDay,
     tables: config.tables,
     sql: config.sql,
     unknownComponents: config.unknownComponents,

@@ -41,6 +41,7 @@ import { createSandboxesModule } from '../services/query/sandboxes/sandboxes.mod
 import { createSqlModule } from '../services/query/sql/sql.module.ts'
 import { createSqlPortModule } from '../services/query/sql-port/sql-port.module.ts'
 import { createWorkspacesModule } from '../services/query/workspaces/workspaces.module.ts'
+import { createAiModule } from '../services/stack/ai/ai.module.ts'
 import type { BackupsModule } from '../services/stack/backups/backups.module.ts'
 import { createChangesApiModule } from '../services/stack/changes/changes-api.module.ts'
 import { createConsoleModule } from '../services/stack/console/console.module.ts'
@@ -321,11 +322,29 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const unavailableServices = createUnavailableServicesModule()
   const nameRules = createNameRulesModule()
   const guides = createGuidesModule({ version })
-  const mcp = createMcpModule({ guides, version })
+  const mcp = createMcpModule({
+    ...{ core, guides, version },
+    recordLater: events.recordRead,
+    callsPerDay: options.agentCallsPerDay,
+  })
+  const ai = createAiModule({ guides, components })
   const console = await createConsoleModule({ objects })
 
   return {
-    ...{ search, globalSearch, changesApi, operations, health, stackIndex, unavailableServices, nameRules, guides, mcp, console },
+    ...{
+      search,
+      globalSearch,
+      changesApi,
+      operations,
+      health,
+      stackIndex,
+      unavailableServices,
+      nameRules,
+      guides,
+      mcp,
+      ai,
+      console,
+    },
   }
 }
 

@@ -74,6 +74,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly templateRefreshMs?: number | undefined
   /** How much tables may take; the defaults of the table engine where nothing is said. */
   readonly tables?: TableSettings | undefined
+  /** How many tools of agents a token may call on a day; 10,000 by default. */
+  readonly agentCallsPerDay?: number | undefined
   /** How many data apps run, and how long they may take to start. */
   readonly apps?: Partial<InstanceSettings> | undefined
   /** How much SQL may take; the defaults of the SQL engine where nothing is said. */

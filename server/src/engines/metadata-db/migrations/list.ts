@@ -74,6 +74,7 @@ import * as keySlots from './1265-key-slots.ts'
 import * as jobEndedBy from './1276-job-ended-by.ts'
 import * as dataTests from './1296-data-tests.ts'
 import * as proposals from './1316-proposals.ts'
+import * as agentUsage from './1317-agent-usage.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -157,4 +158,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1276-job-ended-by', up: jobEndedBy.up },
   { name: '1296-data-tests', up: dataTests.up },
   { name: '1316-proposals', up: proposals.up },
+  { name: '1317-agent-usage', up: agentUsage.up },
 ]

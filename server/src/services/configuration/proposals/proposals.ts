@@ -219,7 +219,7 @@ export function refusalOf({ state, request }: KnownProposal): { readonly reason:
   return state === 'refused' && last ? { reason: last.reason ?? '', by: last.by.name } : null
 }
 
-export const mayDecide = (actor: Actor): boolean =>
+const mayDecide = (actor: Actor): boolean =>
   !actor.onlyProposes && (actor.canManageDevBranches || actor.isMasterToken || actor.role === 'editor')
 
 const maySee = (actor: Actor, { token }: Proposal): boolean =>

@@ -18,7 +18,10 @@ export interface GuidesRoutesDeps {
 }
 
 const ByName = Type.Object({
-  '*': Type.String({ description: 'Name of the guide, as in the list.', examples: ['walkthrough'] }),
+  '*': Type.String({
+    description: 'Name of the guide, as in the list; with `.md` the document as Markdown.',
+    examples: ['walkthrough'],
+  }),
 })
 const ByImage = Type.Object({ name: Type.String({ description: 'Name of a picture of the guides.' }) })
 const Question = Type.Object({
@@ -81,9 +84,35 @@ export function guidesRoutes({ guides, find, readImage, version }: GuidesRoutesD
     )
 
     app.get(
+      '/llms.txt',
+      {
+        config: {
+          operation: 'operations.llms',
+          summary: 'The guides as a list for language models',
+          needs: 'nothing',
+          produces: ['text/plain'],
+        },
+        schema: { response: { 200: Type.String() } },
+      },
+      async (_req, reply) => reply.type('text/plain; charset=utf-8').send(await guides.index()),
+    )
+
+    app.get(
       '/help/*',
-      { config: config('operations.guide', 'One guide as a page'), schema: { params: ByName, response: { 200: Html } } },
-      async (req, reply) => send(reply, `/help/${req.params['*']}`),
+      {
+        config: {
+          ...config('operations.guide', 'One guide as a page, or as Markdown'),
+          produces: ['text/html', 'text/markdown'],
+        },
+        schema: { params: ByName, response: { 200: Html } },
+      },
+      async (req, reply) => {
+        const name = req.params['*']
+        if (!name.endsWith('.md')) return send(reply, `/help/${name}`)
+        const bare = name.slice(0, -'.md'.length)
+        const address = bare === 'index' ? '/help' : `/help/${bare}`
+        return reply.type('text/markdown; charset=utf-8').send(await guides.source(address))
+      },
     )
   }
 }

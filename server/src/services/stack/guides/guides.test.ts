@@ -131,3 +131,21 @@ test('the addresses of documents', () => {
   ])
   assert.ok(readFileSync(`${DOCS}/README.md`, 'utf8').includes('/help'))
 })
+
+test('llms.txt lists every document, and each is there as Markdown', async (t) => {
+  const { request } = await startTestStack(t)
+  const open = (path: string) => request('GET', path, { token: null })
+  const list = await open('/llms.txt')
+  assert.match(list.headers.get('content-type') ?? '', /^text\/plain/)
+  assert.match(list.text, /^# Millrace\n\n> /)
+  const links = Array.from(list.text.matchAll(/^- \[.+\]\((\/help\S+\.md)\)$/gm), ([, link]) => link!)
+  assert.ok(links.length > 30, `only ${links.length} documents`)
+  for (const link of links) {
+    const { status, headers, text } = await open(link)
+    assert.equal(status, 200, link)
+    assert.match(headers.get('content-type') ?? '', /^text\/markdown/)
+    assert.match(text, /^# /m, link)
+  }
+  assert.equal(links.includes('/help/agents.md'), true)
+  for (const name of ['none', '../package.json']) assert.equal((await open(`/help/${name}.md`)).status, 404)
+})

@@ -29,5 +29,38 @@ export function createGuides({ list, read }: GuidesDeps) {
     return page
   }
 
-  return { get }
+  /** The document as it is written. */
+  async function source(address: string): Promise<string> {
+    const path = (await pathsByAddress()).get(address)
+    if (path === undefined)
+      throw new PlatformError('notFound', { what: `The guide ${address.slice(0, 100)} (/llms.txt lists all)` })
+    return read(path)
+  }
+
+  /** The list of documents for language models (llmstxt.org): guides first, then what explains and specifies. */
+  async function index(): Promise<string> {
+    const entries: { address: string; title: string; isGuide: boolean }[] = []
+    for (const [address, path] of await pathsByAddress()) {
+      const title = /^# (.+)$/m.exec(await read(path))?.[1] ?? address
+      entries.push({ address, title, isGuide: !/^\/help\/(?:adr|specification)\b/.test(address) })
+    }
+    const lines = (isGuide: boolean) =>
+      entries
+        .filter((one) => one.isGuide === isGuide)
+        .map(({ address, title }) => `- [${title}](${address === '/help' ? '/help/index' : address}.md)`)
+    return [
+      '# Millrace',
+      '',
+      '> A self-hosted data platform: extractors, tables, SQL transformations, flows, schedules and data apps behind one HTTP API. Agents use `/mcp` (see [Agents](/help/agents.md)); every operation is in `/openapi.json`.',
+      '',
+      '## Guides',
+      ...lines(true),
+      '',
+      '## Optional',
+      ...lines(false),
+      '',
+    ].join('\n')
+  }
+
+  return { get, source, index }
 }

@@ -1,5 +1,9 @@
+import type { Core } from '../../../model/core.ts'
+import { type EventSource, eventOf, type NewEvent, type Origin } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { GuidesModule } from '../guides/guides.module.ts'
+import { createBudgets } from './budgets.ts'
+import { maskedArguments } from './masked.ts'
 import { mcpRoutes } from './mcp.routes.ts'
 import { buildTools } from './tools/build.ts'
 import { lookTools } from './tools/look.ts'
@@ -8,11 +12,27 @@ import { queryTools } from './tools/query.ts'
 import { runTools } from './tools/run.ts'
 
 export interface McpDeps {
+  readonly core: Core
   readonly guides: GuidesModule
+  /** Keeps an event without waiting for it. */
+  readonly recordLater: (source: EventSource, event: NewEvent, origin: Origin) => void
   readonly version: string
+  readonly callsPerDay: number | undefined
 }
 
-export function createMcpModule({ guides, version }: McpDeps) {
+const CALLS_PER_DAY = 10_000
+
+export function createMcpModule({ core, guides, recordLater, version, callsPerDay = CALLS_PER_DAY }: McpDeps) {
+  const { inTransaction, clock } = core
   const tools = [...lookTools(guides.findPassages), ...queryTools, ...runTools, ...buildTools]
-  return defineModule({ name: 'mcp', routes: [mcpRoutes({ version, tools, proposeTools, onCalled: () => {} })] })
+  const routes = mcpRoutes({
+    ...{ version, tools, proposeTools },
+    spend: createBudgets({ inTransaction, clock, callsPerDay }),
+    onCalled: ({ actor, origin }, tool, args, outcome) => {
+      const params = { tool: tool.slice(0, 100), outcome, arguments: maskedArguments(args) }
+      const object = { objectId: String(actor.tokenId), objectName: actor.tokenDescription }
+      recordLater(actor, eventOf('storage.agentToolCalled', params, object), origin)
+    },
+  })
+  return defineModule({ name: 'mcp', routes: [routes] })
 }

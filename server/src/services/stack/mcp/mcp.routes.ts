@@ -5,6 +5,7 @@ import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PlatformError } from '../../../kit/errors.ts'
+import type { Actor } from '../../../model/actor.ts'
 import { createApi } from './api.ts'
 import { createMcpServer } from './mcp-server.ts'
 import { DEFAULT_GROUPS, GROUPS, type Group, type Tool } from './tool.ts'
@@ -14,6 +15,7 @@ export interface McpRoutesDeps {
   readonly tools: readonly Tool[]
   /** Those that only tokens that propose have, in place of those that are refused to them. */
   readonly proposeTools: readonly Tool[]
+  readonly spend: (actor: Actor) => Promise<number>
   readonly onCalled: (request: FastifyRequest, tool: string, args: unknown, outcome: 'success' | 'refused') => void
 }
 
@@ -33,7 +35,7 @@ const Query = Type.Object({
   ),
 })
 
-export function mcpRoutes({ version, tools, proposeTools, onCalled }: McpRoutesDeps): FastifyPluginAsyncTypebox {
+export function mcpRoutes({ version, tools, proposeTools, spend, onCalled }: McpRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     const toolsFor = ({ actor }: FastifyRequest): readonly Tool[] =>
       actor.onlyProposes ? [...tools.filter(({ needsDirect }) => !needsDirect), ...proposeTools] : tools
@@ -49,6 +51,7 @@ export function mcpRoutes({ version, tools, proposeTools, onCalled }: McpRoutesD
               version,
               tools: toolsFor(request).filter(({ group }) => groups.includes(group)),
               api: createApi(app as unknown as FastifyInstance, request, branch), // the types of schemas are of no use to it
+              spend: () => spend(request.actor),
               onCalled: (tool, args, outcome) => onCalled(request, tool, args, outcome),
             })
           },

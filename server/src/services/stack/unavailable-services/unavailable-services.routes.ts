@@ -26,8 +26,11 @@ const PURPOSE: Readonly<Record<ServiceId, string>> = {
   editor: 'Sessions of an SQL editor.',
   query: 'Runs SQL in a workspace.',
   iceberg: 'A catalogue of Apache Iceberg: other engines read the tables.',
-  ai: 'Answers questions and suggests components.',
+  ai: 'Answers questions from the documentation and suggests components, without a model.',
 }
+
+/** Some addresses have a module of their own; the others are 404. */
+const PARTLY_BUILT: ReadonlySet<ServiceId> = new Set<ServiceId>(['ai'])
 
 const AnyPath = Type.Object({ '*': Type.String({ description: 'Any address of the service.' }) })
 const Description = Type.Object({
@@ -50,7 +53,12 @@ export function unavailableServicesRoutes(ids: readonly ServiceId[], built: Read
           config: { operation: `${roomOf(id)}.describe`, summary: `What the ${id} service is for`, needs: 'nothing' },
           schema: { response: { 200: Description } },
         },
-        async (req) => ({ api: id, documentation: `${req.baseUrl}/docs`, description: PURPOSE[id], isBuilt: built.has(id) }),
+        async (req) => ({
+          api: id,
+          documentation: `${req.baseUrl}/docs`,
+          description: PURPOSE[id],
+          isBuilt: built.has(id) || PARTLY_BUILT.has(id),
+        }),
       )
       if (built.has(id)) continue
       app.all(

@@ -29,9 +29,15 @@ export interface Api {
   send<T = Json>(method: HTTPMethods, path: string, body?: unknown): Promise<T>
 }
 
-/** Paths with every value encoded. */
+/** Paths with every value encoded. A value that would make it another address is refused: empty, or a step of a path. */
 export const path = (parts: TemplateStringsArray, ...values: readonly string[]): string =>
-  parts.reduce((built, part, index) => `${built}${encodeURIComponent(values[index - 1] ?? '')}${part}`)
+  parts.reduce((built, part, index) => `${built}${encodeURIComponent(idOf(values[index - 1]))}${part}`)
+
+function idOf(value: string | undefined): string {
+  if (value === undefined || value.trim() === '' || value === '.' || value === '..')
+    throw new PlatformError('mcp.invalidCall', { reason: `"${value ?? ''}" is not an id. Call find or a list to get ids.` })
+  return value
+}
 
 /** What says who the caller is and where the stack is; nothing else of the outer request reaches the inner ones. */
 const FORWARDED = [

@@ -15,6 +15,8 @@ export interface McpServerParts {
   readonly api: Api
   /** Counts a call and returns how many the token has left today; rejects when none is left. */
   readonly spend: () => Promise<number>
+  /** A tool failed by our fault. */
+  readonly onBug: (error: unknown) => void
   /** After every call, whatever came of it. */
   readonly onCalled: (tool: string, args: unknown, outcome: 'success' | 'refused') => void
 }
@@ -29,7 +31,7 @@ const INSTRUCTIONS =
 const CALLS_LEFT = 'millrace/callsLeft'
 
 export function createMcpServer(ServerOfProtocol: ServerClass, parts: McpServerParts): Server {
-  const { version, tools, api, spend, onCalled } = parts
+  const { version, tools, api, spend, onBug, onCalled } = parts
   const server = new ServerOfProtocol(
     { name: 'millrace', title: 'Millrace', version },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -56,7 +58,8 @@ export function createMcpServer(ServerOfProtocol: ServerClass, parts: McpServerP
       onCalled(tool.name, args, 'refused')
       if (error instanceof Refused) return failure(error.code, error.message, error.status)
       if (error instanceof PlatformError) return failure(error.code, error.message)
-      throw error
+      onBug(error)
+      return failure('internalError', new PlatformError('internalError').message, 500)
     }
   })
   return server

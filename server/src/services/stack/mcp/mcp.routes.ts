@@ -52,6 +52,7 @@ export function mcpRoutes({ version, tools, proposeTools, spend, onCalled }: Mcp
               tools: toolsFor(request).filter(({ group }) => groups.includes(group)),
               api: createApi(app as unknown as FastifyInstance, request, branch), // the types of schemas are of no use to it
               spend: () => spend(request.actor),
+              onBug: (err) => request.log.error({ err, requestId: request.id }, 'a tool failed by our fault'),
               onCalled: (tool, args, outcome) => onCalled(request, tool, args, outcome),
             })
           },

@@ -124,6 +124,11 @@ test('an unknown parameter, a missing one and one of the wrong type are refused 
   assert.match(await messageOf('query', {}), /requires the parameter sql/)
   assert.match(await messageOf('query', { sql: 'SELECT 1', limit: 'many' }), /parameter limit/)
   assert.match(await messageOf('drop_everything', {}), /does not exist/)
+  // Each would be another address: a list, or the step above.
+  for (const id of ['', ' ', '.', '..']) {
+    assert.match(await messageOf('explain_job', { job: id }), /is not an id/)
+    assert.match(await messageOf('delete_configuration', { component: 'test.noop', configuration: id }), /is not an id/)
+  }
 })
 
 test('messages that are none, batches and subscriptions are answered, and never with 5xx', async () => {

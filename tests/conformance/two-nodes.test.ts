@@ -11,6 +11,7 @@ import { promisify } from 'node:util'
 import { parse } from 'yaml'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { shiftedClock } from '../../server/src/kit/clock.ts'
+import { connectAgent } from '../support/clients/agent-client.ts'
 import { newStackAdmin } from '../support/clients/person-client.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
 import { runCli } from '../support/run-cli.ts'
@@ -442,4 +443,37 @@ test('an app runs on every node that is asked for it, and a stop reaches all of 
   assert.equal((await second.request('PATCH', at, stop)).status, 200)
   await until('both have ended', async () => (await running()) === 0)
   assert.equal((await fetch(new URL(link, first.url))).status, 409)
+})
+
+test('an agent is served by two nodes in turns, also what it proposes', async (t) => {
+  const { nodesOf, node } = await startNodes(t)
+  const roles: Roles = ['api', 'worker', 'scheduler']
+  const first = await shellStack(nodesOf, node(roles))
+  const second = await startTestStack(nodesOf, node(roles))
+  await first.add('test.noop', 'true')
+  const nodes = [first.url, second.url]
+  for (const era of ['modern', 'legacy'] as const) {
+    const configuration = await first.configure('test.noop', { parameters: { a: 1 } })
+    const made = await first.request('POST', '/v2/storage/tokens', {
+      json: { description: era, canManageBuckets: true, onlyProposes: true },
+    })
+    const agent = await connectAgent(t, first.url, { ...made.json<{ token: string }>(), era, nodes })
+    await until(
+      'both nodes have the component',
+      async () => !(await agent.call('describe_component', { component: 'test.noop' })).isError,
+    )
+    const address = { component: 'test.noop', configuration }
+    await agent.use('update_configuration', { ...address, set: { '/parameters/a': 2 } })
+    for (const _ of nodes) {
+      const seen = await agent.use<{ configuration: { content: object } }>('get_configuration', address)
+      assert.deepEqual(seen.configuration.content, { parameters: { a: 2 } })
+    }
+    const { proposal } = await agent.use<{ proposal: { id: number } }>('submit_proposal', { title: era })
+    const accepted = await second.request('POST', `/v2/storage/proposals/${proposal.id}/accept`, { token: first.masterToken })
+    assert.equal(accepted.status, 200, accepted.text)
+    await until('it is applied', async () => {
+      const now = await first.request('GET', `/v2/storage/components/test.noop/configs/${configuration}`)
+      return /"a":2/.test(now.text)
+    })
+  }
 })

@@ -19,16 +19,25 @@ export interface AgentOptions {
   readonly era?: Era
   /** Query of the address, such as `?groups=look`. */
   readonly query?: string
+  /** Nodes that take turns; all requests go to `url` without. */
+  readonly nodes?: readonly string[]
 }
 
 export type Agent = Awaited<ReturnType<typeof connectAgent>>
 
-export async function connectAgent(t: TestScope, url: string, { token, era = 'modern', query = '' }: AgentOptions) {
+export async function connectAgent(
+  t: TestScope,
+  url: string,
+  { token, era = 'modern', query = '', nodes = [url] }: AgentOptions,
+) {
   const client = new Client(
     { name: 'test', version: '1' },
     { versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
   )
+  let turn = 0
   const transport = new StreamableHTTPClientTransport(new URL(`/mcp${query}`, url), {
+    fetch: (address, init) =>
+      fetch(new URL(new URL(address).pathname + new URL(address).search, nodes[turn++ % nodes.length]), init),
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   })
   await client.connect(transport)

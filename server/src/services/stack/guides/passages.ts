@@ -45,6 +45,7 @@ export function createPassages({ list, read }: PassagesDeps) {
     const search = new MiniSearch<Part>({
       fields: ['page', 'heading', 'keywords', 'passage'],
       storeFields: ['page', 'heading', 'address', 'passage', 'weight'],
+      tokenize: termsOf,
       processTerm: (term) => (STOP.has(term.toLowerCase()) ? null : term.toLowerCase()),
       searchOptions: {
         boost: { keywords: 12, heading: 3, page: 2 },
@@ -95,6 +96,9 @@ function keywordsOf(glossary: string): ReadonlyMap<string, string> {
   const byPath = Map.groupBy(rows, ({ path }) => path)
   return new Map([...byPath].map(([path, found]) => [path, found.map(({ words }) => words).join(', ')]))
 }
+
+/** Words, and names with dots as a whole: the code of an error finds its line. */
+const termsOf = (text: string): string[] => [...text.split(/[\n\r\p{Z}\p{P}]+/u), ...(text.match(/\w+(?:\.\w+)+/g) ?? [])]
 
 /** A document by its headings; long sections by their paragraphs. */
 function partsOf(path: string, text: string): Passage[] {

@@ -10,6 +10,8 @@ export const COMPONENTS_DOCUMENT = fileURLToPath(new URL('../docs/built-in-compo
 const GUIDES: Readonly<Record<string, string>> = {
   'keboola.ex-generic-v2': 'extractor.md',
   'platform.ex-database': 'databases.md',
+  'platform.ex-database-changes': 'change-capture.md',
+  'platform.ex-files': 'read-files.md',
   'platform.ex-manifest': 'connectors.md',
   'platform.python-transformation': 'python.md',
   'keboola.duckdb-transformation': 'sql-transformations.md',

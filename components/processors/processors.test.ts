@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { crc32, deflateRawSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
+import { deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { childEnvironment } from '../../tests/support/child-environment.ts'
+import { zip } from '../../tests/support/zip.ts'
 import { formatter, readRecords } from './src/csv.ts'
 import { openFolder } from './src/folder.ts'
 import { PROCESSORS } from './src/registry.ts'
@@ -499,33 +500,3 @@ test('any table written in any dialect is read back equal', async (t) => {
     { numRuns: process.env.MILLRACE_LONG ? 5_000 : 500 },
   )
 })
-
-/** A zip archive with deflated entries, enough for tests. */
-function zip(files: Record<string, string>): Buffer {
-  const locals: Buffer[] = []
-  const central: Buffer[] = []
-  let offset = 0
-  for (const [name, content] of Object.entries(files)) {
-    const packed = deflateRawSync(content)
-    const fields = Buffer.alloc(26)
-    fields.writeUInt16LE(20, 0)
-    fields.writeUInt16LE(8, 4)
-    fields.writeUInt32LE(crc32(content), 10)
-    fields.writeUInt32LE(packed.length, 14)
-    fields.writeUInt32LE(Buffer.byteLength(content), 18)
-    fields.writeUInt16LE(name.length, 22)
-    const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, Buffer.from(name), packed])
-    const tail = Buffer.alloc(14)
-    tail.writeUInt32LE(offset, 10)
-    central.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), fields, tail, Buffer.from(name)]))
-    locals.push(local)
-    offset += local.length
-  }
-  const directory = Buffer.concat(central)
-  const end = Buffer.alloc(18)
-  end.writeUInt16LE(central.length, 4)
-  end.writeUInt16LE(central.length, 6)
-  end.writeUInt32LE(directory.length, 8)
-  end.writeUInt32LE(offset, 12)
-  return Buffer.concat([...locals, directory, Buffer.from('PK\x05\x06'), end])
-}

@@ -23,7 +23,8 @@ export async function openWay({ host, port, ssh }: ServerSettings, guard: Egress
   return { stream, close: () => stream.destroy() }
 }
 
-function openSocket(host: string, port: number, guard: EgressGuard, ports: readonly number[]): Promise<Socket> {
+/** A socket to a server, if the egress policy permits it. `ports` are usual for its protocol. */
+export function openSocket(host: string, port: number, guard: EgressGuard, ports: readonly number[]): Promise<Socket> {
   guard.check(host, port, ports)
   const lookup: LookupFunction = guard.lookupFor(port, ports)
   return new Promise((done, fail) => {

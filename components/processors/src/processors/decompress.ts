@@ -3,11 +3,11 @@ import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createInflate } from 'node:zlib'
+import { unzip } from '../../../connector-kit/src/zip.ts'
 import { type Folder, type Item, listItems, outputPath, passOnAll, slicesOf } from '../folder.ts'
 import { choice, flag, integer, optional, readParameters } from '../parameters.ts'
 import { UserError } from '../user-error.ts'
 import { snappyFrames } from './snappy.ts'
-import { unzip } from './zip.ts'
 
 const SUFFIXES: Readonly<Record<string, Compression>> = {
   zip: 'zip',

@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createInflateRaw } from 'node:zlib'
-import { UserError } from '../user-error.ts'
+import { UserError } from '../../http-extractor/src/errors.ts'
 
 const END = 0x06054b50
 const END_64 = 0x06064b50

@@ -1,0 +1,99 @@
+// A bucket of S3, or of a store that speaks as S3 does: lists and reads, signed with Signature Version 4.
+
+import { createHash, createHmac } from 'node:crypto'
+import type { EgressGuard } from '../../../../contract/egress-guard.ts'
+import { decodeXml } from '../../../http-extractor/src/decode/xml.ts'
+import { httpGet } from './http-get.ts'
+import type { Store } from './store.ts'
+
+export interface S3Settings {
+  /** Empty: Amazon's own. */
+  readonly endpoint: string
+  readonly region: string
+  readonly bucket: string
+  readonly accessKeyId: string
+  readonly secretKey: string
+  readonly sessionToken: string
+}
+
+interface Listed {
+  readonly ListBucketResult?: {
+    readonly IsTruncated?: string
+    readonly NextContinuationToken?: string
+    readonly Contents?: ListedObject | readonly ListedObject[]
+  }
+}
+interface ListedObject {
+  readonly Key: string
+  readonly Size: string
+  readonly ETag?: string
+  readonly LastModified?: string
+}
+
+export function openS3(settings: S3Settings, guard: EgressGuard): Store {
+  const base = new URL(settings.endpoint || `https://s3.${settings.region}.amazonaws.com`)
+  const get = (key: string, query: Readonly<Record<string, string>> = {}) => {
+    const path = `${base.pathname.replace(/\/$/, '')}/${[settings.bucket, ...(key === '' ? [] : key.split('/'))].map(encoded).join('/')}`
+    const sorted = Object.entries(query)
+      .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+      .sort()
+      .join('&')
+    const url = new URL(`${base.origin}${path}${sorted === '' ? '' : `?${sorted}`}`)
+    return httpGet(url, signed(settings, { host: base.host, path, query: sorted }), guard)
+  }
+  return {
+    async list(prefix, take) {
+      for (let token: string | undefined; ; ) {
+        const response = await get('', {
+          'list-type': '2',
+          prefix,
+          ...(token !== undefined && { 'continuation-token': token }),
+        })
+        const chunks: Buffer[] = []
+        for await (const chunk of response) chunks.push(chunk as Buffer) // no encoding is set
+        const { ListBucketResult: page = {} } = (await decodeXml(Buffer.concat(chunks))) as Listed
+        for (const { Key, Size, ETag, LastModified } of [page.Contents ?? []].flat())
+          if (!Key.endsWith('/')) take({ path: Key, version: `${Size}-${ETag ?? LastModified ?? ''}`, bytes: Number(Size) })
+        token = page.IsTruncated === 'true' ? page.NextContinuationToken : undefined
+        if (token === undefined) return
+      }
+    },
+    open: ({ path }) => get(path),
+    close() {},
+  }
+}
+
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+
+const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+const UNSIGNED = 'UNSIGNED-PAYLOAD'
+
+function signed(
+  { accessKeyId, secretKey, sessionToken, region }: S3Settings,
+  { host, path, query }: { readonly host: string; readonly path: string; readonly query: string },
+): Record<string, string> {
+  if (accessKeyId === '') return {} // a public bucket
+  const time = `${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
+  const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`
+  const headers: Record<string, string> = {
+    host,
+    'x-amz-content-sha256': UNSIGNED,
+    'x-amz-date': time,
+    ...(sessionToken !== '' && { 'x-amz-security-token': sessionToken }),
+  }
+  const names = Object.keys(headers).sort()
+  const canonical = ['GET', path, query, ...names.map((name) => `${name}:${headers[name]}`), '', names.join(';'), UNSIGNED].join(
+    '\n',
+  )
+  const toSign = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(canonical).digest('hex')].join('\n')
+  const key = [time.slice(0, 8), region, 's3', 'aws4_request'].reduce<Buffer>(
+    (before, part) => hmac(before, part),
+    Buffer.from(`AWS4${secretKey}`),
+  )
+  const signature = hmac(key, toSign).toString('hex')
+  return {
+    ...headers,
+    authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`,
+  }
+}

@@ -53,7 +53,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('a dropped file is read without a header, and one in another encoding is refused', async () => {
     await go('/upload')
-    await page.getByText('Drop a CSV, JSON, JSON lines or Parquet file here').waitFor()
+    await page.getByText('Drop a CSV, JSON, JSON lines, Parquet or Excel file here').waitFor()
     const dropped = await page.evaluateHandle(
       "(() => { const all = new DataTransfer(); all.items.add(new File(['id,name\\n1,Tea\\n'], 'dropped.csv')); return all })()",
     )
@@ -80,7 +80,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByText('JSON: every object becomes a row.').waitFor()
     await page.getByRole('button', { name: 'Create the table' }).click()
     await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
-    await page.getByRole('cell', { name: '{"a":1}' }).waitFor()
+    await page.getByRole('gridcell', { name: '{"a":1}' }).waitFor()
     nothingWrong()
   })
 
@@ -381,7 +381,8 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await editor.press('Control+Enter')
     await page.getByRole('heading', { name: /^2 rows in/ }).waitFor() // a bare name has become its bucket and table
     await page.getByRole('cell', { name: 'Milk' }).waitFor()
-    await page.getByRole('button', { name: /in\.c-main\.pasted/ }).click()
+    await page.getByText('pasted', { exact: true }).click()
+    await page.getByRole('button', { name: 'Select the first rows' }).click()
     let queries = 0
     page.on('request', (request) => (queries += request.url().endsWith('/v2/storage/query') ? 1 : 0))
     await editor.press('Control+Enter')
@@ -423,8 +424,8 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('the guides are read inside the console, and an error leads to its place', async () => {
     await go('/help')
-    await page.getByRole('region', { name: 'Guides' }).getByRole('link', { name: 'try Millrace' }).click()
-    await page.getByRole('heading', { level: 1, name: /walk/i }).waitFor()
+    await page.getByRole('region', { name: 'Guides' }).getByRole('link', { name: 'the whole platform over HTTP' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Tutorial: the whole platform over HTTP' }).waitFor()
     await go('/help?guide=errors&at=configuration.invalid')
     await page.locator('.target').getByText('Correct the named member of the configuration.').waitFor()
     nothingWrong()

@@ -42,6 +42,21 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
     nothingWrong()
   })
 
+  await t.test('the tree of tables finds a column, and puts names into the query', async () => {
+    await replaceText(editor, 'select ')
+    const tree = page.getByRole('region', { name: 'Tables', exact: true })
+    await tree.getByLabel('Filter tables and columns').fill('not')
+    await tree.getByRole('button', { name: 'note', exact: true }).click()
+    await page.keyboard.type(' from ')
+    await tree.getByRole('button', { name: 'Insert the name' }).click()
+    await editor.getByText('select "note" from "in.c-shop"."notes"').waitFor()
+    await run.click()
+    await page.getByRole('heading', { name: /^2 rows in/ }).waitFor()
+    await tree.getByLabel('Filter tables and columns').fill('nothing like it')
+    await tree.getByText('No table or column is called').waitFor()
+    nothingWrong()
+  })
+
   await t.test('a query that runs shows for how long, and is stopped', async () => {
     await replaceText(editor, 'select count(*) from range(100000000000) a')
     await run.click()

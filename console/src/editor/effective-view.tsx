@@ -27,7 +27,7 @@ const MARKS: Readonly<Record<Origin, string>> = {
   default: 'from-default',
 }
 /** Each default is one more reading of the text; a document of this size says what it wants. */
-const MOST_CHARACTERS = 100_000
+const MAX_CHARACTERS = 100_000
 
 interface EffectiveViewProps {
   readonly draft: Side
@@ -122,7 +122,7 @@ interface Effective {
 /** Root and row, and what the component takes for what neither says. */
 function withDefaults({ root, row }: Side, schema: Schema | undefined): Effective {
   const merged = effectiveConfiguration(root, row)
-  if (!schema || merged.text.length > MOST_CHARACTERS) return merged
+  if (!schema || merged.text.length > MAX_CHARACTERS) return merged
   const defaults = defaultsOf(parsed(merged.text), schema, { root: schema })
   return {
     text: editAll(merged.text, defaults),

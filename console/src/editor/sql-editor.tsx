@@ -13,6 +13,12 @@ import { completionAt, type SqlTable } from './sql-completion.ts'
 import { createTypedTexts } from './typed-texts.ts'
 import './editor.css'
 
+/** A text to put where the cursor is; the number tells one from the next. */
+export interface Insertion {
+  readonly text: string
+  readonly number: number
+}
+
 export interface SqlEditorProps {
   readonly text: string
   readonly tables: readonly SqlTable[]
@@ -20,6 +26,7 @@ export interface SqlEditorProps {
   readonly onRun: () => void
   /** A mistake at a character of the text; marked until the text is changed. */
   readonly mistake?: { readonly at: number; readonly message: string } | undefined
+  readonly insertion?: Insertion | undefined
 }
 
 /** Below the own words of the project, the keywords of PostgreSQL, which DuckDB follows. */
@@ -41,12 +48,13 @@ function markOf(state: EditorState, { at, message }: { readonly at: number; read
 
 const BOOSTS = { table: 3, column: 3, alias: 2, function: 1, keyword: 0 } as const
 
-export default function SqlEditor({ text, tables, onChange, onRun, mistake }: SqlEditorProps) {
+export default function SqlEditor({ text, tables, onChange, onRun, mistake, insertion }: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const known = useRef(new Compartment())
   const typed = useRef(createTypedTexts())
   const latest = useRef({ onChange, onRun })
+  const inserted = useRef(insertion?.number)
   latest.current = { onChange, onRun }
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; changes come below
   useEffect(() => {
@@ -92,6 +100,13 @@ export default function SqlEditor({ text, tables, onChange, onRun, mistake }: Sq
     const marks = mistake && mistake.at <= state.doc.length ? [markOf(state, mistake)] : []
     view.current?.dispatch(setDiagnostics(state, marks))
   }, [mistake])
+  useEffect(() => {
+    const editor = view.current
+    if (!editor || !insertion || inserted.current === insertion.number) return
+    inserted.current = insertion.number
+    editor.dispatch(editor.state.replaceSelection(insertion.text))
+    editor.focus()
+  }, [insertion])
   useEffect(() => {
     const current = view.current?.state.doc.toString()
     const isOwn = typed.current.isOwn(text)

@@ -30,14 +30,14 @@ export interface FailedResult {
 /** Kinds that name one thing in plain words; messages about them are full of addresses. The others stand for several things each. */
 const PLAIN_KINDS = /^(http|network|login|pagination)\.|^run\.(?!component)/
 /** More would not be read at a glance. */
-const MOST_CHARACTERS = 140
+const MAX_CHARACTERS = 140
 
 /** Why it failed in one sentence: the first of its own message where that is short, otherwise what failures of its kind have in common. */
 export function whyOf({ message = '', error }: FailedResult): string {
   const cause = error?.cause
   const own = firstSentence(message)
   if (!cause) return own
-  const isPlain = PLAIN_KINDS.test(cause.kind) || own === '' || own.length > MOST_CHARACTERS || own.includes('://')
+  const isPlain = PLAIN_KINDS.test(cause.kind) || own === '' || own.length > MAX_CHARACTERS || own.includes('://')
   return isPlain ? cause.text.replace(/ \([^)]*\)\.$/, '.') : own // the card has the status of "refused it (403)."
 }
 

@@ -4,7 +4,7 @@ import type { Job } from '../../../client/src/operations.ts'
 import { duration, sinceSeconds } from '../format.ts'
 
 /** A job that takes longer than usual is not over. */
-const MOST_SHARE = 0.95
+const MAX_SHARE = 0.95
 
 export const isOver = (status: string): boolean => ['success', 'warning', 'error', 'terminated', 'cancelled'].includes(status)
 
@@ -29,7 +29,7 @@ export function progressOf(job: Job): JobProgress | undefined {
   if (job.status !== 'processing' || seconds === undefined) return undefined
   const usual = job.usual ? job.usual.durationMs / 1000 : undefined
   const leftSeconds = usual === undefined ? undefined : Math.max(0, usual - seconds)
-  const byTime = usual === undefined ? undefined : Math.min(seconds / Math.max(usual, 1), MOST_SHARE)
+  const byTime = usual === undefined ? undefined : Math.min(seconds / Math.max(usual, 1), MAX_SHARE)
   if (!job.progress) return byTime === undefined ? undefined : { share: byTime, leftSeconds, text: '' }
   const { rowsDone, rowsTotal, phase, done, total } = job.progress
   const ofRow = done !== undefined && total ? done / total : 0

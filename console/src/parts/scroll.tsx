@@ -12,7 +12,6 @@ interface ScrollProps {
 
 /** A wide table scrolls inside its own frame, which the keyboard reaches; the page never scrolls sideways. */
 export const Scroll = ({ label, className = '', frame, hasFocus = false, children }: ScrollProps) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
   <section className={`scroll ${className}`} aria-label={label} ref={frame} tabIndex={hasFocus ? -1 : 0}>
     {children}
   </section>

@@ -95,7 +95,7 @@ export function CurlButton() {
 }
 
 const CommandText = ({ operation, text }: { operation: string; text: string }) => (
-  <section className="stack-2" aria-label={operation}>
+  <article className="stack-2" aria-label={operation}>
     <div className="flex-row">
       <span className="identifier">{operation}</span>
       <span className="push">
@@ -106,5 +106,5 @@ const CommandText = ({ operation, text }: { operation: string; text: string }) =
     <pre className="code sunken" tabIndex={0}>
       {text}
     </pre>
-  </section>
+  </article>
 )

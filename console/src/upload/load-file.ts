@@ -94,6 +94,14 @@ async function upload(file: File, signal: AbortSignal, onSent: (bytes: number) =
   )
 }
 
+/** As a file of the project, with a tag that finds it. */
+export async function keepFile(name: string, content: Uint8Array<ArrayBuffer>): Promise<void> {
+  const fields = uploadFields(name, [['tags[]', 'bad-lines']])
+  rememberSent('import.uploadFile', {}, { name, fields })
+  const form = uploadForm(fields, new Blob([content], { type: 'text/csv' }), name)
+  await sendWhole(form, content.length, new AbortController().signal, () => {})
+}
+
 async function ensureBucket(id: string): Promise<void> {
   const buckets = await api.call('buckets.list', { query: {} })
   const [, stage, name] = id.match(/^(in|out)\.c-(.+)$/) ?? []

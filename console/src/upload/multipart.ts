@@ -7,7 +7,7 @@ import { api } from '../session.ts'
 import { sendParts } from './send-parts.ts'
 
 const PART_BYTES = 8 << 20
-const MOST_PARTS = 9000
+const MAX_PARTS = 9000
 const KEPT = 'millrace.upload'
 
 /** How far an upload has come. Name, size and time tell whether a file is the same. */
@@ -94,7 +94,7 @@ async function begin(file: File): Promise<Begun | undefined> {
   const pending: Pending = {
     fileId: prepared.id,
     uploadId,
-    partBytes: Math.max(PART_BYTES, Math.ceil(file.size / MOST_PARTS)),
+    partBytes: Math.max(PART_BYTES, Math.ceil(file.size / MAX_PARTS)),
     name: file.name,
     sizeBytes: file.size,
     modifiedMs: file.lastModified,

@@ -208,7 +208,7 @@ function Builder({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedC
       {conflict.screen}
       {save.error && !conflict.screen ? <Problem error={save.error} /> : null}
       {run.error ? <Problem error={run.error} /> : null}
-      <div className="builder-panes" hidden={conflict.screen !== null}>
+      <div className="panes builder-panes" hidden={conflict.screen !== null}>
         <nav aria-label="Steps">
           <div className="pane-head">
             <h2 className="heading">Steps</h2>

@@ -244,7 +244,7 @@ export function ConfigurationList({ components, entries }: { components: readonl
         </div>
       ) : null}
       {bulk.error ? <Problem error={bulk.error} /> : null}
-      <Scroll label="Configurations">
+      <Scroll label="List of configurations">
         <table className="data-table">
           <thead>
             <tr>

@@ -59,7 +59,7 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
   return (
     <>
       {conflict.note}
-      <div className="editor-panes">
+      <div className="panes editor-panes">
         <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
         <section aria-label={`${current.name} of the configuration`}>
           <div className="pane-h">

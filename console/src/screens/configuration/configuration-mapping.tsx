@@ -365,7 +365,7 @@ function Filter({ entry, put, columns, prefix, label }: FilterProps) {
   const [column, operator, values] = [`${prefix}_column`, `${prefix}_operator`, `${prefix}_values`]
   const isHalf = (textOf(entry[column]) === '') !== (textsOf(entry[values]).length === 0)
   return (
-    <div className="three-fields">
+    <div className="two-fields three-fields">
       <TextField
         name={column}
         label={label}

@@ -74,7 +74,7 @@ export function VersionsTab({ place, current }: { place: ConfigurationPlace; cur
   )
 }
 
-const MOST_RUNS = 5
+const MAX_RUNS = 5
 
 /** The newest runs of a version, each as its status. */
 const RunsOfVersion = ({ jobs }: { jobs: readonly Job[] }) =>
@@ -82,7 +82,7 @@ const RunsOfVersion = ({ jobs }: { jobs: readonly Job[] }) =>
     <span className="column fine">
       <span className="mute nowrap">{plural(jobs.length, 'run')}</span>
       <span className="flex-row gap-1">
-        {jobs.slice(0, MOST_RUNS).map(({ id, status }) => (
+        {jobs.slice(0, MAX_RUNS).map(({ id, status }) => (
           <Link key={id} to="/jobs/$jobId" params={{ jobId: id }} title={`Job ${id}`} aria-label={`Job ${id}, ${wordOf(status)}`}>
             <StatusIcon status={status} />
           </Link>

@@ -94,7 +94,7 @@ function Bars({ days }: { days: readonly Day[] }) {
 }
 
 const DayTable = ({ days }: { days: readonly Day[] }) => (
-  <Scroll label="Rows loaded per day" className="assets">
+  <Scroll label="Rows loaded per day, as a table" className="assets">
     <table className="data-table">
       <thead>
         <tr>

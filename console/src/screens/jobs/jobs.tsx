@@ -145,7 +145,7 @@ function Filters({ search, jobs, onChange }: FiltersProps) {
 }
 
 /** A list of more is hard to choose from and slow to draw: then only those of the jobs that are shown. */
-const MOST_PLACES = 300
+const MAX_PLACES = 300
 
 /** Configurations, and components as a whole. */
 function placesOf(components: readonly Component[], jobs: readonly Job[]): readonly Option[] {
@@ -153,7 +153,7 @@ function placesOf(components: readonly Component[], jobs: readonly Job[]): reado
     configurations.map((one): Option => [`${id} ${one.id}`, one.name]),
   )
   const seen = new Set(jobs.map((job) => `${job.component} ${job.config}`))
-  const some = all.length <= MOST_PLACES ? all : all.filter(([value]) => seen.has(value))
+  const some = all.length <= MAX_PLACES ? all : all.filter(([value]) => seen.has(value))
   return [...some, ...components.map(({ id, name }): Option => [id, `any of ${name}`])]
 }
 

@@ -1,19 +1,19 @@
 // SQL: the result, and how to keep it. Reads the tables of the project as they are now.
 
 import { useMutation } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { Suspense, useId, useMemo, useRef, useState } from 'react'
 import { ApiError } from '../../../../client/src/client.ts'
 import type { Table } from '../../../../client/src/operations.ts'
 import { LazySqlEditor } from '../../editor/lazy.ts'
 import type { SqlTable } from '../../editor/sql-completion.ts'
+import type { Insertion } from '../../editor/sql-editor.tsx'
 import { placeOfError, type Statement, statementsOf } from '../../editor/sql-statements.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count, duration } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
-import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Lines, useLoad } from '../../load.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
-import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { saveAs } from '../../parts/save-as.ts'
@@ -26,6 +26,7 @@ import { type Cell, CellDrawer, CellValue } from '../../views/long-cell.tsx'
 import { SqlChart } from './sql-chart.tsx'
 import { type Keep, SaveQuery } from './sql-save.tsx'
 import { SqlTabs, useSqlTabs } from './sql-tabs.tsx'
+import { SqlTree } from './sql-tree.tsx'
 import './sql.css'
 
 const SHOWN_ROWS = 1000
@@ -58,6 +59,7 @@ export function SqlScreen() {
   const { sql, edit } = tabs
   const stop = useRef<AbortController>(null)
   const [startedMs, setStarted] = useState(0)
+  const [insertion, setInsertion] = useState<Insertion>()
   const run = useMutation({
     /** One statement after the other; the first that fails ends it. */
     mutationFn: async (text: string): Promise<readonly SqlResult[]> => {
@@ -119,7 +121,15 @@ export function SqlScreen() {
             <SqlTabs tabs={tabs} />
             <div className="inset stack-3">
               <Suspense fallback={<Lines count={4} />}>
-                <LazySqlEditor key={tabs.current} text={sql} tables={names} onChange={edit} onRun={start} mistake={mistake} />
+                <LazySqlEditor
+                  key={tabs.current}
+                  text={sql}
+                  tables={names}
+                  onChange={edit}
+                  onRun={start}
+                  mistake={mistake}
+                  insertion={insertion}
+                />
               </Suspense>
               <div className="flex-row wrap">
                 <History onChoose={edit} />
@@ -146,7 +156,11 @@ export function SqlScreen() {
             <ResultGrid key={index} result={result} sources={sourcesOf(result.sql)} />
           ))}
         </div>
-        <Tables onChoose={(id) => edit(`select *\nfrom ${quoted(id)}\nlimit 100`)} />
+        <SqlTree
+          query={tables}
+          onSelect={(id) => edit(firstRowsOf(id))}
+          onInsert={(text) => setInsertion((before) => ({ text, number: (before?.number ?? 0) + 1 }))}
+        />
       </div>
     </Page>
   )
@@ -296,37 +310,3 @@ function ResultGrid({ result: { columns, rows, sql }, sources }: GridProps) {
 
 const textOf = (value: unknown): string | null =>
   value === null || value === undefined ? null : typeof value === 'object' ? JSON.stringify(value) : String(value)
-
-function Tables({ onChoose }: { onChoose: (tableId: string) => void }) {
-  const query = useLoad('tables.list', { query: { include: 'columns' } })
-  const [filter, setFilter] = useState('')
-  return (
-    <section className="card" aria-labelledby="tables">
-      <header>
-        <h2 id="tables">Tables</h2>
-        <Link className="fine push" to="/storage">
-          Storage
-        </Link>
-      </header>
-      <div className="toolbar">
-        <FilterField label="Filter tables" value={filter} onChange={setFilter} />
-      </div>
-      <Loaded query={query}>
-        {(tables) => (
-          <ul className="list side-list">
-            {tables
-              .filter(({ id }) => id.includes(filter))
-              .map(({ id, columns = [] }) => (
-                <li key={id}>
-                  <button type="button" className="link grow" title={columns.join(', ')} onClick={() => onChoose(id)}>
-                    <span className="identifier">{id}</span>
-                    <span className="fine mute clip block">{columns.join(', ')}</span>
-                  </button>
-                </li>
-              ))}
-          </ul>
-        )}
-      </Loaded>
-    </section>
-  )
-}

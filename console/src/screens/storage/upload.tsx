@@ -12,6 +12,7 @@ import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { saveAs } from '../../parts/save-as.ts'
 import { Scroll } from '../../parts/scroll.tsx'
 import { Suggestions } from '../../parts/suggestions.tsx'
 import { Value } from '../../parts/value.tsx'
@@ -19,9 +20,21 @@ import { api, branchId } from '../../session.ts'
 import { curlOf } from '../../shell/curl.tsx'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
-import { type FileLoad, loadCalls, type Plan, runLoad, type Source, sourceOf, storedSource } from '../../upload/load-file.ts'
+import { joined, withoutLines } from '../../upload/bad-lines.ts'
+import { kindOf } from '../../upload/excel.ts'
+import {
+  type FileLoad,
+  keepFile,
+  loadCalls,
+  type Plan,
+  runLoad,
+  type Source,
+  sourceOf,
+  storedSource,
+} from '../../upload/load-file.ts'
 import { forgetUpload, isSameFile, pendingUpload } from '../../upload/multipart.ts'
 import { type Hints, sniff } from '../../upload/sniff.ts'
+import { Workbook } from './upload-workbook.tsx'
 import './storage.css'
 
 const route = getRouteApi('/upload')
@@ -40,16 +53,24 @@ export function UploadScreen() {
   const stored = useLoad('files.get', fileId === undefined ? undefined : { path: { id: fileId }, query: {} })
   const [chosen, setChosen] = useState<File>()
   const [hints, setHints] = useState<Hints>({})
+  const [aside, setAside] = useState<Aside>()
+  const kind = useQuery({
+    queryKey: ['kind of', chosen?.name, chosen?.size, chosen?.lastModified],
+    queryFn: async () => ({ kind: await kindOf(chosen!) }),
+    enabled: chosen !== undefined,
+  }).data
+  const binary = chosen ? kind?.kind : undefined
   const source = chosen ? sourceOf(chosen) : fileId && stored.data ? storedSource(stored.data) : undefined
   const sniffed = useQuery({
     queryKey: ['sniff', fileId, source?.name, source?.size, chosen?.lastModified, hints],
     queryFn: () => sniff(source!, hints),
-    enabled: source !== undefined,
+    enabled: source !== undefined && (chosen === undefined || (kind !== undefined && binary === undefined)),
     placeholderData: (before) => before,
   })
   /** What is stored already has an address. */
   const choose = (next: { readonly file?: string }) => {
     setHints({})
+    setAside(undefined)
     void navigate({ to: '/upload', search: { ...(table ? { table } : {}), ...(bucket ? { bucket } : {}), ...next } })
   }
   return (
@@ -57,8 +78,8 @@ export function UploadScreen() {
       title="Upload"
       crumbs={[{ name: 'Storage', to: '/storage' }, { name: 'Upload' }]}
       say={
-        source && sniffed.data
-          ? sentenceOf(sniffed.data)
+        source && sniffed.data && binary === undefined
+          ? sentenceOf(sniffed.data, aside?.lines ?? 0)
           : table
             ? `Load data into ${table}.`
             : 'Upload a file and load it into a table.'
@@ -70,7 +91,9 @@ export function UploadScreen() {
       }
     >
       {stored.error ? <Problem error={stored.error} /> : null}
-      {source || fileId ? (
+      {chosen && binary ? (
+        <Workbook file={chosen} kind={binary} onSheet={setChosen} onReset={() => setChosen(undefined)} />
+      ) : source || fileId ? (
         <Loaded query={sniffed} skeleton={<Lines count={8} />}>
           {(found) => (
             <Load
@@ -81,9 +104,23 @@ export function UploadScreen() {
               intoBucket={bucket}
               onHints={(next) => setHints({ ...hints, ...next })}
               onConverted={setChosen}
+              aside={aside}
+              onAside={async (offsets) => {
+                const { good, bad, lines } = withoutLines(new Uint8Array(await chosen!.arrayBuffer()), offsets)
+                const { name, type, lastModified } = chosen!
+                setAside({
+                  lines: (aside?.lines ?? 0) + lines,
+                  bytes: joined([...(aside ? [aside.bytes] : []), bad]),
+                  before: aside?.before ?? chosen!,
+                })
+                setChosen(new File([good], name, { type, lastModified }))
+              }}
+              onTakeBack={() => {
+                setChosen(aside!.before)
+                setAside(undefined)
+              }}
               onReset={() => {
                 setChosen(undefined)
-                setHints({})
                 choose({})
               }}
             />
@@ -96,13 +133,21 @@ export function UploadScreen() {
   )
 }
 
-function sentenceOf({ format, rows, isWhole, problems, encoding }: SniffedFile): string {
+/** Lines that were cut out of a file, which is still here. */
+interface Aside {
+  readonly lines: number
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly before: File
+}
+
+function sentenceOf({ format, rows, isWhole, problems, encoding }: SniffedFile, aside: number): string {
   if (format === 'parquet') return 'A Parquet file: its columns are read when it is loaded.'
   if (problems.some(({ kind }) => kind === 'encoding'))
     return `The file is written in ${encoding}, which cannot be loaded. Convert it to UTF-8.`
   const good = Math.max(0, rows - problems.filter(({ kind }) => kind === 'ragged').length) // those were counted, too
   const read = isWhole ? `${plural(good, 'row')} can be read.` : `The first ${plural(good, 'row')} can be read.`
-  return problems.length > 0 ? `${read} ${plural(problems.length, 'line')} cannot.` : read
+  const kept = aside > 0 ? ` ${plural(aside, 'line is', 'lines are')} kept aside.` : ''
+  return problems.length > 0 ? `${read} ${plural(problems.length, 'line')} cannot.${kept}` : `${read}${kept}`
 }
 
 function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; onStored: (fileId: number) => void }) {
@@ -136,7 +181,7 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
         onDrop={onDrop}
       >
         <Icon name="upload" size="large" />
-        <p className="body-text">Drop a CSV, JSON, JSON lines or Parquet file here, plain or packed with gzip.</p>
+        <p className="body-text">Drop a CSV, JSON, JSON lines, Parquet or Excel file here; text plain or packed with gzip.</p>
         <label className="button primary">
           Choose a file
           <input className="visually-hidden" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
@@ -228,6 +273,10 @@ interface LoadProps {
   readonly onReset: () => void
   /** The same text in UTF-8. */
   readonly onConverted: (file: File) => void
+  readonly aside: Aside | undefined
+  /** Cuts out the lines with these bytes. */
+  readonly onAside: (offsets: readonly number[]) => void
+  readonly onTakeBack: () => void
 }
 
 interface Moving {
@@ -237,7 +286,18 @@ interface Moving {
   readonly startedMs: number
 }
 
-function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, onReset, onConverted }: LoadProps) {
+function Load({
+  source,
+  sniffed,
+  intoTable,
+  intoBucket = 'in.c-main',
+  onHints,
+  onReset,
+  onConverted,
+  aside,
+  onAside,
+  onTakeBack,
+}: LoadProps) {
   const navigate = useNavigate()
   const [plan, setPlan] = useState<Plan>({
     bucket: intoBucket,
@@ -251,15 +311,18 @@ function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, o
   const [moving, setMoving] = useState<Moving>()
   const stop = useRef<AbortController>(null)
   const load = useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
       stop.current = new AbortController()
       const startedMs = Date.now()
+      if (aside) await keepFile(asideName(source.name), aside.bytes)
       return runLoad({ source, sniffed, plan, intoTable }, stop.current.signal, (sent) =>
         setMoving((now) => ({ sent, before: now?.startedMs === startedMs ? now.before : sent, startedMs })),
       )
     },
     onSuccess: (tableId) => {
-      toast(`${tableId} is loaded.`)
+      toast(
+        aside ? `${tableId} is loaded. The file ${asideName(source.name)} has the lines kept aside.` : `${tableId} is loaded.`,
+      )
       void navigate({ to: '/storage/$tableId', params: { tableId } })
     },
   })
@@ -273,6 +336,7 @@ function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, o
         {sniffed.problems.some(({ kind }) => kind === 'encoding') && source.from instanceof File ? (
           <Encoding key={sniffed.encoding} file={source.from} guessed={sniffed.encoding} onConverted={onConverted} />
         ) : null}
+        {aside ? <KeptAside aside={aside} name={asideName(source.name)} onTakeBack={onTakeBack} /> : null}
         {sniffed.format === 'csv' ? (
           <Dialect sniffed={sniffed} onHints={onHints} onReset={onReset} />
         ) : (
@@ -282,6 +346,7 @@ function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, o
           sniffed={sniffed}
           plan={plan}
           intoTable={intoTable}
+          onAside={canSetAside(source, sniffed) ? () => onAside(sniffed.problems.map(({ offset }) => offset)) : undefined}
           onType={(name, type) => change({ types: { ...plan.types, [name]: type } })}
         />
       </div>
@@ -332,6 +397,33 @@ function Load({ source, sniffed, intoTable, intoBucket = 'in.c-main', onHints, o
     </div>
   )
 }
+
+const asideName = (name: string): string => `${name.replace(/\.\w+$/, '')}.bad-lines.csv`
+
+/** All bad lines are known only of a file that was read whole. */
+const canSetAside = ({ from }: Source, { format, compression, isWhole, problems }: SniffedFile): boolean =>
+  from instanceof File && format === 'csv' && !compression && isWhole && problems.every(({ kind }) => kind !== 'encoding')
+
+interface KeptAsideProps {
+  readonly aside: Aside
+  readonly name: string
+  readonly onTakeBack: () => void
+}
+
+const KeptAside = ({ aside: { lines, bytes: content }, name, onTakeBack }: KeptAsideProps) => (
+  <p className="note running">
+    <Icon name="info" />
+    <span className="grow">
+      {plural(lines, 'line is', 'lines are')} not loaded. With the load they become the file <b>{name}</b> of the project.
+    </span>
+    <button type="button" className="button small" onClick={() => saveAs(name, new Blob([content], { type: 'text/csv' }))}>
+      Download
+    </button>
+    <button type="button" className="button small" onClick={onTakeBack}>
+      Put back
+    </button>
+  </p>
+)
 
 /** Of files that are neither UTF-8 nor marked: which one it is only a person can tell. */
 const ENCODINGS = ['windows-1252', 'windows-1250', 'windows-1251', 'iso-8859-2', 'utf-16le', 'utf-16be', 'shift_jis', 'gb18030']
@@ -458,15 +550,22 @@ interface PreviewProps {
   readonly plan: Plan
   readonly intoTable: string | undefined
   readonly onType: (name: string, type: string) => void
+  /** Undefined: they cannot be cut out here. */
+  readonly onAside: (() => void) | undefined
 }
 
-function Preview({ sniffed: { format, columns, preview, problems }, plan, intoTable, onType }: PreviewProps) {
+function Preview({ sniffed: { format, columns, preview, problems }, plan, intoTable, onType, onAside }: PreviewProps) {
   return (
     <section className="card" aria-labelledby="head">
       <header>
         <h2 id="head">First rows</h2>
         <span className="mute fine">{format === 'parquet' ? 'shown once it is loaded' : plural(columns.length, 'column')}</span>
         {problems.length > 0 ? <span className="count failed push">{plural(problems.length, 'bad line')}</span> : null}
+        {problems.length > 0 && onAside ? (
+          <button type="button" className="button small" onClick={onAside}>
+            Keep {plural(problems.length, 'line')} aside
+          </button>
+        ) : null}
       </header>
       {problems.length > 0 ? (
         <ul className="list trouble">

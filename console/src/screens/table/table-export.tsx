@@ -26,7 +26,7 @@ const FORMATS = [
   { id: 'parquet', name: 'Parquet', ending: 'parquet' },
 ] as const
 /** More than this is kept as a file: the browser would have to hold it. */
-const MOST_BYTES = 500_000_000
+const MAX_BYTES = 500_000_000
 
 export function ExportButton({ table }: { table: Table }) {
   const [isOpen, setOpen] = useState(false)
@@ -51,7 +51,7 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
   const [isMerged, setMerged] = useState(true)
   const chosen = all.filter((name) => !left.has(name))
   const hasFilter = Boolean(column && value)
-  const isLarge = (table.dataSizeBytes ?? 0) > MOST_BYTES
+  const isLarge = (table.dataSizeBytes ?? 0) > MAX_BYTES
   const filter = hasFilter && isFiltered ? [{ column, values: [value], operator: op ?? 'eq' }] : []
   const ending = FORMATS.find(({ id }) => id === format)!.ending
   const download = useMutation({

@@ -13,7 +13,7 @@ import './table.css'
 type Profile = Answer<'tables.profileNow'>
 type Column = Profile['columns'][number]
 
-const MOST_TOP = 3
+const MAX_TOP = 3
 /** The figures of a wide table are asked for in parts. */
 const COLUMNS_AT_ONCE = 50
 
@@ -115,7 +115,7 @@ function Top({ column: { top, distinct }, rows }: { column: Column; rows: number
   if (distinct === rows) return <span className="mute">none repeats</span>
   return (
     <>
-      {top.slice(0, MOST_TOP).map(({ value, rows: having }) => (
+      {top.slice(0, MAX_TOP).map(({ value, rows: having }) => (
         <span key={value} className="top-value">
           <Value value={value} /> <span className="mute fine tabular">{Math.round((100 * having) / Math.max(1, rows))} %</span>
         </span>

@@ -1,0 +1,68 @@
+// Files in a browser that are not good CSV: sheets of a workbook, lines that cannot be read, formats that cannot be loaded.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import writeWorkbook from 'write-excel-file/node'
+import { checkScreen, signedIn, startBrowser } from '../support/browser.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+test('uploads in a browser', { timeout: 400_000 }, async (t) => {
+  const browser = await startBrowser(t) // ends first: the stack waits for open pages
+  const stack = await startTestStack(t)
+  const opened = await signedIn(browser, stack, '/upload')
+  const { page, go, nothingWrong } = opened
+  const choose = async (name: string, buffer: Buffer) => {
+    await go('/upload')
+    await page.setInputFiles('input[type=file]', { name, mimeType: '', buffer })
+  }
+  const cell = (value: string | number | Date) =>
+    value instanceof Date ? { value, type: Date, format: 'yyyy-mm-dd' } : { value }
+
+  await t.test('a sheet of a workbook is chosen and loaded, numbers and days as they are', async () => {
+    const goods = [['id', 'name', 'since'].map(cell), [1.25, 'Tea, black', new Date('2026-01-31')].map(cell)]
+    const book = writeWorkbook([
+      { sheet: 'Goods', data: goods },
+      { sheet: 'Notes', data: [['about'].map(cell)] },
+    ])
+    await choose('shop.xlsx', await book.toBuffer())
+    await page.getByRole('heading', { name: 'Sheets of shop.xlsx' }).waitFor()
+    await page.getByText('2 rows', { exact: true }).waitFor()
+    await checkScreen(opened, '/upload-workbook')
+    await page.getByRole('button', { name: 'Look at this sheet: Goods' }).click()
+    await page.getByRole('heading', { name: '1 row can be read.' }).waitFor()
+    assert.equal(await page.getByLabel('Table', { exact: true }).inputValue(), 'shop_Goods')
+    await page.getByRole('button', { name: 'Create the table' }).click()
+    await page.getByRole('heading', { name: /^1 row, last loaded/ }).waitFor()
+    const rows = await stack.request('GET', '/v2/storage/tables/in.c-main.shop_Goods/rows')
+    assert.deepEqual(rows.json<{ rows: string[][] }>().rows, [['1.25', 'Tea, black', '2026-01-31']])
+    nothingWrong()
+  })
+
+  await t.test('bad lines are kept aside as a file, the others are loaded', async () => {
+    await choose('mixed.csv', Buffer.from('id,name\n1,Tea\n2,Milk,too many\n3,Bread\n4\n'))
+    await page.getByRole('heading', { name: '2 rows can be read. 2 lines cannot.' }).waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Create the table' }).isDisabled())
+    await page.getByRole('button', { name: 'Keep 2 lines aside' }).click()
+    await page.getByRole('heading', { name: '2 rows can be read. 2 lines are kept aside.' }).waitFor()
+    await page.getByRole('button', { name: 'Put back' }).click()
+    await page.getByRole('heading', { name: '2 rows can be read. 2 lines cannot.' }).waitFor()
+    await page.getByRole('button', { name: 'Keep 2 lines aside' }).click()
+    await page.getByRole('heading', { name: '2 rows can be read. 2 lines are kept aside.' }).waitFor()
+    await checkScreen(opened, '/upload-aside')
+    await page.getByRole('button', { name: 'Create the table' }).click()
+    await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
+    const [file] = (await stack.request('GET', '/v2/storage/files?tags[]=bad-lines')).json<{ id: number; name: string }[]>()
+    assert.equal(file?.name, 'mixed.bad-lines.csv')
+    assert.equal((await stack.request('GET', `/v2/storage/files/${file?.id}/head`)).text, '2,Milk,too many\n4\n')
+    nothingWrong()
+  })
+
+  await t.test('what cannot be loaded is named, with what to do instead', async () => {
+    await choose('orders.avro', Buffer.from([0x4f, 0x62, 0x6a, 0x01, 0x00]))
+    await page.getByText('Avro files cannot be loaded. Write the data as Parquet, JSON lines or CSV').waitFor()
+    await page.getByRole('button', { name: 'Another file' }).click()
+    await choose('broken.xlsx', Buffer.from('PK\u0003\u0004 no workbook at all'))
+    await page.getByText(/^broken\.xlsx is no workbook that can be read/).waitFor()
+    nothingWrong()
+  })
+})

@@ -5,6 +5,7 @@ import type { GuidesModule } from '../guides/guides.module.ts'
 import { createBudgets } from './budgets.ts'
 import { maskedArguments } from './masked.ts'
 import { mcpRoutes } from './mcp.routes.ts'
+import { adminTools } from './tools/admin.ts'
 import { buildTools } from './tools/build.ts'
 import { lookTools } from './tools/look.ts'
 import { proposeTools } from './tools/propose.ts'
@@ -24,7 +25,7 @@ const CALLS_PER_DAY = 10_000
 
 export function createMcpModule({ core, guides, recordLater, version, callsPerDay = CALLS_PER_DAY }: McpDeps) {
   const { inTransaction, clock } = core
-  const tools = [...lookTools(guides.findPassages), ...queryTools, ...runTools, ...buildTools]
+  const tools = [...lookTools(guides.findPassages), ...queryTools, ...runTools, ...buildTools, ...adminTools]
   const routes = mcpRoutes({
     ...{ version, tools, proposeTools },
     spend: createBudgets({ inTransaction, clock, callsPerDay }),

@@ -361,6 +361,27 @@ test('every call is an event with masked arguments, and an answer says how many 
   assert.doesNotMatch(text, /not.for.the.log/)
 })
 
+test('the admin group shows events, tokens and proposals, and changes nothing', async (t) => {
+  const stack = await startProject()
+  const agent = await agentOf(t, stack, 'modern', '?groups=admin')
+  assert.ok((await agent.tools()).every(({ annotations }) => annotations?.readOnlyHint === true))
+  const { token } = (await stack.request('POST', '/v2/storage/tokens', { json: { description: 'weak' } })).json<{
+    token: string
+  }>()
+  const tokens = await agent.call('list_tokens')
+  assert.match(tokens.text, /"description":"weak"/)
+  assert.ok(!tokens.text.includes(token))
+  const events = await agent.use<{ notice: string; items: { event: string }[] }>('list_events', {
+    search: 'event:storage.tokenCreated',
+  })
+  assert.ok(events.items.length > 0 && events.items.every(({ event }) => event === 'storage.tokenCreated'))
+  assert.match(events.notice, /data/)
+  assert.deepEqual((await agent.use<{ items: unknown[] }>('review_proposals')).items, [])
+  assert.equal((await agent.call('review_proposals', { proposal: '99' })).value.code, 'proposals.notFound')
+  const weak = await connectAgent(t, stack.url, { token, query: '?groups=admin' })
+  assert.equal((await weak.use<{ items: unknown[] }>('list_tokens')).items.length, 1, 'its own')
+})
+
 test('a token that has used its budget is refused until the next day', async (t) => {
   let now = new Date('2026-05-01T23:59:00Z').getTime()
   const stack = await startTestStack(t, { agentCallsPerDay: 2, clock: { now: () => new Date(now) } })

@@ -277,3 +277,14 @@ test('whatever is killed or cut in the middle, the table equals the source after
   const byText = (list: unknown[]) => list.map((row) => JSON.stringify(row)).sort()
   assert.deepEqual(byText(await stored(stack, config, 'busy', all)), byText(await rows(`select ${all} from busy`)))
 })
+
+test('a slot that another program has made is left alone', async (t) => {
+  const { url, run: execute, rows } = await source(t)
+  const stack = await startProject()
+  await execute('create table owned (id int primary key)')
+  const name = `foreign_${new URL(url).pathname.slice(1)}`
+  await execute(`select pg_create_logical_replication_slot('${name}', 'pgoutput')`)
+  const job = await stack.wait(await start(stack, await configure(stack, url, ['owned'], { slotName: name })))
+  assert.match(job.result.message, /already exists, and no run of this configuration has used it/)
+  assert.deepEqual(await rows('select slot_name from pg_replication_slots where database = current_database()'), [[name]])
+})

@@ -43,8 +43,7 @@ export async function placeToResume(
   const status = await freeSlot(ask, slot)
   if (!last || last.slot !== slot) {
     if (!status) return undefined
-    if (status.plugin !== 'pgoutput')
-      throw new UserError(`The slot ${slot} exists and has the plugin ${status.plugin}. Choose another slotName.`)
+    refuseForeign(settings)
     log.warning(`The slot ${slot} is of a run that did not finish. It is made again.`)
     await dropSlot(ask, slot)
     return undefined
@@ -62,8 +61,17 @@ export async function placeToResume(
       `${lost} Changes since the last run cannot be read. Set onLostPosition to "snapshot" to read the tables again, or reset the state.`,
     )
   log.warning(`${lost} All tables are read again.`)
+  if (status && last.server !== server) refuseForeign(settings)
   if (status) await dropSlot(ask, slot)
   return undefined
+}
+
+/** A slot with a chosen name may be of another program, which would lose its place. */
+function refuseForeign({ slot, isOwnSlot }: CaptureSettings): void {
+  if (!isOwnSlot)
+    throw new UserError(
+      `The slot ${slot} already exists, and no run of this configuration has used it. Choose another slotName, or remove it with the action removeSlot if no program needs it.`,
+    )
 }
 
 function reasonOfLoss(

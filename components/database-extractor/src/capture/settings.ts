@@ -18,6 +18,8 @@ export interface CaptureSettings {
   readonly invalidValues: (typeof INVALID_VALUES)[number]
   /** Empty: unknown, because there is no stored configuration. */
   readonly slot: string
+  /** Its name is made here, so that no other program has one of that name. */
+  readonly isOwnSlot: boolean
   /** Undefined: one that is made and kept here. */
   readonly publication: string | undefined
   readonly onLostPosition: 'fail' | 'snapshot'
@@ -52,6 +54,7 @@ export function readCapture(
     deletes: choiceAt(parameters, 'deletes', ['remove', 'flag', 'ignore']),
     invalidValues: choiceAt(parameters, 'invalidValues', INVALID_VALUES),
     slot: slotName || slotOf(environment),
+    isOwnSlot: slotName === '',
     publication: publication || undefined,
     onLostPosition: choiceAt(parameters, 'onLostPosition', ['fail', 'snapshot']),
     walWarningMb: numberAt(parameters, 'walWarningMb', 'walWarningMb') ?? WAL_WARNING_MB,

@@ -13,6 +13,8 @@ const GUIDES: Readonly<Record<string, string>> = {
   'platform.ex-database-changes': 'change-capture.md',
   'platform.ex-files': 'read-files.md',
   'platform.ex-manifest': 'connectors.md',
+  'platform.wr-database': 'deliveries.md',
+  'platform.wr-http': 'deliveries.md',
   'platform.python-transformation': 'python.md',
   'keboola.duckdb-transformation': 'sql-transformations.md',
   'platform.spark-sql': 'spark.md',

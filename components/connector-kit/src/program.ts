@@ -7,12 +7,15 @@ import { FAILURE_FILE } from '../../../contract/failure-causes.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { readEgressPolicy } from '../../http-extractor/src/http/egress-policy.ts'
 import { createLog, type Log } from '../../http-extractor/src/log.ts'
-import { createRedactor } from '../../http-extractor/src/redaction.ts'
+import { createRedactor, type Redactor } from '../../http-extractor/src/redaction.ts'
 import type { Fields } from './settings.ts'
 
 export interface Program {
   readonly dataDir: string
   readonly parameters: Fields
+  /** The whole of config.json. */
+  readonly file: Fields
+  readonly redactor: Redactor
   readonly log: Log
   readonly guard: EgressGuard
 }
@@ -41,14 +44,14 @@ export async function runProgram({ run, act, pointer }: Work): Promise<void> {
   })
 
   async function main(): Promise<void> {
-    const config = JSON.parse(readFileSync(join(dataDir, 'config.json'), 'utf8')) as {
+    const config = JSON.parse(readFileSync(join(dataDir, 'config.json'), 'utf8')) as Fields & {
       readonly parameters?: Fields
       readonly action?: string
     } // written by the platform
     const parameters = config.parameters ?? {}
     hideSecrets(parameters)
     isAction = config.action !== undefined && config.action !== 'run'
-    const program = { dataDir, parameters, log, guard }
+    const program = { dataDir, parameters, file: config, redactor, log, guard }
     if (!isAction) return run(program)
     print(`${redactor.redact(JSON.stringify(await act(config.action ?? '', program)))}\n`)
   }

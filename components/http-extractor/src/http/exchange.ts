@@ -5,7 +5,8 @@ import type { Address } from './address.ts'
 import type { Headers } from './headers.ts'
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST'
+  /** The extractor sends the first two; writers also the others. */
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly address: Address
   readonly headers: Headers
   readonly body?: string

@@ -11,6 +11,7 @@ import flow from './builtin/flow.json' with { type: 'json' }
 import folderReader from './builtin/folder-reader.json' with { type: 'json' }
 import folderWriter from './builtin/folder-writer.json' with { type: 'json' }
 import httpExtractor from './builtin/http-extractor.json' with { type: 'json' }
+import httpWriter from './builtin/http-writer.json' with { type: 'json' }
 import manifestConnector from './builtin/manifest-connector.json' with { type: 'json' }
 import mcpServerTool from './builtin/mcp-server-tool.json' with { type: 'json' }
 import orchestrator from './builtin/orchestrator.json' with { type: 'json' }
@@ -57,6 +58,7 @@ export const BUILTIN: readonly ComponentDescription[] = [
   folderReader,
   folderWriter,
   httpExtractor,
+  httpWriter,
   manifestConnector,
   mcpServerTool,
   orchestrator,

@@ -1,0 +1,96 @@
+// The writer in a whole stack: only what has changed, receipts in the project, a failed run that is continued, and no delivery from a branch.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
+import { fillTable, makeTable } from '../../../tests/support/project-table.ts'
+import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
+import { startApi } from './harness.ts'
+
+const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
+const COMPONENT = 'platform.wr-http'
+const PEOPLE = 'in.c-crm.people'
+
+async function run(stack: ShellStack, config: string, more: object = {}): Promise<Job> {
+  const answer = await stack.request('POST', '/queue/jobs', { json: { component: COMPONENT, config, mode: 'run', ...more } })
+  assert.equal(answer.status, 201, answer.text)
+  return stack.wait(answer.json<Job>())
+}
+
+const people = async (stack: ShellStack, rows: readonly (readonly (string | null)[])[]) => {
+  await makeTable(stack, PEOPLE, { columns: { id: 'INTEGER', name: 'STRING' }, primaryKey: ['id'] })
+  await fillTable(stack, PEOPLE, ['id', 'name'], rows)
+}
+
+const configurationOf = (url: string) => ({
+  parameters: {
+    api: { baseUrl: url },
+    '#bearerToken': 'open-sesame',
+    requests: { upsert: { path: 'people/{{id}}' } },
+    idempotencyHeader: 'Idempotency-Key',
+    answerFields: [{ column: 'remote_id', path: 'id' }],
+  },
+  storage: { input: { tables: [{ source: PEOPLE, changed_since: 'adaptive' }] } },
+})
+
+test('changed rows are delivered with receipts, and a run that fails is continued by the next', async (t) => {
+  let isBroken = true
+  const { url, got } = await startApi(t, ({ url: path }) => {
+    const id = Number(path.split('/').at(-1))
+    return isBroken && id >= 20 ? { status: 422, body: { error: 'closed' } } : { status: 200, body: { id: `r${id}` } }
+  })
+  const stack = await startProject()
+  await people(
+    stack,
+    Array.from({ length: 60 }, (_, at) => [String(at), at === 3 ? null : `n${at}`]),
+  )
+  const config = await stack.configure(COMPONENT, configurationOf(url))
+  const failed = await run(stack, config)
+  assert.equal(failed.status, 'error')
+  assert.match(failed.result.message, /rows were not delivered, which is more than 10 %/)
+  const before = got.length
+  isBroken = false
+  const continued = await run(stack, config)
+  assert.equal(continued.status, 'success', continued.result.message)
+  assert.equal(got.length - before, 40, 'what was delivered is not sent again')
+  assert.equal(got.find(({ url: path }) => path.endsWith('/3'))?.body, '{"id":3,"name":null}')
+  const sql = `select status, count(*)::int, count(distinct delivery)::int, count(distinct remote_id)::int from "out.c-platform-wr-http-${config}".receipts group by 1 order by 1`
+  const receipts = await stack.request('POST', '/v2/storage/query', { json: { sql } })
+  const [delivered, rejected] = receipts.json<{ rows: [string, number, number, number][] }>().rows
+  assert.deepEqual(delivered, ['delivered', 60, 1, 60])
+  assert.equal(rejected?.[0], 'rejected')
+  await fillTable(stack, PEOPLE, ['id', 'name'], [['7', 'new']], true)
+  assert.equal((await run(stack, config)).status, 'success')
+  assert.deepEqual(
+    got.slice(before + 40).map(({ body }) => body),
+    ['{"id":7,"name":"new"}'],
+  )
+  const events = (await stack.request('GET', `/v2/storage/events?runId=${continued.id}&limit=200`)).text
+  assert.ok(!events.includes('open-sesame'))
+})
+
+test('a form sees the requests before anything is sent, and a development branch sends nothing by itself', async (t) => {
+  const { url, got } = await startApi(t, () => ({ status: 200 }))
+  const stack = await startProject()
+  await people(stack, [['1', 'Ann']])
+  const ask = async (action: string) =>
+    (
+      await stack.request('POST', '/sync-actions/actions', {
+        json: { componentId: COMPONENT, action, configData: configurationOf(url) },
+      })
+    ).json()
+  const { requests, operations } = (await ask('preview')) as { requests: Record<string, unknown>[]; operations: object }
+  assert.deepEqual(operations, { upsert: 1 })
+  assert.deepEqual([requests[0]?.method, requests[0]?.url, requests[0]?.body], ['PUT', `${url}people/1`, '{"id":1,"name":"Ann"}'])
+  assert.equal(got.length, 0)
+  assert.equal((await ask('testConnection')).status, 'success')
+  assert.equal(got[0]?.headers.authorization, 'Bearer open-sesame')
+  const config = await stack.configure(COMPONENT, configurationOf(url))
+  const made = await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'try' } })
+  const { id } = (await stack.wait(made.json<Job>())).results as { id: number }
+  const answer = await stack.request('POST', '/queue/jobs', {
+    json: { component: COMPONENT, config, mode: 'run', branchId: String(id) },
+  })
+  assert.match(answer.text, /in a development branch it may change things outside the project/)
+  assert.equal(got.length, 1)
+})

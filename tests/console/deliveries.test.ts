@@ -1,0 +1,63 @@
+// The database writer by its forms alone: a connection, a row, and the table they fill in another database.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { signedIn, startBrowser } from '../support/browser.ts'
+import { freshPostgres } from '../support/fresh-databases.ts'
+import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
+
+test('a table is delivered to a database by forms alone', { timeout: 200_000 }, async (t) => {
+  const browser = await startBrowser(t)
+  const stack = await startTestStack(t, { worker: { egressAllow: ['127.0.0.1'] } })
+  const database = await freshPostgres()
+  const url = new URL((database.location as { url: string }).url) // of PostgreSQL
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  t.after(async () => {
+    await client.end()
+    await database.remove()
+  })
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'shop' } })
+  const made = await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', {
+    json: { name: 'orders', dataString: 'id,price\n1,2.50\n2,0.10\n', primaryKey: 'id' },
+  })
+  assert.equal(made.status, 201, made.text)
+  const configs = '/v2/storage/components/platform.wr-database/configs'
+  await stack.request('POST', configs, { json: { configurationId: 'crm', name: 'CRM', configuration: {} } })
+  const storage = { input: { tables: [{ source: 'in.c-shop.orders' }] } }
+  await stack.request('POST', `${configs}/crm/rows`, { json: { rowId: 'orders', name: 'orders', configuration: { storage } } })
+  const { page, go, nothingWrong } = await signedIn(browser, stack, '/components')
+  const save = async () => {
+    await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
+  }
+  const opened = (name: string) =>
+    page.getByText(name, { exact: true }).locator('xpath=..').getByRole('button', { name: 'Set' }).click()
+  await go('/components/platform.wr-database/crm')
+  await opened('Database')
+  await page
+    .getByText(/^Settings, \d+ not set/)
+    .first()
+    .click()
+  await page.getByLabel('Host', { exact: true }).first().fill(url.hostname)
+  await page.getByLabel('Port', { exact: true }).first().fill(url.port)
+  await page.getByLabel('User', { exact: true }).first().fill(decodeURIComponent(url.username))
+  await page.getByPlaceholder('encrypted when it is saved').first().fill(decodeURIComponent(url.password))
+  await page.getByLabel('Database', { exact: true }).last().fill(url.pathname.slice(1))
+  await save()
+  await go('/components/platform.wr-database/crm?row=orders')
+  await opened('Table')
+  for (const summary of await page.getByText(/^Settings, \d+ not set/).all()) await summary.click()
+  await page.getByLabel('Table in the database', { exact: true }).fill('orders')
+  await save()
+  await page.getByRole('button', { name: /^Run/ }).first().click()
+  const rows = await until('the rows are in the database', async () => {
+    const { rows: found } = await client.query("select to_regclass('orders') is not null as made")
+    if (!found[0]?.made) return false
+    return (await client.query({ text: 'select * from orders order by id', rowMode: 'array' })).rows.map(String)
+  })
+  assert.deepEqual(rows, ['1,2.50', '2,0.10'])
+  nothingWrong()
+})

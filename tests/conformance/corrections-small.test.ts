@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { newMember, newStackAdmin } from '../support/clients/person-client.ts'
 import { newProjectClient } from '../support/clients/project-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 interface Token {
   readonly id: string
@@ -67,6 +68,56 @@ test('corrections of small answers', async (t) => {
       ['k'],
     )
   })
+
+  await t.test(
+    'A3: with branchStorage=own a branch shows its own storage only, and runs in it still read the default branch',
+    async () => {
+      const { ok, call, succeed, bucket, table, upload, projectId } = await project('A3')
+      await bucket()
+      const id = await table('in.c-a', 't', 'id\n1\n')
+      const file = await upload('id\n1\n')
+      const { id: branch } = await succeed<{ id: number }>('POST', 'dev-branches', { name: 'work' })
+      const inBranch = `branch/${branch}`
+      const seen = async () => [
+        (await ok<unknown[]>('GET', `${inBranch}/buckets`)).length,
+        (await ok<unknown[]>('GET', `${inBranch}/tables`)).length,
+        (await call('GET', `${inBranch}/buckets/in.c-a`)).status,
+        (await call('GET', `${inBranch}/tables/${id}`)).status,
+        (await call('POST', `${inBranch}/tables/${id}/export-async`, { json: {} })).status,
+        (await call('GET', `${inBranch}/files/${file}`)).status,
+      ]
+      assert.deepEqual(await seen(), [1, 1, 200, 200, 202, 200])
+      await stack.platform.tokens.setProject(projectId, { branchStorage: 'own' })
+      assert.deepEqual(await seen(), [0, 0, 404, 404, 404, 404])
+      await ok('POST', `${inBranch}/buckets`, { name: 'a' })
+      assert.deepEqual(await ok<unknown[]>('GET', `${inBranch}/buckets/in.c-a/tables`), [])
+      assert.equal((await ok<unknown[]>('GET', 'buckets/in.c-a/tables')).length, 1)
+      await succeed('POST', `${inBranch}/tables/${id}/pull`)
+      assert.equal((await call('GET', `${inBranch}/tables/${id}`)).status, 200)
+
+      await ok('DELETE', `${inBranch}/tables/${id}?force=1`)
+      await ok('DELETE', `${inBranch}/buckets/in.c-a`)
+      const sql = 'keboola.duckdb-transformation'
+      const { id: config } = await ok<{ id: string }>('POST', `${inBranch}/components/${sql}/configs`, {
+        name: 'Copy',
+        configuration: {
+          parameters: { blocks: [{ codes: [{ script: ['CREATE TABLE copy AS SELECT * FROM t'] }] }] },
+          storage: {
+            input: { tables: [{ source: id, destination: 't' }] },
+            output: { tables: [{ source: 'copy', destination: 'out.c-b.copy' }] },
+          },
+        },
+      })
+      const json = { component: sql, config, mode: 'run', branchId: String(branch) }
+      const started = await ok<{ id: string }>('POST', '/queue/jobs', json)
+      const job = await until('the job ends', async () => {
+        const found = await ok<{ isFinished: boolean; status: string; result: object }>('GET', `/queue/jobs/${started.id}`)
+        return found.isFinished && found
+      })
+      assert.equal(job.status, 'success', JSON.stringify(job.result))
+      assert.equal((await call('GET', `${inBranch}/tables/out.c-b.copy`)).status, 200)
+    },
+  )
 
   await t.test('A11: the id of metadata is missing or no number', async () => {
     const { bucket, refused, table } = await project('A11')

@@ -29,6 +29,7 @@ import type { FinishedRequest } from '../kit/log.ts'
 import type { Actor } from '../model/actor.ts'
 import type { NewEvent, Origin } from '../model/event.ts'
 import type { Person, PersonFinder } from '../model/person.ts'
+import type { Scope } from '../model/scope.ts'
 import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
 import { registerBodyParsers } from './body.ts'
 import { refuseUnknownDryRun } from './dry-run.ts'
@@ -106,10 +107,7 @@ declare module 'fastify' {
   }
 }
 
-export interface Branch {
-  readonly id: number
-  readonly isDefault: boolean
-}
+export type Branch = Scope['branch']
 
 /** What is known is answered at once: a promise for each request would cost more than the answer. */
 export type MaybePromise<T> = T | Promise<T>
@@ -135,6 +133,8 @@ export interface HttpDeps extends AddressOptions {
   readonly people?: PersonFinder
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
   readonly findBranch: (projectId: number, name: string | undefined) => MaybePromise<Branch | undefined>
+  /** Whether development branches of the project show their own storage only; left out: never. */
+  readonly showsOwnStorage?: (projectId: number) => Promise<boolean>
   /** Whether nothing may be written into a branch, because it is being merged; left out: never. */
   readonly isBranchLocked?: (projectId: number, branchId: number) => Promise<boolean>
   /** The branches of tokens that only propose: the one that exists, and the one for a change, created when there is none. */
@@ -457,7 +457,7 @@ function admit(request: FastifyRequest, actor: Actor | undefined, deps: HttpDeps
     if (!found) done(branchNotFound(name))
     else checkLock(request, actor, deps, done)
   }
-  const found = actor.onlyProposes ? proposalBranch(request, actor, name, deps) : deps.findBranch(actor.projectId, name)
+  const found = actor.onlyProposes ? proposalBranch(request, actor, name, deps) : branchOf(actor, name, deps)
   if (found instanceof Promise) found.then(enter, done)
   else enter(found)
 }
@@ -477,6 +477,13 @@ async function proposalBranch(
   if (name !== undefined && named?.id !== (await proposals.branchOf(actor))?.id)
     throw new PlatformError('proposals.otherBranch', { branch: name.slice(0, 60) })
   return proposals.open(actor, request.origin)
+}
+
+function branchOf({ projectId }: Actor, name: string | undefined, deps: HttpDeps): MaybePromise<Branch | undefined> {
+  const withStorage = async (branch: Branch | undefined): Promise<Branch | undefined> =>
+    branch && !branch.isDefault && (await deps.showsOwnStorage?.(projectId)) ? { ...branch, isOwnOnly: true } : branch
+  const found = deps.findBranch(projectId, name)
+  return found instanceof Promise ? found.then(withStorage) : found
 }
 
 /** Nothing is written into a branch that is being merged, whether the prefix names it or the route itself. */

@@ -4,8 +4,13 @@ import type { Actor } from './actor.ts'
 
 export interface Scope {
   readonly actor: Actor
-  readonly branch: { readonly id: number; readonly isDefault: boolean }
+  readonly branch: {
+    readonly id: number
+    readonly isDefault: boolean
+    /** A development branch that shows its own buckets, tables and files only, and not those of the default branch it lacks. */
+    readonly isOwnOnly?: boolean
+  }
 }
 
 /** Another text when who asks, what they may do or where they ask is another. */
-export const readerOf = ({ actor, branch }: Scope): string => JSON.stringify([actor, branch.id])
+export const readerOf = ({ actor, branch }: Scope): string => JSON.stringify([actor, branch.id, branch.isOwnOnly === true])

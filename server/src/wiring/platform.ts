@@ -68,6 +68,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     authenticate: tokens.authenticate,
     people: people.finder,
     findBranch: branches.resolve,
+    showsOwnStorage: tokens.showsOwnStorage,
     isBranchLocked: mergeRequests.isMerging,
     proposals: proposals.kernel,
     databaseVersion: metadata.version,

@@ -25,6 +25,8 @@ export function createTokensModule({ core, bucketIds, findTriggerOf }: TokensMod
     name: 'tokens',
     ...tokens,
     projectName: async (projectId: number): Promise<string | undefined> => (await tokens.findProject(projectId))?.name,
+    /** Whether development branches of the project show their own storage only. */
+    showsOwnStorage: async (projectId: number) => (await tokens.findProject(projectId))?.settings.branchStorage === 'own',
     /** The backend that a project reports; undefined when it is the real one. */
     backendName: async (projectId: number) => (await tokens.findProject(projectId))?.settings.backend,
   })

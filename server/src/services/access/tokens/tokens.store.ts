@@ -64,10 +64,16 @@ interface Tables {
 type TokenRow = Selectable<Tables['token']>
 
 /** What an operator sets; what is left out has its default. */
+/** `inherited`: also what the branch does not have itself (the default); `own`: only its own. */
+export const BRANCH_STORAGE = ['inherited', 'own'] as const
+export type BranchStorage = (typeof BRANCH_STORAGE)[number]
+
 export interface ProjectSettings {
   readonly backend?: BackendName
   /** The protocol of new files. */
   readonly provider?: FileProvider
+  /** What a development branch shows of the default branch's buckets, tables and files. */
+  readonly branchStorage?: BranchStorage
 }
 
 export interface Project {

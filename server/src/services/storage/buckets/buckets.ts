@@ -1,5 +1,6 @@
 // Rules for buckets. Independent of HTTP.
-//  1. In a development branch reading finds the branch's buckets first, then those of the default branch; writing finds only its own.
+//  1. In a development branch reading finds the branch's buckets first, then those of the default branch, unless the project shows a
+//     branch its own storage only; writing finds only its own.
 //  2. Names are checked here and by unique indexes, so two requests at once cannot both win.
 //  3. A bucket that others link to cannot be unshared or deleted: what they built on it would be gone.
 
@@ -88,7 +89,7 @@ export function createBuckets(deps: BucketsDeps) {
 
   async function find({ actor, branch }: Scope, id: string): Promise<Bucket | undefined> {
     const own = await store.find(actor.projectId, branch.id, id)
-    if (own || branch.isDefault) return own
+    if (own || branch.isDefault || branch.isOwnOnly) return own
     return store.find(actor.projectId, await defaultBranchId(actor.projectId), id)
   }
 
@@ -122,7 +123,7 @@ export function createBuckets(deps: BucketsDeps) {
   }
 
   async function list({ actor, branch }: Scope): Promise<Bucket[]> {
-    const fallback = branch.isDefault ? [] : [await defaultBranchId(actor.projectId)]
+    const fallback = branch.isDefault || branch.isOwnOnly ? [] : [await defaultBranchId(actor.projectId)]
     const found = await store.list(actor.projectId, [branch.id, ...fallback])
     const own = new Set(found.filter((bucket) => bucket.branchId === branch.id).map((bucket) => bucket.id))
     return found.filter(

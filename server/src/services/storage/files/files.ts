@@ -231,7 +231,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
 
   async function find(projectId: number, id: number, branch?: FileBranch): Promise<FileRecord> {
     const file = await findVisible(projectId, id)
-    const isElsewhere = branch && file && file.branchId !== null && file.branchId !== branch.id
+    const isElsewhere = branch && file && (file.branchId === null ? branch.isOwnOnly : file.branchId !== branch.id)
     if (!file || isElsewhere) throw new PlatformError('storage.files.notFound')
     return file
   }

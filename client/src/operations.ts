@@ -39,6 +39,7 @@ export type ConfigurationsValidateSavedBody = { readonly configuration?: unknown
 export type CreatedGitCredential = { readonly id: string; readonly type: string; readonly name: string; readonly permissions: string; readonly ownerAdminId: string | null; readonly createdAt: string; readonly expiresAt: string; readonly secret: string }
 export type DataApp = { readonly id: string; readonly projectId: string; readonly componentId: string; readonly branchId: string; readonly configId: string; readonly configVersion: string; readonly latestConfigVersion: string; readonly name: string; readonly type: string; readonly size: string | null; readonly state: string; readonly desiredState: string; readonly url: string; readonly autoSuspendAfterSeconds: number; readonly autoRestartEnabled: boolean; readonly provisioningStrategy: string; readonly createdTimestamp: string; readonly lastRequestTimestamp: string | null; readonly lastStartTimestamp: string | null }
 export type DataAppLink = { readonly url: string; readonly expiresAt: string }
+export type DataAppPreviewLink = { readonly url: string; readonly linkExpiresAt: string }
 export type DataAppRepository = { readonly sshUrl: string | null; readonly httpsUrl: string | null; readonly isManagedGitRepo: boolean }
 export type DataAppRun = { readonly id: string; readonly appId: string; readonly state: string; readonly configVersion: string; readonly node: string; readonly startTimestamp: string; readonly endTimestamp: string | null; readonly reason: string | null; readonly createdAt: string; readonly startedAt: string; readonly stoppedAt: string | null; readonly failureReason: { readonly reason: string; readonly message: string } | null }
 export type DataScienceChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
@@ -251,6 +252,7 @@ export const ROUTES = {
   'dataScience.createAppLink': ['POST', '/data-science/apps/{id}/links'],
   'dataScience.tailAppLog': ['GET', '/data-science/apps/{id}/logs/tail'],
   'dataScience.appPassword': ['GET', '/data-science/apps/{id}/password'],
+  'dataScience.createAppPreviewLink': ['POST', '/data-science/apps/{id}/preview-link'],
   'dataScience.listAppRuns': ['GET', '/data-science/apps/{id}/runs'],
   'dataScience.project': ['GET', '/data-science/projects/current'],
   'dataScience.create': ['POST', '/data-science/sandboxes', 'body'],
@@ -417,6 +419,7 @@ export const ROUTES = {
   'sandboxes.createAppLink': ['POST', '/sandboxes/apps/{id}/links'],
   'sandboxes.tailAppLog': ['GET', '/sandboxes/apps/{id}/logs/tail'],
   'sandboxes.appPassword': ['GET', '/sandboxes/apps/{id}/password'],
+  'sandboxes.createAppPreviewLink': ['POST', '/sandboxes/apps/{id}/preview-link'],
   'sandboxes.listAppRuns': ['GET', '/sandboxes/apps/{id}/runs'],
   'sandboxes.project': ['GET', '/sandboxes/projects/current'],
   'sandboxes.create': ['POST', '/sandboxes/sandboxes', 'body'],
@@ -970,6 +973,7 @@ export const REQUIRED_RIGHTS = {
   'dataScience.createAppGitCredential': 'component',
   'dataScience.deleteAppGitCredential': 'component',
   'dataScience.createAppLink': 'component',
+  'dataScience.createAppPreviewLink': 'component',
   'dataScience.create': 'grant',
   'dataScience.change': 'sandbox',
   'dataScience.delete': 'sandbox',
@@ -1014,6 +1018,7 @@ export const REQUIRED_RIGHTS = {
   'sandboxes.createAppGitCredential': 'component',
   'sandboxes.deleteAppGitCredential': 'component',
   'sandboxes.createAppLink': 'component',
+  'sandboxes.createAppPreviewLink': 'component',
   'sandboxes.create': 'grant',
   'sandboxes.change': 'sandbox',
   'sandboxes.delete': 'sandbox',
@@ -1213,6 +1218,7 @@ export interface Operations {
   'dataScience.createAppLink': { path: { readonly id: string }; query?: undefined; body?: DataScienceCreateAppLinkBody; answer: DataAppLink }
   'dataScience.tailAppLog': { path: { readonly id: string }; query?: { readonly lines?: number; readonly since?: string }; body?: undefined; answer: string }
   'dataScience.appPassword': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: { readonly password: string } }
+  'dataScience.createAppPreviewLink': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: DataAppPreviewLink }
   'dataScience.listAppRuns': { path: { readonly id: string }; query?: { readonly offset?: number; readonly limit?: number }; body?: undefined; answer: ReadonlyArray<DataAppRun> }
   'dataScience.project': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly id: string; readonly persistentStorageReady: boolean } }
   'dataScience.create': { path?: undefined; query?: undefined; body: DataScienceCreateBody; answer: Sandbox }
@@ -1379,6 +1385,7 @@ export interface Operations {
   'sandboxes.createAppLink': { path: { readonly id: string }; query?: undefined; body?: SandboxesCreateAppLinkBody; answer: DataAppLink }
   'sandboxes.tailAppLog': { path: { readonly id: string }; query?: { readonly lines?: number; readonly since?: string }; body?: undefined; answer: string }
   'sandboxes.appPassword': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: { readonly password: string } }
+  'sandboxes.createAppPreviewLink': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: DataAppPreviewLink }
   'sandboxes.listAppRuns': { path: { readonly id: string }; query?: { readonly offset?: number; readonly limit?: number }; body?: undefined; answer: ReadonlyArray<DataAppRun> }
   'sandboxes.project': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly id: string; readonly persistentStorageReady: boolean } }
   'sandboxes.create': { path?: undefined; query?: undefined; body: SandboxesCreateBody; answer: Sandbox }

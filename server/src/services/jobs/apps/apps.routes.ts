@@ -167,6 +167,9 @@ const CreatedCredentialView = Type.Object(
   { title: 'CreatedGitCredential' },
 )
 const LinkView = Type.Object({ url: Type.String(), expiresAt: Type.String() }, { title: 'DataAppLink' })
+const PreviewLinkView = Type.Object({ url: Type.String(), linkExpiresAt: Type.String() }, { title: 'DataAppPreviewLink' })
+/** The link is part of every address of the app, so it has to last as long as the visit. */
+const PREVIEW_SECONDS = 4 * 3600
 /** Two names of one service, and one name for each operation. */
 const ADDRESSES = { sandboxes: 'sandboxes', 'data-science': 'dataScience' } as const
 
@@ -362,6 +365,24 @@ export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): 
           const row = await apps.find(req.actor, req.params.id)
           const { value, expiresAt } = await apps.createLink(req, row, req.body.expiresInSeconds)
           return reply.code(201).send({ url: `${req.baseUrl}${linkPath(row.id, value)}`, expiresAt: expiresAt.toISOString() })
+        },
+      )
+      app.post(
+        `/${address}/apps/:id/preview-link`,
+        {
+          config: {
+            operation: `${name}.createAppPreviewLink`,
+            onlyReads: true,
+            summary: 'A link that opens the data app for four hours, in the shape that agents read',
+            needs: 'component',
+          },
+          schema: { params: ById, response: { 201: PreviewLinkView } },
+        },
+        async (req, reply) => {
+          const row = await apps.find(req.actor, req.params.id)
+          const { value, expiresAt } = await apps.createLink(req, row, PREVIEW_SECONDS)
+          const linkExpiresAt = expiresAt.toISOString()
+          return reply.code(201).send({ url: `${req.baseUrl}${linkPath(row.id, value)}`, linkExpiresAt })
         },
       )
     }

@@ -89,6 +89,19 @@ const untilState = (app: App, state: string) => until(`the app is ${state}`, asy
 /** Its newest run has ended, and everything of it is gone. */
 const untilEnded = (app: App) => until('the app has ended', async () => (await runsOf(app))[0]?.state === 'stopped')
 
+test('G22: a preview link opens the app like a link, and is for those who may use its component', async () => {
+  const app = await create(HELLO)
+  const made = await call('POST', `/${app.id}/preview-link`)
+  assert.equal(made.status, 201, made.text)
+  const { url, linkExpiresAt } = made.json<{ url: string; linkExpiresAt: string }>()
+  assert.equal((await stack.request('GET', url, { token: null })).status, 409, 'it is not deployed')
+  const hours = (Date.parse(linkExpiresAt) - Date.now()) / 3_600_000
+  assert.ok(hours > 3.5 && hours < 4.5, linkExpiresAt)
+  const { token } = (await stack.request('POST', '/v2/storage/tokens', { json: {} })).json<{ token: string }>()
+  assert.equal((await call('POST', `/${app.id}/preview-link`, { token })).status, 403)
+  assert.equal((await call('POST', '/987654/preview-link')).status, 404)
+})
+
 isolated('an app is made, deployed, opened by a link, put to sleep and deleted', async () => {
   const app = await create(HELLO, { '#x': 'y', dataApp: { secrets: { '#API_KEY': 'canary-of-the-app', CITY: 'Praha' } } })
   assert.deepEqual([app.state, app.desiredState, app.type], ['created', 'stopped', 'node'])

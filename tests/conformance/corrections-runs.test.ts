@@ -91,6 +91,18 @@ test('corrections C, D and E: runs, schemas and small lists', async (t) => {
     assert.equal((await finishedRun('test.silent', id)).status, 'success')
   })
 
+  await t.test('Z2: every time of a job, its rows and phases and of failures has the shape of records', async () => {
+    const { ok, finishedRun } = await branchClient()
+    await stack.add('test.failing', 'echo no >&2; exit 1')
+    const { id } = await ok<{ id: string }>('POST', 'components/test.failing/configs', { name: 'One', configuration: {} })
+    const job = await finishedRun('test.failing', id)
+    const failures = await ok<object>('GET', '/queue/search/failures')
+    const times = (value: object) => JSON.stringify(value).match(/"\d{4}-\d\d-\d\dT[^"]*"/g) ?? []
+    assert.ok(times(job.result).length >= 4, JSON.stringify(job.result))
+    assert.ok(times(failures).length >= 1, JSON.stringify(failures))
+    for (const time of [...times(job), ...times(failures)]) assert.match(time, /^"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000"$/)
+  })
+
   await t.test('D60: flows and orchestrations run their tasks', async () => {
     const { ok, run } = await newProjectClient(stack, 'D60')
     await stack.add('test.task', 'echo done')

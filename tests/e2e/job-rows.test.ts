@@ -17,6 +17,7 @@ interface Phase {
   readonly name: string
   readonly component?: string
   readonly startTime: string
+  readonly startMs: number
   readonly endTime: string | null
   readonly durationMs: number | null
   readonly rows?: number
@@ -29,6 +30,7 @@ interface Row {
   readonly rowId: string | null
   readonly status: string
   readonly startTime: string
+  readonly startMs: number
   readonly endTime: string
   readonly durationMs: number
   readonly tables: readonly { readonly id: string; readonly importedRowsCount: number }[]
@@ -72,7 +74,9 @@ test('a job tells of each row when it ran, what it wrote and in which phase it e
     good!.endTime,
   ]
   assert.deepEqual(times, times.toSorted(), 'everything follows one another')
-  for (const time of times) assert.match(time!, /\.\d{3}Z$/)
+  for (const time of times) assert.match(time!, /:\d\d\+0000$/)
+  const starts = [queue.startMs, good!.startMs, ...good!.phases.map(({ startMs }) => startMs)]
+  assert.deepEqual(starts, starts.toSorted(), 'to the millisecond, too')
 
   assert.deepEqual([bad!.rowId, bad!.status, namesOf(bad!)], ['bad', 'error', ['input', 'program']])
   assert.equal(bad!.error, 'the secret is [hidden]')

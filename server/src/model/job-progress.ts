@@ -24,7 +24,13 @@ export interface JobProgress extends ProgressOfRow {
 export interface StartedRow {
   readonly rowId: string | null
   readonly status: string
-  readonly phases: readonly { readonly name: string; readonly startTime: string; readonly endTime: string | null }[]
+  readonly phases: readonly {
+    readonly name: string
+    readonly startTime: string
+    readonly endTime: string | null
+    readonly startMs: number
+    readonly durationMs: number | null
+  }[]
 }
 
 /** What a configuration or a row remembered before a run and after it, as stored: `#` values are encrypted. */

@@ -9,6 +9,9 @@ interface Phase {
   readonly name: string
   readonly startTime: string
   readonly endTime: string | null
+  /** To the millisecond; jobs of earlier releases have it in `startTime`. */
+  readonly startMs?: number
+  readonly durationMs?: number | null
 }
 
 interface RowRun {
@@ -45,10 +48,10 @@ export function JobTimeline({ job, nameOfRow }: { job: Job; nameOfRow: (rowId: s
           key: `${run.rowId} ${index}`,
           name: run.rowId === null ? 'configuration' : nameOfRow(run.rowId),
           status: run.status,
-          bars: (run.phases ?? []).map(({ name, startTime, endTime }) => ({
+          bars: (run.phases ?? []).map(({ name, startTime, endTime, startMs = Date.parse(startTime), durationMs }) => ({
             name,
-            from: Date.parse(startTime),
-            to: endTime ? Date.parse(endTime) : Date.now(),
+            from: startMs,
+            to: endTime ? startMs + (durationMs ?? Date.parse(endTime) - startMs) : Date.now(),
             tone:
               endTime === null
                 ? 'running'

@@ -1,5 +1,6 @@
 // What conditions may ask: tasks and phases that have ended, variables, the time.
 
+import { formatTimestamp } from '../../../kit/clock.ts'
 import type { StepJob, StepJobs } from '../../../model/flow-ports.ts'
 import type { Facts, TaskView } from './conditions.ts'
 import type { FlowPlan } from './flow-plan.ts'
@@ -43,4 +44,4 @@ const jobRecord = ({ id, status, component, config, startedAt, endedAt, result, 
   ...(error !== null && { error: { message: error } }),
 })
 
-const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+const timeOf = (ms: number | null): string | null => (ms === null ? null : formatTimestamp(new Date(ms)))

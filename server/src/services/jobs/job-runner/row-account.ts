@@ -1,7 +1,7 @@
 // What one row of a job has done, and when: kept while it runs, so that a row that fails tells how far it came.
 
 import type { Mask } from '../../../engines/runner/mask.ts'
-import type { Clock } from '../../../kit/clock.ts'
+import { type Clock, formatTimestamp } from '../../../kit/clock.ts'
 import { defined } from '../../../kit/defined.ts'
 import type { StartedRow } from '../../../model/job-progress.ts'
 
@@ -105,14 +105,13 @@ export const startedRows = (accounts: readonly RowAccount[]): readonly StartedRo
   accounts.slice(-MAX_STARTED_ROWS).map(({ rowId, status, phases }) => ({
     rowId,
     status,
-    phases: phases.map((phase) => {
-      const { startTime, endTime } = spanOf(phase)
-      return { name: phase.name, startTime, endTime }
-    }),
+    phases: phases.map((phase) => ({ name: phase.name, ...spanOf(phase) })),
   }))
 
+/** `startMs`, in milliseconds since 1970, and `durationMs` are for timelines: times in records are in seconds. */
 export const spanOf = ({ startedAt, endedAt }: { readonly startedAt: number; readonly endedAt: number | undefined }) => ({
-  startTime: new Date(startedAt).toISOString(),
-  endTime: endedAt === undefined ? null : new Date(endedAt).toISOString(),
+  startTime: formatTimestamp(new Date(startedAt)),
+  endTime: endedAt === undefined ? null : formatTimestamp(new Date(endedAt)),
+  startMs: startedAt,
   durationMs: endedAt === undefined ? null : Math.max(0, endedAt - startedAt),
 })

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { CheckpointOwner } from '../../../engines/runner/checkpoints.ts'
 import { createMask } from '../../../engines/runner/mask.ts'
+import { formatTimestamp } from '../../../kit/clock.ts'
 import { diskFullError } from '../../../kit/disk-full.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { JobCause, SinceLastGood } from '../../../model/job-cause.ts'
@@ -423,7 +424,7 @@ async function sinceLastGood(deps: JobRunnerDeps, job: QueuedJob): Promise<Since
     const { isConfigurationChanged, rowIds } = await deps.changesSince(configurationPlace(job), good.configVersion)
     return {
       job: String(good.jobId),
-      endTime: new Date(good.endedAt).toISOString(),
+      endTime: formatTimestamp(new Date(good.endedAt)),
       configVersion: String(good.configVersion),
       isConfigurationChanged,
       rowsChanged: rowIds,

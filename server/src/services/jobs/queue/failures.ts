@@ -2,6 +2,7 @@
 
 import { Type } from 'typebox'
 import { CAUSES, isCauseKind } from '../../../../../contract/failure-causes.ts'
+import { formatTimestamp } from '../../../kit/clock.ts'
 import type { FailuresOfConfiguration } from './job-search.store.ts'
 
 const Time = Type.String({ examples: ['2026-01-31T12:00:00.000Z'] })
@@ -79,4 +80,4 @@ export function failureGroupView({ kind, subject, configurations }: FailureGroup
 /** Configurations of one cause that are listed; a search by `causeKind` finds the jobs of the others. */
 const MAX_SHOWN = 100
 
-const timeOf = (ms: number): string => new Date(ms).toISOString()
+const timeOf = (ms: number): string => formatTimestamp(new Date(ms))

@@ -69,7 +69,15 @@ export const JobView = Type.Object(
               Type.Object({
                 rowId: Nullable(Type.String()),
                 status: Type.String(),
-                phases: Type.Array(Type.Object({ name: Type.String(), startTime: Timestamp, endTime: Nullable(Timestamp) })),
+                phases: Type.Array(
+                  Type.Object({
+                    name: Type.String(),
+                    startTime: Timestamp,
+                    endTime: Nullable(Timestamp),
+                    startMs: Type.Optional(Type.Integer({ description: 'Start in milliseconds since 1970.' })),
+                    durationMs: Type.Optional(Nullable(Type.Integer())),
+                  }),
+                ),
               }),
               { description: 'The newest 20 rows that have started, and when their phases began and ended.' },
             ),

@@ -2,8 +2,9 @@
 
 import { PlatformError } from '../../../kit/errors.ts'
 import { BACKEND_NAMES } from '../../../model/backend.ts'
+import { BRANCH_STORAGE } from '../../../model/branch-storage.ts'
 import { FILE_PROVIDERS } from '../../../model/file-provider.ts'
-import { BRANCH_STORAGE, type ProjectSettings } from './tokens.store.ts'
+import type { ProjectSettings } from './tokens.store.ts'
 
 /** The values each setting may have. */
 const CHOICES = { backend: BACKEND_NAMES, provider: FILE_PROVIDERS, branchStorage: BRANCH_STORAGE } as const satisfies Record<

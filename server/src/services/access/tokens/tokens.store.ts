@@ -7,6 +7,7 @@ import { statement } from '../../../engines/metadata-db/statement.ts'
 import { readStored } from '../../../kit/stored-json.ts'
 import type { BucketPermission, Role } from '../../../model/actor.ts'
 import type { BackendName } from '../../../model/backend.ts'
+import type { BranchStorage } from '../../../model/branch-storage.ts'
 import type { FileProvider } from '../../../model/file-provider.ts'
 
 /** What a token may do, stored as one JSON value: it is always read and written whole. */
@@ -64,10 +65,6 @@ interface Tables {
 type TokenRow = Selectable<Tables['token']>
 
 /** What an operator sets; what is left out has its default. */
-/** `inherited`: also what the branch does not have itself (the default); `own`: only its own. */
-export const BRANCH_STORAGE = ['inherited', 'own'] as const
-export type BranchStorage = (typeof BRANCH_STORAGE)[number]
-
 export interface ProjectSettings {
   readonly backend?: BackendName
   /** The protocol of new files. */

@@ -11,6 +11,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { Page } from '../../shell/page.tsx'
 import { TableSchema } from './columns/table-schema.tsx'
+import { TableTests } from './data-tests/table-tests.tsx'
 import { DataAccess } from './table-access.tsx'
 import { TableData } from './table-data.tsx'
 import { ExportButton } from './table-export.tsx'
@@ -71,6 +72,7 @@ export function TableScreen() {
           { id: 'data', name: 'Data' },
           { id: 'schema', name: 'Schema', count: table?.columns?.length },
           { id: 'profile', name: 'Profile' },
+          { id: 'tests', name: 'Tests' },
           { id: 'history', name: 'History' },
           { id: 'snapshots', name: 'Snapshots' },
           { id: 'lineage', name: 'Lineage' },
@@ -83,6 +85,7 @@ export function TableScreen() {
           {(data) => {
             if (tab === 'schema') return <TableSchema table={data} />
             if (tab === 'profile') return <TableProfile table={data} />
+            if (tab === 'tests') return <TableTests table={data} />
             if (tab === 'history') return <TableHistory tableId={tableId} />
             if (tab === 'snapshots') return <TableSnapshots table={data} />
             if (tab === 'lineage') return <TableLineage tableId={tableId} />

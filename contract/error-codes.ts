@@ -461,6 +461,16 @@ export const ERRORS = {
     kind: 'full',
     text: 'The disk of the stack is full: the statement was stopped and changed nothing. Free some space, then try again.',
   },
+  'sql.savedQueries.notFound': { kind: 'not-found', text: 'Saved query {id} does not exist.' },
+  'sql.savedQueries.alreadyExists': {
+    kind: 'conflict',
+    text: 'The project already has a saved query named "{name}". Choose another name, or change the existing query.',
+  },
+  'sql.savedQueries.tooMany': {
+    kind: 'invalid',
+    text: 'The project already has {limit} saved queries, the maximum. Delete some that are not used any more.',
+  },
+  'sql.savedQueries.parameter': { kind: 'invalid', text: 'The parameter {name} {reason}.' },
   'sql.noTime': {
     kind: 'invalid',
     text: '"{value}" is not a time. Use an ISO date, a time such as "2026-01-31 12:00:00", or a phrase such as "-2 days".',

@@ -114,6 +114,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   [`${TABLE}/profile/{uuid}`]: 'profile',
   '/v2/storage/tokens/{id}': 'token',
   '/v2/storage/data-tests/{testId}': 'dataTest',
+  '/v2/storage/saved-queries/{queryId}': 'savedQuery',
   '/v2/storage/triggers/{id}': 'trigger',
   '/v2/storage/workspaces/{id}': 'workspace',
   '/v2/storage/workspaces/{id}/credentials/{credentialsId}': 'workspaceCredentials',
@@ -352,6 +353,11 @@ export const MAKE: readonly Step[] = [
   },
   { route: `POST ${BUCKET}/owner`, ...json(({ admin }) => ({ id: Number(admin) })), refers: true },
   {
+    route: 'POST /v2/storage/saved-queries',
+    ...json(({ mark }) => ({ name: mark, sql: 'SELECT 1 AS n' })),
+    gives: ({ id }) => ({ savedQuery: id }),
+  },
+  {
     route: 'POST /v2/storage/data-tests',
     ...json(({ table, mark }) => ({ tableId: table, name: mark, type: 'rowCount', parameters: { min: 0 }, severity: 'warn' })),
     refers: true,
@@ -501,6 +507,8 @@ export const CHANGE: readonly Step[] = [
   { route: 'POST /syrup/docker/configuration/resolve', ...resolve, refers: true },
   { route: 'PUT /v2/storage/dev-branches/{branchId}', ...json(() => ({ description: 'changed' })) },
   { route: 'PUT /v2/storage/files/{id}/refresh' },
+  { route: 'PUT /v2/storage/saved-queries/{queryId}', ...json(() => ({ description: 'changed' })) },
+  { route: 'DELETE /v2/storage/saved-queries/{queryId}' },
   { route: 'PUT /v2/storage/data-tests/{testId}', ...json(() => ({ description: 'changed' })) },
   { route: 'POST /v2/storage/tables/{tableId}/data-tests/run', ...empty },
   { route: 'DELETE /v2/storage/data-tests/{testId}' },

@@ -161,6 +161,9 @@ export const EVENTS = {
     params: ['lastLoad', 'usualIntervalSeconds'],
     type: 'warn',
   },
+  'storage.savedQueryCreated': { objectType: 'savedQuery', message: 'Created saved query "{objectName}"', params: [] },
+  'storage.savedQueryUpdated': { objectType: 'savedQuery', message: 'Updated saved query "{objectName}"', params: [] },
+  'storage.savedQueryDeleted': { objectType: 'savedQuery', message: 'Deleted saved query "{objectName}"', params: [] },
   'storage.dataTestCreated': {
     objectType: 'table',
     message: 'Created data test "{name}" of table {objectId}',

@@ -38,6 +38,7 @@ import { createFullTextSearchModule } from '../services/query/full-text-search/f
 import { createGlobalSearchModule } from '../services/query/global-search/global-search.module.ts'
 import { createIcebergModule } from '../services/query/iceberg/iceberg.module.ts'
 import { createSandboxesModule } from '../services/query/sandboxes/sandboxes.module.ts'
+import { createSavedQueriesModule } from '../services/query/saved-queries/saved-queries.module.ts'
 import { createSqlModule } from '../services/query/sql/sql.module.ts'
 import { createSqlPortModule } from '../services/query/sql-port/sql-port.module.ts'
 import { createWorkspacesModule } from '../services/query/workspaces/workspaces.module.ts'
@@ -220,6 +221,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
 
   const sqlSettings = options.sql ?? {}
   const sql = await createSqlModule({ core, objects, tables, files, storageJobs, usage, settings: sqlSettings })
+  const savedQueries = createSavedQueriesModule({ core, tables, sql })
   const dataTests = await createDataTestsModule({
     ...{ core, objects, branches, buckets, tables, files, storageJobs },
     settings: sqlSettings,
@@ -278,6 +280,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   return {
     ...{
       sql,
+      savedQueries,
       dataTests,
       workspaces,
       sqlPort,

@@ -73,6 +73,7 @@ import * as configurationsByComponent from './1240-configurations-by-component.t
 import * as keySlots from './1265-key-slots.ts'
 import * as jobEndedBy from './1276-job-ended-by.ts'
 import * as dataTests from './1296-data-tests.ts'
+import * as savedQueries from './1297-saved-queries.ts'
 import * as proposals from './1316-proposals.ts'
 import * as agentUsage from './1317-agent-usage.ts'
 
@@ -157,6 +158,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1265-key-slots', up: keySlots.up },
   { name: '1276-job-ended-by', up: jobEndedBy.up },
   { name: '1296-data-tests', up: dataTests.up },
+  { name: '1297-saved-queries', up: savedQueries.up },
   { name: '1316-proposals', up: proposals.up },
   { name: '1317-agent-usage', up: agentUsage.up },
 ]

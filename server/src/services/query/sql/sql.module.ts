@@ -36,12 +36,14 @@ export async function createSqlModule({ core, objects, tables, files, storageJob
   /** A session that belongs to no run has ended. */
   const onSession = (projectId: number, ms: number) => usage.countSession(projectId, null, ms)
   const saveResult = createSaveResult(files.save)
+  const queries = createQueries({ engine, findTable, listTables, onSession })
   return defineModule({
     name: 'sql',
-    routes: [queryRoutes(createQueries({ engine, findTable, listTables, onSession }), storageJobs.create)],
+    routes: [queryRoutes(queries, storageJobs.create)],
     jobHandlers: { queryExport: createQueryExport({ engine, findTable, saveResult, onSession }) },
     background: [{ stop: engine.close }],
     engine,
+    queries,
     scratchDir,
     memoryMb,
     onSession,

@@ -1,0 +1,183 @@
+// HTTP for saved queries (spec storage 2.9.1).
+
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { numberedId, Offset, optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { scopeOf } from '../../../http/scope.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { PARAMETER_TYPES, type Values, wrong } from './query-parameters.ts'
+import type { SavedQuery } from './saved-queries.store.ts'
+import type { SavedQueries } from './saved-queries.ts'
+
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name of the query, unique in the project.' })
+const Sql = Type.String({
+  minLength: 1,
+  maxLength: 65_536,
+  description: 'One statement that reads, as in `POST query`. `$name` stands for the value of a parameter.',
+  examples: ['SELECT * FROM "in.c-main"."orders" WHERE city = $city'],
+})
+const Description = Type.String({ maxLength: 10_000, description: 'What it is for.' })
+const Parameters = Type.Array(
+  Type.Object({
+    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$', description: 'Its name, as the SQL has it behind `$`.' }),
+    type: Type.Union(
+      PARAMETER_TYPES.map((type) => Type.Literal(type)),
+      { description: 'What a value must be.' },
+    ),
+    default: Type.Optional(Type.String({ maxLength: 10_000, description: 'Used if the caller sends no value.' })),
+  }),
+  { maxItems: 50, description: 'Parameters of the query.' },
+)
+const Body = Type.Object({
+  name: Name,
+  sql: Sql,
+  description: Type.Optional(Description),
+  parameters: Type.Optional(Parameters),
+})
+const Change = Type.Object({
+  name: Type.Optional(Name),
+  sql: Type.Optional(Sql),
+  description: Type.Optional(Description),
+  parameters: Type.Optional(Parameters),
+})
+const View = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    sql: Type.String(),
+    parameters: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), default: Type.Optional(Type.String()) })),
+    creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
+    created: Type.String(),
+    updated: Type.String(),
+  },
+  { title: 'SavedQuery' },
+)
+const ById = Type.Object({ queryId: numberedId('saved query') })
+const CONTENT_TYPES = { json: 'application/json; charset=utf-8', csv: 'text/csv; charset=utf-8' }
+
+export function savedQueriesRoutes(queries: SavedQueries): FastifyPluginAsyncTypebox {
+  return async (app) => {
+    app.get(
+      '/v2/storage/saved-queries',
+      {
+        config: { operation: 'savedQueries.list', summary: 'Saved queries of the project, by name', needs: 'bucketRead' },
+        schema: {
+          querystring: Type.Object({
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
+            offset: Offset,
+          }),
+          response: { 200: Type.Array(View) },
+        },
+      },
+      async (req) => {
+        const { limit = 100, offset = 0 } = req.query
+        return (await queries.list(scopeOf(req), { limit, offset })).map(view)
+      },
+    )
+
+    app.post(
+      '/v2/storage/saved-queries',
+      {
+        config: { operation: 'savedQueries.create', summary: 'Save a query for the project', needs: 'canManageBuckets' },
+        schema: { body: Body, response: { 201: View } },
+      },
+      async (req, reply) => reply.code(201).send(view(await queries.create(scopeOf(req), req.body, req.origin))),
+    )
+
+    app.get(
+      '/v2/storage/saved-queries/:queryId',
+      {
+        config: { operation: 'savedQueries.get', summary: 'A saved query', needs: 'bucketRead' },
+        schema: { params: ById, response: { 200: View } },
+      },
+      async (req) => view(await queries.get(scopeOf(req), idOf(req.params.queryId))),
+    )
+
+    app.put(
+      '/v2/storage/saved-queries/:queryId',
+      {
+        config: {
+          operation: 'savedQueries.update',
+          summary: 'Change a saved query; what is left out stays as it is',
+          needs: 'canManageBuckets',
+        },
+        schema: { params: ById, body: Change, response: { 200: View } },
+      },
+      async (req) => view(await queries.update(scopeOf(req), idOf(req.params.queryId), req.body, req.origin)),
+    )
+
+    app.delete(
+      '/v2/storage/saved-queries/:queryId',
+      {
+        config: { operation: 'savedQueries.remove', summary: 'Delete a saved query', needs: 'canManageBuckets' },
+        schema: { params: ById, response: { 204: Type.Null() } },
+      },
+      async (req, reply) => {
+        await queries.remove(scopeOf(req), idOf(req.params.queryId), req.origin)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.get(
+      '/v2/storage/saved-queries/:queryId/result',
+      {
+        config: {
+          operation: 'savedQueries.result',
+          summary: 'Rows of a saved query, computed with the rights of the caller or kept from before',
+          needs: 'bucketRead',
+          produces: ['application/json', 'text/csv'],
+        },
+        schema: {
+          params: ById,
+          querystring: Type.Object({
+            parameters: optionalText('Values of parameters, as a JSON object: `{"city": "Praha"}`.'),
+            format: Type.Optional(
+              Type.Union([Type.Literal('json'), Type.Literal('csv')], { description: '`json` (default) or `csv`.' }),
+            ),
+            limit: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'At most this many rows; 10,000 by default.' }),
+            ),
+            refresh: optionalFlag('True: computed again, even if the tables have not changed.'),
+          }),
+          response: { 200: Type.Unknown() },
+        },
+      },
+      async (req, reply) => {
+        const { parameters, format = 'json', limit = 10_000, refresh = false } = req.query
+        const gone = new AbortController()
+        reply.raw.once('close', () => gone.abort())
+        const asked = { values: valuesIn(parameters), format, limit, refresh }
+        const { isKept, body } = await queries.result(scopeOf(req), idOf(req.params.queryId), asked, gone.signal)
+        reply.header('X-Millrace-Cache', isKept ? 'hit' : 'miss')
+        return reply.type(CONTENT_TYPES[format]).send(Buffer.isBuffer(body) ? body : Readable.from(body, { objectMode: false }))
+      },
+    )
+  }
+}
+
+function idOf(text: string): number {
+  if (!/^[0-9]{1,15}$/.test(text)) throw new PlatformError('sql.savedQueries.notFound', { id: text.slice(0, 60) })
+  return Number(text)
+}
+
+function valuesIn(text: string | undefined): Values {
+  if (text === undefined || text === '') return {}
+  try {
+    const values: unknown = JSON.parse(text)
+    if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values as Values
+  } catch {} // said below
+  throw wrong('parameters', 'must be a JSON object with a value for each name')
+}
+
+const view = (query: SavedQuery) => ({
+  id: String(query.id),
+  name: query.name,
+  description: query.description,
+  sql: query.sql,
+  parameters: query.parameters.map((one) => ({ ...one })),
+  creatorToken: { ...query.creator },
+  created: query.createdAt.toISOString(),
+  updated: query.updatedAt.toISOString(),
+})

@@ -1,0 +1,143 @@
+// Named queries that a project shares. A result is computed with the rights of the caller, and kept in memory while the tables that the query
+// names stay as they are.
+
+import { createHash } from 'node:crypto'
+import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
+import type { SqlTable } from '../../../engines/sql/sql-engine.ts'
+import { singleStatement, tablesNamed } from '../../../engines/sql/statements.ts'
+import type { Clock } from '../../../kit/clock.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { creatorTokenOf } from '../../../model/actor.ts'
+import { eventOf, type Origin, type RecordEvent } from '../../../model/event.ts'
+import type { Scope } from '../../../model/scope.ts'
+import { type QueryParameter, type Values, withValues, wrong } from './query-parameters.ts'
+import { createResultCache } from './result-cache.ts'
+import { createSavedQueriesStore, type SavedQuery } from './saved-queries.store.ts'
+
+export interface SavedQueriesDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  readonly recordEvent: RecordEvent
+  readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+  readonly run: (
+    scope: Scope,
+    query: { readonly sql: string; readonly format: 'json' | 'csv'; readonly limit: number },
+    signal: AbortSignal,
+  ) => Promise<AsyncIterable<Buffer>>
+}
+
+export interface QueryInput {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly sql?: string | undefined
+  readonly parameters?: readonly QueryParameter[] | undefined
+}
+
+export interface ResultRequest {
+  readonly values: Values
+  readonly format: 'json' | 'csv'
+  readonly limit: number
+  /** Computed anew, whatever is kept. */
+  readonly refresh: boolean
+}
+
+const MAX_QUERIES = 1000
+
+export type SavedQueries = ReturnType<typeof createSavedQueries>
+
+export function createSavedQueries({ db, inTransaction, clock, recordEvent, findTable, run }: SavedQueriesDeps) {
+  const store = createSavedQueriesStore(db)
+  const cache = createResultCache(clock)
+
+  async function get({ actor }: Scope, id: number): Promise<SavedQuery> {
+    const query = await store.find(actor.projectId, id)
+    if (!query) throw notFound(id)
+    return query
+  }
+
+  async function create(scope: Scope, { name = '', description = '', sql = '', parameters = [] }: QueryInput, origin: Origin) {
+    await check(sql, parameters)
+    const { projectId } = scope.actor
+    const now = clock.now()
+    const creator = creatorTokenOf(scope.actor)
+    return inTransaction(async (trx) => {
+      if ((await store.count(trx, projectId)) >= MAX_QUERIES)
+        throw new PlatformError('sql.savedQueries.tooMany', { limit: MAX_QUERIES })
+      const query = { projectId, name, description, sql, parameters, creator, createdAt: now, updatedAt: now }
+      const created = await store.insert(trx, query).catch(nameTaken(name))
+      await recordEvent(trx, scope.actor, queryEvent('storage.savedQueryCreated', created), origin)
+      return created
+    })
+  }
+
+  async function update(scope: Scope, id: number, input: QueryInput, origin: Origin): Promise<SavedQuery> {
+    const query = await get(scope, id)
+    const { name = query.name, description = query.description, sql = query.sql, parameters = query.parameters } = input
+    await check(sql, parameters)
+    const changed = { ...query, name, description, sql, parameters, updatedAt: clock.now() }
+    await inTransaction(async (trx) => {
+      if (!(await store.update(trx, changed).catch(nameTaken(name)))) throw notFound(id)
+      await recordEvent(trx, scope.actor, queryEvent('storage.savedQueryUpdated', changed), origin)
+    })
+    return changed
+  }
+
+  async function remove(scope: Scope, id: number, origin: Origin): Promise<void> {
+    const query = await get(scope, id)
+    await inTransaction(async (trx) => {
+      if (!(await store.remove(trx, query.projectId, id))) throw notFound(id)
+      await recordEvent(trx, scope.actor, queryEvent('storage.savedQueryDeleted', query), origin)
+    })
+  }
+
+  /** One statement, each `$name` declared, and defaults that fit their types. Whether its tables exist shows its result. */
+  async function check(sql: string, parameters: readonly QueryParameter[]): Promise<void> {
+    const names = parameters.map(({ name }) => name)
+    const twice = names.find((name, i) => names.indexOf(name) !== i)
+    if (twice !== undefined) throw wrong(twice, 'is declared twice')
+    const samples = parameters.map((one) => [one.name, one.default ?? SAMPLES[one.type]])
+    await withValues(sql, parameters, Object.fromEntries(samples))
+  }
+
+  /** `isKept`: it was computed before, from the same states of the tables. */
+  async function result(
+    scope: Scope,
+    id: number,
+    { values, format, limit, refresh }: ResultRequest,
+    signal: AbortSignal,
+  ): Promise<{ readonly isKept: boolean; readonly body: Buffer | AsyncIterable<Buffer> }> {
+    const query = await get(scope, id)
+    const sql = await withValues(query.sql, query.parameters, values)
+    const key = await keyOf(scope, sql, format, limit)
+    const kept = refresh ? undefined : cache.find(key)
+    if (kept) return { isKept: true, body: kept }
+    return { isKept: false, body: cache.keepingUp(key, await run(scope, { sql, format, limit }, signal)) }
+  }
+
+  /** Finding the tables also checks that the caller may read them. */
+  async function keyOf(scope: Scope, sql: string, format: string, limit: number): Promise<string> {
+    const versions: (string | undefined)[] = []
+    for (const { schema, name } of await tablesNamed(await singleStatement(sql)))
+      versions.push((await findTable(scope, schema, name))?.version)
+    const parts = [scope.actor.projectId, scope.branch.id, sql, format, limit, versions]
+    return createHash('sha256').update(JSON.stringify(parts)).digest('base64')
+  }
+
+  const list = ({ actor }: Scope, page: { readonly limit: number; readonly offset: number }) => store.list(actor.projectId, page)
+
+  return { list, get, create, update, remove, result }
+}
+
+const SAMPLES = { text: '', number: '0', boolean: 'true', date: '2026-01-31', timestamp: '2026-01-31 12:00:00' } as const
+
+const notFound = (id: number) => new PlatformError('sql.savedQueries.notFound', { id })
+
+const nameTaken = (name: string) => (error: unknown) => {
+  throw isUniqueViolation(error) ? new PlatformError('sql.savedQueries.alreadyExists', { name }) : error
+}
+
+const queryEvent = (
+  event: 'storage.savedQueryCreated' | 'storage.savedQueryUpdated' | 'storage.savedQueryDeleted',
+  { id, name }: SavedQuery,
+) => eventOf(event, {}, { objectId: String(id), objectName: name })

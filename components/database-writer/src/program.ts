@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { openWay } from '../../connector-kit/src/database/connect.ts'
 import { type DatabaseSettings, readDatabase } from '../../connector-kit/src/database/connection.ts'
-import { explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
+import { type Advice, explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
 import type { Folders } from '../../connector-kit/src/database/files.ts'
 import { onlyInputTable } from '../../connector-kit/src/input-table.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
@@ -13,6 +13,16 @@ import { type Delivered, deliver, tryOut } from './deliver.ts'
 import type { Target } from './targets/target.ts'
 
 const ATTEMPTS = 4
+
+/** Other than for those who read. */
+const ADVICE: Advice = [
+  [/^(42501|ER_TABLEACCESS_DENIED_ERROR|ER_COLUMNACCESS_DENIED_ERROR)$/, 'Grant the right to change it to the user.'],
+  [
+    /^(2[23]\w{3}|ER_TRUNCATED_WRONG_VALUE\w*|ER_DATA_TOO_LONG|ER_DUP_ENTRY|ER_BAD_NULL_ERROR|ER_WARN_DATA_OUT_OF_RANGE)$/,
+    'With "invalidRows": "reject" such rows become a table.',
+  ],
+  [/^(42\w{3}|ER_PARSE_ERROR|ER_BAD_FIELD_ERROR)$/, 'Check columns, preSql and postSql.'],
+]
 
 await runProgram({
   pointer: '/parameters/db',
@@ -95,7 +105,7 @@ async function withTarget<T>(
     target = await openTarget(settings, program, isDry)
     return await work(target)
   } catch (error) {
-    throw explained(error, settings)
+    throw explained(error, settings, ADVICE)
   } finally {
     await target?.close()
   }

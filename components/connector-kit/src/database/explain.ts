@@ -3,8 +3,11 @@
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { DatabaseSettings, ServerSettings } from './connection.ts'
 
+/** What to do, by codes of PostgreSQL and MySQL; the first that fits counts. */
+export type Advice = readonly (readonly [codes: RegExp, advice: string])[]
+
 /** Codes of PostgreSQL and MySQL for what the user can put right. */
-const ADVICE: readonly (readonly [codes: RegExp, advice: string])[] = [
+const ADVICE: Advice = [
   [/^(28P01|28000|ER_ACCESS_DENIED_ERROR|ER_ACCESS_DENIED_NO_PASSWORD_ERROR)$/, 'Check db.user and db.#password.'],
   [/^(3D000|ER_BAD_DB_ERROR|ER_DBACCESS_DENIED_ERROR)$/, 'Check db.database, and whether the user may use it.'],
   [/^(42P01|3F000|ER_NO_SUCH_TABLE)$/, 'Check the schema and the name of the table.'],
@@ -26,7 +29,7 @@ export const isLostConnection = (error: unknown): boolean =>
 const TLS_ERROR = /^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HANDSHAKE_SSL|ERR_SSL)|certificate/i
 
 /** What a driver throws, as an error of the user: the words of the database, and what to do. */
-export function explained(error: unknown, settings: DatabaseSettings): Error {
+export function explained(error: unknown, settings: DatabaseSettings, own: Advice = []): Error {
   if (error instanceof UserError || !(error instanceof Error)) return error instanceof Error ? error : new Error(String(error))
   const code = codeOf(error)
   const where = settings.type === 'sqlite' ? 'The SQLite file' : `The database ${(settings as ServerSettings).host}`
@@ -42,7 +45,7 @@ export function explained(error: unknown, settings: DatabaseSettings): Error {
       kind: 'network.interrupted',
     })
   if (code === '' && !/sqlite/i.test(error.name)) return error
-  const advice = ADVICE.find(([codes]) => codes.test(code))?.[1] ?? ''
+  const advice = [...own, ...ADVICE].find(([codes]) => codes.test(code))?.[1] ?? ''
   return new UserError(`${where} answered: ${sentence(error.message)} ${advice}`.trim(), { code }, error)
 }
 

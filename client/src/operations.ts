@@ -130,6 +130,9 @@ export type SandboxesCreateAppBody = { readonly type?: string; readonly name?: s
 export type SandboxesCreateAppGitCredentialBody = { readonly type?: 'http_token'; readonly name?: string; readonly permissions?: 'readWrite' | 'readOnly'; readonly expiresInSeconds?: number }
 export type SandboxesCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type SandboxesCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
+export type SavedQueriesCreateBody = { readonly name: string; readonly sql: string; readonly description?: string; readonly parameters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string }> }
+export type SavedQueriesUpdateBody = { readonly name?: string; readonly sql?: string; readonly description?: string; readonly parameters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string }> }
+export type SavedQuery = { readonly id: string; readonly name: string; readonly description: string; readonly sql: string; readonly parameters: ReadonlyArray<{ readonly name: string; readonly type: string; readonly default?: string }>; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string; readonly updated: string }
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
 export type SchedulerActivateBody = { readonly configurationId: string; readonly configurationVersionId?: string }
 export type SchedulerPreviewBody = { readonly cronTab: string; readonly timezone?: string; readonly dst?: 'once' | 'skip' | 'every'; readonly count?: number }
@@ -631,6 +634,12 @@ export const ROUTES = {
   'proposals.submit': ['POST', '/v2/storage/proposals/{id}/submit'],
   'sql.query': ['POST', '/v2/storage/query', 'address'],
   'sql.export': ['POST', '/v2/storage/query/export', 'address'],
+  'savedQueries.list': ['GET', '/v2/storage/saved-queries', 'address'],
+  'savedQueries.create': ['POST', '/v2/storage/saved-queries', 'address'],
+  'savedQueries.get': ['GET', '/v2/storage/saved-queries/{queryId}', 'address'],
+  'savedQueries.update': ['PUT', '/v2/storage/saved-queries/{queryId}', 'address'],
+  'savedQueries.remove': ['DELETE', '/v2/storage/saved-queries/{queryId}', 'address'],
+  'savedQueries.result': ['GET', '/v2/storage/saved-queries/{queryId}/result', 'address'],
   'buckets.unscheduleRefresh': ['DELETE', '/v2/storage/scheduled-tasks/{taskId}'],
   'search.everything': ['GET', '/v2/storage/search', 'address'],
   'tables.search': ['GET', '/v2/storage/search/tables'],
@@ -909,6 +918,9 @@ export const LOWEST_ROLES = {
   'proposals.refuse': 'editor',
   'proposals.submit': 'editor',
   'sql.export': 'editor',
+  'savedQueries.create': 'editor',
+  'savedQueries.update': 'editor',
+  'savedQueries.remove': 'editor',
   'buckets.unscheduleRefresh': 'editor',
   'buckets.listShared': 'editor',
   'snapshots.delete': 'editor',
@@ -1123,6 +1135,9 @@ export const REQUIRED_RIGHTS = {
   'proposals.submit': 'ownProposal',
   'sql.query': 'bucketRead',
   'sql.export': 'bucketRead',
+  'savedQueries.create': 'canManageBuckets',
+  'savedQueries.update': 'canManageBuckets',
+  'savedQueries.remove': 'canManageBuckets',
   'buckets.unscheduleRefresh': 'canManageBuckets',
   'snapshots.delete': 'canManageBuckets',
   'tables.update': 'bucketWrite',
@@ -1597,6 +1612,12 @@ export interface Operations {
   'proposals.submit': { path: { readonly id: string }; query?: undefined; body: ProposalsSubmitBody; answer: Proposal }
   'sql.query': { path?: undefined; query?: undefined; body: SqlQueryBody; answer: unknown }
   'sql.export': { path?: undefined; query?: undefined; body: SqlExportBody; answer: StorageJob }
+  'savedQueries.list': { path?: undefined; query?: { readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<SavedQuery> }
+  'savedQueries.create': { path?: undefined; query?: undefined; body: SavedQueriesCreateBody; answer: SavedQuery }
+  'savedQueries.get': { path: { readonly queryId: string }; query?: undefined; body?: undefined; answer: SavedQuery }
+  'savedQueries.update': { path: { readonly queryId: string }; query?: undefined; body?: SavedQueriesUpdateBody; answer: SavedQuery }
+  'savedQueries.remove': { path: { readonly queryId: string }; query?: undefined; body?: undefined; answer: undefined }
+  'savedQueries.result': { path: { readonly queryId: string }; query?: { readonly parameters?: string; readonly format?: 'json' | 'csv'; readonly limit?: number; readonly refresh?: boolean }; body?: undefined; answer: unknown }
   'buckets.unscheduleRefresh': { path: { readonly taskId: string }; query?: undefined; body?: undefined; answer: undefined }
   'search.everything': { path?: undefined; query: { readonly text: string; readonly kinds?: ReadonlyArray<'table' | 'column' | 'configuration' | 'row' | 'content' | 'file' | 'job' | 'schedule' | 'person'> | 'table' | 'column' | 'configuration' | 'row' | 'content' | 'file' | 'job' | 'schedule' | 'person'; readonly limit?: number }; body?: undefined; answer: SearchResult }
   'tables.search': { path?: undefined; query?: { readonly metadataKey?: string; readonly metadataValue?: string; readonly metadataProvider?: string; readonly include?: string }; body?: undefined; answer: ReadonlyArray<Table> }

@@ -185,7 +185,8 @@ test('the extractor builder in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('heading', { name: /^Broken succeeded/ }).waitFor()
     await page.getByRole('link', { name: /in\.c-mended\.orders$/ }).waitFor()
     // A value that worked in the last good run is offered when it is the one that changed.
-    const spoilt = { ...extractor(stack.url, 'lovelace'), note: 1 }
+    const good = extractor(stack.url, 'lovelace')
+    const spoilt = { parameters: { ...good.parameters, note: 1 } }
     spoilt.parameters.config.jobs[0]!.endpoint = 'ordars'
     const put = await stack.request('PUT', '/v2/storage/components/keboola.ex-generic-v2/configs/broken', {
       json: { configuration: spoilt },

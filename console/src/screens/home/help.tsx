@@ -40,7 +40,7 @@ const linksOf = ({ body }: Guide): readonly { readonly name: string; readonly ab
 function aboutOf(link: HTMLAnchorElement): string {
   const line = link.closest('tr')
   const purpose = line?.firstElementChild?.textContent
-  if (!purpose) return link.textContent ?? ''
+  if (!purpose || /^\d+ minutes$/.test(purpose)) return link.textContent ?? '' // tutorials are listed by how long they take
   const isOne = line.querySelectorAll('a').length === 1
   return isOne ? purpose : `${purpose} (${(link.textContent ?? '').replace(/\.md$/, '')})`
 }

@@ -118,3 +118,24 @@ test('texts and comments of the console use the usual words, and its buttons say
   )
   assert.deepEqual(wrong, [])
 })
+
+/** In the guides beyond the words of texts: what readers search for, and never find by these. */
+const GUIDE_WORDS: readonly Word[] = [
+  ...WORDS.filter(({ instead }) => !instead.startsWith('MAX_')),
+  { pattern: /\bdrills?\b/i, instead: 'restore test' },
+  { pattern: /\bopens nothing\b/i, instead: 'has no effect' },
+  { pattern: /\b(?:redirect|webhook) address\b/i, instead: 'URL' },
+  { pattern: /\bis answered [2-5]\d\d\b/i, instead: 'returns ...' },
+  { pattern: /\bside by side\b/i, instead: 'in parallel' },
+]
+
+test('the guides use the usual words', () => {
+  const paths = [...globSync('docs/*.md', { cwd: ROOT }), 'README.md']
+  assert.ok(paths.length > 40)
+  const wrong = paths.flatMap((path) =>
+    readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .flatMap((line, index) => wrongIn(line, GUIDE_WORDS).map((why) => `${path}:${index + 1}: ${why}`)),
+  )
+  assert.deepEqual(wrong, [])
+})

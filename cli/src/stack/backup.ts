@@ -35,7 +35,7 @@ export function addBackupCommands(program: Command): void {
     .description(
       'bring a backup back into an empty data folder; s3:NAME or s3:latest is one in the bucket of MILLRACE_BACKUP_S3_*',
     )
-    .option('--verify', 'a drill: check every file, open a copy in a folder of its own, read its objects and tables, remove it')
+    .option('--verify', 'restore test: check every file, open a temporary copy, read its objects and tables, delete it')
     .option('--database <url>', 'with --verify: an empty PostgreSQL for the rows of a backup that has such')
     .option('--run-schedules', 'let schedules fire in the copy: it replaces the original stack')
     .action(async (folder: string, options: RestoreOptions, command: Command) => {

@@ -69,6 +69,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
   'projects.pause': { disableReason: 'Contract ended' },
   'projectInvitations.create': { email: 'ann@example.com', role: 'editor' },
   'projects.createToken': token,
+  'projects.setLimits': { limits: [{ name: 'storage.maxBytes', value: 50_000_000_000 }] },
   'projectUsers.add': { email: 'ann@example.com', role: 'viewer' },
   'projectUsers.update': { role: 'editor' },
   'users.update': { isStackAdmin: true },
@@ -107,6 +108,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
   'signIn.password': { email: 'ann@example.com', password: 'a long password' },
   'stream.createSource': { name: 'Web shop', type: 'http' },
   'stream.updateSource': { name: 'Web shop' },
+  'stream.updateSettings': { settings: [{ key: 'storage.level.target.import.trigger.count', value: 10_000 }] },
   'stream.createSink': {
     name: 'Orders',
     type: 'table',
@@ -165,7 +167,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
   'branches.create': { name: 'New pagination', description: 'Try page numbers' },
   'branches.update': { name: 'New pagination' },
   'events.create': { component: 'acme.loader', message: 'Loaded 3 files', type: 'info' },
-  'files.prepare': { name: 'orders.csv', sizeBytes: 1024, federationToken: 1, tags: ['orders'] },
+  'files.prepare': { name: 'orders.csv', sizeBytes: 1024, federationToken: true, tags: ['orders'] },
   'workspaces.inputMappingPreview': mapping,
   'workspaces.inputMappingLoad': mapping,
   'workspaces.load': mapping,
@@ -195,7 +197,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
   'tokens.create': token,
   'tokens.update': { description: 'Dashboard', bucketPermissions: { 'in.c-main': 'read' } },
   'triggers.create': {
-    runWithTokenId: '12',
+    runWithTokenId: 12,
     component: 'keboola.duckdb-transformation',
     configurationId: 'totals',
     tableIds: ['in.c-main.orders'],

@@ -170,7 +170,7 @@ export const VARIABLES = {
   }),
   MILLRACE_BACKUP_S3_PREFIX: variable({
     default: 'backups/',
-    sentence: 'What the names of the backups are put behind.',
+    sentence: 'Key prefix for backups in the bucket.',
     parse: (text) => `${read.word(text).replace(/\/*$/, '')}/`,
   }),
   MILLRACE_BACKUP_S3_ACCESS_KEY_ID: variable({
@@ -212,7 +212,7 @@ export const VARIABLES = {
   }),
   MILLRACE_METRICS_TOKEN: variable({
     unset: 'none: every client that reaches the stack can read them',
-    sentence: 'Who reads `/metrics` must send this as `Authorization: Bearer`.',
+    sentence: 'Readers of `/metrics` must send this as `Authorization: Bearer`.',
     secret: true,
     parse: read.token,
   }),
@@ -233,31 +233,31 @@ export const VARIABLES = {
   }),
   MILLRACE_WORKER_JOBS: variable({
     default: 10,
-    sentence: 'Most component jobs this node runs at once.',
+    sentence: 'Maximum number of parallel component jobs on this node.',
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_NODE_NAME: variable({
     unset: 'the name of the machine',
-    sentence: 'What people call this node, in `millrace nodes`.',
+    sentence: 'Display name of this node in `millrace nodes`.',
     parse: read.word,
   }),
   MILLRACE_NODE_LABELS: variable({
     default: [],
     sentence:
-      'What this node has that others lack, separated by commas: `gpu,eu`. Components (`data.node_labels`) and configurations (`runtime.labels`) that ask for labels run on nodes that have them all.',
+      'Labels of this node, separated by commas: `gpu,eu`. Components (`data.node_labels`) and configurations (`runtime.labels`) that ask for labels run on nodes that have them all.',
     parse: read.listOf(read.label),
   }),
   MILLRACE_PROJECT_JOBS: variable({
     default: 10,
-    sentence: 'Most component jobs one project runs at once, on all nodes together. The others wait.',
+    sentence: 'Maximum number of parallel component jobs of one project, on all nodes together. Others wait.',
     live: true,
     parse: read.wholeNumber(1, 10_000),
   }),
   MILLRACE_JOB_ATTEMPTS: variable({
     default: 2,
     sentence:
-      'Most times a job of a repeatable component (`data.repeatable`) is started when its workers are lost before anything was published. 1: never again; it ends as an error.',
+      'Maximum number of times that a job of a repeatable component (`data.repeatable`) is started when its workers are lost before anything was published. 1: never again; it ends as an error.',
     live: true,
     parse: read.wholeNumber(1, 100),
   }),
@@ -268,13 +268,13 @@ export const VARIABLES = {
   }),
   MILLRACE_ACTIONS: variable({
     default: 20,
-    sentence: 'Most sync actions this node runs at once. One more waits 5 seconds for its turn and is then answered 503.',
+    sentence: 'Maximum number of parallel sync actions on this node. Others wait 5 seconds and then return 503.',
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_PROJECT_ACTIONS: variable({
     default: 5,
-    sentence: 'Most sync actions of one project this node runs at once. One more waits 5 seconds and is then answered 429.',
+    sentence: 'Maximum number of parallel sync actions of one project on this node. Others wait 5 seconds and then return 429.',
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
@@ -286,24 +286,24 @@ export const VARIABLES = {
   }),
   MILLRACE_RUN_RESULTS: variable({
     default: 10_000,
-    sentence: 'Most files one run of a component may leave as results, slices and manifests included.',
+    sentence: 'Maximum number of result files of one component run, slices and manifests included.',
     live: true,
     parse: read.wholeNumber(1, 1_000_000),
   }),
   MILLRACE_CHECKPOINT_HOURS: variable({
     default: 24,
     sentence:
-      'How long what a failed run has received is kept, for components that continue where it ended (`resume` of the HTTP extractor).',
+      'How long the data received by a failed run is kept, for components that can resume (`resume` of the HTTP extractor).',
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_CHECKPOINT_BYTES: variable({
     default: 10e9,
-    sentence: 'Most disk of a node that may be filled with what failed runs have received. Beyond it the oldest goes first.',
+    sentence: 'Maximum disk space of a node for data received by failed runs. The oldest data is deleted first.',
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
   MILLRACE_TABLE_WORKERS: variable({
     unset: 'the number of cores',
-    sentence: 'Most loads, exports and other long work on tables at once; each has a process of its own.',
+    sentence: 'Maximum number of parallel loads, exports and other long table operations; each runs in a separate process.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_TABLE_WARM_WORKERS: variable({
@@ -314,7 +314,8 @@ export const VARIABLES = {
   }),
   MILLRACE_TABLE_WORKER_MEMORY_MB: variable({
     default: 1536,
-    sentence: 'Most resident memory of such a process. Ten columns take a third of the default, 4,000 need all of it.',
+    sentence:
+      'Maximum resident memory of such a process. A table of ten columns uses a third of the default, one of 4,000 columns all of it.',
     parse: read.wholeNumber(256, 2 ** 20),
   }),
   MILLRACE_TABLE_MAX_ROW_BYTES: variable({
@@ -324,17 +325,17 @@ export const VARIABLES = {
   }),
   MILLRACE_TABLE_MAX_INFLATED_BYTES: variable({
     default: 2 ** 40,
-    sentence: 'Most bytes a packed file may unpack to.',
+    sentence: 'Maximum uncompressed size of a compressed file.',
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
   MILLRACE_TABLE_MAX_INFLATE_RATIO: variable({
     default: 500,
-    sentence: 'A packed file that unpacks to more than so many times its size, and to more than 256 MiB, is refused.',
+    sentence: 'A compressed file is refused if it expands to more than this multiple of its size and to more than 256 MiB.',
     parse: read.wholeNumber(2, 1_000_000),
   }),
   MILLRACE_TABLE_RETENTION_DAYS: variable({
     default: 7,
-    sentence: 'How far back in time a table can be made from an earlier state of another.',
+    sentence: 'How many days earlier states of tables are kept, for time travel and restore.',
     live: true,
     parse: read.wholeNumber(0, 3650),
   }),
@@ -347,13 +348,13 @@ export const VARIABLES = {
   MILLRACE_SQL_SESSIONS: variable({
     default: 4,
     sentence:
-      'Most SQL sessions at once on this node; each has a process of its own. One more waits 10 seconds and is then answered 503.',
+      'Maximum number of parallel SQL sessions on this node; each runs in a separate process. Others wait 10 seconds and then return 503.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_SQL_TOKEN_SESSIONS: variable({
     unset: 'half of MILLRACE_SQL_SESSIONS',
     sentence:
-      'SQL sessions of this node that one token has at once, for queries, workspaces and the PostgreSQL port. One more waits 10 seconds and is then answered 503.',
+      'SQL sessions of this node that one token has at once, for queries, workspaces and the PostgreSQL port. Others wait 10 seconds and then return 503.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_SQL_PROJECT_SESSIONS: variable({
@@ -363,12 +364,12 @@ export const VARIABLES = {
   }),
   MILLRACE_SQL_MEMORY_MB: variable({
     default: 1536,
-    sentence: 'Most resident memory of a SQL session.',
+    sentence: 'Maximum resident memory of a SQL session.',
     parse: read.wholeNumber(384, 2 ** 20),
   }),
   MILLRACE_SQL_DISK_MB: variable({
     default: 8192,
-    sentence: 'Most temporary disk of a SQL session, for sorts and joins that do not fit into its memory.',
+    sentence: 'Maximum temporary disk space of a SQL session, for sorts and joins that exceed its memory.',
     parse: read.wholeNumber(1, 2 ** 30),
   }),
   MILLRACE_SQL_THREADS: variable({
@@ -378,12 +379,12 @@ export const VARIABLES = {
   }),
   MILLRACE_SQL_TIMEOUT_SECONDS: variable({
     default: 300,
-    sentence: 'Longest time of one SQL statement, the reading of its rows included.',
+    sentence: 'Timeout of a SQL statement, including reading its rows.',
     parse: read.wholeNumber(1, 86_400),
   }),
   MILLRACE_WORKSPACE_MB: variable({
     default: 10_240,
-    sentence: 'Most disk of one SQL workspace.',
+    sentence: 'Maximum disk space of one SQL workspace.',
     parse: read.wholeNumber(1, 2 ** 30),
   }),
   MILLRACE_WORKSPACE_DAYS: variable({
@@ -403,7 +404,7 @@ export const VARIABLES = {
   }),
   MILLRACE_WORKSPACES_PER_TOKEN: variable({
     default: 20,
-    sentence: 'Most SQL workspaces that a token without `canManageBuckets` has created at once.',
+    sentence: 'Maximum number of SQL workspaces of a token without `canManageBuckets`.',
     parse: read.wholeNumber(1, 1_000_000),
   }),
   PATH: variable({
@@ -420,7 +421,7 @@ export const VARIABLES = {
   }),
   MILLRACE_APPS: variable({
     default: 20,
-    sentence: 'Most data apps that run at once on this node (docs/apps.md).',
+    sentence: 'Maximum number of running data apps on this node (docs/apps.md).',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_APP_START_SECONDS: variable({
@@ -519,7 +520,7 @@ export const VARIABLES = {
   MILLRACE_OIDC_ISSUER: variable({
     unset: 'none',
     sentence:
-      'Address of an OpenID Connect provider that people sign in with; it requires the client id and its secret. The redirect URL is `/sign-in/oidc/callback` of the stack.',
+      'URL of an OpenID Connect provider (SSO); requires the client id and secret. The redirect URL is `/sign-in/oidc/callback` of the stack.',
     parse: read.httpUrl,
   }),
   MILLRACE_OIDC_CLIENT_ID: variable({
@@ -594,7 +595,7 @@ export const VARIABLES = {
   MILLRACE_RATE_PER_TOKEN: variable({
     default: 200,
     sentence:
-      'Most requests a second of one token, ten seconds of them at once. More are answered 429 with `Retry-After`. 0 turns it off.',
+      'Rate limit per token: requests per second, with a burst of ten seconds. Above it requests return 429 with `Retry-After`. 0 disables it.',
     live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
@@ -647,7 +648,7 @@ export const VARIABLES = {
   }),
   MILLRACE_MAINTENANCE: variable({
     unset: 'none',
-    sentence: 'A reason. While it is set, every request but health checks is answered 503 with it and `Retry-After`.',
+    sentence: 'Maintenance message. While it is set, every request except health checks returns 503 with it and `Retry-After`.',
     parse: (text) => text,
   }),
   MILLRACE_LOG_LEVEL: variable({

@@ -2,7 +2,7 @@ import { createGuideFolder } from '../../../engines/guide-folder/guide-folder.ts
 import { defineModule } from '../../../model/module.ts'
 import { guidesRoutes } from './guides.routes.ts'
 import { createGuides } from './guides.ts'
-import { createPassages } from './passages.ts'
+import { createPassages, indexedParts } from './passages.ts'
 
 export type GuidesModule = ReturnType<typeof createGuidesModule>
 
@@ -14,5 +14,9 @@ export function createGuidesModule({ version }: { readonly version: string }) {
     routes: [guidesRoutes({ guides: createGuides(folder), find, readImage: folder.readImage, version })],
     /** Passages that answer a question. */
     findPassages: find,
+    /** For the documentation site. */
+    list: folder.list,
+    read: folder.read,
+    indexedParts: () => indexedParts(folder),
   })
 }

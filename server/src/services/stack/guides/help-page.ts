@@ -3,6 +3,7 @@
 import { escapeHtml } from '../../../http/html-page.ts'
 import type { RenderedGuide } from './markdown-page.ts'
 import type { Passage } from './passages.ts'
+import { shortened } from './search-options.ts'
 
 /** A button at every block of code that copies it. The page is whole without it. */
 export const COPY_SCRIPT = `
@@ -43,7 +44,6 @@ export function contentsOf(contents: RenderedGuide['contents']): string {
 }
 
 const MAX_PAGES = 15
-const SHOWN_CHARACTERS = 260
 
 /** One entry for each page, with the passage of it that matches best. */
 export function resultsOf(question: string, found: readonly Passage[]): string {
@@ -57,13 +57,4 @@ export function resultsOf(question: string, found: readonly Passage[]): string {
   return items.length > 0
     ? `${title}${items.join('\n')}\n`
     : `${title}<p>No matching pages for <b>${escapeHtml(question)}</b>. <a href="/help/glossary">The glossary</a> maps words of other tools.</p>\n`
-}
-
-const shortened = (passage: string): string => {
-  const plain = passage
-    .replace(/```\w*|[`*|]|\]\([^)]*\)|\[/g, ' ')
-    .replace(/-{3,}/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim()
-  return plain.length > SHOWN_CHARACTERS ? `${plain.slice(0, SHOWN_CHARACTERS)} ...` : plain
 }

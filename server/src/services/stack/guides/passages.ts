@@ -2,6 +2,7 @@
 
 import MiniSearch from 'minisearch'
 import { addressOf, slugOf } from './markdown-page.ts'
+import { type Part, SEARCH_OPTIONS } from './search-options.ts'
 
 export interface PassagesDeps {
   readonly list: () => Promise<readonly string[]>
@@ -17,13 +18,6 @@ export interface Passage {
   readonly passage: string
 }
 
-interface Part extends Passage {
-  readonly id: number
-  /** What other tools call it, by the glossary; with the first part of a page. */
-  readonly keywords: string
-  readonly weight: number
-}
-
 /** Decision records and the specification say why and how, not what a user does. */
 const isGuide = (path: string): boolean => !/^docs\/(?:adr|specification)\//.test(path)
 /** Long lists, in which every word stands somewhere. */
@@ -32,41 +26,13 @@ const isList = (path: string): boolean =>
 const MAX_PASSAGE = 1_200
 const MAX_TERMS = 16
 const MAX_QUESTION = 500
-/** Words that every question has and that find nothing. */
-const STOP = new Set(
-  'a an and are can do does for from how i in is it my of on or that the this to what when where which why with'.split(' '),
-)
-
 export function createPassages({ list, read }: PassagesDeps) {
   let index: Promise<MiniSearch<Part>> | undefined
 
   /** Built by the first question: most starts have none. */
   async function build(): Promise<MiniSearch<Part>> {
-    const search = new MiniSearch<Part>({
-      fields: ['page', 'heading', 'keywords', 'passage'],
-      storeFields: ['page', 'heading', 'address', 'passage', 'weight'],
-      tokenize: termsOf,
-      processTerm: (term) => (STOP.has(term.toLowerCase()) ? null : term.toLowerCase()),
-      searchOptions: {
-        boost: { keywords: 12, heading: 3, page: 2 },
-        boostDocument: (_id, _term, stored) => Number(stored?.weight ?? 1),
-        prefix: (term) => term.length > 3,
-        fuzzy: (term) => (term.length > 5 ? 0.15 : false),
-      },
-    })
-    let id = 0
-    const paths = (await list()).filter(isGuide)
-    const keywords = paths.includes(GLOSSARY) ? keywordsOf(await read(GLOSSARY)) : new Map<string, string>()
-    for (const path of paths) {
-      const words = keywords.get(path) ?? ''
-      const parts = partsOf(path, await read(path)).map((part, place) => ({
-        ...part,
-        id: id++,
-        keywords: place === 0 ? words : '',
-        weight: isList(path) ? LIST_WEIGHT : 1,
-      }))
-      await search.addAllAsync(parts, { chunkSize: 20 })
-    }
+    const search = new MiniSearch<Part>(SEARCH_OPTIONS)
+    for await (const parts of indexedParts({ list, read })) await search.addAllAsync(parts, { chunkSize: 20 })
     return search
   }
 
@@ -84,6 +50,22 @@ export function createPassages({ list, read }: PassagesDeps) {
   return { find }
 }
 
+/** The parts of every guide, page by page. */
+export async function* indexedParts({ list, read }: PassagesDeps): AsyncIterable<Part[]> {
+  let id = 0
+  const paths = (await list()).filter(isGuide)
+  const keywords = paths.includes(GLOSSARY) ? keywordsOf(await read(GLOSSARY)) : new Map<string, string>()
+  for (const path of paths) {
+    const words = keywords.get(path) ?? ''
+    yield partsOf(path, await read(path)).map((part, place) => ({
+      ...part,
+      id: id++,
+      keywords: place === 0 ? words : '',
+      weight: isList(path) ? LIST_WEIGHT : 1,
+    }))
+  }
+}
+
 const GLOSSARY = 'docs/glossary.md'
 const LIST_WEIGHT = 0.4
 
@@ -96,9 +78,6 @@ function keywordsOf(glossary: string): ReadonlyMap<string, string> {
   const byPath = Map.groupBy(rows, ({ path }) => path)
   return new Map([...byPath].map(([path, found]) => [path, found.map(({ words }) => words).join(', ')]))
 }
-
-/** Words, and names with dots as a whole: the code of an error finds its line. */
-const termsOf = (text: string): string[] => [...text.split(/[\n\r\p{Z}\p{P}]+/u), ...(text.match(/\w+(?:\.\w+)+/g) ?? [])]
 
 /** A document by its headings; long sections by their paragraphs. */
 function partsOf(path: string, text: string): Passage[] {

@@ -46,6 +46,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   rows: 'Configuration rows with their versions.',
   sample: 'Sample shop API for tutorials: login, pagination, nested records. It holds no data of the stack.',
   sandboxes: 'Older URLs of `dataScience`.',
+  savedQueries: 'Saved SQL queries of the project.',
   scheduler: 'Schedules: run configurations by cron expression, and preview their next runs.',
   search: 'Full-text search over tables, columns, configurations, files, jobs, schedules and users.',
   signIn: 'Sign in to the console by password, one-time link or OpenID Connect provider.',

@@ -17,6 +17,7 @@ import { UserError } from './src/user-error.ts'
 type Tree = Record<string, string | Buffer | object>
 
 const MAIN = fileURLToPath(new URL('./src/main.ts', import.meta.url))
+const SHARED = ['../connector-kit/src', '../http-extractor/src'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
 /** Where compiled code is kept; the platform gives its programs such a folder too. */
 const { NODE_COMPILE_CACHE: COMPILED } = childEnvironment()
 
@@ -46,12 +47,12 @@ async function run(
   return { status, stderr: stderr.trim(), out: readTree(join(data, 'out')) }
 }
 
-/** As the platform does, limited to its folder. */
+/** As the platform does, limited to its folder and what components share. */
 function asProgram(processor: string, data: string): Ended {
   const writable = [data, ...(COMPILED === undefined ? [] : [COMPILED])]
   const flags = [
     '--permission',
-    ...[dirname(MAIN), ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
+    ...[dirname(MAIN), ...SHARED, ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
     ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
   ]
   return spawnSync(process.execPath, [...flags, MAIN, processor], {

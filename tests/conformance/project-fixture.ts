@@ -583,6 +583,7 @@ export const CHANGE: readonly Step[] = [
     { route: `POST /${address}/sandboxes/{id}/activate` },
     { route: `DELETE /${address}/sandboxes/{id}` },
     { route: `POST /${address}/apps/{id}/links` },
+    { route: `POST /${address}/apps/{id}/preview-link` },
     { route: `DELETE /${address}/apps/{id}/git-repo/credentials/{credentialId}` },
     { route: `PATCH /${address}/apps/{id}`, ...json(() => ({ desiredState: 'stopped' })) },
     { route: `DELETE /${address}/apps/{id}` },

@@ -25,15 +25,20 @@ interface Route {
 
 /** Routes that only read, although their method could change something. A new one is a decision: add it here and say `onlyReads` there. */
 const ONLY_READ: readonly string[] = [
+  'ai.question',
+  'ai.suggestComponent',
   'configurations.validate',
   'configurations.validateSaved',
   'dataScience.createAppLink',
+  'dataScience.createAppPreviewLink',
   'files.sniffBody',
   'flows.validate',
+  'mcp.request',
   'naming.checkColumnNames',
   'naming.columnNames',
   'naming.displayName',
   'sandboxes.createAppLink',
+  'sandboxes.createAppPreviewLink',
   'scheduler.preview',
   'sql.query',
   'templates.validate',

@@ -45,7 +45,6 @@ test('apps and their repositories on a stack that is killed in the middle of pus
 
 const SCRIPT = `
 import { createServer } from 'node:http'
-import { chance } from '../support/chance.ts'
 createServer((request, response) => response.end('alive')).listen(process.env.PORT, '127.0.0.1')
 `
 

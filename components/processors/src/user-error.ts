@@ -1,2 +1,3 @@
-/** Something the person who wrote the configuration can change. Ends the program with exit code 1 and this text. */
-export class UserError extends Error {}
+// One class for all components: what is shared by them throws it, too.
+
+export { UserError } from '../../http-extractor/src/errors.ts'

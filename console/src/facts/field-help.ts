@@ -31,8 +31,9 @@ const EXTRACTOR: ReadonlyMap<string, About> = new Map(
 )
 
 const AROUND: ReadonlyMap<string, About> = new Map([
-  ...about('mapping', ['tables-in', ['input']], ['tables-out', ['output']], ['tables-in-and-out', ['storage']]),
-  ...about('components', ['processors', ['processors']], ['values-that-configurations-share', ['variables_id']]),
+  ...about('mapping', ['input-tables', ['input']], ['output-tables', ['output']], ['input-and-output-mapping', ['storage']]),
+  ...about('components', ['processors', ['processors']]),
+  ...about('secrets', ['vault-values-shared-by-configurations', ['variables_id']]),
 ])
 
 /** What a component is about as a whole. */
@@ -42,15 +43,15 @@ const COMPONENTS: ReadonlyMap<string, About> = new Map(
       ['keboola.ex-generic-v2', 'extractor', 'a-first-job'],
       ['keboola.flow', 'flows', 'phases-and-tasks'],
       ['keboola.orchestrator', 'flows', 'phases-and-tasks'],
-      ['keboola.scheduler', 'schedules', 'when-does-it-run'],
-      ['keboola.variables', 'components', 'values-that-configurations-share'],
-      ['keboola.snowflake-transformation', 'sql', 'transformations-without-running-them'],
-      ['keboola.duckdb-transformation', 'sql', 'transformations-without-running-them'],
+      ['keboola.scheduler', 'schedules', 'create-a-schedule'],
+      ['keboola.variables', 'secrets', 'vault-values-shared-by-configurations'],
+      ['keboola.snowflake-transformation', 'sql-transformations', 'rules'],
+      ['keboola.duckdb-transformation', 'sql-transformations', 'rules'],
       ['keboola.data-apps', 'apps', 'the-configuration'],
     ] as const
   ).map(([id, page, section]) => [id, { page, section }]),
 )
-const ANY_COMPONENT: About = { page: 'components', section: 'what-a-component-sees' }
+const ANY_COMPONENT: About = { page: 'components', section: 'the-data-folder' }
 
 /** The innermost part of the path that a guide describes. */
 export function helpFor(componentId: string, path: Path): About {
@@ -63,25 +64,25 @@ export function helpFor(componentId: string, path: Path): About {
 
 /** By the first word of the breadcrumb. */
 const SCREENS: Readonly<Record<string, About>> = {
-  Storage: { page: 'getting-data-out', section: 'getting-data-out' },
-  Upload: { page: 'files', section: 'the-short-way' },
-  Files: { page: 'files', section: 'find-and-remove' },
+  Storage: { page: 'tables', section: 'tables' },
+  Upload: { page: 'files', section: 'in-one-request' },
+  Files: { page: 'files', section: 'search-and-delete' },
   SQL: { page: 'sql', section: 'sql' },
   Components: ANY_COMPONENT,
-  Templates: { page: 'templates', section: 'use-one' },
+  Templates: { page: 'templates', section: 'use-a-template' },
   Flows: { page: 'flows', section: 'phases-and-tasks' },
   Streams: { page: 'streams', section: 'from-a-webhook-to-a-table' },
-  Workspaces: { page: 'sql', section: 'the-postgresql-port' },
+  Workspaces: { page: 'workspaces', section: 'workspaces' },
   'Data apps': { page: 'apps', section: 'the-configuration' },
-  Schedules: { page: 'schedules', section: 'when-does-it-run' },
+  Schedules: { page: 'schedules', section: 'create-a-schedule' },
   Notifications: { page: 'notifications', section: 'events' },
-  Branches: { page: 'components', section: 'development-branches' },
+  Branches: { page: 'branches', section: 'development-branches-and-merge-requests' },
   People: { page: 'people', section: 'roles' },
-  Tokens: { page: 'people', section: 'calling-the-api-with-a-session' },
-  Vault: { page: 'components', section: 'values-that-configurations-share' },
+  Tokens: { page: 'tokens', section: 'tokens' },
+  Vault: { page: 'secrets', section: 'vault-values-shared-by-configurations' },
   Projects: { page: 'people', section: 'projects' },
-  Account: { page: 'people', section: 'passwords-codes-and-sessions' },
-  Operations: { page: 'operations', section: 'configuration' },
+  Account: { page: 'people', section: 'passwords-second-factor-sessions' },
+  Operations: { page: 'operations', section: 'operate-a-stack' },
 }
 
 export const screenHelp = (noun: string): About => SCREENS[noun] ?? { page: 'walkthrough', section: '' }

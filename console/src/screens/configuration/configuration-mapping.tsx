@@ -97,7 +97,7 @@ export function MappingForm({
   }
   return (
     <form className="form" onSubmit={(event) => event.preventDefault()}>
-      <HelpAbout page="mapping" section="tables-in">
+      <HelpAbout page="mapping" section="input-tables">
         <fieldset>
           <legend>Tables in</legend>
           <p className="fine mute legend-note">Each becomes a file that the component reads.</p>
@@ -111,7 +111,7 @@ export function MappingForm({
           )}
         </fieldset>
       </HelpAbout>
-      <HelpAbout page="mapping" section="tables-out">
+      <HelpAbout page="mapping" section="output-tables">
         <fieldset>
           <legend>Tables out</legend>
           <p className="fine mute legend-note">Each file that the component writes becomes a table.</p>

@@ -17,7 +17,7 @@ export function conformanceDocument(before: string, reports: readonly ProofRepor
   const total = (column: number) => runs.reduce((sum, line) => sum + Number(cellsOf(line)[column]), 0)
   return `# Conformance
 
-What Millrace is compared with, and the results of the last complete run. Repeat it on your machine:
+What Millrace is compared with, and the results of the last recorded run; areas that did not run are not listed. Repeat it on your machine:
 
     npm run prove -- --minutes 60
 

@@ -9,10 +9,10 @@ import { deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { childEnvironment } from '../../tests/support/child-environment.ts'
 import { zip } from '../../tests/support/zip.ts'
+import { UserError } from '../http-extractor/src/errors.ts'
 import { formatter, readRecords } from './src/csv.ts'
 import { openFolder } from './src/folder.ts'
 import { PROCESSORS } from './src/registry.ts'
-import { UserError } from './src/user-error.ts'
 
 type Tree = Record<string, string | Buffer | object>
 

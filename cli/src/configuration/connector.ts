@@ -10,8 +10,6 @@ import { table, UserError } from '../output.ts'
 import { type Chosen, placeOf, readJsonFile, withBranch } from './config-requests.ts'
 
 const COMPONENT = 'platform.ex-manifest'
-/** Connectors under these licences can be used without a question. */
-const OPEN_LICENCES = ['Apache-2.0', 'MIT']
 
 interface Entry {
   readonly name: string
@@ -20,6 +18,8 @@ interface Entry {
   readonly version: string
   readonly categories: readonly string[]
   readonly licence: string
+  /** The licence is to be accepted before the manifest is used. */
+  readonly isRestricted: boolean
   readonly source: string
   /** The URL of the index that lists it; empty for others. */
   readonly catalogue: string
@@ -110,7 +110,7 @@ export function addConnectorCommands(program: Command): void {
       const unknown = options.stream.filter((each) => found.streams.length > 0 && !found.streams.includes(each))
       if (unknown.length > 0)
         throw new UserError(`${found.title} has no stream "${unknown[0]}". It has: ${found.streams.join(', ')}.`)
-      if (!OPEN_LICENCES.includes(found.licence) && found.source !== 'file' && !options.acceptLicence)
+      if (found.isRestricted && !options.acceptLicence)
         throw new UserError(`${found.licenceNotice} Add --accept-licence to use it.`)
       const config = { ...defaultsOf(found.form), ...(options.config === undefined ? {} : await settingsOf(options.config)) }
       const made = await create(client, found, config, options)
@@ -193,7 +193,17 @@ async function connectorOf(client: Client, branch: string, name: string, catalog
   const manifest = readFileSync(name, 'utf8')
   const spec = await act<{ form: Form; documentationUrl?: string }>(client, branch, 'spec', { manifest })
   const title = basename(name).replace(/\.(ya?ml|json)$/, '')
-  const entry = { name: title, title, description: '', version: '', categories: [], licence: '', source: 'file', catalogue: '' }
+  const entry = {
+    name: title,
+    title,
+    description: '',
+    version: '',
+    categories: [],
+    licence: '',
+    isRestricted: false,
+    source: 'file',
+    catalogue: '',
+  }
   const { form, documentationUrl = '' } = spec
   return { ...entry, form, documentationUrl, manifest, licenceNotice: '', streams: [], pythonClasses: [] }
 }

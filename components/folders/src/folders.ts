@@ -3,7 +3,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { UserError } from './user-error.ts'
+import { UserError } from '../../http-extractor/src/errors.ts'
 
 /** As the platform passes them: paths by name. */
 export function folderNamed(name: unknown, variable: string): string {

@@ -3,8 +3,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { UserError } from '../../http-extractor/src/errors.ts'
 import { readFolder } from './read.ts'
-import { UserError } from './user-error.ts'
 import { writeFolder } from './write.ts'
 
 const PROGRAMS = { 'millrace.ex-folder': readFolder, 'millrace.wr-folder': writeFolder } as const

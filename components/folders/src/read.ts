@@ -6,8 +6,9 @@ import { basename, join } from 'node:path'
 import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { globOf } from '../../connector-kit/src/glob.ts'
+import { UserError } from '../../http-extractor/src/errors.ts'
 import { folderNamed, openWithin, plainPath } from './folders.ts'
-import { UserError } from './user-error.ts'
 
 interface ReadParameters {
   readonly folder?: unknown
@@ -25,13 +26,12 @@ interface ReadParameters {
 
 const MAX_FILES = 10_000
 const DEEPEST = 10
-const MAX_STARS = 8
 const HEADER_BYTES = 2 ** 20
 
 export async function readFolder(dataDir: string, given: unknown): Promise<void> {
   const parameters = given as ReadParameters // each member is checked where it is read
   const root = folderNamed(parameters.folder, 'MILLRACE_READ_FOLDERS')
-  const matches = matcherOf(parameters.pattern ?? '*.csv')
+  const { matches } = globOf(plainPath(parameters.pattern ?? '*.csv', 'pattern'), '"pattern"')
   const known = parameters.newOnly === true ? await remembered(dataDir) : {}
   const taken: Record<string, string> = {}
   const paths = (await listFiles(root)).filter(matches)
@@ -80,23 +80,6 @@ async function listFiles(root: string, below = '', depth = 0): Promise<string[]>
     if (found.length > MAX_FILES) throw new UserError(`The folder has more than ${MAX_FILES} files.`)
   }
   return found
-}
-
-function matcherOf(pattern: unknown): (path: string) => boolean {
-  const plain = plainPath(pattern, 'pattern')
-  if (plain === '')
-    throw new UserError('"pattern" is empty. "*.csv" takes all CSV files, "**/*.csv" also those of folders below.')
-  if ((plain.match(/\*/g) ?? []).length > MAX_STARS) throw new UserError(`"pattern" has more than ${MAX_STARS} stars.`)
-  const parts = plain.split('/').map((part) =>
-    part === '**'
-      ? '(?:[^/]+/)*'
-      : `${part
-          .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-          .replaceAll('*', '[^/]*')
-          .replaceAll('?', '[^/]')}/`,
-  )
-  const expression = new RegExp(`^${parts.join('')}$`)
-  return (path) => expression.test(`${path}/`)
 }
 
 /** One CSV file of all: with the header of the first, which the others must have as well. */

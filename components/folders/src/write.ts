@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { UserError } from '../../http-extractor/src/errors.ts'
 import { folderNamed, makeWithin, plainPath } from './folders.ts'
-import { UserError } from './user-error.ts'
 
 interface WriteParameters {
   readonly folder?: unknown

@@ -6,8 +6,8 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { finished } from 'node:stream/promises'
+import { UserError } from '../../http-extractor/src/errors.ts'
 import type { Dialect } from './folder.ts'
-import { UserError } from './user-error.ts'
 
 export type CsvRecord = readonly string[]
 

@@ -2,7 +2,7 @@
 
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { UserError } from './user-error.ts'
+import { UserError } from '../../http-extractor/src/errors.ts'
 
 export interface Folder {
   readonly root: string

@@ -1,6 +1,6 @@
 // Parameters of a processor: every known name with its reader, anything else refused by name.
 
-import { UserError } from './user-error.ts'
+import { UserError } from '../../http-extractor/src/errors.ts'
 
 export type Reader<T> = (value: unknown, name: string) => T
 

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { isRecord, parsed, valueIn } from '../document/json-text.ts'
 import type { Schema } from '../document/schema.ts'
-import { api } from '../session.ts'
+import { runAction } from './run-action.ts'
 import type { Schemas } from './use-configuration.ts'
 
 export const MANIFEST_COMPONENT = 'platform.ex-manifest'
@@ -16,6 +16,8 @@ export interface CatalogueEntry {
   readonly version: string
   readonly categories: readonly string[]
   readonly licence: string
+  /** The licence is to be accepted before the manifest is used. */
+  readonly isRestricted: boolean
   readonly documentationUrl: string
   readonly source: string
   readonly catalogue: string
@@ -41,10 +43,6 @@ export interface ConnectorStream {
   /** Why it cannot be read. */
   readonly problem?: string
 }
-
-/** An action of a component over a configuration that need not be saved. */
-export const runAction = <T>(componentId: string, action: string, configData: string): Promise<T> =>
-  api.call('syncActions.run', { body: { componentId, action, configData } }) as Promise<T> // the component's own answer
 
 export const ofConnector = <T>(action: string, parameters: object): Promise<T> =>
   runAction<T>(MANIFEST_COMPONENT, action, JSON.stringify({ parameters }))

@@ -23,6 +23,8 @@ export interface CatalogueEntry {
   readonly version: string
   readonly categories: readonly string[]
   readonly licence: string
+  /** The licence is to be accepted before the manifest is used. */
+  readonly isRestricted: boolean
   readonly documentationUrl: string
   readonly icon: string
   /** `millrace`, or the URL of the manifest. */
@@ -69,6 +71,7 @@ function entryOf(name: string, manifest: Dict, source: string): CatalogueEntry {
     version: text(metadata.version),
     categories: texts(metadata.categories),
     licence: text(metadata.licence),
+    isRestricted: isRestricted(text(metadata.licence)),
     documentationUrl: text(metadata.documentationUrl),
     icon: text(metadata.icon),
     source,
@@ -117,6 +120,7 @@ function publicEntry(source: Dict, index: string): CatalogueEntry | undefined {
     version,
     categories: [text(source.sourceType)].filter((each) => each !== ''),
     licence: text(source.license),
+    isRestricted: isRestricted(text(source.license)),
     documentationUrl: text(source.documentationUrl),
     icon: text(source.iconUrl),
     source: new URL(`/files/metadata/${repository}/${version}/manifest.yaml`, index).href,
@@ -178,10 +182,13 @@ function* classNamesIn(value: unknown): Iterable<string> {
   for (const each of Object.values(value)) yield* classNamesIn(each)
 }
 
+const OPEN_LICENCES = ['Apache-2.0', 'MIT']
+
+const isRestricted = (licence: string): boolean => !OPEN_LICENCES.includes(licence)
+
 /** What a licence means for users of a stack. */
 function noticeOf(licence: string): string {
-  if (/^(MIT|Apache-2\.0)$/i.test(licence))
-    return `The manifest is under ${licence}: it can be used, changed and offered to others.`
+  if (!isRestricted(licence)) return `The manifest is under ${licence}: it can be used, changed and offered to others.`
   if (/^(ELv2|Elastic-2\.0)$/i.test(licence))
     return 'The manifest is under the Elastic License 2.0 (https://www.elastic.co/licensing/elastic-license): you may run and change it for yourself, and may not offer it to others as a hosted or managed service.'
   return licence === ''

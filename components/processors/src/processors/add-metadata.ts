@@ -1,6 +1,6 @@
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import { type Folder, listItems, passOn, passOnAll, writeManifest } from '../folder.ts'
 import { asRecord, list, type Reader, readParameters, text } from '../parameters.ts'
-import { UserError } from '../user-error.ts'
 
 const entry: Reader<{ key: string; value: string }> = (value, name) => {
   const { key, value: content } = asRecord(value, name)

@@ -1,8 +1,8 @@
 // What the two processors that append a column share: one more value in every record.
 
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import { bytesOf } from '../csv.ts'
 import type { Folder } from '../folder.ts'
-import { UserError } from '../user-error.ts'
 import { changeColumns } from './change-columns.ts'
 
 /** `startTable` gives a function that is called for every record, with the name of the file the record is in. */

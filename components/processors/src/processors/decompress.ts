@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createInflate } from 'node:zlib'
 import { unzip } from '../../../connector-kit/src/zip.ts'
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import { type Folder, type Item, listItems, outputPath, passOnAll, slicesOf } from '../folder.ts'
 import { choice, flag, integer, optional, readParameters } from '../parameters.ts'
-import { UserError } from '../user-error.ts'
 import { snappyFrames } from './snappy.ts'
 
 const SUFFIXES: Readonly<Record<string, Compression>> = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import { type Folder, type Item, type Kind, listFiles, listItems, moveTo, outputPath, passOn } from '../folder.ts'
 import { choice, integer, readParameters } from '../parameters.ts'
-import { UserError } from '../user-error.ts'
 
 type Strategy = 'concat' | 'hash-sha256'
 

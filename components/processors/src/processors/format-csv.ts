@@ -1,7 +1,7 @@
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import { mapRecords } from '../csv.ts'
 import { dialectOf, type Folder, listItems, outputPath, passOnAll, writeManifest } from '../folder.ts'
 import { readParameters, text } from '../parameters.ts'
-import { UserError } from '../user-error.ts'
 
 /** Rewrites tables from the dialect in their manifest to another one. */
 export async function formatCsv(folder: Folder): Promise<void> {

@@ -1,6 +1,6 @@
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { Folder } from '../folder.ts'
 import { choice, readParameters, text } from '../parameters.ts'
-import { UserError } from '../user-error.ts'
 import { rewriteFiles } from './rewrite-files.ts'
 
 type OnError = 'fail' | 'transliterate' | 'ignore'

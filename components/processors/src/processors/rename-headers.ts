@@ -1,3 +1,4 @@
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import { bytesOf, mapRecords, textOf } from '../csv.ts'
 import {
   dialectOf,
@@ -11,7 +12,6 @@ import {
   writeManifest,
 } from '../folder.ts'
 import { asRecord, text } from '../parameters.ts'
-import { UserError } from '../user-error.ts'
 
 type Names = ReadonlyMap<string, string>
 

@@ -1,6 +1,6 @@
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { Folder } from '../folder.ts'
 import { list, readParameters, text } from '../parameters.ts'
-import { UserError } from '../user-error.ts'
 import { changeColumns } from './change-columns.ts'
 
 /** Keeps the named columns, in the given order, of headerless tables. */

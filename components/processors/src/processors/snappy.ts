@@ -1,6 +1,6 @@
 // Snappy: the framing format (chunks of at most 64 KiB) and the block format inside it.
 
-import { UserError } from '../user-error.ts'
+import { UserError } from '../../../http-extractor/src/errors.ts'
 
 const COMPRESSED = 0
 const PLAIN = 1

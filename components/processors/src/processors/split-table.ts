@@ -3,6 +3,7 @@ import { mkdir, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { UserError } from '../../../http-extractor/src/errors.ts'
 import { type CsvRecord, formatter, readRecords, textOf } from '../csv.ts'
 import {
   dialectOf,
@@ -16,7 +17,6 @@ import {
   writeManifest,
 } from '../folder.ts'
 import { choice, flag, integer, type Reader, readParameters } from '../parameters.ts'
-import { UserError } from '../user-error.ts'
 
 const UNITS: Readonly<Record<string, number>> = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, K: 1e3, M: 1e6, G: 1e9, '': 1 }
 

@@ -16,7 +16,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import type { OpenDocument } from '../../views/configuration-documents.ts'
-import { runAction } from './builder-live.tsx'
+import { extractorAction } from './builder-live.tsx'
 import './builder.css'
 
 interface Imported {
@@ -85,7 +85,7 @@ function Import({ place, root, onClose }: ImportProps) {
   const read = useMutation({
     mutationFn: async (): Promise<Found> => {
       const [action, parameters] = actionFor(text)
-      const found = (await runAction(action, JSON.stringify({ parameters }))) as Imported
+      const found = (await extractorAction(action, JSON.stringify({ parameters }))) as Imported
       const { rows: own } = await api.call('configurations.get', { path: place })
       const rows = (found.rows ?? []).map(({ name = 'Imported', configuration }) => ({ name, configuration }))
       return {

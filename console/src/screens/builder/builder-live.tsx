@@ -5,6 +5,8 @@ import { type ReactNode, useState } from 'react'
 import { jobPath, textAt } from '../../builder/extractor-document.ts'
 import { isRecord, parsed, prettyStart, setAt } from '../../document/json-text.ts'
 import { Coloured } from '../../editor/effective-view.tsx'
+import { EXTRACTOR } from '../../facts/names.ts'
+import { runAction } from '../../facts/run-action.ts'
 import { bytes, count, plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
@@ -13,7 +15,6 @@ import { Problem } from '../../parts/problem.tsx'
 import { Scroll } from '../../parts/scroll.tsx'
 import { Status, StatusIcon } from '../../parts/status.tsx'
 import { Value } from '../../parts/value.tsx'
-import { api } from '../../session.ts'
 import { shellQuoted } from '../../shell/curl.tsx'
 import './builder.css'
 
@@ -73,8 +74,7 @@ export interface WalkRequest {
 }
 
 /** An action of the extractor over a configuration that need not be saved. */
-export const runAction = (action: string, configData: string): Promise<unknown> =>
-  api.call('syncActions.run', { body: { componentId: 'keboola.ex-generic-v2', action, configData } })
+export const extractorAction = (action: string, configData: string): Promise<unknown> => runAction(EXTRACTOR, action, configData)
 
 /** Walks, live or through a recording; with `record` the exchanges come back too. */
 export async function fetchWalk(
@@ -91,7 +91,7 @@ export async function fetchWalk(
     ...(more.record ? { record: true } : {}),
   }
   const asked = Object.entries(values).reduce((text, [name, value]) => setAt(text, ['parameters', name], value), effective)
-  const walk = (await runAction(plan ? 'walkPlan' : 'walkPages', asked)) as Walk
+  const walk = (await extractorAction(plan ? 'walkPlan' : 'walkPages', asked)) as Walk
   return { ...walk, next: walk.next ?? {}, pages }
 }
 

@@ -8,7 +8,7 @@ import { Drawer } from '../../parts/drawer.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { runAction, type Walk } from './builder-live.tsx'
+import { extractorAction, type Walk } from './builder-live.tsx'
 
 const EXAMPLES: readonly (readonly [string, unknown])[] = [
   ['A token in a header', { function: 'concat', args: ['Bearer ', { attr: '#token' }] }],
@@ -40,7 +40,7 @@ export function Playground({ effective, walk, onClose }: { effective: string; wa
       let asked = setAt(effective, ['parameters', 'expression'], expression)
       asked = setAt(asked, ['parameters', 'time'], { previousStart, currentStart: seconds })
       if (response !== undefined) asked = setAt(asked, ['parameters', 'response'], response)
-      return ((await runAction('evaluate', asked)) as { result: unknown }).result
+      return ((await extractorAction('evaluate', asked)) as { result: unknown }).result
     },
   })
   const attributes = valueIn(parsed(effective), CONFIG)

@@ -23,9 +23,6 @@ import { useRefusal } from '../../rights.ts'
 import { api } from '../../session.ts'
 import './components.css'
 
-/** Connectors under these licences can be used without a question. */
-const OPEN_LICENCES = ['Apache-2.0', 'MIT']
-
 export function Connectors({ filter }: { filter: string }) {
   const [index, setIndex] = useState<string>()
   const [chosen, setChosen] = useState<CatalogueEntry>()
@@ -114,7 +111,7 @@ function AddConnector({ entry, onClose }: { entry: CatalogueEntry; onClose: () =
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [name, setName] = useState(entry.title)
-  const [isAccepted, setAccepted] = useState(OPEN_LICENCES.includes(entry.licence))
+  const [isAccepted, setAccepted] = useState(!entry.isRestricted)
   const asked = { name: entry.name, ...(entry.catalogue !== '' && { catalogue: entry.catalogue }) }
   const query = useQuery<Connector, Error>({
     queryKey: ['connector', asked],
@@ -160,7 +157,7 @@ function AddConnector({ entry, onClose }: { entry: CatalogueEntry; onClose: () =
                 <p className="soft">Streams that use Python code of the connector are not supported.</p>
               ) : null}
               <p className="soft">{licenceNotice}</p>
-              {OPEN_LICENCES.includes(entry.licence) ? null : (
+              {!entry.isRestricted ? null : (
                 <label className="flex-row">
                   <input type="checkbox" checked={isAccepted} onChange={(event) => setAccepted(event.target.checked)} />
                   <span>I accept this licence</span>

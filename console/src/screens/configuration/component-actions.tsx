@@ -3,7 +3,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { parsed, valueIn } from '../../document/json-text.ts'
-import { type ConnectorStream, MANIFEST_COMPONENT, runAction } from '../../facts/connectors.ts'
+import { type ConnectorStream, MANIFEST_COMPONENT } from '../../facts/connectors.ts'
+import { EXTRACTOR } from '../../facts/names.ts'
+import { runAction } from '../../facts/run-action.ts'
 import type { ConfigurationPlace, LoadedConfiguration } from '../../facts/use-configuration.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -29,7 +31,7 @@ export function ComponentActions({ place, loaded, text }: Place) {
   const [isChoosing, setChoosing] = useState(false)
   const test = useMutation({ mutationFn: () => runAction(place.componentId, 'testConnection', text) })
   const isReadable = parsed(text) !== undefined
-  if (!data?.actions.includes('testConnection') || place.componentId === 'keboola.ex-generic-v2') return null
+  if (!data?.actions.includes('testConnection') || place.componentId === EXTRACTOR) return null
   return (
     <div className="stack-2 component-actions">
       <div className="flex-row wrap">

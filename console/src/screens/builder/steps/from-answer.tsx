@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { setAt } from '../../../document/json-text.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { Problem } from '../../../parts/problem.tsx'
-import { runAction } from '../builder-live.tsx'
+import { extractorAction } from '../builder-live.tsx'
 import type { StepProps } from './step.ts'
 
 export interface Suggested {
@@ -22,7 +22,7 @@ interface Guess {
 
 export const useSuggestions = (effective: string, index: number) =>
   useMutation<Suggested, Error, void>({
-    mutationFn: async () => (await runAction('suggest', setAt(effective, ['parameters', 'job'], index))) as Suggested,
+    mutationFn: async () => (await extractorAction('suggest', setAt(effective, ['parameters', 'job'], index))) as Suggested,
   })
 
 interface FromAnswerProps extends Pick<StepProps, 'effective' | 'index'> {

@@ -6,6 +6,7 @@ import pg from 'pg'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { freshPostgres } from '../../../tests/support/fresh-databases.ts'
 import { frozenProxy } from '../../../tests/support/servers/frozen-proxy.ts'
+import { connectionTo } from '../../../tests/support/servers/source-database.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
 import { until } from '../../../tests/support/until.ts'
 
@@ -34,20 +35,10 @@ async function source(t: TestContext) {
   return { url, run: (text: string) => client.query(text), rows }
 }
 
-function dbOf(url: string) {
-  const { hostname, port, username, password, pathname } = new URL(url)
-  return {
-    type: 'postgresql',
-    host: hostname,
-    port: Number(port),
-    user: username,
-    '#password': password,
-    database: pathname.slice(1),
-  }
-}
-
 const configure = (stack: ShellStack, url: string, tables: readonly string[], more: object = {}): Promise<string> =>
-  stack.configure(COMPONENT, { parameters: { db: dbOf(url), tables: tables.map((tableName) => ({ tableName })), ...more } })
+  stack.configure(COMPONENT, {
+    parameters: { db: connectionTo(url), tables: tables.map((tableName) => ({ tableName })), ...more },
+  })
 
 async function start(stack: ShellStack, config: string): Promise<Job> {
   const answer = await stack.request('POST', '/queue/jobs', { json: { component: COMPONENT, config, mode: 'run' } })
@@ -167,7 +158,7 @@ test('columns that are added, dropped or filled, and tables that are added, arri
   ])
   await execute(`alter table shape add filled int default 5; create table late (id int primary key); insert into late values (1);
     insert into shape values (5, 'e', 9, 6)`)
-  const parameters = { db: dbOf(url), tables: [{ tableName: 'shape' }, { tableName: 'late' }] }
+  const parameters = { db: connectionTo(url), tables: [{ tableName: 'shape' }, { tableName: 'late' }] }
   await stack.request('PUT', `/v2/storage/components/${COMPONENT}/configs/${config}`, { json: { configuration: { parameters } } })
   assert.match(await run(stack, config), /the column \\+"filled\\+" was added with values/)
   assert.deepEqual((await stored(stack, config, 'shape', 'id, filled')).map(String), ['1,5', '2,5', '3,5', '4,5', '5,6'])
@@ -213,7 +204,7 @@ test('a slot that is gone fails the run, or all tables are read again', async (t
   )
   const failed = await stack.wait(await start(stack, config))
   assert.match(failed.result.message, /The slot \S+ does not exist any more\. .*onLostPosition/)
-  const parameters = { db: dbOf(url), tables: [{ tableName: 'lost' }], onLostPosition: 'snapshot', walWarningMb: 0 }
+  const parameters = { db: connectionTo(url), tables: [{ tableName: 'lost' }], onLostPosition: 'snapshot', walWarningMb: 0 }
   await stack.request('PUT', `/v2/storage/components/${COMPONENT}/configs/${config}`, { json: { configuration: { parameters } } })
   assert.match(await run(stack, config), /All tables are read again/)
   await execute('insert into lost values (3)')

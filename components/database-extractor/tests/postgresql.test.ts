@@ -1,44 +1,19 @@
 // The extractor in a whole stack, reading a real PostgreSQL: every type, only what is new, and what goes wrong.
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import pg from 'pg'
+import { test } from 'node:test'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
-import { freshPostgres } from '../../../tests/support/fresh-databases.ts'
 import { frozenProxy } from '../../../tests/support/servers/frozen-proxy.ts'
+import { connectionTo, openDatabase } from '../../../tests/support/servers/source-database.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
 
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
 const COMPONENT = 'platform.ex-database'
 
-async function source(t: TestContext) {
-  const database = await freshPostgres()
-  const { url } = database.location as { url: string } // of PostgreSQL
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  t.after(async () => {
-    await client.end()
-    await database.remove()
-  })
-  return { url, run: (text: string) => client.query(text) }
-}
-
-function dbOf(url: string) {
-  const { hostname, port, username, password, pathname } = new URL(url)
-  return {
-    type: 'postgresql',
-    host: hostname,
-    port: Number(port),
-    user: decodeURIComponent(username),
-    '#password': decodeURIComponent(password),
-    database: pathname.slice(1),
-  }
-}
-
 async function configure(stack: ShellStack, url: string, rows: readonly object[]): Promise<string> {
   return stack.configure(
     COMPONENT,
-    { parameters: { db: dbOf(url) } },
+    { parameters: { db: connectionTo(url) } },
     rows.map((parameters) => ({ name: 'row', configuration: { parameters } })),
   )
 }
@@ -66,7 +41,7 @@ async function rowsOf(stack: ShellStack, table: string, order: string): Promise<
 }
 
 test('every type of PostgreSQL arrives exactly, as a typed column or as text', async (t) => {
-  const { url, run: execute } = await source(t)
+  const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()
   await execute(`create type mood as enum ('sad', 'happy'); create domain cents as numeric(10,2);
     create table kinds (id int primary key, small smallint, big bigint, money_like numeric(38,9), free numeric, cents cents,
@@ -106,7 +81,7 @@ test('every type of PostgreSQL arrives exactly, as a typed column or as text', a
 })
 
 test('a value that fits no typed column is named, or its column becomes a text', async (t) => {
-  const { url, run: execute } = await source(t)
+  const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()
   await execute(`create table odd (id int, day date); insert into odd values (1, 'infinity'), (2, '0044-03-15 BC')`)
   const table = { tableName: 'odd' }
@@ -121,7 +96,7 @@ test('a value that fits no typed column is named, or its column becomes a text',
 })
 
 test('only new and changed rows are read, with equal times, late rows and none at all', async (t) => {
-  const { url, run: execute } = await source(t)
+  const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()
   await execute('create table orders (id int primary key, state text, changed timestamptz)')
   await execute(`insert into orders values (1, 'a', '2026-01-01 10:00:00.123456Z'), (2, 'b', '2026-01-02'), (3, 'c', null)`)
@@ -146,7 +121,7 @@ test('only new and changed rows are read, with equal times, late rows and none a
 })
 
 test('rows that arrive late are found within the lookback', async (t) => {
-  const { url, run: execute } = await source(t)
+  const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()
   await execute(`create table late (id int primary key, changed timestamp); insert into late values (1, '2026-01-02 00:00:00')`)
   const row = { table: { tableName: 'late' }, incrementalFetchingColumn: 'changed', incrementalFetchingLookback: 3600 }
@@ -161,7 +136,7 @@ test('rows that arrive late are found within the lookback', async (t) => {
 })
 
 test('columns, a filter and a query choose what is read', async (t) => {
-  const { url, run: execute } = await source(t)
+  const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()
   await execute(`create schema "My shop"; create table "My shop"."It's" ("Id" int, "a b" text, secret text);
     insert into "My shop"."It's" select i, 'v' || i, 'x' from generate_series(1, 5) as i`)
@@ -234,11 +209,11 @@ const FAILURES: Readonly<Record<string, readonly [row: object, db: object, messa
 }
 
 test('what goes wrong is said with what to do, and no password is in it', async (t) => {
-  const { url, run: execute } = await source(t)
+  const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()
   await execute('create table there (id int, name text)')
   for (const [name, [row, db, message]] of Object.entries(FAILURES)) {
-    const configuration = { parameters: { db: { ...dbOf(url), ...db }, ...row } }
+    const configuration = { parameters: { db: { ...connectionTo(url), ...db }, ...row } }
     const config = await stack.configure(COMPONENT, configuration)
     const job = await run(stack, config)
     assert.equal(job.status, 'error', name)
@@ -249,7 +224,7 @@ test('what goes wrong is said with what to do, and no password is in it', async 
 })
 
 test('a connection that is lost in the middle is opened again, and the table is read whole', async (t) => {
-  const { url, run: execute } = await source(t)
+  const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()
   await execute(`create table many as select i as id, repeat('x', 200) as text from generate_series(1, 20000) as i`)
   const way = await frozenProxy(url)
@@ -265,13 +240,13 @@ test('a connection that is lost in the middle is opened again, and the table is 
 })
 
 test('a form can ask for schemas, tables, columns and rows before anything is saved', async (t) => {
-  const { url, run: execute } = await source(t)
+  const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()
   await execute(
     'create schema shop; create table shop.items (id int primary key, price numeric(10,2)); insert into shop.items values (1, 2.50)',
   )
   const ask = async (action: string, parameters: object = {}) => {
-    const configData = { parameters: { db: dbOf(url), ...parameters } }
+    const configData = { parameters: { db: connectionTo(url), ...parameters } }
     return (await stack.request('POST', '/sync-actions/actions', { json: { componentId: COMPONENT, action, configData } })).json()
   }
   const table = { schema: 'shop', tableName: 'items' }

@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import pg from 'pg'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
-import { freshPostgres } from '../../../tests/support/fresh-databases.ts'
 import { fillTable, makeTable } from '../../../tests/support/project-table.ts'
 import { frozenProxy } from '../../../tests/support/servers/frozen-proxy.ts'
+import { connectionTo, openDatabase } from '../../../tests/support/servers/source-database.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
 
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
@@ -14,32 +13,13 @@ const COMPONENT = 'platform.wr-database'
 const ORDERS = 'in.c-shop.orders'
 
 async function place(t: TestContext) {
-  const database = await freshPostgres()
-  const { url } = database.location as { url: string } // of PostgreSQL
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  t.after(async () => {
-    await client.end()
-    await database.remove()
-  })
+  const { client, ...database } = await openDatabase(t)
   const rows = async (text: string) => (await client.query({ text, rowMode: 'array' })).rows.map(String)
-  return { url, rows, run: (text: string) => client.query(text) }
-}
-
-function dbOf(url: string) {
-  const { hostname, port, username, password, pathname } = new URL(url)
-  return {
-    type: 'postgresql',
-    host: hostname,
-    port: Number(port),
-    user: decodeURIComponent(username),
-    '#password': decodeURIComponent(password),
-    database: pathname.slice(1),
-  }
+  return { ...database, rows }
 }
 
 const configurationOf = (url: string, parameters: object, input: object = {}) => ({
-  parameters: { db: dbOf(url), table: { tableName: 'orders' }, ...parameters },
+  parameters: { db: connectionTo(url), table: { tableName: 'orders' }, ...parameters },
   storage: { input: { tables: [{ source: ORDERS, ...input }] } },
 })
 
@@ -357,7 +337,7 @@ test('what goes wrong is said with what to do, and no password is in it', async 
   await execute('create table orders (id int, price numeric, must text not null)')
   for (const [name, [parameters, message]] of Object.entries(FAILURES)) {
     const { db, ...rest } = parameters as { db?: object }
-    const config = await stack.configure(COMPONENT, configurationOf(url, { ...rest, db: { ...dbOf(url), ...db } }))
+    const config = await stack.configure(COMPONENT, configurationOf(url, { ...rest, db: { ...connectionTo(url), ...db } }))
     const job = await run(stack, config)
     assert.equal(job.status, 'error', name)
     assert.match(job.result.message, message, name)

@@ -1045,6 +1045,10 @@ export const ERRORS = {
   'queue.jobNotFound': { kind: 'not-found', text: 'Job "{id}" not found' },
   'queue.unknownComponent': { kind: 'invalid', text: 'Component "{component}" does not exist.' },
   'queue.notRunnable': { kind: 'invalid', text: 'Component "{component}" cannot be run: {reason}' },
+  'queue.pausedCopy': {
+    kind: 'conflict',
+    text: 'This stack is a restored copy, so {component} delivers nothing: the original may still do so. Run "millrace resume" and restart the stack to let it deliver.',
+  },
   'queue.configurationDisabled': {
     kind: 'invalid',
     text: 'Configuration "{configuration}" of component "{component}" is disabled. Enable it, or run it with mode "forceRun".',

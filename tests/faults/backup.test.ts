@@ -171,7 +171,7 @@ test('no schedule fires in a restored copy before its operator says so', async (
   assert.equal(await fired(paused.copy), false)
 })
 
-test('no job of the backup runs in a restored copy; new ones do', async (t) => {
+test('no job of the backup runs in a restored copy; new ones do, but deliveries wait until it is resumed', async (t) => {
   const stack = await startStack(t, { env: { MILLRACE_ROLES: 'api' } }) // no worker: jobs wait
   await addProbe(stack.dataDir)
   await until('the probe is known', async () => (await stack.get('/v2/storage/components/test.probe')).status === 200)
@@ -180,11 +180,16 @@ test('no job of the backup runs in a restored copy; new ones do', async (t) => {
   const queued = (await stack.post('/queue/jobs', { component: 'test.probe', config: probe.id, mode: 'run' })).body as {
     id: string
   }
+  const writer = (await stack.post('/v2/storage/components/platform.wr-http/configs', { name: 'w' })).body as { id: string }
   const folder = join(await emptyFolder(t), 'backup')
   assert.equal((await millrace(stack.dataDir, 'backup', folder, '--with-key')).code, 0)
   const dataDir = join(await emptyFolder(t), 'data')
   assert.equal((await millrace(dataDir, 'restore', folder)).code, 0)
   const copy = await startStack(t, { existing: { dataDir, masterToken: stack.masterToken } })
+  const delivery = { component: 'platform.wr-http', config: writer.id, mode: 'run' }
+  const refused = await copy.post('/queue/jobs', delivery)
+  assert.equal(refused.status, 409)
+  assert.match(JSON.stringify(refused.body), /restored copy, so platform.wr-http delivers nothing/)
   assert.equal(((await copy.get(`/queue/jobs/${queued.id}`)).body as { status: string }).status, 'cancelled')
   assert.equal(await runProbe(copy, probe.id), 'success')
 
@@ -192,6 +197,7 @@ test('no job of the backup runs in a restored copy; new ones do', async (t) => {
   assert.match((await millrace(dataDir, 'resume')).out, /stack of its own now/)
   await copy.start()
   assert.doesNotMatch(copy.output(), /Schedules +paused/)
+  assert.equal((await copy.post('/queue/jobs', delivery)).status, 201)
 })
 
 test('every flipped byte, cut or missing file is found and named, and nothing is restored from it', async (t) => {

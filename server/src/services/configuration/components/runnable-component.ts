@@ -49,6 +49,7 @@ export const queueComponent = (component: ComponentDescription | undefined, flow
     labels: component.data.node_labels,
     problem: problemOf(component),
     isFlow: flowFormatOf(component.id) !== undefined,
+    isWriter: component.type === 'writer',
   }
 
 /** Why a component cannot run; undefined when it can. */

@@ -65,6 +65,7 @@ export function createQueueModule(deps: QueueModuleDeps) {
     flows: queueFlows,
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
     findBranch: branches.resolveOpen,
+    isPausedCopy: restoredAt !== undefined,
     onEnd: async (trx, job) => void (await publish('job.ended', trx, job)),
     onChange: (killed) => {
       loop.nudge(killed)

@@ -80,7 +80,15 @@ async function rig(
       find: (id) =>
         id === 'none'
           ? undefined
-          : { id, tag: '1', features: id.startsWith('dev-') ? [id] : [], labels: [], problem: undefined, isFlow: false },
+          : {
+              id,
+              tag: '1',
+              features: id.startsWith('dev-') ? [id] : [],
+              labels: [],
+              problem: undefined,
+              isFlow: false,
+              isWriter: false,
+            },
       canonicalId: (id) => id.replace('alias-of-', ''),
       problemOf: () => undefined,
     },
@@ -95,6 +103,7 @@ async function rig(
     states: createStateHistory(db),
     encrypt: async (_, __, text) => text,
     findBranch: async (_, name) => (name === 'default' ? branch : name === 'dev' ? { id: 7, isDefault: false } : undefined),
+    isPausedCopy: false,
     onChange: (killed) => {
       for (const loop of loops) for (const id of killed ?? []) loop.nudge([id])
     },

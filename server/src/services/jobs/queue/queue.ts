@@ -33,6 +33,8 @@ export interface QueuedComponent {
   readonly problem: string | undefined
   /** Its jobs are containers whose children follow a plan. */
   readonly isFlow: boolean
+  /** Its jobs deliver data to other systems. */
+  readonly isWriter: boolean
 }
 
 /** What the queue needs to know of components. */
@@ -86,6 +88,8 @@ export interface QueueDeps {
     projectId: number,
     name: string,
   ) => Promise<{ readonly id: number; readonly isDefault: boolean } | undefined>
+  /** The stack is a restored copy that was not resumed: the original may still deliver. */
+  readonly isPausedCopy: boolean
   /** In the transaction in which a job ends. */
   readonly onEnd?: (trx: Trx, job: JobEndFacts) => Promise<void>
   /** Something in the queue changed: the loop looks again, and a killed job is stopped at once. */
@@ -150,6 +154,8 @@ export function createQueue(deps: QueueDeps) {
     if (!canUseComponent(actor, component.id, components.canonicalId)) throw new PlatformError('accessDenied')
     if (component.problem && !request.inputOnly)
       throw new PlatformError('queue.notRunnable', { component: request.component, reason: component.problem })
+    if (component.isWriter && deps.isPausedCopy && !request.inputOnly)
+      throw new PlatformError('queue.pausedCopy', { component: component.id })
     const branch = request.branchId === undefined ? options.branch : await branchOf(actor, request.branchId)
     const place = { projectId: actor.projectId, branchId: branch.id, componentId: component.id }
     const configuration = await configurationToRun(place, request)

@@ -107,7 +107,7 @@ export async function deliver(work: Work, previous: readonly FailedRow[]): Promi
       attempts: 0,
       repeated: unit.repeated,
       at: new Date().toISOString(),
-      answer: delivery.answerFields.map(() => null),
+      answer: {},
       ...more,
     })
     const idempotencyKey = unit.idempotencyKey ?? keyFor(journal, rows)
@@ -243,7 +243,7 @@ export async function deliver(work: Work, previous: readonly FailedRow[]): Promi
       const message = `"${row.given.slice(0, 60)}" in the column of operations has no request.`
       const receipt = { row: row.id, key: row.key, operation: row.given, status: 'rejected', httpStatus: null, message } as const
       settle({ template: [...delivery.requests.values()][0]!, rows: [], most: 1, idempotencyKey: '', repeated: false }, number, [
-        { ...receipt, attempts: 0, repeated: false, at: new Date().toISOString(), answer: delivery.answerFields.map(() => null) },
+        { ...receipt, attempts: 0, repeated: false, at: new Date().toISOString(), answer: {} },
       ])
       return
     }
@@ -302,7 +302,7 @@ export function rowOf(
 interface Answer {
   /** Empty: the row was taken. */
   readonly reason: string
-  readonly fields: readonly (string | null)[]
+  readonly fields: Receipt['answer']
 }
 
 function answersTo(
@@ -313,7 +313,7 @@ function answersTo(
   const isAsked = answerFields.length > 0 || resultsPath !== undefined || resultErrorPath !== undefined
   const answer = isAsked ? parsed(response.body) : undefined
   const fieldsOf = (one: JsonValue | undefined) =>
-    answerFields.map(({ path }) => shownValue(one === undefined ? undefined : valueAt(one, path)))
+    Object.fromEntries(answerFields.map(({ path }) => [path, shownValue(one === undefined ? undefined : valueAt(one, path))]))
   const reasonOf = (one: JsonValue | undefined): string => {
     const found = one === undefined || resultErrorPath === undefined ? undefined : valueAt(one, resultErrorPath)
     return isEmpty(found) ? '' : (shownValue(found) ?? '').slice(0, 500)

@@ -2,7 +2,7 @@
 // the end of the process loses none. A run that finds the journal of another one continues it.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, createReadStream, existsSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { closeSync, createReadStream, existsSync, openSync, readSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 export interface Receipt {
@@ -16,7 +16,8 @@ export interface Receipt {
   /** It was sent before, and whether it arrived is not known. */
   readonly repeated: boolean
   readonly at: string
-  readonly answer: readonly (string | null)[]
+  /** By path: the settings may name other columns when it is stored. */
+  readonly answer: Readonly<Record<string, string | null>>
 }
 
 /** A request whose answer is not known. */
@@ -43,8 +44,13 @@ export interface Journal {
   close(): void
 }
 
-export async function openJournal(path: string, runId: string): Promise<Journal> {
-  const found = existsSync(path) ? await readJournal(path) : undefined
+/** `stored`: the last delivery whose receipts were stored. Its journal is over, also when the end of the stack has left it here. */
+export async function openJournal(path: string, runId: string, stored: string | undefined): Promise<Journal> {
+  let found = existsSync(path) ? await readJournal(path) : undefined
+  if (found?.delivery !== undefined && found.delivery === stored) {
+    truncateSync(path)
+    found = undefined
+  }
   const file = openSync(path, 'a')
   // A line that the end of a process cut off is ended here.
   if (found && !endsWithNewline(path)) writeSync(file, '\n')

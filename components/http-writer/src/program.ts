@@ -21,6 +21,8 @@ import { RowError } from './template.ts'
 const SHOWN_REQUESTS = 5
 
 interface State {
+  /** The last delivery that was stored with its receipts. */
+  readonly delivery?: string
   readonly failed?: { readonly columns: readonly string[]; readonly rows: readonly FailedRow[] }
 }
 
@@ -39,13 +41,14 @@ await runProgram({
     }
     const folder = process.env.MILLRACE_CHECKPOINT_DIR || dataDir
     const place = shortHash(addressText(api.base), JSON.stringify(parameters.requests))
-    const journal = await openJournal(join(folder, `journal-${place}.jsonl`), process.env.KBC_RUNID ?? '0')
+    const journalFile = join(folder, `journal-${place}.jsonl`)
+    const journal = await openJournal(journalFile, process.env.KBC_RUNID ?? '0', readState(dataDir).delivery)
     if (journal.isContinued) log.info(`Continuing the delivery ${journal.delivery}, which did not come to its end.`)
     const sender = await openSender(api, delivery, program)
     try {
       const parts = { base: api.base, headers: api.headers, scope: api.scope, input }
       const done = await deliver({ delivery, input, parts, api, sender, journal }, failedBefore(dataDir, input))
-      writeState(dataDir, input, done)
+      writeState(dataDir, input, done, journal)
       log.info(`Delivered ${input.id}: ${summary(done)}.`)
     } finally {
       await sender.close()
@@ -152,7 +155,7 @@ async function writeReceipts(dataDir: string, { receiptsTable, answerFields }: D
       const sent = at.replace('T', ' ').replace('Z', '')
       await table.write([
         ...[journal.delivery, String(seq), key, operation, status, httpStatus === null ? null : String(httpStatus), message],
-        ...[String(attempts), String(repeated), sent, ...answerFields.map((_, place) => answer[place] ?? null)],
+        ...[String(attempts), String(repeated), sent, ...answerFields.map(({ path }) => answer[path] ?? null)],
       ])
     }
   } finally {
@@ -176,7 +179,8 @@ function readState(dataDir: string): State {
   }
 }
 
-function writeState(dataDir: string, { columns }: InputTable, { again }: Delivered): void {
-  const state: State = again.length === 0 ? {} : { failed: { columns: columns.map(({ name }) => name), rows: again } }
+function writeState(dataDir: string, { columns }: InputTable, { again }: Delivered, { delivery }: Journal): void {
+  const failed = { columns: columns.map(({ name }) => name), rows: again }
+  const state: State = again.length === 0 ? { delivery } : { delivery, failed }
   writeFileSync(join(dataDir, 'out', 'state.json'), JSON.stringify(state))
 }

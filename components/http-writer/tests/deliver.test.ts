@@ -230,7 +230,7 @@ test('what failed is sent again by the next run, with the same key, and what is 
   assert.match((await folder.run()).out, /2 rows delivered, 0 rejected, 0 failed; 1 were sent again/)
   assert.deepEqual(got.map(({ body }) => body).toSorted(), ['{"id":2}', '{"id":4}'])
   assert.equal(got.find(({ body }) => body === '{"id":2}')?.headers['idempotency-key'], keyOfTwo)
-  assert.deepEqual(folder.state(), {})
+  assert.deepEqual(Object.keys(folder.state()), ['delivery'])
 })
 
 test('a delivery stops above a share of refusals, and the next run goes on where it stopped', async (t) => {

@@ -94,3 +94,33 @@ test('a form sees the requests before anything is sent, and a development branch
   assert.match(answer.text, /in a development branch it may change things outside the project/)
   assert.equal(got.length, 1)
 })
+
+test('receipts that storage refuses leave the delivery as it was: the next run sends nothing again and stores them', async (t) => {
+  const { url, got } = await startApi(t, ({ url: path }) => ({ status: 200, body: { id: `r${path.split('/').at(-1)}` } }))
+  const stack = await startProject()
+  await people(
+    stack,
+    Array.from({ length: 30 }, (_, at) => [String(at), `n${at}`]),
+  )
+  const config = await stack.configure(COMPONENT, configurationOf(url))
+  const receipts = `out.c-platform-wr-http-${config}.receipts`
+  await makeTable(stack, receipts, { columns: { delivery: 'INTEGER', seq: 'INTEGER' }, primaryKey: ['delivery', 'seq'] })
+  const refused = await run(stack, config)
+  assert.equal(refused.status, 'error')
+  assert.equal(got.length, 30)
+  assert.equal((await run(stack, config)).status, 'error', 'they are refused again')
+  assert.equal(got.length, 30, 'the rows were not sent again')
+  assert.equal((await stack.request('DELETE', `/v2/storage/tables/${receipts}`)).status, 204)
+  const stored = await run(stack, config)
+  assert.equal(stored.status, 'success', stored.result.message)
+  assert.equal(got.length, 30)
+  const counted = await stack.request('POST', '/v2/storage/query', {
+    json: { sql: `select count(*)::int, count(remote_id)::int from "out.c-platform-wr-http-${config}".receipts` },
+  })
+  assert.deepEqual(counted.json<{ rows: unknown }>().rows, [[30, 30]])
+  for (const name of ['other', 'n7']) {
+    await fillTable(stack, PEOPLE, ['id', 'name'], [['7', name]], true)
+    assert.equal((await run(stack, config)).status, 'success')
+  }
+  assert.equal(got.length, 32, 'a delivery that has ended is not continued')
+})

@@ -73,6 +73,8 @@ export interface RowRun {
   readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
   /** Whose folder outlives a failed run; undefined when the component has none. */
   readonly checkpoint: CheckpointOwner | undefined
+  /** The component sends data elsewhere: what it wrote down of that is kept until its results are stored. */
+  readonly isDelivery: boolean
   readonly log: JobLog
   readonly signal: AbortSignal
   /** How far the row is. */

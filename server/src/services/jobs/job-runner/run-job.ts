@@ -328,6 +328,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
         job.configurationId === null ? undefined : { settings: plan.artifacts, owner: ownerOf(job, job.configurationId) },
       checkpoint:
         isSaved && !job.inputOnly && component.features.includes(CHECKPOINT) ? checkpointOwner(job, plan.rowId) : undefined,
+      isDelivery: component.type === 'writer',
       log: planned.log,
       ...(planned.onPublish ? { onPublish: planned.onPublish } : {}),
     },

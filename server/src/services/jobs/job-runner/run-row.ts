@@ -28,8 +28,8 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
     await checkpoint?.remove()
     return result
   } catch (error) {
-    // Its results were refused: the next run has to make others, not the same again.
-    if (progress.hasRun && isRefusal(error) && !run.signal.aborted) await checkpoint?.remove()
+    // Its results were refused: the next run has to make others, not the same again. What was sent elsewhere stays sent.
+    if (!run.isDelivery && progress.hasRun && isRefusal(error) && !run.signal.aborted) await checkpoint?.remove()
     throw error
   } finally {
     await checkpoint?.close()

@@ -6,7 +6,7 @@ import { dictionaryBytes } from '../../kit/dictionary-bytes.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { Database } from './database.ts'
 import { LOAD_TIME } from './relation.ts'
-import { type Column, LOAD_TIME_COLUMN } from './snapshot.ts'
+import { type Column, columnIndex, LOAD_TIME_COLUMN } from './snapshot.ts'
 import { identifier, literal, sqlType, timestamp, tryConvert } from './sql.ts'
 import type { LoadSlicesJob } from './worker-protocol.ts'
 
@@ -64,7 +64,7 @@ export async function findBadValue(
   const options = ['FORMAT parquet', `ROW_GROUP_SIZE ${groupRows}`, dictionaryBytes(job.fileColumns.length)]
   await db.run(`COPY (SELECT * FROM ${csv}) TO ${literal(stage)} (${options.join(', ')})`)
   const suspects = job.fileColumns.flatMap((name, field) => {
-    const column = name === LOAD_TIME_COLUMN ? LOAD_TIME : job.snapshot.columns.find((c) => c.name === name)
+    const column = name === LOAD_TIME_COLUMN ? LOAD_TIME : columnIndex(job.snapshot).get(name ?? '')
     return column ? [{ column, field, text: nullableText(job, column, field) }] : []
   })
   const isBad = suspects.map(({ column, text }) => {

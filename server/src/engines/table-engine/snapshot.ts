@@ -88,23 +88,29 @@ export function emptySnapshot(
     nextFieldId: LOAD_TIME_FIELD_ID + 1,
     segments: [],
   }
-  const withColumns = columns.reduce(addColumn, bare)
+  const withColumns = addColumns(bare, columns)
   return options.primaryKey?.length ? setPrimaryKey(withColumns, options.primaryKey) : withColumns
 }
 
-/** Metadata only: existing rows have the new column empty (typed tables: its default, else null). */
-export function addColumn(snapshot: TableSnapshot, column: NewColumn): TableSnapshot {
-  if (snapshot.columns.some((c) => sameName(c.name, column.name)) || sameName(column.name, LOAD_TIME_COLUMN))
-    throw new PlatformError('storage.tables.columnAlreadyExists', { column: column.name })
-  const added: Column = {
-    fieldId: snapshot.nextFieldId,
-    name: column.name,
-    type: snapshot.typed ? (column.type ?? 'STRING') : 'STRING',
-    nullable: snapshot.typed && (column.nullable ?? true),
-    ...defined({ length: column.length, default: column.default }),
-  }
-  return { ...snapshot, columns: [...snapshot.columns, added], nextFieldId: snapshot.nextFieldId + 1 }
+/** Metadata only: existing rows have the new columns empty (typed tables: their default, else null). */
+export function addColumns(snapshot: TableSnapshot, columns: readonly NewColumn[]): TableSnapshot {
+  const taken = new Set([...snapshot.columns, { name: LOAD_TIME_COLUMN }].map(({ name }) => name.toLowerCase()))
+  const added = columns.map((column, at): Column => {
+    const key = column.name.toLowerCase() // two names that differ only in case cannot be told apart by SQL engines
+    if (taken.has(key)) throw new PlatformError('storage.tables.columnAlreadyExists', { column: column.name })
+    taken.add(key)
+    return {
+      fieldId: snapshot.nextFieldId + at,
+      name: column.name,
+      type: snapshot.typed ? (column.type ?? 'STRING') : 'STRING',
+      nullable: snapshot.typed && (column.nullable ?? true),
+      ...defined({ length: column.length, default: column.default }),
+    }
+  })
+  return { ...snapshot, columns: [...snapshot.columns, ...added], nextFieldId: snapshot.nextFieldId + added.length }
 }
+
+export const addColumn = (snapshot: TableSnapshot, column: NewColumn): TableSnapshot => addColumns(snapshot, [column])
 
 /**
  * The shape of the table with another type of one column, under a new field id: files and older states keep the old one. The engine's `rewriteAs`
@@ -163,16 +169,25 @@ export const primaryKeyNames = (snapshot: TableSnapshot): readonly string[] =>
 
 /** Exact spelling. Throws `storage.tables.columnNotExists`. */
 export function columnNamed(snapshot: TableSnapshot, name: string): Column {
-  const column = snapshot.columns.find((c) => c.name === name)
+  const column = columnIndex(snapshot).get(name)
   if (!column) throw new PlatformError('storage.tables.columnNotExists', { column: name })
   return column
 }
+
+/** The columns by name, made once for each list of columns: a load of 4,000 columns looks up every one of them. */
+export function columnIndex({ columns }: TableSnapshot): ReadonlyMap<string, Column> {
+  let index = indexes.get(columns)
+  if (!index) {
+    index = new Map(columns.map((column) => [column.name, column]))
+    indexes.set(columns, index)
+  }
+  return index
+}
+
+const indexes = new WeakMap<readonly Column[], ReadonlyMap<string, Column>>()
 
 export function columnById(snapshot: TableSnapshot, fieldId: number): Column {
   const column = snapshot.columns.find((c) => c.fieldId === fieldId)
   if (!column) throw new PlatformError('storage.tables.columnNotExists', { column: `#${fieldId}` })
   return column
 }
-
-/** Two columns whose names differ only in case cannot live in one table: neither the API nor SQL engines would tell them apart. */
-const sameName = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()

@@ -3,7 +3,7 @@
 //  (2) Nothing becomes narrower: older rows stay valid without being looked at.
 
 import {
-  addColumn,
+  addColumns,
   type Column,
   type NewColumn,
   primaryKeyNames,
@@ -31,8 +31,9 @@ export interface LoadRules {
 /** The table with the types a load brings. An untyped table takes every value as text and stays as it is. */
 export function withTypes(table: string, snapshot: TableSnapshot, types: readonly TypedColumn[]): TableSnapshot {
   if (!snapshot.typed) return snapshot
+  const typeOf = typesByName(types)
   const columns = snapshot.columns.map((column) => {
-    const wanted = typeOf(types, column.name)
+    const wanted = typeOf(column.name)
     return wanted ? widened(table, column, wanted, snapshot.primaryKey.includes(column.fieldId)) : column
   })
   return columns.some((column, i) => column !== snapshot.columns[i]) ? { ...snapshot, columns } : snapshot
@@ -63,24 +64,32 @@ export function withColumns(
   types: readonly TypedColumn[],
   file: string,
 ): TableSnapshot {
-  const untyped = snapshot.typed ? names.filter((name) => !typeOf(types, name)) : []
+  const typeOf = typesByName(types)
+  const untyped = snapshot.typed ? names.filter((name) => !typeOf(name)) : []
   if (untyped.length > 0) throw new PlatformError('storage.tables.typedColumnsFixed', { columns: quoted(untyped), file })
-  return names.reduce((table, name) => addColumn(table, (table.typed && typeOf(types, name)) || { name }), snapshot)
+  return addColumns(
+    snapshot,
+    names.map((name) => (snapshot.typed && typeOf(name)) || { name }),
+  )
 }
 
 /** The name as the table spells it: upper and lower case are the same. */
 export const spelledIn = ({ columns }: TableSnapshot, wanted: string): string =>
   columns.find(({ name }) => name.toLowerCase() === wanted.toLowerCase())?.name ?? wanted
 
-function typeOf(types: readonly TypedColumn[], name: string): NewColumn | undefined {
-  const found = types.find(({ column }) => column.name.toLowerCase() === name.toLowerCase())?.column
-  if (found) checkDefault(found)
-  return found
+function typesByName(types: readonly TypedColumn[]): (name: string) => NewColumn | undefined {
+  const byName = new Map(types.toReversed().map(({ column }) => [column.name.toLowerCase(), column])) // the first of two counts
+  return (name) => {
+    const found = byName.get(name.toLowerCase())
+    if (found) checkDefault(found)
+    return found
+  }
 }
 
 /** Columns that are new, and those that are not what they were. */
 function changedColumns(before: TableSnapshot, after: TableSnapshot) {
-  const changed = after.columns.filter((column) => !before.columns.includes(column))
+  const known = new Set(before.columns)
+  const changed = after.columns.filter((column) => !known.has(column))
   const isNew = ({ fieldId }: Column) => fieldId >= before.nextFieldId
   return { added: changed.filter(isNew), widened: changed.filter((column) => !isNew(column)) }
 }

@@ -113,10 +113,11 @@ function sourceView({ source, data }: Table, baseUrl: string, extras: TableExtra
 }
 
 function definitionView(table: Table, { columns, said }: TableDefinition) {
+  const shown = new Set(table.columns)
   return {
     primaryKeysNames: table.primaryKey,
     columns: columns
-      .filter((column) => table.columns.includes(column.name))
+      .filter((column) => shown.has(column.name))
       .toSorted((a, b) => (a.name < b.name ? -1 : 1)) // as clients expect them; `columns` of the table has its order
       .map((column) => ({
         name: column.name,

@@ -20,8 +20,7 @@ export function createComponentsApiModule({ components, configurations }: Compon
           configurations.reader.listAll({ actor, branch, origin }, isDeleted, include),
       }),
     ],
-    /** Descriptions as the index publishes them. */
-    published: async (baseUrl: string) =>
-      (await components.listed(configurations.listComponentIds)).map((component) => published(component, baseUrl)),
+    listed: () => components.listed(configurations.listComponentIds),
+    published,
   })
 }

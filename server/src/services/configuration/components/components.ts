@@ -23,7 +23,7 @@ export interface Components {
   /** The id that clients are shown for one they used: the same, except that names of this stack alone give way to the public one. */
   listedId(id: string): string
   list(): readonly ComponentDescription[]
-  /** As clients list them: an entry for each public id, alias or not; where unknown components are stored, also for those of `storedIds`. */
+  /** As clients list them: an entry for each public id, alias or not; where unknown components are stored, also for those of `storedIds`. The same list while nothing changes. */
   listed(storedIds: () => Promise<readonly string[]>): Promise<readonly ComponentDescription[]>
   /** Ids and aliases of the components that files of this node describe. */
   ownNames(): readonly string[]
@@ -75,6 +75,7 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
   let registry = index(BUILTIN, []).registry
   let problems: readonly string[] = []
   let unusable: readonly UnusableFile[] = []
+  let lastList: { readonly registry: Registry; readonly key: string; readonly list: readonly ComponentDescription[] } | undefined
 
   const canonicalId = (id: string): string => registry.byId.get(id)?.id ?? id
 
@@ -121,11 +122,15 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
     listedId: (id) => (id.startsWith(STACK_ONLY) ? canonicalId(id) : id),
     list: () => registry.all,
     listed: async (storedIds) => {
+      const stored = unknown === 'store' ? (await storedIds()).filter((id) => !registry.byId.has(id)) : []
+      const key = stored.join()
+      if (lastList?.registry === registry && lastList.key === key) return lastList.list
       const described = registry.all.flatMap((component) =>
         publicNames(registry.namesOf.get(component.id) ?? []).map((id) => ({ ...component, id })),
       )
-      const stored = unknown === 'store' ? (await storedIds()).filter((id) => !registry.byId.has(id)) : []
-      return [...described, ...stored.flatMap((id) => undescribed(id) ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
+      const list = [...described, ...stored.flatMap((id) => undescribed(id) ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))
+      lastList = { registry, key, list }
+      return list
     },
     ownNames: () => [...lastGood.values()].flatMap(({ id }) => registry.namesOf.get(id) ?? []),
     own: () => [...lastGood.values()].filter((description) => registry.byId.get(description.id) === description),

@@ -13,5 +13,13 @@ export interface StackIndexModuleDeps {
 export const createStackIndexModule = ({ componentsApi, sqlPort, revision, domain }: StackIndexModuleDeps) =>
   defineModule({
     name: 'stack-index',
-    routes: [stackIndexRoutes({ revision, domain, sqlPort: sqlPort.number, components: componentsApi.published })],
+    routes: [
+      stackIndexRoutes({
+        revision,
+        domain,
+        sqlPort: sqlPort.number,
+        components: componentsApi.listed,
+        published: componentsApi.published,
+      }),
+    ],
   })

@@ -28,11 +28,19 @@ export interface IndexDeps {
   readonly revision: string
   readonly domain: string | undefined
   readonly sqlPort: () => number | undefined
-  /** The registry's descriptions; `baseUrl` for their links. */
-  readonly components: (baseUrl: string) => Promise<readonly ComponentDescription[]> | readonly ComponentDescription[]
+  /** The registry's descriptions: the same list as long as none of them changes. */
+  readonly components: () => Promise<readonly ComponentDescription[]>
+  /** A description as clients see it, with links that begin with `baseUrl`. */
+  readonly published: (component: ComponentDescription, baseUrl: string) => ComponentDescription
 }
 
-export function stackIndexRoutes({ revision, domain, sqlPort, components }: IndexDeps): FastifyPluginAsyncTypebox {
+/** A stack has few base URLs; a client that invents others in its Host header pushes nothing but these out. */
+const MAX_TEXTS = 16
+
+export function stackIndexRoutes(deps: IndexDeps): FastifyPluginAsyncTypebox {
+  /** The texts of the index, made once for each list of components: most of its 125 kB are their descriptions, and every client starts with it. */
+  const textsOf = new WeakMap<readonly ComponentDescription[], Map<string, string>>()
+
   return async (app) => {
     app.get(
       '/v2/storage',
@@ -45,29 +53,43 @@ export function stackIndexRoutes({ revision, domain, sqlPort, components }: Inde
           response: { 200: IndexView },
         },
       },
-      async (req) => {
+      async (req, reply) => {
         const excluded = new Set((req.query.exclude ?? '').split(',').map((word) => word.trim()))
-        const host = new URL(req.baseUrl).host
-        return {
-          host,
-          api: 'storage',
-          version: 'v2',
-          revision,
-          stack: host,
-          documentation: `${req.baseUrl}/docs`,
-          ...(!excluded.has('components') && { components: await listComponents(req.baseUrl, excluded.has('componentDetails')) }),
-          services: SERVICE_IDS.map((id) => ({ id, url: serviceUrl(id, req.baseUrl, domain) })),
-          features: [...STACK_FEATURES],
-          urlTemplates: urlTemplatesOf(req.baseUrl),
-          sqlPort: sqlPort() ?? null,
-        }
+        const shape = excluded.has('components') ? 'none' : excluded.has('componentDetails') ? 'brief' : 'whole'
+        const components = await deps.components()
+        const texts = textsOf.get(components) ?? new Map<string, string>()
+        textsOf.set(components, texts)
+        const key = `${shape} ${deps.sqlPort() ?? ''} ${req.baseUrl}`
+        const text = texts.get(key) ?? JSON.stringify(indexView(deps, components, shape, req.baseUrl))
+        if (texts.size >= MAX_TEXTS) texts.clear()
+        texts.set(key, text)
+        return reply.header('content-type', 'application/json; charset=utf-8').send(text as never) // the text of an IndexView
       },
     )
   }
+}
 
-  async function listComponents(baseUrl: string, brief: boolean): Promise<unknown[]> {
-    const all = await components(baseUrl)
-    return brief ? all.map((component) => Object.fromEntries(BRIEF.map((field) => [field, component[field]]))) : [...all]
+function indexView(
+  { revision, domain, sqlPort, published }: IndexDeps,
+  components: readonly ComponentDescription[],
+  shape: 'none' | 'brief' | 'whole',
+  baseUrl: string,
+) {
+  const shown = components.map((component) => published(component, baseUrl))
+  const { host } = new URL(baseUrl)
+  return {
+    host,
+    api: 'storage',
+    version: 'v2',
+    revision,
+    stack: host,
+    documentation: `${baseUrl}/docs`,
+    ...(shape === 'whole' && { components: shown }),
+    ...(shape === 'brief' && { components: shown.map((one) => Object.fromEntries(BRIEF.map((field) => [field, one[field]]))) }),
+    services: SERVICE_IDS.map((id) => ({ id, url: serviceUrl(id, baseUrl, domain) })),
+    features: [...STACK_FEATURES],
+    urlTemplates: urlTemplatesOf(baseUrl),
+    sqlPort: sqlPort() ?? null,
   }
 }
 

@@ -34,7 +34,7 @@ export async function createSqlModule({ core, objects, tables, files, storageJob
   const { find: findTable, list: listTables, ofRun: openPart } = tables.sqlTables
   const memoryMb = settings.memoryMb ?? DEFAULT_MEMORY_MB
   /** A session that belongs to no run has ended. */
-  const onSession = (projectId: number, ms: number) => usage.countSession(projectId, null, ms)
+  const onSession = (projectId: number, ms: number) => usage.queryEnded(projectId, null, ms)
   const saveResult = createSaveResult(files.save)
   const queries = createQueries({ engine, findTable, listTables, onSession })
   return defineModule({
@@ -49,6 +49,6 @@ export async function createSqlModule({ core, objects, tables, files, storageJob
     onSession,
     saveResult,
     /** Scripts of SQL transformations, for the job runner. */
-    scripts: createScripts({ engine, findTable, openPart, memoryMb, onSession: usage.countSession }),
+    scripts: createScripts({ engine, findTable, openPart, memoryMb, onSession: usage.queryEnded }),
   })
 }

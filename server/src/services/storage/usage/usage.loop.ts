@@ -1,21 +1,33 @@
-// Measures the storage of every project every ten minutes.
+// Measures the storage of every project every ten minutes, and stores the time of queries every few seconds.
 
 import { repeat } from '../../../kit/repeat.ts'
 
 export interface UsageLoopDeps {
   readonly measureStorage: () => Promise<void>
+  readonly storeQueries: () => Promise<void>
   readonly onError: (error: unknown) => void
 }
 
-const EVERY_MS = 600_000
+const STORAGE_EVERY_MS = 600_000
+const QUERIES_EVERY_MS = 5_000
 
-export function createUsageLoop({ measureStorage, onError }: UsageLoopDeps) {
-  const { tick, start, stop } = repeat({ everyMs: EVERY_MS, work: measureStorage, onError })
+export function createUsageLoop({ measureStorage, storeQueries, onError }: UsageLoopDeps) {
+  const storage = repeat({ everyMs: STORAGE_EVERY_MS, work: measureStorage, onError })
+  const queries = repeat({ everyMs: QUERIES_EVERY_MS, work: storeQueries, onError })
   return {
-    start(): void {
-      start()
-      void tick()
+    storage: {
+      start(): void {
+        storage.start()
+        void storage.tick()
+      },
+      stop: storage.stop,
     },
-    stop,
+    queries: {
+      start: queries.start,
+      async stop(): Promise<void> {
+        await queries.stop()
+        await queries.tick()
+      },
+    },
   }
 }

@@ -36,18 +36,14 @@ export function createUsageModule({ core, tokens, people, findJob }: UsageModule
   })
   const loop = createUsageLoop({
     measureStorage: usage.measureStorage,
-    onError: (err) => log.error({ err }, 'the storage of the projects could not be measured; it is tried again'),
+    storeQueries: usage.storeQueries,
+    onError: (err) => log.error({ err }, 'the usage of the projects could not be stored; it is tried again'),
   })
   subscribe('job.ended', usage.jobEnded)
   return defineModule({
     name: 'usage',
     routes: [usageRoutes({ usage, now: () => clock.now() }), limitsRoutes({ usage, asStackAdmin: people.asStackAdmin })],
-    background: [{ role: 'worker', start: loop.start, stop: loop.stop }],
+    background: [loop.queries, { role: 'worker', ...loop.storage }],
     ...usage,
-    /** Queries do not wait until they are counted. `runId` is that of the run a session belonged to. */
-    countSession: (projectId: number, runId: string | null, ms: number): void =>
-      void usage
-        .queryEnded(projectId, runId, ms)
-        .catch((err) => log.error({ err, projectId }, 'the time of a query could not be counted')),
   })
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { onBothDatabases } from '../../../../../tests/support/on-both-databases.ts'
 import { newProjectRow } from '../../../../../tests/support/project-row.ts'
 import { createUsageStore } from './usage.store.ts'
+import { createUsage } from './usage.ts'
 
 await onBothDatabases('usage store', ({ db, inTransaction }) => {
   const store = createUsageStore(db)
@@ -43,5 +44,32 @@ await onBothDatabases('usage store', ({ db, inTransaction }) => {
     assert.equal((await store.limitsNamed(db, 'components.jobsParallelism')).get(project), 2)
     await inTransaction((trx) => store.setLimit(trx, project, 'storage.maxFiles', undefined))
     assert.deepEqual([...(await store.limits(db, project)).keys()], ['components.jobsParallelism'])
+  })
+
+  test('the time of many queries is stored in one transaction, and kept when that fails', async () => {
+    const project = await newProjectRow(db)
+    let transactions = 0
+    let isBroken = true
+    const usage = createUsage({
+      db,
+      inTransaction: (work) => {
+        transactions++
+        return isBroken ? Promise.reject(new Error('the disk is full')) : inTransaction(work)
+      },
+      clock: { now: () => new Date('2026-01-01T12:00:00Z') },
+      recordEvent: async () => {},
+      storedBy: async () => ({ bytes: 0, files: 0 }),
+      listProjectIds: async () => [],
+      findJob: async () => undefined,
+    })
+    for (let i = 0; i < 50; i++) usage.queryEnded(project, null, 2)
+    await assert.rejects(usage.storeQueries(), /disk is full/)
+    isBroken = false
+    usage.queryEnded(project, null, 1)
+    await usage.storeQueries()
+    await usage.storeQueries()
+    assert.equal(transactions, 2)
+    const [day] = await store.list(project, { from: '2026-01-01', to: '2026-01-01' })
+    assert.equal(day!.sql_ms, 101)
   })
 })

@@ -1,4 +1,4 @@
-// What projects use, counted in the transaction of the work itself, and the limits that refuse more of it (spec platform 6.6).
+// What projects use, counted in the transaction of the work itself (SQL queries: every few seconds), and the limits that refuse more of it (spec platform 6.6).
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -86,9 +86,30 @@ export function createUsage({ db, inTransaction, clock, recordEvent, storedBy, l
     )
   }
 
-  /** A query that has ended, whatever its end. */
-  const queryEnded = (projectId: number, runId: string | null, ms: number): Promise<void> =>
-    inTransaction(async (trx) => store.add(trx, await ownerOf(trx, projectId, runId), today(), { sql_ms: ms }))
+  /** Queries that have ended and are not stored yet, summed by project, run and day: a commit for each would cost more than most of them. */
+  let ended = new Map<string, EndedQueries>()
+
+  /** A query that has ended, whatever its end. Counted in memory until `storeQueries`; a crash loses the time of the last seconds. */
+  function queryEnded(projectId: number, runId: string | null, ms: number): void {
+    const day = today()
+    const key = `${projectId} ${day} ${runId ?? ''}`
+    ended.set(key, { projectId, runId, day, ms: ms + (ended.get(key)?.ms ?? 0) })
+  }
+
+  async function storeQueries(): Promise<void> {
+    if (ended.size === 0) return
+    const stored = ended
+    ended = new Map()
+    try {
+      await inTransaction(async (trx) => {
+        for (const { projectId, runId, day, ms } of stored.values())
+          await store.add(trx, await ownerOf(trx, projectId, runId), day, { sql_ms: ms })
+      })
+    } catch (error) {
+      for (const [key, { ms, ...query }] of stored) ended.set(key, { ...query, ms: ms + (ended.get(key)?.ms ?? 0) })
+      throw error
+    }
+  }
 
   /** Adds what every project has stored since the last time; called every few minutes. */
   async function measureStorage(): Promise<void> {
@@ -105,6 +126,7 @@ export function createUsage({ db, inTransaction, clock, recordEvent, storedBy, l
   }
 
   async function list(actor: Actor, query: UsageQuery, groups: readonly UsageGroup[]): Promise<readonly UsageLine[]> {
+    await storeQueries()
     return usageLines(await store.list(actor.projectId, query), groups)
   }
 
@@ -145,6 +167,7 @@ export function createUsage({ db, inTransaction, clock, recordEvent, storedBy, l
     port,
     jobEnded,
     queryEnded,
+    storeQueries,
     measureStorage,
     list,
     credits,
@@ -154,6 +177,13 @@ export function createUsage({ db, inTransaction, clock, recordEvent, storedBy, l
     jobLimits: (trx: Trx) => store.limitsNamed(trx, 'components.jobsParallelism'),
     totals: store.totals,
   }
+}
+
+interface EndedQueries {
+  readonly projectId: number
+  readonly runId: string | null
+  readonly day: string
+  readonly ms: number
 }
 
 const WITHOUT_JOB = { componentId: '', configurationId: '' }

@@ -53,6 +53,40 @@ test('corrections of sharing', async (t) => {
     await taker.ok('DELETE', 'buckets/in.c-link?force=1')
   })
 
+  await t.test(
+    'S3: changes of a shared table are events of the projects that link it, without what is only its owner’s',
+    async () => {
+      const { giver, taker, share, link } = await projects('events')
+      await share()
+      await link()
+      await giver.table('in.c-API-sharing', 'later', 'id\n1\n')
+      await giver.ok('POST', 'tables/in.c-API-sharing.later/columns', { name: 'more' })
+      await giver.ok('GET', 'tables/in.c-API-sharing.later')
+      interface Event {
+        readonly event: string
+        readonly message: string
+        readonly objectId: string
+        readonly params: { readonly columns?: unknown; readonly source?: unknown }
+        readonly token: { readonly name: string }
+      }
+      const events = await taker.ok<Event[]>('GET', 'tables/in.c-link.later/events')
+      assert.deepEqual(
+        events.map(({ event, objectId, token }) => [event, objectId, token.name]),
+        ['storage.tableColumnAdded', 'storage.tableImportDone', 'storage.tableCreated'].map((event) => [
+          event,
+          'in.c-link.later',
+          `Project ${giver.projectId}`,
+        ]),
+      )
+      const [, loaded, created] = events
+      assert.deepEqual([created?.message, created?.params.columns], ['Created table in.c-link.later', ['id']])
+      assert.deepEqual(loaded?.params.source, { type: 'linkedBucket' })
+      const own = await giver.ok<Event[]>('GET', 'tables/in.c-API-sharing.later/events')
+      assert.equal(own.filter(({ objectId }) => objectId !== 'in.c-API-sharing.later').length, 0)
+      assert.equal(own.filter(({ event }) => event === 'storage.tableDetail').length, 1)
+    },
+  )
+
   await t.test('S4, S5, S12: refusals of links and shares', async () => {
     const { giver, taker, share, link } = await projects('refusals')
     await share()

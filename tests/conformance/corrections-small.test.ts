@@ -119,6 +119,52 @@ test('corrections of small answers', async (t) => {
     },
   )
 
+  await t.test('A16: a bucket that metadata assigns to a branch is found in the branch and deleted with it', async () => {
+    const { ok, call, succeed, bucket, table, projectId } = await project('A16')
+    for (const name of ['assigned', 'marked', 'shared']) await bucket(name)
+    await table('in.c-assigned', 'assigned', 'id\n1\n')
+    await table('in.c-marked', 't', 'id\n1\n')
+    const { id: branch } = await succeed<{ id: number }>('POST', 'dev-branches', { name: 'work' })
+    const metadata = [{ key: 'KBC.createdBy.branch.id', value: String(branch) }]
+    await ok('POST', 'buckets/in.c-assigned/metadata', { provider: 'system', metadata })
+    await ok('POST', 'buckets/in.c-marked/metadata', { provider: 'user', metadata })
+    await ok('POST', 'tables/in.c-marked.t/metadata', { provider: 'system', metadata })
+    await ok('POST', 'columns/in.c-marked.t.id/metadata', { provider: 'system', metadata })
+    await succeed('POST', 'buckets/in.c-shared/share-organization')
+    const other = await project('A16 taker')
+    await other.ok('POST', 'buckets', { name: 'link', stage: 'in', sourceProjectId: projectId, sourceBucketId: 'in.c-shared' })
+    await ok('POST', 'buckets/in.c-shared/metadata', { provider: 'system', metadata })
+
+    const find = async (filter: string) =>
+      (
+        await ok<{ items: { id: string; fullPath: { branch: { id: number; isNative: boolean } }; uri: string }[] }>(
+          'GET',
+          `global-search?query=assigned&${filter}`,
+        )
+      ).items.map(({ id, fullPath, uri }) => [id, fullPath.branch.id, fullPath.branch.isNative, /branch/.test(uri)])
+    const found = [
+      ['in.c-assigned', branch, false, false],
+      ['in.c-assigned.assigned', branch, false, false],
+    ]
+    assert.deepEqual(await find('branchTypes[]=development'), found)
+    assert.deepEqual(await find(`branchIds[]=${branch}`), found)
+    assert.deepEqual(await find('branchTypes[]=production'), [])
+
+    await succeed('DELETE', `dev-branches/${branch}`)
+    assert.equal((await call('GET', 'buckets/in.c-assigned')).status, 404)
+    assert.equal((await call('GET', 'tables/in.c-marked.t')).status, 200)
+    assert.equal((await call('GET', 'buckets/in.c-shared')).status, 200, 'other projects link it')
+    const events = await ok<{ event: string; objectId: string }[]>('GET', 'events?limit=20')
+    for (const [event, objectId] of [
+      ['storage.bucketDeleted', 'in.c-assigned'],
+      ['storage.tableDeleted', 'in.c-assigned.assigned'],
+    ])
+      assert.ok(
+        events.some((one) => one.event === event && one.objectId === objectId),
+        event,
+      )
+  })
+
   await t.test('A11: the id of metadata is missing or no number', async () => {
     const { bucket, refused, table } = await project('A11')
     await bucket()
@@ -279,6 +325,9 @@ test('corrections of small answers', async (t) => {
       destinationBucketId: 'in.c-a',
       destinationBucketBranch: branch,
     })
+    await ok('GET', copy)
+    const [read] = await ok<{ event: string; objectId: string; idBranch: number }[]>('GET', `${copy}/events`)
+    assert.deepEqual([read?.event, read?.objectId, read?.idBranch], ['storage.tableDetail', id, branch])
   })
 
   await t.test('A28: a typed table takes the times of the file, with and without a header', async () => {

@@ -101,6 +101,7 @@ export const EVENTS = {
     message: 'Created table {objectId}',
     params: ['name', 'primaryKey', 'columns', 'source?'],
   },
+  'storage.tableDetail': { objectType: 'table', message: 'Read the detail of table {objectId}', params: [] },
   'storage.tablesListed': { objectType: 'bucket', message: 'Listed tables', params: [] },
   'storage.tableImportStarted': {
     objectType: 'table',

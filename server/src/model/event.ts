@@ -29,6 +29,8 @@ export interface NewEvent {
   readonly results?: Readonly<Record<string, unknown>>
   readonly performance?: Readonly<Record<string, unknown>>
   readonly branchId?: number | null
+  /** About a table that a linked bucket shows; the project that owns the table has this event as well. */
+  readonly isOfLink?: true
   /** Files it is about. */
   readonly attachments?: readonly EventAttachment[]
 }

@@ -34,8 +34,11 @@ export function rowsOf({ results }: TableEvent): string {
   return parts.join(', ')
 }
 
+/** Reading a table leaves an event as well; what happened to the table is of interest here. */
+export const CHANGES = 'NOT event:storage.tableDetail'
+
 export const useTableEvents = (tableId: string) => {
-  const query = useLoad('tables.events', { path: { tableId }, query: { limit: SHOWN } })
+  const query = useLoad('tables.events', { path: { tableId }, query: { limit: SHOWN, q: CHANGES } })
   return { ...query, data: query.data as readonly TableEvent[] | undefined } // described loosely
 }
 

@@ -19,6 +19,7 @@ import { PastTime } from '../../parts/past-time.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
+import { CHANGES } from './table-history.tsx'
 import './table.css'
 
 interface Snapshot {
@@ -283,7 +284,7 @@ interface TableEvent {
 
 function TimeTravel({ table }: { table: Table }) {
   const [at, setAt] = useState('')
-  const events = useLoad('tables.events', { path: { tableId: table.id }, query: { limit: LISTED } })
+  const events = useLoad('tables.events', { path: { tableId: table.id }, query: { limit: LISTED, q: CHANGES } })
   const changes = ((events.data ?? []) as readonly TableEvent[]).filter(({ event }) => !CHANGES_NOTHING.test(event)) // described loosely
   const time = at === '' ? undefined : new Date(at)
   return (

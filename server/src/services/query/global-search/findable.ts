@@ -1,6 +1,6 @@
 // Things of other modules as the search sees them: what type they count as, and where they are.
 
-import type { Findable, FoundType } from './global-search.ts'
+import type { Findable, FoundType, PlacedBucket } from './global-search.ts'
 
 /** Ids as clients are shown them: those of this stack alone are not among them. */
 const FLOWS = new Set(['keboola.flow', 'keboola.orchestrator'])
@@ -35,31 +35,31 @@ function typeOf(componentId: string, componentType: string | undefined): FoundTy
   return componentType === 'transformation' ? 'transformation' : 'configuration'
 }
 
-export const findableBucket = ({
-  id,
-  displayName,
-  createdAt,
-}: {
-  id: string
-  displayName: string
-  createdAt: Date
-}): Findable => ({
-  id,
-  type: 'bucket',
-  name: displayName,
-  createdAt: createdAt.getTime(),
+export interface NamedBucket extends PlacedBucket {
+  readonly id: string
+  readonly displayName: string
+  readonly createdAt: Date
+}
+
+export const findableBucket = (bucket: NamedBucket) => ({
+  id: bucket.id,
+  type: 'bucket' as const,
+  name: bucket.displayName,
+  createdAt: bucket.createdAt.getTime(),
+  bucket,
 })
 
 export interface NamedTable {
   readonly id: string
-  readonly bucket: { readonly id: string }
+  readonly bucket: PlacedBucket & { readonly id: string }
   readonly row: { readonly displayName: string; readonly createdAt: Date }
 }
 
-export const findableTable = ({ id, bucket, row }: NamedTable): Findable => ({
+export const findableTable = ({ id, bucket, row }: NamedTable) => ({
   id,
-  type: 'table',
+  type: 'table' as const,
   name: row.displayName,
   path: { bucket: { id: bucket.id, name: bucket.id } },
   createdAt: row.createdAt.getTime(),
+  bucket,
 })

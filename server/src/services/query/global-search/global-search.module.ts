@@ -23,11 +23,13 @@ export function createGlobalSearchModule(deps: GlobalSearchModuleDeps) {
   const { tokens, components, branches, configurations, buckets, tables } = deps
   const { search } = createGlobalSearch({
     sources: [
-      async (scope) => (await buckets.list(scope)).filter(({ branchId }) => branchId === scope.branch.id).map(findableBucket),
-      async (scope) => (await tables.list(scope)).filter(({ bucket }) => bucket.branchId === scope.branch.id).map(findableTable),
+      async (scope) => (await buckets.list(scope)).filter(scope.owns).map(findableBucket),
+      async (scope) => (await tables.list(scope)).filter(({ bucket }) => scope.owns(bucket)).map(findableTable),
       async (scope) => (await configurations.listNames(scope)).map((found) => findableConfiguration(components.find, found)),
     ],
     branchesOf: branches.list,
+    assignedBuckets: async (projectId) =>
+      new Map([...(await buckets.assignedToBranches(projectId))].map(([bucket, branch]) => [bucket.key, branch])),
   })
   return defineModule({
     name: 'global-search',

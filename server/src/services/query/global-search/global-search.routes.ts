@@ -92,7 +92,7 @@ const itemView = (found: Found, project: { id: number; name: string }, baseUrl: 
     name,
     fullPath: {
       project,
-      branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault, isNative: true },
+      branch: { id: branch.id, name: branch.name, isDefault: branch.isDefault, isNative: found.isNative },
       ...path,
     },
     componentId: componentId ?? null,
@@ -100,8 +100,8 @@ const itemView = (found: Found, project: { id: number; name: string }, baseUrl: 
     projectId: project.id,
     projectName: project.name,
     created: formatTimestamp(new Date(createdAt)),
-    ...((type === 'bucket' || type === 'table') && { uri: `${baseUrl}/v2/storage/${placeOf(branch)}${type}s/${id}` }),
+    ...((type === 'bucket' || type === 'table') && { uri: `${baseUrl}/v2/storage/${placeOf(found)}${type}s/${id}` }),
   }
 }
 
-const placeOf = ({ id, isDefault }: Found['branch']): string => (isDefault ? '' : `branch/${id}/`)
+const placeOf = ({ branch, isNative }: Found): string => (branch.isDefault || !isNative ? '' : `branch/${branch.id}/`)

@@ -35,6 +35,14 @@ export interface Findable {
 
 export interface Found extends Findable {
   readonly branch: Branch
+  /** False for what lies in the default branch and is assigned to this one. */
+  readonly isNative: boolean
+}
+
+/** A bucket by its number, and the branch that it lies in. */
+export interface PlacedBucket {
+  readonly key: number
+  readonly branchId: number
 }
 
 export interface SearchRequest {
@@ -45,25 +53,37 @@ export interface SearchRequest {
   readonly isRegex: boolean
 }
 
-/** What a branch has of its own; what it only shows of the default branch is found there. */
-export type Source = (scope: { readonly actor: Actor; readonly branch: Branch }) => Promise<readonly Findable[]>
+/**
+ * What a branch has of its own; what it only shows of the default branch is found there. `owns` is for what lies in buckets: metadata can
+ * assign a bucket of the default branch to another one (corrections-2 A16).
+ */
+export type Source = (scope: {
+  readonly actor: Actor
+  readonly branch: Branch
+  readonly owns: (bucket: PlacedBucket) => boolean
+}) => Promise<readonly (Findable & { readonly bucket?: PlacedBucket })[]>
 
 export interface GlobalSearchDeps {
   readonly sources: readonly Source[]
   readonly branchesOf: (projectId: number) => Promise<readonly Branch[]>
+  /** Buckets of the default branch that are assigned to a branch, by their number. */
+  readonly assignedBuckets: (projectId: number) => Promise<ReadonlyMap<number, number>>
 }
 
 const REGEX_LIMIT_MS = 250
 
-export function createGlobalSearch({ sources, branchesOf }: GlobalSearchDeps) {
+export function createGlobalSearch({ sources, branchesOf, assignedBuckets }: GlobalSearchDeps) {
   /** Everything that matches, best first: equal names, then names that begin with the query, then the rest by name. */
   async function search(actor: Actor, request: SearchRequest): Promise<readonly Found[]> {
-    const branches = (await branchesOf(actor.projectId)).filter((branch) => isWanted(branch, request))
+    const branches = await branchesOf(actor.projectId)
+    const assigned = await assignedBuckets(actor.projectId)
+    const branchOf = ({ key, branchId }: PlacedBucket) => branches.find(({ id }) => id === assigned.get(key))?.id ?? branchId
     const all: Found[] = []
-    for (const branch of branches) {
+    for (const branch of branches.filter((one) => isWanted(one, request))) {
       for (const source of sources) {
-        for (const item of await source({ actor, branch })) {
-          if (request.types.length === 0 || request.types.includes(item.type)) all.push({ ...item, branch })
+        for (const { bucket, ...item } of await source({ actor, branch, owns: (one) => branchOf(one) === branch.id })) {
+          const isNative = bucket === undefined || bucket.branchId === branch.id
+          if (request.types.length === 0 || request.types.includes(item.type)) all.push({ ...item, branch, isNative })
         }
       }
     }

@@ -31,6 +31,7 @@ const STATES: Readonly<Record<string, readonly [kind: Kind, state: string]>> = {
 /** Events about something that stays as it is. */
 const NO_CHANGE = new Set([
   'storage.tablesListed',
+  'storage.tableDetail',
   'storage.tableImportStarted',
   'storage.tableExported',
   'storage.tableSnapshotCreated',

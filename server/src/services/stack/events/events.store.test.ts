@@ -6,7 +6,7 @@ import { dialectOf, withTables } from '../../../engines/metadata-db/dialects.ts'
 import { ofRun } from '../../../engines/metadata-db/run-ids.ts'
 import { createEventsStore, type NewEventRow } from './events.store.ts'
 
-const exactly = (value: string) => ({ value, isPattern: false })
+const exactly = (value: string) => ({ value, isPattern: false, isNegated: false })
 
 await onBothDatabases('events store', ({ db, inTransaction }) => {
   const store = createEventsStore(db)
@@ -78,7 +78,10 @@ await onBothDatabases('events store', ({ db, inTransaction }) => {
     assert.equal((await store.list(project, { ...ALL, words: ['100%'].map(exactly) })).length, 1)
     assert.equal((await store.list(project, { ...ALL, words: ['TABLE_a'].map(exactly) })).length, 1)
     assert.equal((await store.list(project, { ...ALL, words: ['of', 'table'].map(exactly) })).length, 2)
-    assert.equal((await store.list(project, { ...ALL, words: [{ value: '100*table_', isPattern: true }] })).length, 1)
+    assert.equal(
+      (await store.list(project, { ...ALL, words: [{ value: '100*table_', isPattern: true, isNegated: false }] })).length,
+      1,
+    )
   })
 
   test('events of another project are not found', async () => {

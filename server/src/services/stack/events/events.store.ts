@@ -52,15 +52,20 @@ export interface EventFilter {
   readonly objectId?: string
   readonly branch?: { readonly id: number; readonly isDefault: boolean }
   /** Matches of a whole column, from `q`; a message has to contain the value. */
-  readonly terms: readonly ({ readonly column: SearchColumn } & SearchText)[]
+  readonly terms: readonly ({ readonly column: SearchColumn } & SearchCondition)[]
   /** Words that must occur in the message or the event's name, from `q`. */
-  readonly words: readonly SearchText[]
+  readonly words: readonly SearchCondition[]
 }
 
 /** With `isPattern`, `*` in the value stands for any text. */
 export interface SearchText {
   readonly value: string
   readonly isPattern: boolean
+}
+
+/** With `isNegated`, the text must not occur. */
+export interface SearchCondition extends SearchText {
+  readonly isNegated: boolean
 }
 
 export interface StackEventFilter {
@@ -138,14 +143,22 @@ export function createEventsStore(database: Db) {
         query = query.where((e) =>
           e.or([e('branch_id', '=', branch.id), ...(branch.isDefault ? [e('branch_id', 'is', null)] : [])]),
         )
-      for (const { column, ...text } of filter.terms) {
-        if (isNumeric(column)) query = query.where(column, '=', Number(text.value))
-        else if (column === 'message') query = query.where((e) => contains(e.ref(column), text))
-        else if (text.isPattern) query = query.where((e) => isLike(e.ref(column), patternOf(text)))
-        else query = query.where(column, '=', text.value)
-      }
-      for (const word of filter.words)
-        query = query.where((e) => e.or([contains(e.ref('message'), word), contains(e.ref('event'), word)]))
+      for (const { column, isNegated, ...text } of filter.terms)
+        query = query.where((e) => {
+          const isFound = isNumeric(column)
+            ? e(column, '=', Number(text.value))
+            : column === 'message'
+              ? contains(e.ref(column), text)
+              : text.isPattern
+                ? isLike(e.ref(column), patternOf(text))
+                : e(column, '=', text.value)
+          return isNegated ? e.or([e.not(isFound), e(column, 'is', null)]) : isFound
+        })
+      for (const { isNegated, ...word } of filter.words)
+        query = query.where((e) => {
+          const isFound = e.or([contains(e.ref('message'), word), contains(e.ref('event'), word)])
+          return isNegated ? e.not(isFound) : isFound
+        })
       return query
         .orderBy('id', filter.newestFirst ? 'desc' : 'asc')
         .limit(filter.limit)

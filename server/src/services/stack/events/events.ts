@@ -266,18 +266,29 @@ const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {
 /** A pattern is compared with every event in turn, and each further `*` takes longer. */
 const MAX_STARS = 4
 
-/** `q`: words that must occur, and `field:value` (quotes keep spaces together), joined by an optional AND. `*` outside of quotes is any text. */
+/**
+ * `q`: words that must occur, and `field:value` (quotes keep spaces together), joined by an optional AND; after NOT, what must not occur.
+ * `*` outside of quotes is any text.
+ */
 function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
   const terms: EventFilter['terms'][number][] = []
-  const words: SearchText[] = []
+  const words: EventFilter['words'][number][] = []
+  let isNegated = false
   const refuse = (reason: string) => new PlatformError('storage.events.query', { query: q.slice(0, 120), reason })
   if ((q.match(/"/g)?.length ?? 0) % 2 === 1) throw refuse('a quote is not closed.')
   for (const [, field, quoted, plain] of q.matchAll(/(?:([\w.]+):)?(?:"([^"]*)"|([^\s"]+))/g)) {
     const value = quoted ?? plain ?? ''
     if (quoted === undefined) checkWord(value, refuse)
     if (value.split('*').length - 1 > MAX_STARS) throw refuse(`a word has more than ${MAX_STARS} *.`)
+    if (field === undefined && plain === 'AND') continue
+    if (field === undefined && plain === 'NOT') {
+      isNegated = true
+      continue
+    }
+    const negated = isNegated
+    isNegated = false
     if (field === undefined) {
-      if (quoted !== undefined || value !== 'AND') words.push(textOf(quoted, value))
+      words.push({ ...textOf(quoted, value), isNegated: negated })
       continue
     }
     const column = Object.hasOwn(SEARCHABLE, field) ? SEARCHABLE[field] : undefined
@@ -285,9 +296,11 @@ function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
     if (isNumeric(column) && !/^\d{1,15}$/.test(value)) throw refuse(`${field} is a number.`)
     terms.push({
       column,
+      isNegated: negated,
       ...(column === 'message' ? textOf(quoted, value) : { value, isPattern: quoted === undefined && value.includes('*') }),
     })
   }
+  if (isNegated) throw refuse('a word is missing after NOT.')
   return { terms, words }
 }
 

@@ -7,6 +7,7 @@ import type { StorageMetadataModule } from '../storage-metadata/storage-metadata
 import { createBucketJobs } from './bucket-jobs.ts'
 import { createBuckets, type TablesOfBuckets } from './buckets.ts'
 import { type BucketsOfTablesDeps, createBucketsOfTables } from './buckets-of-tables.ts'
+import { createLinkedEvents } from './linked-events.ts'
 import { createSharing } from './sharing.ts'
 import { createShownMetadata } from './shown-metadata.ts'
 
@@ -55,7 +56,12 @@ export function createBucketsModule({ core, branches, tokens, people, storageMet
     usage: tableUsage,
     shownMetadata: createShownMetadata(storageMetadata.viewsOfBuckets, sharing),
   })
-  subscribe('branch.deleted', (trx, { projectId, id }) => buckets.removeOfBranch(trx, projectId, id))
+  subscribe('branch.deleted', (trx, { id }, source) => buckets.removeOfBranch(trx, source, id))
+  subscribe('branch.removed', async () => tokens.forgetKnown())
+  subscribe(
+    'event.recorded',
+    createLinkedEvents({ recordEvent, defaultBranchId: branches.defaultId, listLinksInto: buckets.store.listLinksInto }),
+  )
   return defineModule({
     name: 'buckets',
     lightJobHandlers: createBucketJobs(buckets, sharing),

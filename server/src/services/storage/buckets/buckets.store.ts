@@ -123,9 +123,9 @@ export function createBucketsStore(database: Db) {
       return row && toBucket(row)
     },
 
-    list: async (projectId: number, branchIds: readonly number[]): Promise<Bucket[]> =>
+    list: async (projectId: number, branchIds: readonly number[], trx?: Trx): Promise<Bucket[]> =>
       (
-        await db
+        await (trx ? withTables<Tables>(trx) : db)
           .selectFrom('bucket')
           .selectAll()
           .where('project_id', '=', projectId)
@@ -141,17 +141,31 @@ export function createBucketsStore(database: Db) {
     listShared: async (): Promise<Bucket[]> =>
       (await db.selectFrom('bucket').selectAll().where('sharing', 'is not', null).orderBy('id').execute()).map(toBucket),
 
-    listLinksTo: async (keys: readonly number[]): Promise<Bucket[]> =>
+    listLinksTo: async (keys: readonly number[], trx?: Trx): Promise<Bucket[]> =>
       keys.length === 0
         ? []
         : (
-            await db
+            await (trx ? withTables<Tables>(trx) : db)
               .selectFrom('bucket')
               .selectAll()
               .where('source_bucket', 'in', [...keys])
               .orderBy('id')
               .execute()
           ).map(toBucket),
+
+    /** Links of other projects to a bucket of this one. */
+    listLinksInto: async (projectId: number, branchId: number, id: string, trx: Trx): Promise<Bucket[]> =>
+      (
+        await withTables<Tables>(trx)
+          .selectFrom('bucket as link')
+          .innerJoin('bucket as source', 'source.id', 'link.source_bucket')
+          .selectAll('link')
+          .where('source.project_id', '=', projectId)
+          .where('source.branch_id', '=', branchId)
+          .where('source.bucket_id', '=', id)
+          .orderBy('link.id')
+          .execute()
+      ).map(toBucket),
 
     listOfBranch: async (projectId: number, branchId: number, trx: Trx): Promise<Bucket[]> =>
       (

@@ -11,7 +11,7 @@ import { PlatformError } from '../../../kit/errors.ts'
 import { type Actor, bucketPermissionOf, mayChangeEverything } from '../../../model/actor.ts'
 import type { Admin } from '../../../model/admin.ts'
 import { BACKEND } from '../../../model/backend.ts'
-import { type EventSource, eventOf, type NewEvent, type Origin, type RecordEvent } from '../../../model/event.ts'
+import { type EventSource, eventOf, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../../model/event.ts'
 import type { EventName, EventParams } from '../../../model/event-definitions.ts'
 import type { Scope } from '../../../model/scope.ts'
 import { type Bucket, type BucketChange, createBucketsStore, type NewBucket, STAGES, type Stage } from './buckets.store.ts'
@@ -41,9 +41,12 @@ export interface TablesOfBuckets {
   dropAliasesInto(trx: Trx, projectId: number, bucket: number): Promise<void>
 }
 
+type ProvidedPair = MetadataPair & { readonly provider: string }
+
 /** What this module asks of storage-metadata. */
 export interface BucketMetadata {
-  list(projectId: number, bucket: number): Promise<readonly (MetadataPair & { readonly provider: string })[]>
+  list(projectId: number, bucket: number): Promise<readonly ProvidedPair[]>
+  listMany(projectId: number, buckets: readonly number[], trx?: Trx): Promise<ReadonlyMap<number, readonly ProvidedPair[]>>
   set(trx: Trx, projectId: number, bucket: number, written: MetadataWrite): Promise<void>
   remove(trx: Trx, projectId: number, bucket: number, id: number): Promise<void>
   forget(trx: Trx, bucket: number): Promise<void>
@@ -81,6 +84,8 @@ export interface NewBucketRequest {
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/
 const MAX_NAME = 96
 const MAX_COLOR = 30
+const BRANCH_OF_BUCKET = 'KBC.createdBy.branch.id'
+
 export type Buckets = ReturnType<typeof createBuckets>
 
 export function createBuckets(deps: BucketsDeps) {
@@ -294,7 +299,17 @@ export function createBuckets(deps: BucketsDeps) {
 
   /** Whether a bucket stands for one of a development branch, as older clients keep them in the default branch. */
   const isOfBranch = async ({ projectId, key }: Bucket): Promise<boolean> =>
-    (await metadata.list(projectId, key)).some((item) => item.key === 'KBC.createdBy.branch.id')
+    (await metadata.list(projectId, key)).some((item) => item.key === BRANCH_OF_BUCKET)
+
+  /** Buckets of the default branch that the system's metadata assigns to a branch, with its id (corrections-2 A16). */
+  async function assignedToBranches(projectId: number, trx?: Trx): Promise<ReadonlyMap<Bucket, number>> {
+    const found = await store.list(projectId, [await defaultBranchId(projectId)], trx)
+    const keys = found.map((bucket) => bucket.key)
+    const items = await metadata.listMany(projectId, keys, trx)
+    const branchOf = ({ key }: Bucket) =>
+      Number(items.get(key)?.find((item) => item.key === BRANCH_OF_BUCKET && item.provider === 'system')?.value)
+    return new Map(found.map((bucket) => [bucket, branchOf(bucket)] as const).filter(([, branch]) => Number.isInteger(branch)))
+  }
 
   /** A linked bucket is as large as what it shows. */
   async function usageOf(found: readonly Bucket[]) {
@@ -307,9 +322,13 @@ export function createBuckets(deps: BucketsDeps) {
     await store.update(trx, bucket.projectId, bucket.key, { lastChangeAt: clock.now() })
   }
 
-  /** With the development branch go its buckets. */
-  async function removeOfBranch(trx: Trx, projectId: number, branchId: number): Promise<void> {
+  /** With the development branch go its buckets, and those of the default branch that are assigned to it and that no project links. */
+  async function removeOfBranch(trx: Trx, source: EventSource, branchId: number): Promise<void> {
+    const { projectId } = source
     for (const bucket of await store.listOfBranch(projectId, branchId, trx)) await erase(trx, bucket)
+    for (const [bucket, branch] of await assignedToBranches(projectId, trx))
+      if (branch === branchId && (await store.listLinksTo([bucket.key], trx)).length === 0)
+        await remove(trx, source, bucket, NO_ORIGIN)
   }
 
   return {
@@ -337,6 +356,7 @@ export function createBuckets(deps: BucketsDeps) {
     removeOfBranch,
     usageOf,
     isOfBranch,
+    assignedToBranches,
     erase,
     permissionsForgotten: permissions.forgotten,
     store,

@@ -33,8 +33,8 @@ export const createFreshnessReader =
 /** In the transaction of the event: loads count, deleted tables are forgotten. */
 export const createLoadListener =
   ({ store, clock }: Pick<FreshnessDeps, 'store' | 'clock'>) =>
-  async (trx: Trx, source: EventSource, { event, objectId, branchId }: NewEvent): Promise<void> => {
-    if (objectId === undefined || branchId == null) return
+  async (trx: Trx, source: EventSource, { event, objectId, branchId, isOfLink }: NewEvent): Promise<void> => {
+    if (objectId === undefined || branchId == null || isOfLink) return
     const at = { project_id: source.projectId, branch_id: branchId, table_id: objectId }
     if (event === 'storage.tableDeleted') await store.remove(trx, at)
     if (event !== 'storage.tableImportDone') return

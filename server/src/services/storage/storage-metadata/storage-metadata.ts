@@ -47,6 +47,7 @@ export function createStorageMetadata(database: Db) {
   return {
     ofBuckets: {
       list: async (projectId: number, object: number) => (await store.listMany(projectId, 'bucket', [object])).get(object) ?? [],
+      listMany: (projectId: number, buckets: readonly number[], trx?: Trx) => store.listMany(projectId, 'bucket', buckets, trx),
       set: (trx: Trx, projectId: number, object: number, written: MetadataWrite) =>
         store.set(trx, projectId, { kind: 'bucket', object }, written),
       remove: (trx: Trx, projectId: number, object: number, id: number) =>

@@ -96,7 +96,16 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
     app.get(
       '/v2/storage/tables/:tableId',
       {
-        config: { operation: 'tables.get', summary: 'Table detail', needs: 'bucketRead' },
+        config: {
+          operation: 'tables.get',
+          summary: 'Table detail',
+          needs: 'bucketRead',
+          readEvent: ({ params }) => {
+            const { tableId } = params as Type.Static<typeof ByTable> // by the schema below
+            const objectName = tableId.slice(tableId.lastIndexOf('.') + 1)
+            return eventOf('storage.tableDetail', {}, { objectId: tableId, objectName })
+          },
+        },
         schema: { params: ByTable, response: { 200: TableView } },
       },
       async (req) => views.detail(await tables.get(scopeOf(req), req.params.tableId), req.baseUrl),

@@ -159,13 +159,15 @@ export interface Report {
   readonly notMoved: NotMoved[]
   /** Secrets are ciphers that only their own stack opens: each has to be entered again. */
   readonly secrets: { readonly place: string; readonly path: string; readonly link: string }[]
+  /** Values of configurations that mean something else here, and were written in the spelling of this stack. */
+  readonly rewritten: { readonly place: string; readonly path: string; readonly was: string }[]
   /** The tokens that were created, with their values: users of the old ones need them. */
   readonly tokens: NewToken[]
   /** Where senders of records reach the sources now. */
   readonly addresses: { readonly source: string; readonly address: string }[]
 }
 
-export const newReport = (): Report => ({ moved: {}, notMoved: [], secrets: [], tokens: [], addresses: [] })
+export const newReport = (): Report => ({ moved: {}, notMoved: [], secrets: [], rewritten: [], tokens: [], addresses: [] })
 
 export const count = ({ moved }: Report, what: string, more = 1): void => {
   moved[what] = (moved[what] ?? 0) + more

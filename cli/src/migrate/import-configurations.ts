@@ -3,6 +3,7 @@
 import { count, type MovedConfiguration, type MovedRow, type MovedVersion, type Report } from '../configuration/project-folder.ts'
 import { exists } from '../storage/table.ts'
 import type { Target } from './import-target.ts'
+import { rewriteLoginPaths } from './login-paths.ts'
 
 export async function importConfigurations(target: Target): Promise<void> {
   const moved = await readConfigurations(target)
@@ -24,7 +25,9 @@ async function readConfigurations({ folder }: Target): Promise<readonly MovedCon
 const configsOf = (componentId: string): string => `/v2/storage/components/${encodeURIComponent(componentId)}/configs`
 
 /** With its versions, one after the other. */
-async function importConfiguration({ client, report, once }: Target, moved: MovedConfiguration): Promise<void> {
+async function importConfiguration({ client, report, once }: Target, from: MovedConfiguration): Promise<void> {
+  const rewritten: Report['rewritten'] = []
+  const moved = rewriteLoginPaths(from, (one) => rewritten.push(one))
   const { componentId, id } = moved
   const configs = configsOf(componentId)
   const path = `${configs}/${encodeURIComponent(id)}`
@@ -47,6 +50,7 @@ async function importConfiguration({ client, report, once }: Target, moved: Move
         await client.request('POST', `${path.replace('/v2/storage/', '/v2/storage/branch/default/')}/metadata`, {
           json: { metadata: moved.metadata.map(({ key, value }) => ({ key, value })) },
         })
+      report.rewritten.push(...rewritten)
       count(report, 'configurations')
       count(report, 'versions of configurations', steps.length)
     },
@@ -67,7 +71,8 @@ async function importConfiguration({ client, report, once }: Target, moved: Move
 }
 
 /** A branch begins with copies of the default branch: what differs from the copy is sent, in one step. */
-async function importIntoBranch({ client, report, once }: Target, moved: MovedConfiguration): Promise<void> {
+async function importIntoBranch({ client, report, once }: Target, from: MovedConfiguration): Promise<void> {
+  const moved = rewriteLoginPaths(from, (one) => report.rewritten.push(one))
   const { componentId, id } = moved
   const configs = configsOf(componentId)
   const path = `${configs}/${encodeURIComponent(id)}`

@@ -20,6 +20,7 @@ interface Report {
   readonly moved: Record<string, number>
   readonly notMoved: { readonly what: string; readonly reason: string }[]
   readonly secrets: { readonly place: string; readonly path: string; readonly link: string }[]
+  readonly rewritten: { readonly place: string; readonly was: string }[]
   readonly tokens: { readonly was: string; readonly id: string; readonly description: string; readonly token: string }[]
   readonly addresses: { readonly source: string; readonly address: string }[]
 }
@@ -344,13 +345,24 @@ test('a project moves between two stacks by a folder; what cannot move is report
   const env = (url: string, token: string) => ({ MILLRACE_URL: url, MILLRACE_TOKEN: token })
   const exported = await runCli(['export-project', folder, '--files', '--json'], env(from.url, source.masterToken))
   assert.equal(exported.code, 0, exported.err)
+  const shopFile = join(folder, 'configurations', 'keboola.ex-generic-v2', 'shop.json')
+  const apiRequest = { headers: { 'X-Token': 'token' } }
+  const login = { parameters: { api: { authentication: { type: 'login', apiRequest } } } }
+  const old = { ...JSON.parse(await readFile(shopFile, 'utf8')), id: 'old', rows: [], versions: [], configuration: login }
+  await writeFile(join(folder, 'configurations', 'keboola.ex-generic-v2', 'old.json'), JSON.stringify(old))
   const imported = await runCli(['import-project', folder, '--json'], env(to.url, target.masterToken))
   assert.equal(imported.code, 0, imported.out + imported.err)
   const report = imported.json<Report>()
   assert.deepEqual(
     [report.moved.buckets, report.moved.tables, report.moved.aliases, report.moved.configurations], // with those of the branch
-    [2, 3, 4, 4],
+    [2, 3, 4, 5],
   )
+  assert.deepEqual(
+    report.rewritten.map(({ place, was }) => [place, was]),
+    [['configuration old of keboola.ex-generic-v2', 'token']],
+  )
+  const { configuration } = await target.ok<{ configuration: typeof login }>('GET', SHOP.replace('shop', 'old'))
+  assert.deepEqual(configuration.parameters.api.authentication.apiRequest, { headers: { 'X-Token': { response: 'token' } } })
   const { 'linked buckets': links, branches, tokens, triggers, streams } = report.moved
   assert.deepEqual([links, branches, tokens, triggers, streams], [1, 1, 1, 2, 1])
   assert.deepEqual(

@@ -79,7 +79,7 @@ async function inFolder(
 
 const textOf =
   (place: ProjectFolder) =>
-  ({ moved, notMoved, secrets, tokens, addresses }: Report): string =>
+  ({ moved, notMoved, secrets, rewritten, tokens, addresses }: Report): string =>
     [
       table(['what', 'count'], Object.entries(moved), 'nothing was left to do'),
       ...(notMoved.length > 0
@@ -99,6 +99,16 @@ const textOf =
             table(
               ['where', 'member', 'link'],
               secrets.map((secret) => [secret.place, secret.path, secret.link]),
+            ),
+          ]
+        : []),
+      ...(rewritten.length > 0
+        ? [
+            '',
+            'Rewritten as {"response": "..."}, because they name a value of the login response:',
+            table(
+              ['where', 'member', 'was'],
+              rewritten.map(({ place: where, path, was }) => [where, path, was]),
             ),
           ]
         : []),

@@ -134,7 +134,10 @@ export type StructureOptions = TableContext & {
 export function createStructure({ type, state, aliases, naming, nextOrder, warn }: StructureOptions): Structure {
   const rows = createRows(type, `${type}.[]`, { naming, nextOrder, aliases })
   const restored = isObject(state) ? member(state, '[]') : undefined
-  if (isObject(restored)) restore(rows, restored)
+  if (isObject(restored)) {
+    restore(rows, restored)
+    nameColumns(rows) // a state of version 2 has no names (corrections-2 X2)
+  }
 
   return {
     type,

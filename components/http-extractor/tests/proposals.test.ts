@@ -133,15 +133,28 @@ test('suggest knows the usual ways to page', async (t) => {
     queryParam: 'after',
     includeParams: true,
   })
-  assert.deepEqual(await paginationOf({ items, page: 1, next: 2 }), { method: 'pagenum', limit: 2 })
+  assert.deepEqual(await paginationOf({ items, page: 1, next: 2 }), { method: 'pagenum' })
   assert.deepEqual(await paginationOf({ items, offset: 0, total: 9 }), { method: 'offset', limit: 2, offsetParam: 'offset' })
-  assert.deepEqual(await paginationOf({ items, page: 1, total_pages: 4 }), { method: 'pagenum', limit: 2 })
+  assert.deepEqual(await paginationOf({ items, page: 1, total_pages: 4 }), { method: 'pagenum' })
   assert.deepEqual(await paginationOf({ items, has_more: true }), {
     method: 'pagenum',
     nextPageFlag: { field: 'has_more', stopOn: false },
   })
   assert.equal(await paginationOf({ items }), null)
   assert.equal(await paginationOf(items), null)
+})
+
+test('suggest names the size of a page as the request or the response does, and adds no parameter of its own', async (t) => {
+  const items = [{ id: 1 }, { id: 2 }]
+  const { url } = await serve(t, (q, r) =>
+    json(r, q.url!.includes('/own') ? { items, page: 1 } : { items, page: 1, page_size: 2 }),
+  )
+  const paginationOf = async (endpoint: string, params: object) =>
+    (await act('suggest', { api: { baseUrl: url }, config: { jobs: [{ endpoint, params }] } })).pagination.value
+  assert.deepEqual(await paginationOf('own', { per_page: 2 }), { method: 'pagenum', limit: 2, limitParam: 'per_page' })
+  assert.deepEqual(await paginationOf('own', { limit: 2 }), { method: 'pagenum', limit: 2 })
+  assert.deepEqual(await paginationOf('repeated', {}), { method: 'pagenum', limit: 2, limitParam: 'page_size' })
+  assert.deepEqual(await paginationOf('own', {}), { method: 'pagenum' })
 })
 
 test('suggest changes nothing that is already configured, and says when there is nothing to learn from', async (t) => {

@@ -7,7 +7,7 @@ import { UserError } from '../errors.ts'
 import { guessDataField } from '../guess/items.ts'
 import { guessPagination } from '../guess/pagination.ts'
 import { addressText, originOf, parseAddress } from '../http/address.ts'
-import { entriesOf, isArray, isObject, type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
+import { entriesOf, isArray, isObject, type JsonObject, type JsonValue, keysOf, objectOf } from '../json/json.ts'
 import { JsonSyntaxError, parseJson } from '../json/parse.ts'
 import type { ActionDeps } from './action.ts'
 import { convertRequest, type PlainRequest } from './curl-to-config.ts'
@@ -119,7 +119,9 @@ function readableRow(entry: Recorded, notes: string[]): Row[] {
 function rowOf({ request, path, response, headers }: Recorded, notes: string[]): Row {
   const { api, config, job } = convertRequest(request)
   const found = guessDataField(response)!
-  const guess = guessPagination({ response, headers, itemCount: found.items.length, dataField: found.value })
+  const params = at(job, 'params')
+  const sent = isObject(params) ? keysOf(params) : []
+  const guess = guessPagination({ response, headers, itemCount: found.items.length, dataField: found.value, sent })
   notes.push(`'${path}': ${found.reason}${guess === undefined ? '' : ` Pagination is a guess: ${guess.reason}`}`)
   const dataType = path.replace(/^\/+|\/+$/g, '').replaceAll('/', '_') || 'items'
   const field: [string, JsonValue][] = found.value === '.' ? [] : [['dataField', found.value]]

@@ -15,9 +15,10 @@ export async function suggest(deps: ActionDeps): Promise<JsonValue> {
   const { response, headers } = fetched
   const found = guessDataField(response)
   const items = found?.items ?? []
-  const pagination = guessPagination({ response, headers, itemCount: items.length, dataField: found?.value ?? '' })
+  const sent = keysOf(job.params)
+  const pagination = guessPagination({ response, headers, itemCount: items.length, dataField: found?.value ?? '', sent })
   const key = guessPrimaryKey(items)
-  const increment = guessIncrement(items, keysOf(job.params))
+  const increment = guessIncrement(items, sent)
   const nothing = 'The response has no items to learn from.'
   return objectOf([
     ['request', describeRequest(exchanges.at(-1)!.request)],

@@ -10,6 +10,8 @@ export interface Answered {
   readonly itemCount: number
   /** Where the items are: what stands inside them says nothing about pages. */
   readonly dataField: string
+  /** Names of the parameters that the request had. */
+  readonly sent: readonly string[]
 }
 
 interface Leaf {
@@ -26,6 +28,8 @@ const TOKEN_ALONE = /^(?:next|after)$/i
 const TOTAL_PAGES = /^(?:total|last|num(?:ber)?|count)?_?(?:of_?)?pages?(?:_?(?:total|count))?$|^last_?page$/i
 const PAGE = /^(?:current_?)?page(?:_?(?:number|num|no))?$/i
 const OFFSET = /^(?:offset|skip|start(?:_?at|_?index)?)$/i
+/** The parameter for the size of a page; a response often repeats it. */
+const SIZE = /^(?:limit|per_?page|page_?size|size|count|max_?results|\$top)$/i
 const MORE = /^(?:has_?(?:more|next(?:_?page)?)|more|is_?last(?:_?page)?)$/i
 
 /** The parameter that takes a token, by the name under which the response gives it. */
@@ -98,18 +102,24 @@ function nextToken(leaves: readonly Leaf[]): Guess<JsonObject> | undefined {
 }
 
 /** Page numbers and offsets that the response repeats. */
-function counted(leaves: readonly Leaf[], { itemCount }: Answered): Guess<JsonObject> | undefined {
-  const limit: [string, JsonValue][] = itemCount > 1 ? [['limit', itemCount]] : []
+function counted(leaves: readonly Leaf[], { itemCount, sent }: Answered): Guess<JsonObject> | undefined {
+  // A parameter that the API does not have would be sent in vain, or beside the one that it has.
+  const size = sent.find((name) => SIZE.test(name)) ?? leaves.find(({ key, value }) => SIZE.test(key) && isNumber(value))?.key
+  const sizeParameter: [string, JsonValue][] = size === undefined || size === 'limit' ? [] : [['limitParam', size]]
   const offset = leaves.find(({ key, value }) => OFFSET.test(key) && isNumber(value))
   if (offset !== undefined && itemCount > 0) {
     return {
-      value: method('offset', [['limit', itemCount], ['offsetParam', offset.key]]), // biome-ignore format: pairs
-      reason: `The response repeats an offset in '${offset.path}'. The limit is the number of items in it.`,
+      value: method('offset', [['limit', itemCount], ...sizeParameter, ['offsetParam', offset.key]]), // biome-ignore format: pairs
+      reason: `The response repeats an offset in '${offset.path}'. The limit is the number of items in it.${size === undefined ? " That the parameter is called 'limit' is a guess: look it up." : ''}`,
     }
   }
   const page = leaves.find(({ key, value }) => (PAGE.test(key) || TOTAL_PAGES.test(key)) && isNumber(value))
   if (page === undefined) return undefined
-  return { value: method('pagenum', limit), reason: `The response counts pages in '${page.path}'.` }
+  const limit: [string, JsonValue][] = size === undefined || itemCount < 2 ? [] : [['limit', itemCount], ...sizeParameter]
+  return {
+    value: method('pagenum', limit),
+    reason: `The response counts pages in '${page.path}'.${limit.length > 0 ? ` '${size}' is the size of a page.` : ''}`,
+  }
 }
 
 function moreFlag(leaves: readonly Leaf[], { itemCount }: Answered): Guess<JsonObject> | undefined {
@@ -125,7 +135,7 @@ function moreFlag(leaves: readonly Leaf[], { itemCount }: Answered): Guess<JsonO
 /** From the names of the parameters of an endpoint, as its description lists them. */
 export function guessFromParameters(names: readonly string[]): Guess<JsonObject> | undefined {
   const find = (pattern: RegExp) => names.find((name) => pattern.test(name))
-  const size = find(/^(?:limit|per_?page|page_?size|size|count|max_?results|\$top)$/i)
+  const size = find(SIZE)
   const token = find(/^(?:cursor|after|starting_after|next|(?:next_?)?page_?token|continuation_?token|scroll_?id)$/i)
   const offset = find(/^(?:offset|skip|start|\$skip)$/i)
   const page = find(/^(?:page|page_?(?:number|num|no)|p)$/i)

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import avro from 'avsc'
 import writeWorkbook from 'write-excel-file/node'
 import { checkScreen, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
@@ -57,10 +59,26 @@ test('uploads in a browser', { timeout: 400_000 }, async (t) => {
     nothingWrong()
   })
 
+  await t.test('an Avro file and a packed workbook are recognised and loaded by the stack', async () => {
+    const encoder = new avro.streams.BlockEncoder({ type: 'record', name: 'Order', fields: [{ name: 'id', type: 'long' }] })
+    encoder.write({ id: 7 })
+    encoder.end()
+    const book = await writeWorkbook([{ sheet: 'Goods', data: [[cell('id')], [cell(7)]] }]).toBuffer()
+    for (const [name, bytes, says] of [
+      ['avro_orders.avro', Buffer.concat(await encoder.toArray()), 'An Avro file: its columns are read when it is loaded.'],
+      ['packed_orders.xlsx.gz', gzipSync(book), 'A workbook: its first sheet is read when it is loaded.'],
+    ] as const) {
+      await choose(name, bytes)
+      await page.getByRole('heading', { name: says }).waitFor()
+      await page.getByRole('button', { name: 'Create the table' }).click()
+      await page.getByRole('heading', { name: /^1 row, last loaded/ }).waitFor()
+      const rows = await stack.request('GET', `/v2/storage/tables/in.c-main.${name.split('.')[0]}/rows`)
+      assert.deepEqual(rows.json<{ rows: string[][] }>().rows, [['7']])
+    }
+    nothingWrong()
+  })
+
   await t.test('what cannot be loaded is named, with what to do instead', async () => {
-    await choose('orders.avro', Buffer.from([0x4f, 0x62, 0x6a, 0x01, 0x00]))
-    await page.getByText('Avro files cannot be loaded. Write the data as Parquet, JSON lines or CSV').waitFor()
-    await page.getByRole('button', { name: 'Another file' }).click()
     await choose('broken.xlsx', Buffer.from('PK\u0003\u0004 no workbook at all'))
     await page.getByText(/^broken\.xlsx is no workbook that can be read/).waitFor()
     nothingWrong()

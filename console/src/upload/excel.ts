@@ -1,16 +1,15 @@
-// Sheets of an Excel workbook as CSV. The browser reads it: the stack loads text.
+// Sheets of an Excel workbook as CSV. The browser reads it, so that a person can choose the sheet; the stack would load the first one.
 
 export type Sheet = { readonly name: string; readonly rows: readonly (readonly SheetCell[])[] }
 type SheetCell = string | number | boolean | Date | null
 
-/** Beginnings of files that are no text. */
+/** Beginnings of workbooks. */
 const MAGIC: readonly (readonly [kind: FileKind, bytes: readonly number[]])[] = [
   ['zip', [0x50, 0x4b, 0x03, 0x04]],
   ['old-excel', [0xd0, 0xcf, 0x11, 0xe0]],
-  ['avro', [0x4f, 0x62, 0x6a, 0x01]],
 ]
 
-export type FileKind = 'zip' | 'old-excel' | 'avro' | undefined
+export type FileKind = 'zip' | 'old-excel' | undefined
 
 /** A workbook is a ZIP file, whatever it is called. */
 export async function kindOf(file: File): Promise<FileKind> {

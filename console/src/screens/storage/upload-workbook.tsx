@@ -19,7 +19,6 @@ interface WorkbookProps {
 
 const REFUSED: Readonly<Record<string, string>> = {
   'old-excel': 'This is a workbook of Excel 2003 or older. Save it as .xlsx or as CSV, and choose that file.',
-  avro: 'Avro files cannot be loaded. Write the data as Parquet, JSON lines or CSV, and choose that file.',
   large: `Workbooks of more than ${bytes(MAX_BYTES)} are not read by the browser. Save the sheet as CSV, and choose that file.`,
 }
 

@@ -140,8 +140,24 @@ interface Aside {
   readonly before: File
 }
 
+/** Formats whose content the stack reads with the load. */
+const OTHER_FORMATS = {
+  parquet: {
+    say: 'A Parquet file: its columns are read when it is loaded.',
+    how: 'Parquet: its columns become columns of text; objects and lists become JSON.',
+  },
+  avro: {
+    say: 'An Avro file: its columns are read when it is loaded.',
+    how: 'Avro: fields of its records become columns of text; objects and lists become JSON.',
+  },
+  excel: {
+    say: 'A workbook: its first sheet is read when it is loaded.',
+    how: 'Excel: the first sheet is loaded, and its first row names the columns. To choose another sheet, upload the workbook itself, not packed.',
+  },
+} as const
+
 function sentenceOf({ format, rows, isWhole, problems, encoding }: SniffedFile, aside: number): string {
-  if (format === 'parquet') return 'A Parquet file: its columns are read when it is loaded.'
+  if (format in OTHER_FORMATS) return OTHER_FORMATS[format as keyof typeof OTHER_FORMATS].say
   if (problems.some(({ kind }) => kind === 'encoding'))
     return `The file is written in ${encoding}, which cannot be loaded. Convert it to UTF-8.`
   const good = Math.max(0, rows - problems.filter(({ kind }) => kind === 'ragged').length) // those were counted, too
@@ -181,7 +197,7 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
         onDrop={onDrop}
       >
         <Icon name="upload" size="large" />
-        <p className="body-text">Drop a CSV, JSON, JSON lines, Parquet or Excel file here; text plain or packed with gzip.</p>
+        <p className="body-text">Drop a CSV, JSON, JSON lines, Parquet, Avro or Excel file here, plain or packed with gzip.</p>
         <label className="button primary">
           Choose a file
           <input className="visually-hidden" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
@@ -259,7 +275,7 @@ function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
 
 const simpleName = (text: string): string =>
   text
-    .replace(/\.(csv|tsv|txt|json|jsonl|ndjson|parquet)(\.(gz|zst))?$/i, '')
+    .replace(/\.(csv|tsv|txt|json|jsonl|ndjson|parquet|avro|xlsx)(\.(gz|zst))?$/i, '')
     .replace(/\W+/g, '_')
     .replace(/^_+|_+$/g, '') || 'data'
 
@@ -482,9 +498,9 @@ const OtherFormat = ({ sniffed: { format, compression }, onReset }: Pick<LoadPro
       </button>
     </header>
     <p className="inset soft">
-      {format === 'json'
-        ? 'JSON: every object becomes a row. Objects and lists in it stay JSON.'
-        : 'Parquet: its columns become columns of text; objects and lists become JSON.'}
+      {format in OTHER_FORMATS
+        ? OTHER_FORMATS[format as keyof typeof OTHER_FORMATS].how
+        : 'JSON: every object becomes a row. Objects and lists in it stay JSON.'}
       {compression ? ` Packed with ${compression}.` : ''}
     </p>
   </section>
@@ -559,7 +575,9 @@ function Preview({ sniffed: { format, columns, preview, problems }, plan, intoTa
     <section className="card" aria-labelledby="head">
       <header>
         <h2 id="head">First rows</h2>
-        <span className="mute fine">{format === 'parquet' ? 'shown once it is loaded' : plural(columns.length, 'column')}</span>
+        <span className="mute fine">
+          {format in OTHER_FORMATS ? 'shown once it is loaded' : plural(columns.length, 'column')}
+        </span>
         {problems.length > 0 ? <span className="count failed push">{plural(problems.length, 'bad line')}</span> : null}
         {problems.length > 0 && onAside ? (
           <button type="button" className="button small" onClick={onAside}>
@@ -584,7 +602,7 @@ function Preview({ sniffed: { format, columns, preview, problems }, plan, intoTa
           ))}
         </ul>
       ) : null}
-      {format === 'parquet' ? null : (
+      {format in OTHER_FORMATS ? null : (
         <Scroll label="First rows of the file" className="grid">
           <table className="data-table">
             <thead>

@@ -1,8 +1,9 @@
-// JSON, JSON lines and Parquet as CSV with a header, written by DuckDB: a load then reads it as any other file. Texts stay as they are
-// written, numbers as JSON prints them; objects and lists become JSON.
+// JSON, JSON lines and Parquet as CSV with a header, written by DuckDB, and workbooks and Avro by Node: a load then reads it as any other
+// file. Texts stay as they are written, numbers as JSON prints them; objects and lists become JSON.
 
 import { stat } from 'node:fs/promises'
 import { PlatformError } from '../../kit/errors.ts'
+import { convertRecords } from './convert-records.ts'
 import type { Database } from './database.ts'
 import { identifier, literal, paths } from './sql.ts'
 import type { ConvertedFile, ConvertFileJob } from './worker-protocol.ts'
@@ -25,8 +26,11 @@ export async function convertFile(db: Database, job: ConvertFileJob): Promise<Co
     )
   }, WATCH_MS)
   try {
-    const select = job.format === 'parquet' ? await selectParquet(db, job) : await selectJson(db, job)
-    await db.run(`COPY (${select}) TO ${literal(job.outPath)} (FORMAT csv, HEADER true)`)
+    if (job.format === 'excel' || job.format === 'avro') await convertRecords(job.format, job.files, job.outPath, job.maxBytes)
+    else {
+      const select = job.format === 'parquet' ? await selectParquet(db, job) : await selectJson(db, job)
+      await db.run(`COPY (${select}) TO ${literal(job.outPath)} (FORMAT csv, HEADER true)`)
+    }
   } catch (error) {
     if (isTooLarge) throw unreadable(job, `it unpacks to more than ${job.maxBytes} bytes`)
     const text = error instanceof Error ? error.message : String(error)
@@ -71,5 +75,7 @@ const reasonOf = (text: string): string =>
     .replace(/\.\s+(Try|If|Consider)\b.*$/, '')
     .replace(/[.\s]+$/, '')
 
+const NAMES = { json: 'JSON', parquet: 'Parquet', excel: 'Excel', avro: 'Avro' }
+
 const unreadable = ({ name, format }: ConvertFileJob, reason: string) =>
-  new PlatformError('storage.tables.fileUnreadable', { file: name, format: format === 'json' ? 'JSON' : 'Parquet', reason })
+  new PlatformError('storage.tables.fileUnreadable', { file: name, format: NAMES[format], reason })

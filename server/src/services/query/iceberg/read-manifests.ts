@@ -2,10 +2,8 @@
 // are refused, and what is missing or of another shape is a 400 with its reason.
 
 import { Readable } from 'node:stream'
-import { inflateRaw } from 'node:zlib'
-import avro from 'avsc'
+import { avroRecords } from '../../../engines/table-engine/avro-files.ts'
 import { PlatformError } from '../../../kit/errors.ts'
-import { LONG } from './avro-long.ts'
 
 export interface ListedManifest {
   readonly path: string
@@ -24,8 +22,6 @@ export interface ReadEntry {
   readonly isEncrypted: boolean
 }
 
-/** Unpacked; the manifest of ten thousand files has a few megabytes. */
-const MAX_BLOCK_BYTES = 64 << 20
 const MAX_RECORDS = 200_000
 
 type Fields = Readonly<Record<string, unknown>>
@@ -57,23 +53,9 @@ export const readManifest = async (bytes: Uint8Array, name: string): Promise<Rea
   })
 
 async function decode(bytes: Uint8Array, name: string): Promise<Fields[]> {
-  const options = {
-    codecs: {
-      null: (data: Buffer, done: (error: Error | null, data?: Buffer) => void) => done(null, data),
-      deflate: (data: Buffer, done: (error: Error | null, data?: Buffer) => void) =>
-        inflateRaw(data, { maxOutputLength: MAX_BLOCK_BYTES }, done),
-    },
-    parseHook: (schema: avro.Schema) => {
-      const type = avro.Type.forSchema(schema, { registry: { long: LONG } })
-      checkBounded(type)
-      return type
-    },
-  }
-  // Typed for another form of codecs than it documents.
-  const decoder = new avro.streams.BlockDecoder(options as ConstructorParameters<typeof avro.streams.BlockDecoder>[0])
   const records: Fields[] = []
   try {
-    for await (const record of Readable.from([Buffer.from(bytes)]).pipe(decoder)) {
+    for await (const record of avroRecords(Readable.from([Buffer.from(bytes)]))) {
       if (records.length >= MAX_RECORDS) throw new Error(`it has more than ${MAX_RECORDS} entries`)
       records.push(record as Fields) // every member is checked where it is read
     }
@@ -83,25 +65,6 @@ async function decode(bytes: Uint8Array, name: string): Promise<Fields[]> {
   if (records.some((record) => typeof record !== 'object' || record === null))
     throw unreadable(name, 'its entries are not records')
   return records
-}
-
-/** Items of no length can be counted in billions without a byte: every item of a list must have at least one. */
-function checkBounded(type: avro.Type, seen = new Set<avro.Type>()): void {
-  if (seen.has(type)) return
-  seen.add(type)
-  const { itemsType, valuesType, fields, types } = type as Partial<
-    avro.types.ArrayType & avro.types.MapType & avro.types.RecordType & avro.types.UnwrappedUnionType
-  >
-  if (itemsType && isEmpty(itemsType)) throw new Error('it has a list of values without a length')
-  for (const part of [itemsType, valuesType, ...(fields ?? []).map((field) => field.type), ...(types ?? [])])
-    if (part) checkBounded(part, seen)
-  if (type instanceof avro.types.RecordType && isEmpty(type) && seen.size === 1) throw new Error('its entries have no members')
-}
-
-function isEmpty(type: avro.Type): boolean {
-  if (type instanceof avro.types.NullType) return true
-  if (type instanceof avro.types.FixedType) return type.size === 0
-  return type instanceof avro.types.RecordType && type.fields.every((field) => isEmpty(field.type))
 }
 
 function integerOf(fields: Fields, member: string, name: string, fallback?: number): number {

@@ -31,7 +31,8 @@ const BodyHints = Type.Object({
 const Sniffed = Type.Object(
   {
     format: Type.String({
-      description: 'csv, json (a list of objects, or JSON lines) or parquet. The columns of Parquet are read by the load.',
+      description:
+        'csv, json (a list of objects, or JSON lines), parquet, excel (a workbook) or avro. The columns of the last three are read by the load.',
     }),
     compression: Nullable(Type.String({ description: 'gzip, zstd or null.' })),
     encoding: Type.String({ description: 'utf-8, or what the file seems to be written in; only utf-8 can be loaded.' }),

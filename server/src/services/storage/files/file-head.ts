@@ -175,8 +175,8 @@ const NOT_CSV = {
   hasHeader: true,
 } as const
 
-/** The columns of a Parquet file are named at its end, which the beginning does not have. */
-const contentOf = (format: 'json' | 'parquet', bytes: Buffer) =>
+/** The columns of the others are read by the load: the beginning of a file does not have them. */
+const contentOf = (format: Exclude<FileFormat, 'csv'>, bytes: Buffer) =>
   format === 'json'
     ? sniffJson(bytes.toString('utf8').replace(/^\uFEFF/, ''))
     : { columns: [], rows: 0, preview: [], problems: [], isLoadable: true }

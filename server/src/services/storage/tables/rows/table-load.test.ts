@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
+import { deflateRaw, gzipSync, zstdCompress } from 'node:zlib'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
+import avro from 'avsc'
+import writeWorkbook from 'write-excel-file/node'
 import { prepareFile, uploadClient } from '../../../../../../tests/support/clients/file-client.ts'
 import { type TableAnswer, tableClient } from '../../../../../../tests/support/clients/table-client.ts'
 import { shareTestStack } from '../../../../../../tests/support/test-stack.ts'
@@ -377,3 +379,86 @@ test('JSON, JSON lines and Parquet are loaded as tables, packed or not, and what
   await create('in.c-main', 'odd', '{"a":1}\n', { columns: ['text'], enclosure: '' })
   assert.deepEqual(await rows('in.c-main.odd'), [['{"a":1}']], 'who names the columns has a CSV file')
 })
+
+test('workbooks and Avro files are loaded as tables, packed or not, and what cannot be read is refused with the reason', async () => {
+  const stack = await startProject()
+  const { bucket, create, upload, finish, load, rows } = tableClient(stack)
+  await bucket()
+  const cell = (value: string | number | Date) =>
+    value instanceof Date ? { value, type: Date, format: 'yyyy-mm-dd' } : { value }
+  const goods = [
+    ['id', 'name', 'since'].map(cell),
+    [1.25, 'Tea, "green"', new Date('2026-01-31')].map(cell),
+    [cell(2), cell('Milk'), null],
+  ]
+  const workbook = await writeWorkbook([{ sheet: 'Goods', data: goods }]).toBuffer()
+  const expected = [
+    ['1.25', 'Tea, "green"', '2026-01-31'],
+    ['2', 'Milk', ''],
+  ]
+  await create('in.c-main', 'book', workbook)
+  assert.deepEqual(await rows('in.c-main.book', 'orderBy[0][column]=id'), expected)
+  await load('in.c-main.book', gzipSync(workbook))
+  assert.deepEqual(await rows('in.c-main.book', 'orderBy[0][column]=id'), expected)
+
+  const written = async (codec: string, codecs: object) => {
+    const encoder = new avro.streams.BlockEncoder(AVRO, { codec, codecs } as object)
+    for (const id of [1, 2])
+      encoder.write({
+        id,
+        name: id === 1 ? 'Tea' : null,
+        day: 20_484,
+        tags: ['a', 'b'],
+        at: 1_769_817_600_000,
+        price: Buffer.from([0xff, 0x85]),
+      })
+    encoder.end()
+    return Buffer.concat(await encoder.toArray())
+  }
+  const codecs = {
+    null: (data: Buffer, done: (error: Error | null, data: Buffer) => void) => done(null, data),
+    deflate: deflateRaw,
+    snappy: (data: Buffer, done: (error: Error | null, data: Buffer) => void) => done(null, asSnappyLiteral(data)),
+    zstandard: zstdCompress,
+  }
+  for (const codec of ['null', 'deflate', 'snappy', 'zstandard']) {
+    await create('in.c-main', codec, codec === 'null' ? gzipSync(await written(codec, codecs)) : await written(codec, codecs))
+    assert.deepEqual(await rows(`in.c-main.${codec}`, 'orderBy[0][column]=id'), [
+      ['1', 'Tea', '2026-01-31', '["a","b"]', '2026-01-31 00:00:00+00', '-1.23'],
+      ['2', '', '2026-01-31', '["a","b"]', '2026-01-31 00:00:00+00', '-1.23'],
+    ])
+  }
+
+  for (const [bytes, reason] of [
+    [Buffer.from('PK\u0003\u0004 no workbook at all'), /looks like Excel, but cannot be read: /],
+    [Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), /Excel 97 to 2003; save it as \.xlsx/],
+    [Buffer.from('Obj\u0001\u0000 nothing'), /looks like Avro, but cannot be read: /],
+    [(await written('deflate', codecs)).subarray(0, 300), /looks like Avro, but cannot be read: /],
+  ] as const) {
+    const json = { name: 'broken', dataFileId: await upload(bytes) }
+    const broken = await finish(await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-async', { json }))
+    assert.equal(broken.error?.code, 'storage.tables.fileUnreadable', JSON.stringify(broken))
+    assert.match(broken.error?.message ?? '', reason)
+  }
+})
+
+const AVRO: avro.Schema = {
+  type: 'record',
+  name: 'Good',
+  fields: [
+    { name: 'id', type: 'long' },
+    { name: 'name', type: ['null', 'string'] },
+    { name: 'day', type: { type: 'int', logicalType: 'date' } },
+    { name: 'tags', type: { type: 'array', items: 'string' } },
+    { name: 'at', type: { type: 'long', logicalType: 'timestamp-millis' } },
+    { name: 'price', type: { type: 'bytes', logicalType: 'decimal', precision: 5, scale: 2 } as avro.Schema },
+  ],
+}
+
+/** Its length, one literal with a length of two bytes, and the checksum that Avro puts behind. */
+const asSnappyLiteral = (data: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from([(data.length & 0x7f) | 0x80, data.length >> 7, 61 << 2, (data.length - 1) & 0xff, (data.length - 1) >> 8]),
+    data,
+    Buffer.alloc(4),
+  ])

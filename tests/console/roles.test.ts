@@ -8,6 +8,10 @@ import { startTestStack } from '../support/test-stack.ts'
 
 const CONFIGS = '/v2/storage/components/keboola.ex-generic-v2/configs'
 
+/** Words with which a button begins that changes something. */
+const WRITES =
+  /^(Add|Apply|Approve|Authorise|Begin|Change|Copy to|Create|Delete|Describe|Disable|Drop|Duplicate|Edit|Empty|Enable|End|Fetch|Import|Invite|Link|Load|Make|Merge|Move|New|Pause|Put|Refuse|Remove|Rename|Replace|Rerun|Reset|Restore|Resume|Revoke|Run|Save|Set|Share|Stop|Switch o|Test|Undo|Unlink|Upload|Use)\b/
+
 test('roles in a browser', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
@@ -17,8 +21,8 @@ test('roles in a browser', { timeout: 400_000 }, async (t) => {
     return answer
   }
   const admin = await newStackAdmin(stack)
-  const signedInAs = async (role: 'viewer' | 'editor' | 'admin') => {
-    const member = await newMember(stack, admin, { projectId: stack.projectId, role, email: `${role}@example.com` })
+  const signedInAs = async (role: 'viewer' | 'editor' | 'admin', email = `${role}@example.com`) => {
+    const member = await newMember(stack, admin, { projectId: stack.projectId, role, email })
     const opened = await openPage(browser)
     await opened.page.goto(`${stack.url}/console/`)
     await opened.page.getByLabel('E-mail').fill(member.email)
@@ -58,6 +62,79 @@ test('roles in a browser', { timeout: 400_000 }, async (t) => {
     await go('/vault')
     await page.getByText(`Its variables are listed for those who may use them. ${needs}`).waitFor()
     nothingWrong()
+    await page.context().close()
+  })
+
+  await t.test('on no screen has a viewer a button that changes something', async () => {
+    await ask('POST', `${CONFIGS}/shop/rows`, { rowId: 'one', name: 'One', configuration: {} })
+    await ask('POST', '/v2/storage/tables/in.c-shop.orders/snapshots', {})
+    await ask('POST', '/v2/storage/components/keboola.flow/configs', {
+      configurationId: 'daily',
+      name: 'Daily',
+      configuration: { phases: [], tasks: [] },
+    })
+    const flow = { target: { componentId: 'keboola.flow', configurationId: 'daily', mode: 'run' } }
+    await ask('POST', '/v2/storage/components/keboola.scheduler/configs', {
+      configurationId: 'nightly',
+      name: 'Nightly',
+      configuration: { schedule: { cronTab: '0 3 * * *', timezone: 'UTC' }, ...flow },
+    })
+    await ask('POST', '/scheduler/schedules', { configurationId: 'nightly' })
+    await ask('POST', '/v1/branches/default/sources', { name: 'Clicks', type: 'http' }).catch(() => {})
+    await ask('POST', '/v2/storage/dev-branches', { name: 'Try' }).catch(() => {})
+    const { id: jobId } = (
+      await ask('POST', '/queue/jobs', { component: 'keboola.ex-generic-v2', config: 'shop', mode: 'run' })
+    ).json<{ id: string }>()
+    await stack.request('POST', '/import/upload-file', { form: { name: 'a.csv', data: 'id' } })
+    const { page, go } = await signedInAs('viewer', 'looks@example.com')
+    const found: string[] = []
+    for (const path of [
+      '/',
+      '/storage',
+      '/buckets/in.c-shop',
+      ...['data', 'schema', 'profile', 'history', 'snapshots', 'lineage', 'access', 'tests', 'manage'].map(
+        (tab) => `/storage/in.c-shop.orders?tab=${tab}`,
+      ),
+      '/files',
+      '/upload',
+      '/components',
+      ...[
+        '',
+        '?tab=rows',
+        '?tab=versions',
+        '?tab=state',
+        '?tab=variables',
+        '?tab=mapping',
+        '?tab=authorisation',
+        '?view=json',
+      ].map((tab) => `/components/keboola.ex-generic-v2/shop${tab}`),
+      '/builder/shop?row=one',
+      '/flows',
+      '/flows/keboola.flow/daily',
+      '/schedules',
+      '/jobs',
+      `/jobs/${jobId}`,
+      '/branches',
+      '/apps',
+      '/workspaces',
+      '/templates',
+      '/streams',
+      '/notifications',
+      '/people',
+      '/tokens',
+      '/vault',
+      '/usage',
+      '/operations',
+    ]) {
+      await go(path)
+      await page.locator('h1:not(:has(.skeleton))').waitFor()
+      await page.locator('.skeleton').first().waitFor({ state: 'detached' })
+      const names = await page.evaluate<string[]>(
+        "[...document.querySelectorAll('main button:enabled')].map((one) => one.getAttribute('aria-label') ?? one.textContent ?? '')",
+      )
+      found.push(...names.filter((name) => WRITES.test(name) && name !== 'Save as CSV').map((name) => `${path}: ${name}`))
+    }
+    assert.deepEqual(found, [])
     await page.context().close()
   })
 

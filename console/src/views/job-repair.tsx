@@ -13,6 +13,7 @@ import type { Cause } from '../facts/failure.ts'
 import { type LoadedConfiguration, useConfiguration } from '../facts/use-configuration.ts'
 import { plural } from '../format.ts'
 import { useLoad } from '../load.tsx'
+import { ActButton } from '../parts/act-button.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
@@ -102,10 +103,15 @@ function RepairForm({ job, cause, where, loaded }: { job: Job; cause: Cause; whe
       </div>
       {apply.error ? <Problem error={apply.error} /> : null}
       <div className="flex-row wrap">
-        <button type="submit" className="button primary" disabled={edits.size === 0 || apply.isPending}>
+        <ActButton
+          needs="configurations.update"
+          type="submit"
+          className="button primary"
+          disabled={edits.size === 0 || apply.isPending}
+        >
           <Icon name="rerun" />
           <span>Apply and rerun</span>
-        </button>
+        </ActButton>
         <span className="fine mute">
           {edits.size === 0
             ? 'Change a value here, and it is saved and run at once.'

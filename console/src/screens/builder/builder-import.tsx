@@ -60,10 +60,10 @@ export function ImportButton({ place, root }: { place: ConfigurationPlace; root:
   const close = () => setOpen(false)
   return (
     <>
-      <button type="button" className="button small push" onClick={() => setOpen(true)}>
+      <ActButton needs="rows.create" className="button small push" onClick={() => setOpen(true)}>
         <Icon name="wand" size="small" />
         <span>Import</span>
-      </button>
+      </ActButton>
       {isOpen ? <Import place={place} root={root} onClose={close} /> : null}
     </>
   )

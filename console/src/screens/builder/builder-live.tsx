@@ -9,6 +9,7 @@ import { EXTRACTOR } from '../../facts/names.ts'
 import { runAction } from '../../facts/run-action.ts'
 import { bytes, count, plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -121,17 +122,32 @@ export function LivePane({
     <section aria-label="Live" className="live-pane">
       <div className="pane-head">
         <h2 className="heading">Live</h2>
-        <button type="button" className="button small push" disabled={walk.isPending} onClick={() => onFetch({ pages: 0 })}>
+        <ActButton
+          needs="syncActions.run"
+          className="button small push"
+          disabled={walk.isPending}
+          onClick={() => onFetch({ pages: 0 })}
+        >
           Login only
-        </button>
-        <button type="button" className="button small" disabled={walk.isPending} onClick={() => onFetch({ pages: 1 })}>
+        </ActButton>
+        <ActButton
+          needs="syncActions.run"
+          className="button small"
+          disabled={walk.isPending}
+          onClick={() => onFetch({ pages: 1 })}
+        >
           1 page
-        </button>
-        <button type="button" className="button small primary" disabled={walk.isPending} onClick={() => onFetch({ pages: 3 })}>
+        </ActButton>
+        <ActButton
+          needs="syncActions.run"
+          className="button small primary"
+          disabled={walk.isPending}
+          onClick={() => onFetch({ pages: 3 })}
+        >
           <Icon name="play" size="small" />
           <span>Fetch 3 pages</span>
           <kbd>Ctrl ↵</kbd>
-        </button>
+        </ActButton>
       </div>
       <WholePlan isBusy={walk.isPending} onFetch={onFetch} />
       {above}
@@ -165,14 +181,14 @@ function WholePlan({ isBusy, onFetch }: { isBusy: boolean; onFetch: (request: Wa
   const isAllowed = PLAN_LIMITS.every(({ name, most }) => limits[name] >= 1 && limits[name] <= most)
   return (
     <div className="flex-row wrap fine soft plan">
-      <button
-        type="button"
+      <ActButton
+        needs="syncActions.run"
         className="button small"
         disabled={isBusy || !isAllowed}
         onClick={() => onFetch({ pages: limits.pages, plan: limits })}
       >
         Whole plan
-      </button>
+      </ActButton>
       {PLAN_LIMITS.map(({ name, most, label, words }) => (
         <span key={name} className="flex-row gap-1 nowrap">
           {words[0]}

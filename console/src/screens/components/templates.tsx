@@ -80,9 +80,9 @@ export function TemplatesScreen() {
                       <p className="medium">{template.name}</p>
                       <p className="fine mute">{template.description}</p>
                     </div>
-                    <button type="button" className="button" onClick={() => choose(template)}>
+                    <ActButton needs="templates.use" className="button" onClick={() => choose(template)}>
                       Use<span className="visually-hidden"> {template.name}</span>
-                    </button>
+                    </ActButton>
                   </li>
                 ))}
               </ul>

@@ -16,6 +16,7 @@ import { useCatalogue } from '../../facts/names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useSchemas } from '../../facts/use-configuration.ts'
 import { plural } from '../../format.ts'
 import { Lines, useLoad } from '../../load.tsx'
+import { Editable } from '../../parts/editable.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { useKey } from '../../use-key.ts'
@@ -186,17 +187,19 @@ function Form({
   }
   return (
     <form className="form" onSubmit={(event) => event.preventDefault()}>
-      <SchemaForm
-        key={document.key}
-        schema={schema}
-        text={document.draft.text}
-        onChange={document.draft.edit}
-        inherited={inherited}
-        saved={parsed(document.draft.base.text)}
-        suggestions={suggestions}
-        onOpenJson={onOpenJson}
-        helpFor={(path) => helpFor(componentId, path)}
-      />
+      <Editable needs="configurations.update">
+        <SchemaForm
+          key={document.key}
+          schema={schema}
+          text={document.draft.text}
+          onChange={document.draft.edit}
+          inherited={inherited}
+          saved={parsed(document.draft.base.text)}
+          suggestions={suggestions}
+          onOpenJson={onOpenJson}
+          helpFor={(path) => helpFor(componentId, path)}
+        />
+      </Editable>
     </form>
   )
 }

@@ -174,14 +174,14 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
               <span className="fine mute hide-small">
                 drag tasks{isChain(flow) ? ' and phases' : ''}, or move them with Alt and the arrows
               </span>
-              <button
-                type="button"
+              <ActButton
+                needs="configurations.update"
                 className="button small push"
                 onClick={() => draft.edit(addPhase(draft.text, place.componentId))}
               >
                 <Icon name="plus" size="small" />
                 <span>Add a phase</span>
-              </button>
+              </ActButton>
             </header>
             {flow.phases.length === 0 ? (
               <Teach>A phase holds tasks that run side by side. Add the first phase, then put configurations into it.</Teach>

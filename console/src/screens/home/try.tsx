@@ -8,6 +8,7 @@ import type { FailedResult } from '../../facts/failure.ts'
 import { isOver } from '../../facts/job.ts'
 import { breakSampleShop, COMPONENT, CONFIGURATION, createSampleShop, runSampleShop, TABLE } from '../../facts/sample-shop.ts'
 import { useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
@@ -132,9 +133,9 @@ const StepRun = ({ job, label, isBusy, onStart }: StepRunProps) =>
   job ? (
     <StepState job={job} />
   ) : (
-    <button type="button" className="button primary" disabled={isBusy} onClick={onStart}>
+    <ActButton needs="configurations.create" className="button primary" disabled={isBusy} onClick={onStart}>
       {label}
-    </button>
+    </ActButton>
   )
 
 const StepState = ({ job }: { job: Job }) => (

@@ -7,6 +7,7 @@ import type { File as StoredFile, Table } from '../../../../client/src/operation
 import { finishStorageJob } from '../../facts/storage-job.ts'
 import { tableNameOf } from '../../facts/table-id.ts'
 import { bytes, plural } from '../../format.ts'
+import { ActButton } from '../../parts/act-button.tsx'
 import { Commands } from '../../parts/commands.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -150,9 +151,14 @@ function ExportDialog({ table, onClose }: { table: Table; onClose: () => void })
           ]}
         />
         <div className="flex-row wrap">
-          <button type="button" className="button push" disabled={isBusy || chosen.length === 0} onClick={() => keep.mutate()}>
+          <ActButton
+            needs="tables.exportAsync"
+            className="button push"
+            disabled={isBusy || chosen.length === 0}
+            onClick={() => keep.mutate()}
+          >
             Keep as a file
-          </button>
+          </ActButton>
           <button type="submit" className="button primary" disabled={isBusy || chosen.length === 0}>
             {isLarge ? 'Keep as a file' : 'Download'}
           </button>

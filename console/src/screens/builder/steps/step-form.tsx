@@ -5,6 +5,7 @@ import { parsed } from '../../../document/json-text.ts'
 import { LazyJsonEditor } from '../../../editor/lazy.ts'
 import { ViewSwitch } from '../../../editor/view-switch.tsx'
 import { Lines } from '../../../load.tsx'
+import { Editable } from '../../../parts/editable.tsx'
 import { HelpButton } from '../../../parts/guide.tsx'
 import { AddressStep } from './address-step.tsx'
 import { ChildrenStep } from './children-step.tsx'
@@ -57,7 +58,7 @@ export function StepForm(props: StepProps) {
         </Suspense>
       ) : (
         <form className="step-fields stack-4" onSubmit={(event) => event.preventDefault()}>
-          {stepOf(props)}
+          <Editable needs="configurations.update">{stepOf(props)}</Editable>
         </form>
       )}
     </section>

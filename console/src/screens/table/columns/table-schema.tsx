@@ -121,15 +121,15 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
         <td className="soft">{descriptionOf(table, name)}</td>
         <td>
           {table.isAlias ? null : (
-            <button
-              type="button"
+            <ActButton
+              needs="tables.changeColumn"
               className="button small"
               aria-expanded={isOpen}
               aria-label={`Change ${name}`}
               onClick={onToggle}
             >
               {isOpen ? 'Close' : 'Change'}
-            </button>
+            </ActButton>
           )}
         </td>
       </tr>

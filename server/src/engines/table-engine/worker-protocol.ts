@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../../contract/error-codes.ts'
 import type { ErrorDetails } from '../../kit/errors.ts'
 import type { InflateLimits, LocalSlice } from './csv/csv-bytes.ts'
 import type { DialectBytes } from './csv/csv-dialect.ts'
-import type { FileFormat } from './file-format.ts'
+import type { FileFormat } from './formats/file-format.ts'
 import type { LocalPaths } from './relation.ts'
 import type { Column, DeleteFile, Segment, TableSnapshot } from './snapshot.ts'
 import type {

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import avro from 'avsc'
-import { LONG } from '../../../engines/table-engine/avro-files.ts'
+import { LONG } from '../../../engines/table-engine/formats/avro-files.ts'
 
 /** A file of a state as a manifest names it. */
 export interface ManifestEntry {

@@ -2,7 +2,7 @@
 // are refused, and what is missing or of another shape is a 400 with its reason.
 
 import { Readable } from 'node:stream'
-import { avroRecords } from '../../../engines/table-engine/avro-files.ts'
+import { avroRecords } from '../../../engines/table-engine/formats/avro-files.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 
 export interface ListedManifest {

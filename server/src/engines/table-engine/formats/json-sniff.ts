@@ -1,7 +1,7 @@
 // The beginning of a JSON file: a list of objects, or objects one after the other as JSON lines have them. One pass over the text.
 
-import type { SniffedColumn, SniffedProblem } from './csv/csv-sniff.ts'
-import { guessType } from './csv/guess-type.ts'
+import type { SniffedColumn, SniffedProblem } from '../csv/csv-sniff.ts'
+import { guessType } from '../csv/guess-type.ts'
 
 export interface SniffedJson {
   readonly columns: readonly SniffedColumn[]

@@ -2,11 +2,11 @@
 // file. Texts stay as they are written, numbers as JSON prints them; objects and lists become JSON.
 
 import { stat } from 'node:fs/promises'
-import { PlatformError } from '../../kit/errors.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import type { Database } from '../database.ts'
+import { identifier, literal, paths } from '../sql.ts'
+import type { ConvertedFile, ConvertFileJob } from '../worker-protocol.ts'
 import { convertRecords } from './convert-records.ts'
-import type { Database } from './database.ts'
-import { identifier, literal, paths } from './sql.ts'
-import type { ConvertedFile, ConvertFileJob } from './worker-protocol.ts'
 
 const WATCH_MS = 100
 const NESTED = /^(STRUCT|MAP|UNION|JSON)|\]$/

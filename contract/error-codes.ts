@@ -1358,6 +1358,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The configuration is not valid JSON after its variables were replaced ({names}). Check the values and the placeholders.',
   },
+  'jobRunner.changesTooOld': {
+    kind: 'unprocessable',
+    text: 'The state of {table} that the last run read is no longer kept, so its changes are unknown (MILLRACE_TABLE_RETENTION_DAYS). Reset the state of the configuration: the next run then gets every row as an insert.',
+  },
   'jobRunner.inputMissing': { kind: 'invalid', text: 'The input mapping failed: {reason}' },
   'jobRunner.noRoom': {
     kind: 'invalid',

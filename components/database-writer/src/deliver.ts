@@ -195,7 +195,7 @@ async function refuseBadKeys({ target, plan: { key }, input }: Work): Promise<vo
     throw new UserError(`${twice} values of the key (${names}) are in more than one row. Choose a key that is unique.`)
 }
 
-const isFlagged = `coalesce(lower(s.${FLAG}) in ('true', 't', '1', 'yes', 'y'), false)`
+const isFlagged = `coalesce(lower(s.${FLAG}) in ('true', 't', '1', 'yes', 'y', 'delete'), false)`
 const isKept = ({ deletedAt }: Plan): string => (deletedAt === undefined ? 'true' : `not ${isFlagged}`)
 
 const matchOf = ({ key }: Plan): string =>

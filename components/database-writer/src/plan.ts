@@ -25,8 +25,17 @@ export interface Plan {
   readonly exists: boolean
 }
 
+/** What the input mapping calls the kind of change: insert, update or delete. */
+const CHANGE_COLUMN = '_change'
+
 export async function planOf(target: Target, delivery: Delivery, input: InputTable): Promise<Plan> {
-  const { mode, table, deletedColumn } = delivery
+  const { mode, table } = delivery
+  const hasChanges = input.columns.some(({ name }) => name === CHANGE_COLUMN)
+  if (hasChanges && mode !== 'upsert')
+    throw new UserError(
+      `The changes of ${input.id} have deleted rows, too: use the mode "upsert", or take the table without changes.`,
+    )
+  const deletedColumn = delivery.deletedColumn ?? (hasChanges ? CHANGE_COLUMN : undefined)
   const places = new Map(input.columns.map(({ name }, at) => [name, at]))
   const placeOf = (name: string, where: string): number => {
     const at = places.get(name)

@@ -74,6 +74,44 @@ test('a file is made, filled and changed by key, and rows that it refuses are co
   db.close()
 })
 
+test('changes since the last run reach the database, with deleted rows', async () => {
+  const stack = await startProject()
+  await makeTable(stack, ITEMS, { columns: { id: 'INTEGER', name: 'STRING' }, primaryKey: ['id'] })
+  const fill = (...rows: [string, string][]) => fillTable(stack, ITEMS, ['id', 'name'], rows)
+  await fill(['1', 'a'], ['2', 'b'], ['3', 'c'])
+  const configuration = (mode: string) => ({
+    parameters: { db: { type: 'sqlite', folder: 'outbox', path: 'changes.db' }, table: { tableName: 'items' }, mode },
+    storage: { input: { tables: [{ source: ITEMS, changes: true }] } },
+  })
+  const config = await stack.configure('platform.wr-database', configuration('upsert'))
+  const deliver = async (json: object) => {
+    const answer = await stack.request('POST', '/queue/jobs', {
+      json: { component: 'platform.wr-database', mode: 'run', ...json },
+    })
+    const job = await stack.wait(answer.json<Job>())
+    return { job, events: (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=200`)).text }
+  }
+  assert.match((await deliver({ config })).events, /of 3 rows 3 inserted, 0 updated, 0 deleted/)
+  await fill(['1', 'a'], ['2', 'B'], ['4', 'd'])
+  assert.match((await deliver({ config })).events, /of 3 rows 1 inserted, 1 updated, 1 deleted/)
+  assert.match((await deliver({ config })).events, /of 0 rows 0 inserted, 0 updated, 0 deleted/)
+  const db = new DatabaseSync(join(outbox, 'changes.db'))
+  assert.deepEqual(
+    db
+      .prepare('select * from items order by id')
+      .all()
+      .map((row) => Object.values(row)),
+    [
+      [1, 'a'],
+      [2, 'B'],
+      [4, 'd'],
+    ],
+  )
+  db.close()
+  const { job } = await deliver({ configData: configuration('full') })
+  assert.match(job.result.message, /have deleted rows, too: use the mode "upsert"/)
+})
+
 test('no path and no statement leads out of the folder', async () => {
   const stack = await startProject()
   await makeTable(stack, ITEMS, { columns: { id: 'INTEGER' }, primaryKey: ['id'] })

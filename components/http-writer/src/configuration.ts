@@ -41,9 +41,22 @@ export interface RequestTemplate {
   readonly body: (typeof BODIES)[number]
   readonly fields: readonly FieldTemplate[]
   readonly text: Template
+  /** Around the texts of all rows, such as the root of an XML document. */
+  readonly before: Template
+  readonly after: Template
   readonly contentType: string | undefined
   /** Where in the body the list of rows is, of requests with many rows. */
   readonly listPath: readonly string[]
+}
+
+/** A request that finds a record: what is found is not created again. */
+export interface Lookup {
+  readonly path: Template
+  readonly query: readonly FieldTemplate[]
+  /** Where the answer has the records. */
+  readonly resultsPath: string
+  /** Before every request that creates; else only before those whose first attempt had no answer. */
+  readonly always: boolean
 }
 
 export interface Delivery {
@@ -54,6 +67,7 @@ export interface Delivery {
   readonly rowsPerRequest: number
   readonly groupBy: readonly number[]
   readonly idempotencyHeader: string | undefined
+  readonly lookup: Lookup | undefined
   readonly answerFields: readonly { readonly column: string; readonly path: string }[]
   /** Where the answer to a request with many rows has one element for each. */
   readonly resultsPath: string | undefined
@@ -71,9 +85,11 @@ const SHARED = ['api', 'config', 'aws', 'sshProxy', 'testPath', '#bearerToken']
 const FIELDS = [
   ...['primaryKey', 'operationColumn', 'requests', 'rowsPerRequest', 'groupBy', 'idempotencyHeader', 'answerFields'],
   ...['resultsPath', 'resultErrorPath', 'maxFailedPercent', 'resend', 'concurrency', 'maxRequestsPerSecond'],
-  ...['receiptsTable', 'dryRun'],
+  ...['receiptsTable', 'dryRun', 'lookup'],
 ]
 
+/** What the input mapping calls the kind of change: insert, update or delete. */
+const CHANGE_COLUMN = '_change'
 const MAX_CONCURRENCY = 100
 const MAX_ROWS = Math.min(10_000, Math.floor(getHeapStatistics().heap_size_limit / 2 ** 15))
 
@@ -87,7 +103,8 @@ export function readDelivery(parameters: Fields, input: InputTable): Delivery {
       )
     return at
   }
-  const operationColumn = textAt(parameters, 'operationColumn', 'operationColumn')
+  const changes = input.columns.some(({ name }) => name === CHANGE_COLUMN) ? CHANGE_COLUMN : ''
+  const operationColumn = textAt(parameters, 'operationColumn', 'operationColumn') || changes
   const rowsPerRequest = wholeAt(parameters, 'rowsPerRequest', 1, MAX_ROWS)
   const receiptsTable = textAt(parameters, 'receiptsTable', 'receiptsTable') || 'receipts'
   if (!/^[A-Za-z0-9_-]{1,96}$/.test(receiptsTable))
@@ -106,6 +123,7 @@ export function readDelivery(parameters: Fields, input: InputTable): Delivery {
     rowsPerRequest,
     groupBy: (listAt(parameters, 'groupBy', 'groupBy') ?? []).map((name) => placeOf(name, 'groupBy')),
     idempotencyHeader,
+    lookup: readLookup(parameters, input, rowsPerRequest),
     answerFields: readAnswerFields(parameters),
     resultsPath: textAt(parameters, 'resultsPath', 'resultsPath') || undefined,
     resultErrorPath: textAt(parameters, 'resultErrorPath', 'resultErrorPath') || undefined,
@@ -137,7 +155,30 @@ function readRequests(
   if (requests.size === 0) throw new UserError(`requests is empty: set at least one of ${OPERATIONS.join(', ')}.`)
   if (operationColumn === '' && requests.size > 1)
     throw new UserError('requests has more than one operation: name the column that says which in operationColumn.')
+  if (operationColumn === CHANGE_COLUMN) {
+    const missing = (['create', 'update', 'delete'] as const).find(
+      (operation) => !requests.has(operation) && (operation === 'delete' || !requests.has('upsert')),
+    )
+    if (missing)
+      throw new UserError(
+        `requests.${missing} is missing: the changes of ${input.id} have inserted, updated and deleted rows, and each kind needs a request (upsert stands for create and update).`,
+      )
+  }
   return requests
+}
+
+function readLookup(parameters: Fields, input: InputTable, rowsPerRequest: number): Lookup | undefined {
+  if (isEmpty(parameters.lookup)) return undefined
+  const given = objectAt(parameters, 'lookup', 'lookup')
+  refuseUnknown(given, ['path', 'query', 'resultsPath', 'always'], 'lookup')
+  const path = textAt(given, 'path', 'lookup.path')
+  const query = readFields(given, 'query', 'lookup', input)
+  const always = flagAt(given, 'always', 'lookup.always', false)
+  const resultsPath = textAt(given, 'resultsPath', 'lookup.resultsPath') || '.'
+  if (path === '' && query.length === 0 && !always) return undefined // a form that was left empty
+  if (path === '') throw new UserError('lookup.path is missing: the address that finds a record, such as contacts/{{id}}.')
+  if (rowsPerRequest > 1) throw new UserError('lookup is for one row per request: set rowsPerRequest to 1.')
+  return { path: parseTemplate(path, input, 'lookup.path'), query, resultsPath, always }
 }
 
 interface Around {
@@ -152,11 +193,17 @@ function readRequest(
   { operationColumn, rowsPerRequest }: Around,
 ): RequestTemplate {
   const place = `requests.${operation}`
-  refuseUnknown(given, ['method', 'path', 'query', 'headers', 'body', 'fields', 'text', 'contentType', 'listPath'], place)
+  refuseUnknown(
+    given,
+    ['method', 'path', 'query', 'headers', 'body', 'fields', 'text', 'textBefore', 'textAfter', 'contentType', 'listPath'],
+    place,
+  )
   const body = oneOf(given, 'body', BODIES, operation === 'delete' ? 'none' : 'json', `${place}.body`)
   if (body === 'form' && rowsPerRequest > 1) throw new UserError(`${place}.body "form" is for one row per request.`)
   const text = textAt(given, 'text', `${place}.text`)
   if ((body === 'text') !== (text !== '')) throw new UserError(`${place}: text and the body "text" belong together.`)
+  if (body !== 'text' && (textAt(given, 'textBefore', place) || textAt(given, 'textAfter', place)))
+    throw new UserError(`${place}: textBefore and textAfter are for the body "text".`)
   const fields = readFields(given, 'fields', place, input)
   const contentType = textAt(given, 'contentType', `${place}.contentType`) || undefined
   if (contentType !== undefined && !/^[\x20-\x7e]+$/.test(contentType))
@@ -178,6 +225,8 @@ function readRequest(
         ? fields
         : input.columns.flatMap((column, at) => (column.name === operationColumn ? [] : [ownField(column, at)])),
     text: parseTemplate(text, input, `${place}.text`),
+    before: parseTemplate(textAt(given, 'textBefore', `${place}.textBefore`), input, `${place}.textBefore`),
+    after: parseTemplate(textAt(given, 'textAfter', `${place}.textAfter`), input, `${place}.textAfter`),
     contentType,
     listPath: pathOf(textAt(given, 'listPath', `${place}.listPath`)),
   }

@@ -2,7 +2,7 @@
 
 import { type Cells, type InputTable, rowsOf } from '../../connector-kit/src/input-table.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
-import type { HttpResponse } from '../../http-extractor/src/http/exchange.ts'
+import type { HttpRequest, HttpResponse } from '../../http-extractor/src/http/exchange.ts'
 import { headersOf } from '../../http-extractor/src/http/headers.ts'
 import { excerpt, failedRequest } from '../../http-extractor/src/http/response.ts'
 import { TransportError } from '../../http-extractor/src/http/transport-error.ts'
@@ -12,7 +12,7 @@ import { exactJson, toText } from '../../http-extractor/src/json/text.ts'
 import type { Api, Sender } from './client.ts'
 import type { Delivery, Operation, RequestTemplate } from './configuration.ts'
 import { type Journal, type Receipt, shortHash } from './journal.ts'
-import { type RequestParts, requestOf } from './request.ts'
+import { lookupOf, type RequestParts, requestOf } from './request.ts'
 import { RowError } from './template.ts'
 
 /** A row that is sent again by the next run. */
@@ -111,8 +111,10 @@ export async function deliver(work: Work, previous: readonly FailedRow[]): Promi
       ...more,
     })
     const idempotencyKey = unit.idempotencyKey ?? keyFor(journal, rows)
-    let request: ReturnType<typeof requestOf>
+    let request: HttpRequest
+    let lookup: HttpRequest | undefined
     try {
+      lookup = lookupFor(unit)
       request = requestOf(
         template,
         rows.map(({ cells }) => cells),
@@ -138,6 +140,13 @@ export async function deliver(work: Work, previous: readonly FailedRow[]): Promi
     let response: HttpResponse
     let attempts = 0
     try {
+      const found = lookup && (await lookedUp(lookup))
+      if (found !== undefined)
+        return settle(
+          unit,
+          number,
+          rows.map((row) => receipt(row, 'delivered', { message: 'The lookup found it; nothing was sent.', answer: found })),
+        )
       const sent = await sender.send(request)
       response = sent.response
       attempts = sent.attempts()
@@ -180,6 +189,24 @@ export async function deliver(work: Work, previous: readonly FailedRow[]): Promi
         return receipt(row, outcome, { httpStatus: status, message, attempts, answer: fields })
       }),
     )
+  }
+
+  function lookupFor({ rows: [row], repeated }: Unit): HttpRequest | undefined {
+    const { lookup } = delivery
+    const creates = row?.operation === 'create' || row?.operation === 'upsert'
+    return lookup && row && creates && (lookup.always || repeated) ? lookupOf(lookup, row.cells, work.parts) : undefined
+  }
+
+  /** The answer fields of a record that exists already; undefined when there is none. */
+  async function lookedUp(request: HttpRequest): Promise<Receipt['answer'] | undefined> {
+    const { resultsPath = '.' } = delivery.lookup ?? {}
+    const { response } = await sender.send(request)
+    if (response.status === 404) return undefined
+    if (response.status < 200 || response.status >= 300) throw failedRequest(response, request, 'job')
+    const answer = parsed(response.body)
+    const records = answer === undefined || resultsPath === '.' ? answer : valueAt(answer, resultsPath)
+    const record = isArray(records) ? records[0] : records
+    return record === undefined || isEmpty(record) ? undefined : fieldsIn(record, delivery)
   }
 
   /** The API refused many rows at once: which of them, it says to fewer. */
@@ -282,7 +309,8 @@ export function rowOf(
   { columns }: InputTable,
 ): Omit<Row, 'operation'> & { readonly operation: Operation | undefined; readonly given: string } {
   const [only] = requests.keys()
-  const given = operationAt === undefined ? String(only) : (cells[operationAt] ?? '').trim().toLowerCase()
+  const word = operationAt === undefined ? String(only) : (cells[operationAt] ?? '').trim().toLowerCase()
+  const given = word === 'insert' ? 'create' : word
   const isKnown = (name: string): name is Operation =>
     requests.has(name as Operation) || ((name === 'create' || name === 'update') && requests.has('upsert'))
   const values = key.map((at) => cells[at] ?? null)
@@ -312,8 +340,7 @@ function answersTo(
 ): readonly Answer[] {
   const isAsked = answerFields.length > 0 || resultsPath !== undefined || resultErrorPath !== undefined
   const answer = isAsked ? parsed(response.body) : undefined
-  const fieldsOf = (one: JsonValue | undefined) =>
-    Object.fromEntries(answerFields.map(({ path }) => [path, shownValue(one === undefined ? undefined : valueAt(one, path))]))
+  const fieldsOf = (one: JsonValue | undefined) => fieldsIn(one, { answerFields })
   const reasonOf = (one: JsonValue | undefined): string => {
     const found = one === undefined || resultErrorPath === undefined ? undefined : valueAt(one, resultErrorPath)
     return isEmpty(found) ? '' : (shownValue(found) ?? '').slice(0, 500)
@@ -323,6 +350,9 @@ function answersTo(
   const each = isArray(list) && list.length === rows ? list : Array.from({ length: rows }, () => answer)
   return each.map((one) => ({ reason: reasonOf(one), fields: fieldsOf(one) }))
 }
+
+const fieldsIn = (one: JsonValue | undefined, { answerFields }: Pick<Delivery, 'answerFields'>): Receipt['answer'] =>
+  Object.fromEntries(answerFields.map(({ path }) => [path, shownValue(one === undefined ? undefined : valueAt(one, path))]))
 
 const shownValue = (value: JsonValue | undefined): string | null =>
   value === undefined || value === null ? null : isScalar(value) ? toText(value) : exactJson(value)

@@ -9,8 +9,8 @@ import { headersOf, underHeaders } from '../../http-extractor/src/http/headers.t
 import { isScalar, type JsonValue } from '../../http-extractor/src/json/json.ts'
 import { exactJson, toText } from '../../http-extractor/src/json/text.ts'
 import { formEncode } from '../../http-extractor/src/percent.ts'
-import type { FieldTemplate, RequestTemplate, Value } from './configuration.ts'
-import { fill, fillPath, RowError } from './template.ts'
+import type { FieldTemplate, Lookup, RequestTemplate, Value } from './configuration.ts'
+import { fill, fillPath, RowError, type Template } from './template.ts'
 
 export interface RequestParts {
   readonly base: Address
@@ -21,16 +21,25 @@ export interface RequestParts {
 
 const TYPES = { json: 'application/json', form: 'application/x-www-form-urlencoded', text: 'text/plain; charset=utf-8' } as const
 
-/** `isList`: the body is a list, also of one row. */
-export function requestOf(template: RequestTemplate, rows: readonly Cells[], parts: RequestParts, isList: boolean): HttpRequest {
-  const [first = []] = rows
-  const address = resolveAddress(parts.base, fillPath(template.path, first))
+export function lookupOf({ path, query }: Lookup, row: Cells, parts: RequestParts): HttpRequest {
+  return { method: 'GET', address: addressOf(path, query, row, parts), headers: underHeaders(headersOf([]), parts.headers) }
+}
+
+function addressOf(path: Template, fields: readonly FieldTemplate[], row: Cells, parts: RequestParts): Address {
+  const address = resolveAddress(parts.base, fillPath(path, row))
   if (!sameOrigin(address, parts.base)) throw new UserError('The path of a request leads to another host than api.baseUrl.')
-  const pairs = template.query.map((field): [string, string] => [field.path.join('.'), textOf(field.value, first, parts)])
+  const pairs = fields.map((field): [string, string] => [field.path.join('.'), textOf(field.value, row, parts)])
   const query = [
     ...(address.query === undefined ? [] : [address.query]),
     ...pairs.map(([name, value]) => `${formEncode(name)}=${formEncode(value)}`),
   ].join('&')
+  return query === '' ? address : withQuery(address, query)
+}
+
+/** `isList`: the body is a list, also of one row. */
+export function requestOf(template: RequestTemplate, rows: readonly Cells[], parts: RequestParts, isList: boolean): HttpRequest {
+  const [first = []] = rows
+  const address = addressOf(template.path, template.query, first, parts)
   const own = template.headers.map((field): [string, string] => [field.path.join('.'), textOf(field.value, first, parts)])
   const broken = own.find(([, value]) => /[\r\n\0]/.test(value))
   if (broken) throw new RowError(`The value for the header ${broken[0]} has a line break.`)
@@ -39,7 +48,7 @@ export function requestOf(template: RequestTemplate, rows: readonly Cells[], par
     template.body === 'none' ? [] : [['Content-Type', template.contentType ?? TYPES[template.body]]]
   return {
     method: template.method,
-    address: query === '' ? address : withQuery(address, query),
+    address,
     headers: underHeaders(headersOf(type, own), parts.headers),
     ...(body !== undefined && { body }),
   }
@@ -48,7 +57,10 @@ export function requestOf(template: RequestTemplate, rows: readonly Cells[], par
 function bodyOf(template: RequestTemplate, rows: readonly Cells[], parts: RequestParts, isList: boolean): string | undefined {
   const [first = []] = rows
   if (template.body === 'none') return undefined
-  if (template.body === 'text') return rows.map((row) => fill(template.text, row)).join('\n')
+  if (template.body === 'text') {
+    const lines = [fill(template.before, first), ...rows.map((row) => fill(template.text, row)), fill(template.after, first)]
+    return lines.filter((line, at) => line !== '' || (at > 0 && at <= rows.length)).join('\n')
+  }
   if (template.body === 'form')
     return template.fields
       .map(({ path, value }) => `${formEncode(path.join('.'))}=${formEncode(textOf(value, first, parts))}`)

@@ -1,6 +1,7 @@
 // What an API gets, and what the receipts say of it.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { startApi, startFolder, type Table } from './harness.ts'
 
@@ -324,4 +325,110 @@ test('mistakes of a configuration are named before anything is sent', async (t) 
     folder.forget()
   }
   assert.equal(got.length, 0)
+})
+
+test('changes of a table choose their request by themselves, and a kind without one is refused', async (t) => {
+  const { url, got } = await startApi(t, () => ({ status: 200 }))
+  const folder = startFolder(t)
+  const table: Table = {
+    columns: { _change: 'STRING', id: 'INTEGER', name: 'STRING' },
+    rows: [
+      ['insert', '1', 'Ann'],
+      ['update', '2', 'Bob'],
+      ['delete', '3', 'Cy'],
+    ],
+    primaryKey: ['id'],
+  }
+  const requests = { create: { path: 'p' }, update: { path: 'p/{{id}}', method: 'PATCH' }, delete: { path: 'p/{{id}}' } }
+  folder.prepare({ api: { baseUrl: url }, requests: { upsert: { path: 'p/{{id}}' } } }, table)
+  const refused = await folder.run()
+  assert.equal(refused.code, 1)
+  assert.match(refused.error, /requests.delete is missing: the changes of in.c-shop.t have inserted, updated and deleted rows/)
+  folder.prepare({ api: { baseUrl: url }, requests }, table)
+  const { code, error } = await folder.run()
+  assert.equal(code, 0, error)
+  assert.deepEqual(got.map(({ method, url: path, body }) => [method, path, body]).toSorted(), [
+    ['DELETE', '/v1/p/3', ''],
+    ['PATCH', '/v1/p/2', '{"id":2,"name":"Bob"}'],
+    ['POST', '/v1/p', '{"id":1,"name":"Ann"}'],
+  ])
+  assert.deepEqual(
+    folder
+      .receipts()
+      .map(({ key, operation }) => [key, operation])
+      .toSorted(),
+    [
+      ['1', 'create'],
+      ['2', 'update'],
+      ['3', 'delete'],
+    ],
+  )
+})
+
+test('many rows make one XML text', async (t) => {
+  const { url, got } = await startApi(t, () => ({ status: 200 }))
+  const folder = startFolder(t)
+  const upsert = {
+    ...{ method: 'POST', path: 'people', body: 'text', contentType: 'application/xml' },
+    ...{ textBefore: '<people team="{{team|xml}}">', text: '<person id="{{id}}">{{name|xml}}</person>', textAfter: '</people>' },
+  }
+  const rows = [
+    ['1', 'A & B', 'x'],
+    ['2', null, 'x'],
+    ['3', '<C>', 'y"'],
+  ]
+  folder.prepare(
+    { api: { baseUrl: url }, requests: { upsert }, rowsPerRequest: 10, groupBy: ['team'] },
+    { columns: { id: 'INTEGER', name: 'STRING', team: 'STRING' }, rows, primaryKey: ['id'] },
+  )
+  const { code, error } = await folder.run()
+  assert.equal(code, 0, error)
+  assert.deepEqual(got.map(({ body }) => body).toSorted(), [
+    '<people team="x">\n<person id="1">A &amp; B</person>\n<person id="2"></person>\n</people>',
+    '<people team="y&quot;">\n<person id="3">&lt;C&gt;</person>\n</people>',
+  ])
+})
+
+test('a lookup finds what an interrupted run has created: it is not created twice', async (t) => {
+  const made = new Map<string, number>()
+  let isFirst = true
+  const { url, got } = await startApi(t, ({ method, url: path, body }) => {
+    if (method === 'GET') {
+      const id = new URL(path, 'http://api').searchParams.get('external')
+      return { status: 200, body: { data: made.has(id ?? '') ? [{ id: `r${id}` }] : [] } }
+    }
+    const { id } = JSON.parse(body) as { id: number } // as the test sends it
+    made.set(String(id), (made.get(String(id)) ?? 0) + 1)
+    if (id === 2 && isFirst) {
+      isFirst = false
+      child?.kill('SIGKILL') // it arrived, and the answer does not
+      return new Promise(() => {})
+    }
+    return { status: 201, body: { id: `r${id}` } }
+  })
+  const folder = startFolder(t)
+  const parameters = {
+    api: { baseUrl: url },
+    requests: { create: { path: 'p' } },
+    lookup: { path: 'p', query: [{ name: 'external', value: '{{id}}' }], resultsPath: 'data' },
+    answerFields: [{ column: 'remote_id', path: 'id' }],
+    concurrency: 1,
+  }
+  const table = { columns: { id: 'INTEGER' }, rows: [['1'], ['2'], ['3']], primaryKey: ['id'] }
+  folder.prepare(parameters, table)
+  const child = folder.start()
+  await once(child, 'close')
+  folder.prepare(parameters, table)
+  const { code, error } = await folder.run()
+  assert.equal(code, 0, error)
+  assert.deepEqual([...made.values()], [1, 1, 1])
+  assert.equal(got.filter(({ method }) => method === 'GET').length, 1, 'only what was in doubt is looked up')
+  const two = folder.receipts().find(({ key }) => key === '2')
+  assert.deepEqual([two?.status, two?.repeated, two?.remote_id], ['delivered', 'true', 'r2'])
+  folder.forget()
+  folder.prepare({ ...parameters, lookup: { ...parameters.lookup, always: true } }, { ...table, rows: [['2'], ['4']] })
+  assert.equal((await folder.run()).code, 0)
+  assert.deepEqual([made.get('2'), made.get('4')], [1, 1], 'with always, what exists is not created')
+  folder.prepare({ ...parameters, rowsPerRequest: 5 }, table)
+  assert.match((await folder.run()).error, /lookup is for one row per request/)
 })

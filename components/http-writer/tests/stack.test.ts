@@ -124,3 +124,71 @@ test('receipts that storage refuses leave the delivery as it was: the next run s
   }
   assert.equal(got.length, 32, 'a delivery that has ended is not continued')
 })
+
+test('changes since the last run are delivered by their kind, with deleted rows; a query is a source, too', async (t) => {
+  const { url, got } = await startApi(t, () => ({ status: 200 }))
+  const stack = await startProject()
+  await people(stack, [
+    ['1', 'Ann'],
+    ['2', 'Bob'],
+    ['3', null],
+  ])
+  const requests = { upsert: { path: 'people/{{id}}' }, delete: { path: 'people/{{id}}' } }
+  const parameters = { api: { baseUrl: url }, requests }
+  const config = await stack.configure(COMPONENT, {
+    parameters,
+    storage: { input: { tables: [{ source: PEOPLE, changes: true }] } },
+  })
+  const sent = async () => {
+    got.length = 0
+    const job = await run(stack, config)
+    assert.equal(job.status, 'success', job.result.message)
+    return got.map(({ method, url: path, body }) => `${method} ${path.split('/').at(-1)} ${body}`).toSorted()
+  }
+  assert.deepEqual(await sent(), ['PUT 1 {"id":1,"name":"Ann"}', 'PUT 2 {"id":2,"name":"Bob"}', 'PUT 3 {"id":3,"name":null}'])
+  assert.deepEqual(await sent(), [])
+  await fillTable(
+    stack,
+    PEOPLE,
+    ['id', 'name'],
+    [
+      ['1', 'Ann'],
+      ['2', 'Bea'],
+      ['4', ''],
+    ],
+    true,
+  )
+  const removed = await stack.request('DELETE', `/v2/storage/tables/${PEOPLE}/rows?whereColumn=id&whereValues[]=3`)
+  assert.ok(removed.status < 300, removed.text)
+  if (removed.status === 202) await stack.wait(removed.json<Job>())
+  assert.deepEqual(await sent(), ['DELETE 3 ', 'PUT 2 {"id":2,"name":"Bea"}', 'PUT 4 {"id":4,"name":""}'])
+  assert.deepEqual(await sent(), [])
+
+  const query = `select id * 10 as id, upper(name) as name, name = 'Ann' as first, 1.5 as rate from "in.c-crm"."people" where id < 3;`
+  const ofQuery = { parameters: { ...parameters, requests: { upsert: { path: 'people/{{id}}' } } } }
+  const rows = await stack.configure(COMPONENT, {
+    ...ofQuery,
+    storage: { input: { tables: [{ query, destination: 'rows' }] } },
+  })
+  got.length = 0
+  const job = await run(stack, rows)
+  assert.equal(job.status, 'success', job.result.message)
+  assert.deepEqual(got.map(({ body }) => body).toSorted(), [
+    '{"id":10,"name":"ANN","first":true,"rate":1.5}',
+    '{"id":20,"name":"BEA","first":false,"rate":1.5}',
+  ])
+  for (const [table, words] of [
+    [{ query }, /storage.input.tables\[0\].destination is missing/],
+    [{ query, destination: 'rows', changed_since: '-1 day' }, /query and changed_since exclude each other/],
+    [{ source: PEOPLE, changes: true, changed_since: 'adaptive' }, /changes and changed_since exclude each other/],
+    [{ query: 'select * from "in.c-crm"."nothing"', destination: 'rows' }, /nothing/],
+    [{ query: 'selec', destination: 'rows' }, /Input mapping/],
+  ] as const) {
+    const answer = await stack.request('POST', '/queue/jobs', {
+      json: { component: COMPONENT, configData: { ...ofQuery, storage: { input: { tables: [table] } } }, mode: 'run' },
+    })
+    const ended = answer.status === 201 ? await stack.wait(answer.json<Job>()) : undefined
+    assert.match(ended?.result.message ?? answer.text, words)
+    assert.notEqual(ended?.result.error?.type, 'application')
+  }
+})

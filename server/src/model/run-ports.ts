@@ -50,6 +50,8 @@ export interface TableInfo {
   readonly columnMetadata: Readonly<Record<string, readonly MetadataItem[]>>
   /** The `schema` of the manifest, for tables with a definition. */
   readonly schema: readonly { readonly name: string }[] | undefined
+  /** The state that these facts are of. */
+  readonly stateId: number
 }
 
 export interface TableQuery {
@@ -227,6 +229,8 @@ export interface SqlRun {
   readonly memoryMb: number
   readonly threads: number
   readonly timeoutMs: number
+  /** The end says the types of the outputs. */
+  readonly withTypes?: boolean
   say(text: string): void
   /** So many statements are done. */
   onStatement?(done: number, total: number): void
@@ -237,6 +241,8 @@ export interface SqlRunEnd {
   readonly namedTables: readonly string[]
   /** What the columns of the outputs are made of, where the statements tell. */
   readonly columns: Readonly<Record<string, readonly ColumnOrigin[]>>
+  /** Columns of the outputs as SQL has them; empty unless the request says `withTypes`. */
+  readonly types: Readonly<Record<string, readonly SqlDryRunColumn[]>>
 }
 
 export interface SqlDryRunColumn {

@@ -19,7 +19,10 @@ const OUTPUT: Path = ['storage', 'output', 'tables']
 const DEFAULT_BUCKET: Path = ['storage', 'output', 'default_bucket']
 
 /** What the fields below show; the rest is named and kept. */
-const KNOWN_IN = ['source', 'destination', 'columns', 'where_column', 'where_operator', 'where_values', 'changed_since', 'limit']
+const KNOWN_IN = [
+  ...['source', 'destination', 'columns', 'where_column', 'where_operator', 'where_values', 'changed_since', 'limit'],
+  ...['changes', 'query'],
+]
 const KNOWN_OUT = [
   'source',
   'destination',
@@ -31,7 +34,8 @@ const KNOWN_OUT = [
 ]
 
 type Entry = Readonly<Record<string, unknown>>
-type Put = (key: string, value: unknown) => void
+/** Without a key: the whole entry. */
+type Put = (key: string | undefined, value: unknown) => void
 
 const entriesAt = (document: unknown, path: Path): readonly Entry[] => {
   const value = valueIn(document, path)
@@ -84,7 +88,7 @@ export function MappingForm({
                 <Icon name="x" size="small" />
               </button>
             </div>
-            {fields(entry, (key, next) => put([...path, index, key], next))}
+            {fields(entry, (key, next) => put(key === undefined ? [...path, index] : [...path, index, key], next))}
             <Kept names={Object.keys(entry).filter((key) => !known.includes(key))} onOpenJson={onOpenJson} />
           </section>
         ))}
@@ -154,18 +158,81 @@ interface FieldsProps {
 function InputFields({ entry, put, tables }: FieldsProps) {
   const table = tables.find(({ id }) => id === entry.source)
   const columns = table?.columns ?? []
+  const rows = entry.query !== undefined ? 'query' : entry.changes ? 'changes' : 'table'
+  const choice = (
+    <ChoiceField
+      name="rows"
+      label="Rows"
+      value={rows}
+      options={{ table: 'of a table', changes: 'changed since the last run, and deleted ones', query: 'of a query' }}
+      hint={ROWS_WORDS[rows]}
+      onChange={(next) =>
+        put(undefined, {
+          ...(next === 'query' ? { query: textOf(entry.query), destination: entry.destination ?? 'rows' } : {}),
+          ...(next === 'query' ? {} : { source: entry.source, destination: entry.destination, columns: entry.columns }),
+          ...(next === 'changes' ? { changes: true } : {}),
+        })
+      }
+    />
+  )
+  const knownAs = (
+    <TextField
+      name="destination"
+      label="Known as"
+      value={textOf(entry.destination)}
+      placeholder={textOf(entry.source)}
+      hint="Name of the file that the component reads."
+      onChange={(next) => put('destination', given(next))}
+    />
+  )
+  if (rows === 'query')
+    return (
+      <>
+        <div className="two-fields">
+          {choice}
+          {knownAs}
+        </div>
+        <Field
+          name="query"
+          label="Query"
+          hint="SQL over tables of the project, such as from &quot;in.c-main&quot;.&quot;orders&quot;."
+        >
+          {(id) => (
+            <textarea
+              className="input mono"
+              id={id}
+              rows={5}
+              value={textOf(entry.query)}
+              onChange={(event) => put('query', event.target.value)}
+            />
+          )}
+        </Field>
+      </>
+    )
+  if (rows === 'changes')
+    return (
+      <>
+        {choice}
+        <div className="two-fields">
+          <TablePicker value={textOf(entry.source)} tables={tables} onChange={(next) => put('source', given(next))} />
+          {knownAs}
+        </div>
+        <Columns
+          name="columns"
+          label="Columns"
+          all="All columns, also new ones"
+          columns={columns}
+          chosen={textsOf(entry.columns)}
+          onChange={(next) => put('columns', given(next))}
+        />
+      </>
+    )
   return (
     <>
+      {choice}
       <div className="two-fields">
         <TablePicker value={textOf(entry.source)} tables={tables} onChange={(next) => put('source', given(next))} />
-        <TextField
-          name="destination"
-          label="Known as"
-          value={textOf(entry.destination)}
-          placeholder={textOf(entry.source)}
-          hint="Name of the file that the component reads."
-          onChange={(next) => put('destination', given(next))}
-        />
+        {knownAs}
       </div>
       <Columns
         name="columns"
@@ -197,6 +264,12 @@ function InputFields({ entry, put, tables }: FieldsProps) {
     </>
   )
 }
+
+const ROWS_WORDS = {
+  table: 'As they are now.',
+  changes: 'The column _change says insert, update or delete. The first run gets every row as an insert.',
+  query: 'The result of SQL, every time.',
+} as const
 
 /** What the present value will do. */
 const sinceWords = (since: string): string => {

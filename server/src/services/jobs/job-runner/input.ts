@@ -10,6 +10,7 @@ import type {
   OnBytes,
   RunFiles,
   RunScope,
+  RunSql,
   RunTables,
   S3Place,
   SqlInput,
@@ -18,12 +19,14 @@ import type {
 } from '../../../model/run-ports.ts'
 import { sqlTypeOf } from '../../../model/sql-columns.ts'
 import { fileManifest, tableManifest } from './mapping/manifests.ts'
-import type { FileInputMapping, Mapping, TableInputMapping } from './mapping/mapping.ts'
+import { type FileInputMapping, invalid, type Mapping, type TableInputMapping } from './mapping/mapping.ts'
+import { stateName, writeChanges, writeQuery } from './query-input.ts'
 import type { FileState, RunState, TableState } from './state.ts'
 
 export interface InputDeps {
   readonly tables: RunTables
   readonly files: RunFiles
+  readonly sql: RunSql
   readonly findBranch: (
     projectId: number,
     name: string,
@@ -42,6 +45,8 @@ export interface Inputs {
   readonly secrets: readonly string[]
   /** For a SQL script, which reads tables without files. */
   readonly sql: readonly SqlInput[]
+  /** Tables that queries of the mapping read. */
+  readonly namedTables: readonly string[]
 }
 
 export interface InputRequest {
@@ -58,21 +63,38 @@ export interface InputRequest {
   readonly onRead?: OnBytes
 }
 
-const NOTHING: Inputs = { tables: [], bytes: 0, tableStates: [], fileStates: [], processed: [], secrets: [], sql: [] }
+const NOTHING: Inputs = {
+  tables: [],
+  bytes: 0,
+  tableStates: [],
+  fileStates: [],
+  processed: [],
+  secrets: [],
+  sql: [],
+  namedTables: [],
+}
 
 /** Everything is read side by side. */
 export async function readInputs(deps: InputDeps, request: InputRequest): Promise<Inputs> {
   const { mapping } = request
   if (request.staging === 'none') return NOTHING
-  const sources = await Promise.all(
-    mapping.inputTables.map((entry, at) => pointing(`/storage/input/tables/${at}`, () => findSource(deps, request.scope, entry))),
+  const entries = mapping.inputTables.map((entry, at) => ({ entry, pointer: `/storage/input/tables/${at}` }))
+  for (const { entry, pointer } of entries)
+    if ((entry.query || entry.changes) && request.staging !== 'local')
+      throw invalid('query and changes of an input table are for components that read files', { pointer })
+  const queries = entries.flatMap(({ entry: { query, destination, limit }, pointer }) =>
+    query ? [{ query, name: destination ?? '', limit: limit || undefined, pointer }] : [],
   )
-  refuseClashes(sources)
+  const tableEntries = entries.filter(({ entry }) => !entry.query)
+  const sources = await Promise.all(
+    tableEntries.map(({ entry, pointer }) => pointing(pointer, () => findSource(deps, request.scope, entry))),
+  )
+  refuseClashes([...sources, ...queries])
   // What fails stops the rest, and nothing is still being written afterwards: the folder is about to be removed.
   const total = sources.reduce((sum, { table }) => sum + table.dataSizeBytes, 0)
   let done = 0
   const tablesRead = sources.map((source, at) => async (signal: AbortSignal) => {
-    const place = await pointing(`/storage/input/tables/${at}`, () => readTable(deps, { ...request, signal }, source))
+    const place = await pointing(tableEntries[at]?.pointer ?? '', () => readTable(deps, { ...request, signal }, source))
     done += source.table.dataSizeBytes
     request.onRead?.(done, total)
     return place
@@ -81,10 +103,15 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
     (entry, at) => (signal: AbortSignal) =>
       pointing(`/storage/input/files/${at}`, () => readFiles(deps, { ...request, signal }, entry)),
   )
+  const queriesRun = queries.map((one) => (signal: AbortSignal) => {
+    const { scope, folder } = request
+    return writeQuery(deps.sql, { scope, folder, signal, fileName: safeName(one.name), limit: one.limit }, one)
+  })
   const isSql = request.staging === 'sql'
-  const [placesOfTables, files] = await allOrFirstFailure(request.signal, [
+  const [placesOfTables, files, named] = await allOrFirstFailure(request.signal, [
     (signal) => allOrFirstFailure(signal, isSql ? [] : tablesRead),
     (signal) => allOrFirstFailure(signal, filesRead),
+    (signal) => allOrFirstFailure(signal, queriesRun),
   ])
   const tables = sources.map(({ table }) => table)
   const places = [...placesOfTables, ...files.flatMap(({ places }) => places)]
@@ -92,7 +119,12 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   return {
     tables: [...byId.values()],
     bytes: [...byId.values()].reduce((sum, table) => sum + table.dataSizeBytes, 0),
-    tableStates: [...byId.values()].map(({ id, lastImportAt }) => ({ source: id, lastImportDate: exactTime(lastImportAt) })),
+    tableStates: [...byId.values()].map((table) => ({
+      source: table.id,
+      lastImportDate: exactTime(table.lastImportAt),
+      ...(sources.some(({ entry, table: { id } }) => entry.changes && id === table.id) && { state: stateName(table) }),
+    })),
+    namedTables: [...new Set(named.flat())],
     fileStates: files.flatMap(({ state }) => (state ? [state] : [])),
     processed: files.flatMap(({ processed }) => processed),
     sql: isSql ? sources.map((source) => sqlInput(request, source)) : [],
@@ -145,7 +177,7 @@ async function searchSource(
   return found
 }
 
-function refuseClashes(sources: readonly Source[]): void {
+function refuseClashes(sources: readonly Pick<Source, 'name'>[]): void {
   const taken = new Set<string>()
   for (const file of sources.flatMap(({ name }) => [safeName(name), `${safeName(name)}.manifest`])) {
     if (taken.has(file))
@@ -160,6 +192,13 @@ async function readTable(deps: InputDeps, request: InputRequest, source: Source)
   const { table, name, scope } = source
   const path = join(folder.data, 'in/tables', safeName(name))
   const query = queryOf(request, source)
+  if (source.entry.changes) {
+    const since = request.state.tables.find(({ source: id }) => id === table.id)?.state
+    const run = { scope, folder, signal, fileName: safeName(name), limit: query.limit }
+    const { columns } = query
+    await writeChanges(deps.sql, run, { table, columns, since, manifest: tableManifest(table, columns) })
+    return undefined
+  }
   const s3 =
     staging === 's3' ? await deps.files.s3Place(scope, await deps.tables.exportFile(scope, table.id, query, signal)) : undefined
   if (!s3) await deps.tables.download(scope, table.id, query, path, signal)

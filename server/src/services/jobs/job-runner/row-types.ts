@@ -13,7 +13,6 @@ import type {
   RunSandboxes,
   RunScope,
   RunSpark,
-  RunSql,
   SparkRunEnd,
   SqlRunEnd,
   TableInfo,
@@ -31,7 +30,6 @@ import type { RowAccount } from './row-account.ts'
 
 export interface RowDeps extends InputDeps {
   readonly programs: ProgramSettings
-  readonly sql: RunSql
   readonly spark: RunSpark
   readonly sandboxes: RunSandboxes
   readonly configurations: RunConfigurations

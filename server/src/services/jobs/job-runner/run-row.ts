@@ -53,6 +53,7 @@ async function runInFolder(
     const read = () => readWithinQuota(deps, run, folder, state)
     const inputs = await inPhase(phases, 'input', read, ({ tables, bytes }) => ({ tables: tables.length, bytes }))
     progress.inputTables = inputs.tables
+    progress.namedTables = inputs.namedTables
     progress.secrets.push(...inputs.secrets)
     const mask = createMask([...run.secrets, ...inputs.secrets])
     if (inputs.tables.length > 0)

@@ -7,6 +7,8 @@ import { membersOf, visitScalarsBelowHash } from '../../../kit/text/json-text.ts
 export interface TableState {
   readonly source: string
   readonly lastImportDate: string
+  /** The state whose changes were read, of entries with `changes`. */
+  readonly state?: string
 }
 
 export interface FileState {
@@ -43,7 +45,10 @@ function readStorage(text: string | undefined): { tables: TableState[]; files: F
   const files = Array.isArray(input?.files) ? input.files : []
   return {
     tables: tables.filter(
-      (one: Partial<TableState>) => typeof one?.source === 'string' && typeof one.lastImportDate === 'string',
+      (one: Partial<TableState>) =>
+        typeof one?.source === 'string' &&
+        typeof one.lastImportDate === 'string' &&
+        (one.state === undefined || /^state:\d+$/.test(one.state)),
     ),
     files: files.filter((one: Partial<FileState>) => Array.isArray(one?.tags) && one.lastImportId !== undefined),
   }

@@ -3,11 +3,21 @@
 
 import type { CauseKind, FailureFacts } from '../../../../../contract/failure-causes.ts'
 import { saveText } from '../../../engines/sql/database-files.ts'
+import { HISTORY_SCHEMA, readHistoryName } from '../../../engines/sql/history.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
 import { type Statement, splitStatements, statementsOf } from '../../../engines/sql/statements.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { nextTurn } from '../../../kit/next-turn.ts'
-import type { RunScope, RunSql, SqlDryRun, SqlInput, SqlRun, SqlRunEnd, SqlScriptPart } from '../../../model/run-ports.ts'
+import type {
+  RunScope,
+  RunSql,
+  SqlDryRun,
+  SqlDryRunColumn,
+  SqlInput,
+  SqlRun,
+  SqlRunEnd,
+  SqlScriptPart,
+} from '../../../model/run-ports.ts'
 import type { Scope } from '../../../model/scope.ts'
 import { identifier, sqlColumn } from '../../../model/sql-columns.ts'
 import { createScriptColumns, type ScriptColumns } from './script-columns.ts'
@@ -34,7 +44,7 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
       const input = schema === PARTS ? inputs[Number(name)] : undefined
       if (input) return openPart(scopeOf(input.scope), input)
       const table = await findTable(scopeOf(request.scope), schema, name)
-      if (table) named.add(`${schema}.${name}`)
+      if (table) named.add((schema === HISTORY_SCHEMA && readHistoryName(name)?.tableId) || `${schema}.${name}`)
       return table
     }
     return engine.open({
@@ -67,7 +77,9 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
       const found = columns.of(output.table)
       return found ? [[output.table, stored(output, found, ({ column }) => column)] as const] : []
     })
-    return { namedTables: [...named], columns: Object.fromEntries(known) }
+    const types: Record<string, readonly SqlDryRunColumn[]> = {}
+    if (request.withTypes) for (const { table } of request.outputs) types[table] = await columnsOf(session, table)
+    return { namedTables: [...named], columns: Object.fromEntries(known), types }
   }
 
   async function dryRun(request: SqlRun, signal: AbortSignal): Promise<SqlDryRun> {

@@ -33,6 +33,8 @@ const TableInput = Type.Object({
   where_values: optional(Texts),
   where_operator: optional(Type.Union([Type.Literal('eq'), Type.Literal('ne'), Type.Literal('')])),
   changed_since: optional(Type.Union([Text, Type.Number()])),
+  changes: optional(Flag),
+  query: optional(Text),
   days: optional(Type.Integer()),
   limit: optional(Type.Integer({ minimum: 0 })),
   overwrite: optional(Flag),
@@ -264,7 +266,17 @@ export const readRuntime = (node: unknown): RuntimeSettings =>
 export const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
 export function checkTableInput(table: TableInputMapping, place: string): void {
+  if (table.query) {
+    checkQueryInput(table, place)
+    return
+  }
   if (!table.source && !table.source_search) throw invalid(`${place}.source is missing`)
+  if (table.changes) {
+    const other = (['changed_since', 'days', 'where_column', 'limit', 'column_types', 'source_branch_id'] as const).find(
+      (name) => table[name] && (!Array.isArray(table[name]) || table[name].length > 0),
+    )
+    if (other) throw invalid(`${place}: changes and ${other} exclude each other`)
+  }
   const hasValues = (table.where_values?.length ?? 0) > 0
   if (Boolean(table.where_column) !== hasValues) throw invalid(`${place}: where_column and where_values must be given together`)
   if (table.days && table.changed_since) throw invalid(`${place}: days and changed_since exclude each other`)
@@ -278,6 +290,16 @@ export function checkTableInput(table: TableInputMapping, place: string): void {
     ]
     if (surplus.length > 0) throw invalid(`${place}: columns and column_types name different columns: ${surplus.join(', ')}`)
   }
+}
+
+/** The query says by itself which rows and columns it means. */
+function checkQueryInput(
+  { query: _, destination, limit: __, overwrite: ___, ...others }: TableInputMapping,
+  place: string,
+): void {
+  if (!destination) throw invalid(`${place}.destination is missing: the name of the table that the rows of the query are`)
+  const other = Object.entries(others).find(([, value]) => value && (!Array.isArray(value) || value.length > 0))
+  if (other) throw invalid(`${place}: query and ${other[0]} exclude each other`)
 }
 
 export function checkFileInput(file: FileInputMapping, place: string): void {

@@ -40,7 +40,7 @@ export function createRunTables({ parts, local, scratchDir, waitForStore }: RunT
   async function infoOf(scope: RunScope, tableId: string): Promise<TableInfo> {
     const table = await catalog.get(scopeOf(scope), tableId)
     const { row, data } = table
-    const [own, columns, { snapshot }] = await Promise.all([
+    const [own, columns, { snapshot, snapshotId }] = await Promise.all([
       metadata.listTables(row.projectId, [row.key]),
       metadata.listColumns(row.projectId, [row.key]),
       catalog.reading(table),
@@ -80,6 +80,7 @@ export function createRunTables({ parts, local, scratchDir, waitForStore }: RunT
             ...describedBy(columnMetadata[column.name] ?? []),
           }))
         : undefined,
+      stateId: snapshotId,
     }
   }
 

@@ -55,6 +55,12 @@ export function createSqlTables({ catalog, store, clock }: Pick<TableParts, 'cat
   }
 
   async function stateAt({ id, data }: Table, time: string) {
+    const [, number] = /^state:(\d{1,15})$/.exec(time) ?? []
+    if (number !== undefined) {
+      const named = await store.findStateOf(data.key, Number(number))
+      if (!named) throw new PlatformError('sql.noState', { table: id, time })
+      return named
+    }
     // Phrases mean whole seconds; a table may have been created in this one.
     const at = time.trim().toLowerCase() === 'now' ? clock.now() : parseMoment(time, clock.now())
     if (!at) throw new PlatformError('sql.noTime', { value: time.slice(0, 60) })

@@ -9,11 +9,15 @@ import { engine } from '../components/manifest-connector/tests/engine.ts'
 
 const DOCUMENT = new URL('../docs/connectors.md', import.meta.url)
 const HEADING = '## Cases and component types\n'
-const folder = process.argv[2] ?? join(import.meta.dirname, '../components/manifest-connector/tests/fixtures')
+const OWN = join(import.meta.dirname, '../components/manifest-connector/tests/fixtures')
+const folders = [OWN, ...process.argv.slice(2)]
 
 const results: { readonly given: Case; readonly passed: boolean; readonly isCatalogue: boolean }[] = []
-for (const file of globSync('*.{json,json.gz}', { cwd: folder }).sort()) {
-  const given = loadCase(join(folder, file))
+const files = new Map(
+  folders.flatMap((folder) => globSync('*.{json,json.gz}', { cwd: folder }).map((file) => [file, join(folder, file)])),
+)
+for (const [file, path] of [...files].sort()) {
+  const given = loadCase(path)
   results.push({ given, passed: (await runCase(given, engine)).length === 0, isCatalogue: file.startsWith('cat-') })
 }
 

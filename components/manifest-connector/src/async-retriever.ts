@@ -108,7 +108,7 @@ export function createAsyncRetriever(
         const { response, ignored } = await download.send({
           slice: place,
           nextPageToken,
-          path: paginator.path(token, () => download.baseUrl(place, nextPageToken)),
+          path: paginator.path(token),
           extra: (where) => paginator.options(where, token),
         })
         if (ignored && !response.ok) break

@@ -59,7 +59,7 @@ async function* valuesOf(resolver: Dict, deps: RouterDeps): AsyncIterable<Values
     for (const components_values of combinations) yield { context: { components_values } }
   } else if (resolver.type === 'ParametrizedComponentsResolver') {
     const parameters = dictOf(resolver.stream_parameters, 'stream_parameters')
-    for (const stream_parameters of listOf(parameters.list_of_parameters_for_stream)) yield { context: { stream_parameters } }
+    for (const components_values of listOf(parameters.list_of_parameters_for_stream)) yield { context: { components_values } }
   } else throw new ConnectorError(`The components resolver '${pyStr(resolver.type)}' is not supported.`)
 }
 

@@ -1,6 +1,7 @@
 // `QueryProperties`: long lists of fields in a parameter, sent in chunks.
 
 import { contextOf, type Deps, listOf } from './component.ts'
+import { ConnectorError } from './errors.ts'
 import { EMPTY_SLICE } from './partitions/slice.ts'
 import * as dpath from './python/dpath.ts'
 import { jsonText } from './python/json.ts'
@@ -19,9 +20,11 @@ export function createProperties(
   deps: Deps,
   createRetriever: (definition: Dict) => Retriever,
 ): Properties | undefined {
-  const definition = isDict(requester.request_parameters)
-    ? Object.values(requester.request_parameters).find((value) => isDict(value) && value.type === 'QueryProperties')
-    : undefined
+  const definition = isDict(requester.query_properties)
+    ? requester.query_properties
+    : isDict(requester.request_parameters)
+      ? Object.values(requester.request_parameters).find((value) => isDict(value) && value.type === 'QueryProperties')
+      : undefined
   const query = isDict(definition) ? definition : undefined
   if (!query) return undefined
   const always = listOf(query.always_include_properties).map(pyStr)
@@ -51,7 +54,10 @@ export function createProperties(
           paths &&
           ((record) => {
             const parts = paths.map((path) => dpath.get(record, path))
-            return parts.some((part) => part === undefined || part === null) ? undefined : jsonText(parts)
+            if (parts.some((part) => part === undefined || part === null)) return undefined
+            if (Array.isArray(key) && parts.some((part) => typeof part !== 'string'))
+              throw new ConnectorError('The keys by which records are merged must be texts when there are several.')
+            return jsonText(parts)
           }),
       }
     },

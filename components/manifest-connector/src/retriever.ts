@@ -8,20 +8,19 @@ import { combine } from './http/options.ts'
 import { createRequester } from './http/requester.ts'
 import { PaginationReset } from './http/retry.ts'
 import { createPaginator } from './pagination/paginator.ts'
-import type { StreamSlice } from './partitions/slice.ts'
+import { StreamSlice } from './partitions/slice.ts'
 import { createProperties } from './properties.ts'
-import { type Dict, isDict } from './python/values.ts'
+import { asNumber, type Dict, isDict, isNumber } from './python/values.ts'
 import { createSelector } from './records/selector.ts'
 import type { Retriever, RetrieverOptions } from './retriever.types.ts'
 
 /** That many equal pages in a row are an API that ignores the page. */
 const MAX_EQUAL_PAGES = 100
-const MAX_RESETS = 10
 
 export function createRetriever(
   definition: Dict,
   deps: Deps,
-  { transformations, isNew, stopsAtOld, sliceOptions, schema }: RetrieverOptions = {},
+  { transformations, isNew, stopsAtOld, sliceOptions, schema, rest }: RetrieverOptions = {},
 ): Retriever {
   const decoder = createDecoder(definition.decoder)
   const requesterDefinition = dictOf(definition.requester, 'requester')
@@ -42,30 +41,40 @@ export function createRetriever(
   const properties = createProperties(requesterDefinition, deps, (each) => createRetriever(each, deps))
   const ignoresSlicer = definition.ignore_stream_slicer_parameters_on_paginated_requests === true
 
-  async function* read(slice: StreamSlice): AsyncIterable<readonly Dict[]> {
-    for (let resets = 0; ; resets++) {
-      try {
-        yield* pages(slice)
-        return
-      } catch (error) {
-        if (!(error instanceof PaginationReset) || resets === MAX_RESETS) throw error
-      }
-    }
-  }
+  const reset = isDict(definition.pagination_reset) ? definition.pagination_reset : undefined
+  const limits = isDict(reset?.limits) ? reset.limits : undefined
+  const maxRecords = isNumber(limits?.number_of_records) ? asNumber(limits.number_of_records) : Number.POSITIVE_INFINITY
+  const remaining = reset?.action === 'SPLIT_USING_CURSOR' ? rest : undefined
 
-  async function* pages(slice: StreamSlice): AsyncIterable<readonly Dict[]> {
+  async function* read(whole: StreamSlice): AsyncIterable<readonly Dict[]> {
     const known = selector.casts ? await schema?.() : undefined
+    let slice = whole
     let token = paginator.initial
     let lastPage = ''
     let equal = 0
+    let resets = 0
+    let count = 0
     for (;;) {
       sawOld = false
       const nextPageToken = token === null || token === undefined ? undefined : { next_page_token: token }
-      const page = properties
-        ? await chunkedPage(slice, nextPageToken, token, known)
-        : await onePage(slice, nextPageToken, token, known, undefined)
-      yield page.records
-      if (!page.response || (stopsAtOld && sawOld)) return
+      const page = await pageOf(slice, nextPageToken, token, known)
+      yield page?.records ?? []
+      count += page?.records.length ?? 0
+      if (page?.failure !== undefined) throw page.failure
+      if (page && (!page.response || (stopsAtOld && sawOld))) return
+      if (!page?.response || count >= maxRecords) {
+        // From the first page again, after what the cursor has seen. Where nothing was seen since, once more at most.
+        const next = remaining?.(whole) ?? slice
+        resets = next.pyEquals(slice) ? resets + 1 : 0
+        if (resets >= (remaining ? 1 : 2))
+          throw new ConnectorError(
+            'The pages were begun again for the same part of the stream, and the API asks for it once more.',
+          )
+        slice = next
+        token = paginator.initial
+        count = 0
+        continue
+      }
       const next = paginator.next({
         response: page.response,
         size: page.records.length,
@@ -86,6 +95,18 @@ export function createRetriever(
     }
   }
 
+  /** Undefined when the API asks to begin again. */
+  async function pageOf(slice: StreamSlice, nextPageToken: Dict | undefined, token: unknown, known: Dict | undefined) {
+    try {
+      return properties
+        ? await chunkedPage(slice, nextPageToken, token, known)
+        : await onePage(slice, nextPageToken, token, known, undefined)
+    } catch (error) {
+      if (error instanceof PaginationReset) return undefined
+      throw error
+    }
+  }
+
   async function onePage(
     slice: StreamSlice,
     nextPageToken: Dict | undefined,
@@ -93,18 +114,18 @@ export function createRetriever(
     known: Dict | undefined,
     chunk: readonly string[] | undefined,
   ) {
-    const { response, ignored } = await requester.send({
-      slice,
+    const { response } = await requester.send({
+      slice: chunk ? new StreamSlice(slice.partition, slice.cursorSlice, { query_properties: chunk }) : slice,
       nextPageToken,
       properties: chunk,
-      path: paginator.path(token, () => requester.baseUrl(slice, nextPageToken)),
+      path: paginator.path(token),
       extra: (place) =>
         combine(
           [paginator.options(place, token), nextPageToken && ignoresSlicer ? {} : (sliceOptions?.(place, slice) ?? {})],
           place === 'body_json',
         ),
     })
-    if (ignored && !response.ok) return { records: [] as Dict[], found: 0, response: undefined }
+    if (!response.ok) return { records: [] as Dict[], found: 0, response: undefined, failure: undefined }
     let found = 0
     const counted = function* () {
       for (const item of selector.extractor.extract(response)) {
@@ -112,8 +133,13 @@ export function createRetriever(
         yield item
       }
     }
-    const records = [...selector.select(counted(), slice, nextPageToken, known)]
-    return { records, found, response }
+    const records: Dict[] = []
+    try {
+      for (const record of selector.select(counted(), slice, nextPageToken, known)) records.push(record)
+    } catch (failure) {
+      return { records, found, response, failure } // what came before it is given
+    }
+    return { records, found, response, failure: undefined }
   }
 
   /** The same page once per chunk of properties; records with one key become one. */
@@ -124,6 +150,7 @@ export function createRetriever(
     let last: Awaited<ReturnType<typeof onePage>> | undefined
     for (const chunk of chunks) {
       last = await onePage(slice, nextPageToken, token, known, chunk)
+      if (last.failure !== undefined) throw last.failure
       for (const record of last.records) {
         const key = mergeKey?.(record)
         const first = key === undefined ? undefined : merged.get(key)
@@ -134,7 +161,7 @@ export function createRetriever(
         }
       }
     }
-    return { records, found: Math.max(last?.found ?? 0, records.length), response: last?.response }
+    return { records, found: Math.max(last?.found ?? 0, records.length), response: last?.response, failure: undefined }
   }
 
   return { read }

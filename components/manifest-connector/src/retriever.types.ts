@@ -16,5 +16,7 @@ export interface RetrieverOptions {
   readonly stopsAtOld?: boolean
   /** Of cursor and partition router. */
   readonly sliceOptions?: (place: Place, slice: StreamSlice) => Dict
+  /** What is left of a slice after the records that the cursor has seen. */
+  readonly rest?: ((slice: StreamSlice) => StreamSlice) | undefined
   readonly schema?: () => Promise<Dict | undefined>
 }

@@ -72,6 +72,15 @@ export function createSource(manifest: Dict, given: Dict, { clock, send, hide, w
     return new Map(marked.map((stream) => [pyStr(stream.name), parents.has(pyStr(stream.name)) ? cached(stream) : stream]))
   }
 
+  /** Manifests whose streams cannot be made fail when the first is opened. */
+  async function isKnown(name: string): Promise<boolean> {
+    all ??= definitions()
+    return all.then(
+      (known) => known.has(name),
+      () => true,
+    )
+  }
+
   async function stream(name: string, state: Dict | undefined): Promise<Stream> {
     all ??= definitions()
     const known = await all
@@ -112,6 +121,10 @@ export function createSource(manifest: Dict, given: Dict, { clock, send, hide, w
       await sink.failed(name, error)
     }
     let opened: Stream
+    if (!(await isKnown(name))) {
+      warn(`The manifest has no stream '${name}'; it is not read.`)
+      return true
+    }
     try {
       opened = await stream(name, state)
     } catch (error) {

@@ -43,7 +43,7 @@ function legacy(state: Dict, stream: Dict, deps: Pick<Deps, 'config' | 'expressi
   const parent = parents[0] as Dict
   const name = text(parent, parent.partition_field)
   const states = Object.entries(state).map(([key, cursor]) => {
-    const partition: Dict = { parent_slice: {} }
+    const partition: Dict = {}
     setKey(partition, name, key)
     return { partition, cursor }
   })

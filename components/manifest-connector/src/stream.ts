@@ -1,21 +1,23 @@
 // A declarative stream: its slices, the records of each, its state and its schema.
 
 import { createAsyncRetriever } from './async-retriever.ts'
-import { type Deps, dictOf, listOf } from './component.ts'
+import { contextOf, type Deps, dictOf, listOf } from './component.ts'
 import { type Cursor, fullRefreshCursor } from './cursors/cursor.ts'
 import { type CursorPlan, planCursor } from './cursors/datetime-cursor.ts'
 import { createPartitionCursor } from './cursors/partition-cursor.ts'
+import type { WindowCursor } from './cursors/window-cursor.ts'
 import { ConnectorError } from './errors.ts'
 import type { Place } from './http/options.ts'
 import { createRequestOption } from './http/request-option.ts'
 import { CUSTOM } from './manifest/components.ts'
 import { createRouter, type ParentStream, type Router } from './partitions/router.ts'
 import { EMPTY_SLICE, type StreamSlice } from './partitions/slice.ts'
-import { type Dict, getKey, isDict, pyStr, truthy } from './python/values.ts'
+import { compare, type Dict, getKey, isDict, pyStr, truthy } from './python/values.ts'
 import { createRetriever } from './retriever.ts'
 import type { Retriever } from './retriever.types.ts'
 import { createSchemaLoader } from './schema.ts'
 import { migrated } from './state.ts'
+import { parseDuration } from './time/datetime.ts'
 
 export interface Stream {
   readonly name: string
@@ -31,12 +33,10 @@ export interface StreamDeps extends Deps {
 }
 
 export function createStream(definition: Dict, state: Dict | undefined, deps: StreamDeps): Stream {
-  if (definition.type === 'StateDelegatingStream')
-    return createStream(
-      dictOf(truthy(state) ? definition.incremental_stream : definition.full_refresh_stream, 'stream'),
-      state,
-      deps,
-    )
+  if (definition.type === 'StateDelegatingStream') {
+    const known = truthy(state) && !isTooOld(definition, state, deps) ? state : undefined
+    return createStream(dictOf(known ? definition.incremental_stream : definition.full_refresh_stream, 'stream'), known, deps)
+  }
   refuseCustom(definition)
   const retriever = dictOf(definition.retriever, 'retriever')
   const known = migrated(state, definition, deps)
@@ -59,7 +59,12 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
   const isNew = filters ? (record: Dict, slice: StreamSlice) => cursor.isNew(record, slice) : undefined
   const reader: Retriever = isAsync
     ? createAsyncRetriever(retriever, deps, options)
-    : createRetriever(retriever, deps, { ...options, isNew, stopsAtOld: incremental?.is_data_feed === true })
+    : createRetriever(retriever, deps, {
+        ...options,
+        isNew,
+        rest: restOf(cursor),
+        stopsAtOld: incremental?.is_data_feed === true,
+      })
 
   const loadOnce = () => {
     schema ??= loadSchema()
@@ -75,6 +80,25 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
     schema: loadOnce,
   }
 }
+
+/** The API does not go back as far as the state: the stream is read whole again. */
+function isTooOld(definition: Dict, state: Dict | undefined, deps: Deps): boolean {
+  const text =
+    definition.api_retention_period && deps.expressions.value(definition.api_retention_period, contextOf(definition, deps))
+  if (!truthy(text) || state?.__ab_no_cursor_state_message === true) return false
+  const period = parseDuration(pyStr(text))
+  if (!period)
+    throw new ConnectorError(`api_retention_period is '${pyStr(text)}', which is not an ISO 8601 duration such as P30D.`)
+  const incremental = dictOf(dictOf(definition.incremental_stream, 'incremental_stream').incremental_sync, 'incremental_sync')
+  const plan = planCursor(incremental, deps)
+  const global = isDict(state?.state) ? state.state : state
+  const value = global && getKey(global, plan.field)
+  const moment = value === undefined || value === null ? undefined : plan.instant?.(value)
+  return moment === undefined || (compare(moment, deps.clock.now().minus(period)) ?? 0) < 0
+}
+
+const restOf = (cursor: Cursor): ((slice: StreamSlice) => StreamSlice) | undefined =>
+  'rest' in cursor ? (cursor as WindowCursor).rest : undefined
 
 const isSentinel = (state: Dict | undefined) =>
   state === undefined || Object.keys(state).length === 0 || state.__ab_no_cursor_state_message === true

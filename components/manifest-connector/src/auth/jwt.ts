@@ -12,10 +12,9 @@ const encoded = (value: unknown) => Buffer.from(jsonText(value)).toString('base6
 
 export function createJwt(definition: Dict, deps: Deps): Authenticator {
   const token = jwtSource(definition, deps)
-  const prefix =
-    definition.header_prefix === undefined || definition.header_prefix === null
-      ? 'Bearer'
-      : pyStr(deps.expressions.value(definition.header_prefix, contextOf(definition, deps)))
+  const prefix = truthy(definition.header_prefix)
+    ? pyStr(deps.expressions.value(definition.header_prefix, contextOf(definition, deps)))
+    : ''
   const option = createRequestOption(definition.request_option, deps) ?? headerOption('Authorization')
   return tokenAuthenticator(option, async () => (option.place === 'header' && prefix !== '' ? `${prefix} ${token()}` : token()))
 }

@@ -4,7 +4,7 @@ import { contextOf } from '../component.ts'
 import { ConnectorError, ValueError } from '../errors.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { TransportError } from '../http/transport.ts'
-import { formText } from '../http/url.ts'
+import { formText, withParams } from '../http/url.ts'
 import * as dpath from '../python/dpath.ts'
 import { copied } from '../python/json.ts'
 import { asNumber, type Dict, getKey, isDict, isNumber, pyStr, setKey, truthy } from '../python/values.ts'
@@ -79,7 +79,7 @@ export function createOAuth(definition: Dict, deps: AuthDeps): Authenticator {
   async function requestToken(): Promise<Dict> {
     const url = pyStr(evaluated(definition.token_refresh_endpoint) ?? '')
     if (url === '') throw new ValueError('OAuthAuthenticator was unable to evaluate token_refresh_endpoint.')
-    const form = formText(body())
+    const values = body()
     const own = headers()
     hide(
       Object.values(own)
@@ -90,12 +90,16 @@ export function createOAuth(definition: Dict, deps: AuthDeps): Authenticator {
     for (let tries = 1; ; tries++) {
       let response: HttpResponse | undefined
       try {
-        response = await deps.send({
-          method: 'POST',
-          url,
-          headers: { ...own, ...(!hasType && { 'Content-Type': 'application/x-www-form-urlencoded' }) },
-          body: form,
-        })
+        response = await deps.send(
+          definition.send_refresh_request_as_query_params === true
+            ? { method: 'POST', url: withParams(url, values), headers: own }
+            : {
+                method: 'POST',
+                url,
+                headers: { ...own, ...(!hasType && { 'Content-Type': 'application/x-www-form-urlencoded' }) },
+                body: formText(values),
+              },
+        )
       } catch (error) {
         if (!(error instanceof TransportError) || tries === MAX_TRIES) throw error
       }

@@ -18,6 +18,8 @@ export interface CursorPlan {
   readonly create: CursorFactory
   /** As states hold it. */
   normal(value: unknown): unknown
+  /** Of a value of the state; undefined when it is not a time. */
+  instant?(value: unknown): PyDatetime | undefined
 }
 
 const DEFAULT_FORMAT = '%Y-%m-%dT%H:%M:%S.%f%z'
@@ -42,10 +44,13 @@ export function planCursor(definition: Dict, deps: Deps): CursorPlan {
   const lookback = span(text(definition.lookback_window, ''), 'lookback_window')
   const startFormat = format
   const start = moment(definition.start_datetime, startFormat, deps)
-  const end =
+  const clamping = isDict(definition.clamping) ? clampOf(definition.clamping, deps) : undefined
+  const statedEnd =
     definition.end_datetime === undefined || definition.end_datetime === null
       ? () => clock.now()
       : () => moment(definition.end_datetime, startFormat, deps)
+  // The day, week or month that is not over yet is not read.
+  const end = clamping ? () => clamping.down(statedEnd()).minus(granularity ?? clamping.granularity) : statedEnd
 
   const parse = (value: unknown): PyDatetime => {
     for (const each of inputs.length > 0 ? inputs : [format]) {
@@ -66,8 +71,6 @@ export function planCursor(definition: Dict, deps: Deps): CursorPlan {
       return parseDatetime(value, format)
     }
   }
-  const clamp = isDict(definition.clamping) ? clampOf(definition.clamping, deps) : undefined
-
   const values: WindowValues<PyDatetime> = {
     compare: (a, b) => compare(a, b) ?? 0,
     after: (value) => value.plus(granularity ?? new Timedelta(0, 1000)),
@@ -82,7 +85,8 @@ export function planCursor(definition: Dict, deps: Deps): CursorPlan {
           () => start,
         ),
     }),
-    clamp,
+    clamp: clamping?.up,
+    isStrict: definition.is_compare_strictly === true,
   }
 
   const startField = text(definition.partition_field_start, 'start_time')
@@ -92,6 +96,14 @@ export function planCursor(definition: Dict, deps: Deps): CursorPlan {
     startField,
     endField,
     normal: (value) => formatDatetime(parseOwn(value), format),
+    instant: (value) => {
+      try {
+        return parseOwn(value)
+      } catch (error) {
+        if (error instanceof ValueError || error instanceof RangeError) return undefined
+        throw error
+      }
+    },
     create: (state, lookbackSeconds) =>
       createWindowCursor({
         field,
@@ -154,22 +166,50 @@ function moment(definition: unknown, cursorFormat: string, deps: Deps): PyDateti
 
 const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY']
 
+const DAY = new Timedelta(86_400)
+
+interface Clamping {
+  /** To the next boundary, or the value itself when it is one. */
+  up(value: PyDatetime): PyDatetime
+  down(value: PyDatetime): PyDatetime
+  readonly granularity: Timedelta
+}
+
 /** Windows that begin and end with whole days, weeks or months. */
-function clampOf(definition: Dict, deps: Deps): (value: PyDatetime) => PyDatetime {
+function clampOf(definition: Dict, deps: Deps): Clamping {
   const target = pyStr(
     deps.expressions.value(definition.target, { ...contextOf(definition, deps), parameters: parametersOf(definition) }),
-  ).toUpperCase()
+  )
   const details = isDict(definition.target_details) ? definition.target_details : {}
   const midnight = (value: PyDatetime) => {
     const { hour, minute, second } = value.parts
     return value.minus(new Timedelta(hour * 3600 + minute * 60 + second, value.microsecond))
   }
-  if (target === 'DAY') return midnight
+  const days = (value: PyDatetime, count: number) => midnight(value).plus(DAY.times(count))
+  if (target === 'DAY')
+    return {
+      up: (value) => (compare(midnight(value), value) === 0 ? value : days(value, 1)),
+      down: midnight,
+      granularity: new Timedelta(1),
+    }
   if (target === 'WEEK') {
-    const first = Math.max(0, WEEKDAYS.indexOf(pyStr(details.weekday ?? 'MONDAY').toUpperCase()))
-    return (value) => midnight(value).minus(new Timedelta(((weekday(value.parts.days) - first + 7) % 7) * 86_400))
+    const first = WEEKDAYS.indexOf(pyStr(details.weekday ?? ''))
+    if (first < 0) throw new ValueError('Given WEEK clamping, a weekday such as MONDAY needs to be provided in target_details.')
+    const since = (value: PyDatetime) => (weekday(value.parts.days) - first + 7) % 7
+    return {
+      up: (value) => days(value, (7 - since(value)) % 7),
+      down: (value) => days(value, -since(value)),
+      granularity: DAY,
+    }
   }
-  if (target === 'MONTH') return (value) => midnight(value).minus(new Timedelta((value.parts.day - 1) * 86_400))
+  if (target === 'MONTH') {
+    const first = (value: PyDatetime) => days(value, 1 - value.parts.day)
+    return {
+      up: (value) => (value.parts.day === 1 ? midnight(value) : first(days(first(value), 31))),
+      down: first,
+      granularity: DAY,
+    }
+  }
   throw new ValueError(`Invalid clamping target '${target}'. Expected DAY, WEEK or MONTH.`)
 }
 

@@ -23,6 +23,8 @@ export interface PartitionCursorOptions {
 interface Entry {
   readonly partition: Dict
   readonly cursor: WindowCursor
+  /** Of this run. */
+  begun: boolean
   /** Windows handed out and not closed yet. */
   open: number
   /** All windows were handed out. */
@@ -76,6 +78,7 @@ export function createPartitionCursor({
         entries.set(keyOf(each.partition), {
           partition: each.partition,
           cursor: plan.create(each.cursor, 0),
+          begun: false,
           open: 0,
           planned: true,
         })
@@ -97,7 +100,7 @@ export function createPartitionCursor({
     const key = keyOf(partition)
     const known = entries.get(key)
     if (known) return known
-    const entry = { partition, cursor: plan.create(global, global ? (lookback ?? 0) : 0), open: 0, planned: false }
+    const entry = { partition, cursor: plan.create(global, global ? (lookback ?? 0) : 0), begun: false, open: 0, planned: false }
     if (entries.size >= maxPartitions) {
       isGlobal = true
       forgetOldest()
@@ -118,6 +121,8 @@ export function createPartitionCursor({
     started = elapsed()
     for await (const slice of router.slices()) {
       const entry = entryOf(slice.partition)
+      if (entry.begun) continue // a parent that comes twice is read once
+      entry.begun = true
       entry.planned = false
       planned.push({ entry, parents: router.parentState() })
       const windows = [...entry.cursor.windows()]

@@ -13,7 +13,10 @@ export interface WindowValues<T> extends Scale<T> {
   readonly plusStep?: ((value: T) => T) | undefined
   readonly minusGranularity?: ((value: T) => T) | undefined
   readonly minusLookback?: ((value: T) => T) | undefined
+  /** A boundary moved up to the next whole day, week or month. */
   readonly clamp?: ((value: T) => T) | undefined
+  /** A window that starts where it ends is not requested. */
+  readonly isStrict?: boolean
 }
 
 export interface WindowCursorOptions<T> {
@@ -34,6 +37,8 @@ export interface WindowCursor extends Cursor {
   windows(): Iterable<Dict>
   /** The state's value of the cursor field. */
   position(): unknown
+  /** The window from the largest value seen in it. */
+  rest(slice: StreamSlice): StreamSlice
 }
 
 export function createWindowCursor<T>({
@@ -50,30 +55,35 @@ export function createWindowCursor<T>({
   const given = state && Object.hasOwn(state, field) && state[field] !== null ? values.parse(state[field]) : undefined
   const stored = given !== undefined && moveBack ? moveBack(given) : given
   const syncStart = stored !== undefined && compare(stored, start) >= 0 ? stored : start
+  const laterOf = (a: T, b: T) => (compare(a, b) >= 0 ? a : b)
+  /** Records that the lookback reads again are new, too. */
+  const lowest = values.minusLookback ? laterOf(values.minusLookback(syncStart), start) : syncStart
   let intervals: Interval<T>[] = [{ start, end: syncStart, seen: syncStart }]
   const seen = new Map<string, T>()
   const keyOf = (slice: StreamSlice) => `${String(slice.cursorSlice[startField])} ${String(slice.cursorSlice[endField])}`
-  const laterOf = (a: T, b: T) => (compare(a, b) >= 0 ? a : b)
   const earlierOf = (a: T, b: T) => (compare(a, b) <= 0 ? a : b)
   const clamp = values.clamp ?? ((value: T) => value)
   const window = (from: T, to: T): Dict => ({ [startField]: values.format(from), [endField]: values.format(to) })
 
   function* split(from: T, upper: T, upperIsEnd: boolean): Iterable<Dict> {
-    if (compare(from, upper) >= 0 || compare(upper, start) < 0) return
-    const lower = laterOf(from, start)
     const { plusStep, minusGranularity } = values
+    const isAfter = (value: T) => compare(value, upper) > 0
+    if (isAfter(from) || (compare(from, upper) === 0 && !minusGranularity) || compare(upper, start) < 0) return
+    const lower = clamp(laterOf(from, start))
+    // With a granularity the last window includes its end, so one that starts there is one unit to read.
+    if (isAfter(lower) || (compare(lower, upper) === 0 && (values.isStrict || !upperIsEnd))) return
     if (!plusStep || compare(plusStep(lower), upper) >= 0) {
-      const to = clamp(upper)
-      yield window(clamp(lower), minusGranularity && !upperIsEnd ? minusGranularity(to) : to)
+      const to = upperIsEnd && minusGranularity ? upper : clamp(upper)
+      yield window(lower, minusGranularity && !upperIsEnd ? minusGranularity(to) : to)
       return
     }
     let at = lower
     for (let i = 0; i < MAX_WINDOWS; i++) {
       const next = earlierOf(plusStep(at), upper)
-      const isLast = compare(next, upper) >= 0
-      const to = isLast ? next : clamp(next)
+      const to = compare(next, upper) === 0 ? next : clamp(next)
+      const isLast = compare(next, upper) >= 0 || compare(to, upper) === 0
       if (compare(to, at) <= 0) return // a step of nothing would never end
-      yield window(i === 0 ? clamp(at) : at, minusGranularity && !(upperIsEnd && isLast) ? minusGranularity(to) : to)
+      yield window(at, minusGranularity && !(upperIsEnd && isLast) ? minusGranularity(to) : to)
       if (isLast) return
       at = to
     }
@@ -129,10 +139,15 @@ export function createWindowCursor<T>({
     },
     isNew(record) {
       const value = positionOf(record)
-      return value === undefined || (compare(syncStart, value) <= 0 && compare(value, end()) <= 0)
+      return value === undefined || (compare(lowest, value) <= 0 && compare(value, end()) <= 0)
     },
     finish: () => {},
     position,
+    rest(slice) {
+      const known = seen.get(keyOf(slice))
+      if (known === undefined) return slice
+      return new StreamSlice(slice.partition, { ...slice.cursorSlice, [startField]: values.format(known) }, slice.extraFields)
+    },
     state: () => ({ ...state, [field]: position() }),
   }
 }

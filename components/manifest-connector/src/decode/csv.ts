@@ -1,30 +1,58 @@
-// CSV with a header line: every value is text, missing ones are null.
+// CSV with a header line, as Python's csv module reads it: every value is text, missing ones are null.
 
-import { parse } from 'csv-parse/sync'
-import { ConnectorError, messageOf } from '../errors.ts'
-import { type Dict, isDict, pyStr, setKey } from '../python/values.ts'
+import { type Dict, pyStr, setKey } from '../python/values.ts'
 
 export function* csvRows(text: string, definition: Dict): Iterable<Dict> {
   const delimiter = pyStr(definition.delimiter ?? ',').replaceAll('\\t', '\t')
   const unset = new Set(Array.isArray(definition.set_values_to_none) ? definition.set_values_to_none.map(pyStr) : [])
-  let rows: string[][]
-  try {
-    rows = parse(text, {
-      delimiter: delimiter || ',',
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-      bom: true,
-    })
-  } catch (cause) {
-    throw new ConnectorError(`The answer is not valid CSV: ${messageOf(cause)}`, cause)
-  }
-  const skip =
-    isDict(definition) && typeof definition.skip_rows_before_header === 'number' ? definition.skip_rows_before_header : 0
-  const [header, ...lines] = rows.slice(skip)
-  for (const line of lines) {
+  const skip = typeof definition.skip_rows_before_header === 'number' ? definition.skip_rows_before_header : 0
+  const filled = (cell: string | undefined) => (cell === undefined || unset.has(cell) ? null : cell)
+  let header: readonly string[] | undefined
+  let passed = 0
+  // Python's text files have one line ending only.
+  for (const line of rowsOf(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text, delimiter[0] ?? ',')) {
+    if (line.length === 0 || passed++ < skip) continue
+    if (!header) {
+      header = line
+      continue
+    }
     const row: Dict = {}
-    for (const [i, name] of header!.entries()) setKey(row, name, line[i] === undefined || unset.has(line[i]) ? null : line[i])
+    for (const [i, name] of header.entries()) setKey(row, name, filled(line[i]))
+    // Cells without a name are a list under the key of Python's None.
+    if (line.length > header.length) row.null = line.slice(header.length)
     yield row
+  }
+}
+
+/** A quote begins a quoted part at the start of a cell only; what follows its end belongs to the cell. */
+function* rowsOf(text: string, delimiter: string): Iterable<string[]> {
+  let cells: string[] = []
+  let at = 0
+  while (at < text.length) {
+    let cell = ''
+    if (text[at] === '"') {
+      at++
+      for (;;) {
+        const end = text.indexOf('"', at)
+        cell += text.slice(at, end < 0 ? text.length : end)
+        at = end < 0 ? text.length : end + 1
+        if (end < 0 || text[at] !== '"') break
+        cell += '"'
+        at++
+      }
+    }
+    let end = at
+    while (end < text.length && text[end] !== delimiter && text[end] !== '\n') end++
+    cell += text.slice(at, end)
+    if (text[end] === delimiter) {
+      cells.push(cell)
+      at = end + 1
+      if (at < text.length) continue
+      cell = '' // a delimiter at the very end has an empty cell after it
+    }
+    if (cells.length > 0 || cell !== '' || text[end - 1] === '"') cells.push(cell)
+    yield cells
+    cells = []
+    at = Math.max(at, end + 1)
   }
 }

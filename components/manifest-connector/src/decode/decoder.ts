@@ -3,6 +3,7 @@
 import { gunzipSync, inflateRawSync } from 'node:zlib'
 import { ConnectorError } from '../errors.ts'
 import type { HttpResponse } from '../http/response.ts'
+import * as dpath from '../python/dpath.ts'
 import { parseJson } from '../python/json.ts'
 import { type Dict, isDict, pyStr } from '../python/values.ts'
 import { csvRows } from './csv.ts'
@@ -49,7 +50,8 @@ const encodingOf = (definition: Dict): string => {
 /** The inside of gzip and zip: one of the formats of text. */
 function parserOf(definition: Dict): Parse {
   const encoding = encodingOf(definition)
-  const decode = (body: Buffer) => new TextDecoder(encoding).decode(body)
+  const decode = (body: Buffer) =>
+    encoding === 'utf-8-sig' ? new TextDecoder().decode(body) : new TextDecoder(encoding, { ignoreBOM: true }).decode(body)
   switch (definition.type) {
     case 'JsonDecoder':
     case undefined:
@@ -66,6 +68,11 @@ function parserOf(definition: Dict): Parse {
         return inner(unpacked, () => unpacked.toString('utf8'))
       }
     }
+    case 'JsonItemsDecoder':
+      return (body) => {
+        const found = dpath.get(parseJson(decode(body)), pyStr(definition.items_path).split('.'))
+        return Array.isArray(found) ? found : []
+      }
     case 'XmlDecoder':
       return (body) => [xmlObject(decode(body))]
     case 'ZipfileDecoder': {

@@ -1,7 +1,7 @@
 // How long to wait before the next try. A strategy that finds nothing leaves it to the next one.
 
 import type { Clock } from '../clock.ts'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError, ValueError } from '../errors.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { Interpolator } from '../jinja/interpolate.ts'
 import { pythonRegExp } from '../jinja/python-regexp.ts'
@@ -26,33 +26,56 @@ export function createBackoff(definition: Dict, { config, expressions, clock }: 
     const text = response?.header(pyStr(evaluated(definition.header)))
     if (!text) return undefined
     const regex = evaluated(definition.regex)
-    const found = regex ? (pythonRegExp(pyStr(regex), true).exec(text)?.[0] ?? text) : text
+    const found = regex ? (pythonRegExp(pyStr(regex), { anchored: true }).exec(text)?.[0] ?? text) : text
     return found.trim() === '' || Number.isNaN(Number(found)) ? undefined : Number(found)
   }
 
+  /** The wait, unless the manifest allows none so long. */
+  const capped = (seconds: number): number => {
+    const max =
+      definition.max_waiting_time_in_seconds === undefined
+        ? undefined
+        : number(definition.max_waiting_time_in_seconds, Number.POSITIVE_INFINITY)
+    if (max !== undefined && seconds >= max)
+      throw new ConnectorError(`The API asks to wait ${seconds} seconds, and the manifest allows less than ${max}.`)
+    return seconds
+  }
+  const jittered = (seconds: number): number =>
+    isNumber(definition.jitter_range_in_seconds)
+      ? seconds + Math.random() * 2 * asNumber(definition.jitter_range_in_seconds)
+      : seconds
+
   switch (definition.type) {
     case 'ConstantBackoffStrategy':
-      return () => number(definition.backoff_time_in_seconds, 0)
+      return () => jittered(number(definition.backoff_time_in_seconds, 0))
     case 'ExponentialBackoffStrategy':
-      return (_response, attempt) => number(definition.factor, 5) * 2 ** attempt
+      return (_response, attempt) => jittered(number(definition.factor, 5) * 2 ** attempt)
     case 'WaitTimeFromHeader':
       return (response) => {
         const seconds = numberFromHeader(response)
-        const max = isNumber(definition.max_waiting_time_in_seconds)
-          ? asNumber(definition.max_waiting_time_in_seconds)
-          : undefined
-        if (max && seconds && seconds >= max)
-          throw new ConnectorError(`The API asks to wait ${seconds} seconds, more than the ${max} that the manifest allows.`)
-        return seconds
+        return seconds ? capped(seconds) : seconds
       }
     case 'WaitUntilTimeFromHeader':
       return (response) => {
         const until = numberFromHeader(response)
         const min = number(definition.min_wait, 0)
-        if (!until) return min || undefined
+        if (!until) return min ? capped(min) : undefined
         const seconds = until - clock.now().timestamp()
-        if (min) return Math.max(seconds, min)
-        return seconds < 0 ? undefined : seconds
+        if (min) return capped(Math.max(seconds, min))
+        return seconds < 0 ? undefined : capped(seconds)
+      }
+    case 'WaitTimeFromResponse':
+      return (response) => {
+        const variables = { ...context, response: response?.json() ?? {}, headers: response?.headers() ?? {} }
+        let seconds: unknown
+        try {
+          seconds = expressions.value(definition.wait_time_in_seconds, variables)
+        } catch (error) {
+          if (error instanceof ConnectorError || error instanceof ValueError) return undefined
+          throw error
+        }
+        const wait = typeof seconds === 'string' ? Number(seconds.trim() || 'none') : isNumber(seconds) ? asNumber(seconds) : 0
+        return Number.isFinite(wait) && wait > 0 ? capped(wait) : undefined
       }
     default:
       throw new ConnectorError(`The backoff strategy '${pyStr(definition.type)}' is not supported.`)

@@ -11,7 +11,7 @@ import { combine, type Place } from './options.ts'
 import type { Requester, RequestInput } from './requester.types.ts'
 import { sendWithRetries } from './retry.ts'
 import type { HttpRequest } from './transport.ts'
-import { formText, urlOf, withParams } from './url.ts'
+import { formText, urlFrom, urlOf, withParams } from './url.ts'
 
 const REQUEST_TYPES = ['str', 'list'] as const
 
@@ -26,12 +26,14 @@ export function createRequester(definition: Dict, deps: Deps): Requester {
     stream_slice: slice,
     next_page_token: nextPageToken ?? null,
   })
-  const baseUrl = (slice: StreamSlice, nextPageToken?: Dict) =>
-    pyStr(expressions.value(definition.url ?? definition.url_base ?? '', placeContext(slice, nextPageToken)))
+  const baseOf = (context: Dict) => {
+    const base = pyStr(expressions.value(definition.url_base ?? '', context))
+    return base === '' ? pyStr(expressions.value(definition.url ?? '', context)) : base
+  }
   const authenticator = createAuthenticator(definition.authenticator, {
     ...deps,
     createRequester: (login) => createRequester(login, deps),
-    baseUrl: () => pyStr(expressions.value(definition.url ?? definition.url_base ?? '', own)),
+    baseUrl: () => baseOf(own),
   })
   const { json: bodyJson, data: bodyData } = bodiesOf(definition)
   if (truthy(bodyJson) && truthy(bodyData))
@@ -64,17 +66,15 @@ export function createRequester(definition: Dict, deps: Deps): Requester {
     const ours = ownPart(place, input)
     const extra = input.extra?.(place) ?? {}
     const auth = await authenticator.options(place)
-    if (ours !== null && typeof ours === 'object' && !isDict(ours))
-      return truthy(extra) || truthy(auth) ? combine([ours, auth, extra], true) : ours
     return combine([ours, auth, extra], place === 'body_json')
   }
 
   async function build(input: RequestInput): Promise<HttpRequest> {
     const context = placeContext(input.slice, input.nextPageToken)
+    const base = baseOf(context)
     const path =
-      input.path ??
-      (definition.path === undefined || definition.path === null ? '' : pyStr(expressions.value(definition.path, context)))
-    const url = urlOf(baseUrl(input.slice, input.nextPageToken), path)
+      definition.path === undefined || definition.path === null ? '' : pyStr(expressions.value(definition.path, context))
+    const url = input.path ? urlFrom(base, input.path) : urlOf(base, path)
     const headers = await partsOf('header', input)
     if (!isDict(headers)) throw new ValueError('Request headers cannot be a string.')
     const params = await partsOf('request_parameter', input)
@@ -105,7 +105,6 @@ export function createRequester(definition: Dict, deps: Deps): Requester {
   }
 
   return {
-    baseUrl,
     send: async (input) =>
       sendWithRetries(await build(input), {
         clock,

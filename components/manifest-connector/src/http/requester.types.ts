@@ -18,7 +18,6 @@ export interface RequestInput {
 
 export interface Requester {
   send(input: RequestInput): Promise<Outcome>
-  baseUrl(slice: StreamSlice, nextPageToken?: Dict): string
 }
 
 export type RequesterFactory = (definition: Dict, name: string) => Requester

@@ -1,7 +1,7 @@
 // An answer. Header names keep the case that the server sent, because expressions see it.
 
 import { PyFunction, type WithMembers } from '../jinja/runtime.ts'
-import { parseJson } from '../python/json.ts'
+import { parsePythonJson } from '../python/json.ts'
 import { type Dict, type PyObject, pyRepr, pyStr, setKey, Tuple } from '../python/values.ts'
 
 /** Headers as the reference's predicates see them: found in any case. */
@@ -77,7 +77,7 @@ export class HttpResponse {
     return links
   }
   text(): string {
-    this.#text ??= new TextDecoder('utf-8').decode(this.body)
+    this.#text ??= new TextDecoder('utf-8', { ignoreBOM: true }).decode(this.body)
     return this.#text
   }
   /** Undefined when the body is not JSON. */
@@ -85,7 +85,7 @@ export class HttpResponse {
     if (!this.#json) {
       let value: unknown
       try {
-        value = parseJson(this.text())
+        value = parsePythonJson(this.text())
       } catch {
         value = undefined
       }

@@ -41,15 +41,16 @@ function urlJoin(base: string, target: string): string {
   if (t.scheme !== '' && t.scheme !== b.scheme) return target
   if (t.authority !== undefined) return joined({ ...t, scheme: t.scheme || b.scheme })
   if (t.path === '') return joined({ ...b, query: t.query ?? b.query })
-  const path = t.path.startsWith('/') ? t.path : b.path.slice(0, b.path.lastIndexOf('/') + 1) + t.path
+  const path = t.path.startsWith('/') ? t.path : (b.path.slice(0, b.path.lastIndexOf('/') + 1) + t.path).replace(/\/{2,}/g, '/') // urljoin drops empty parts
   return joined({ scheme: b.scheme, authority: b.authority, path: withoutDots(path), query: t.query })
 }
 
-export function urlOf(base: string, path: string | undefined): string {
-  const rest = (path ?? '').replace(/^\/+/, '')
-  if (rest === '') return base
-  return urlJoin(base.endsWith('/') ? base : `${base}/`, rest)
-}
+/** The leading slashes of a path go. */
+export const urlOf = (base: string, path: string): string => urlFrom(base, path.replace(/^\/+/, ''))
+
+/** A path as a page gives it: one that begins with a slash begins at the root of the host. */
+export const urlFrom = (base: string, path: string): string =>
+  path === '' ? base : urlJoin(base.endsWith('/') ? base : `${base}/`, path)
 
 const encoded = (text: string): string =>
   encodeURIComponent(text.toWellFormed())
@@ -67,7 +68,7 @@ export function formText(values: Dict): string {
 
 /** What a URL cannot carry is percent-encoded; what is encoded already stays. */
 const requoted = (text: string): string =>
-  text.replace(/%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!#$&'()*+,/:;=?@[\]%]/gu, (c) => encodeURIComponent(c.toWellFormed()))
+  text.replace(/%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!#$&'()*+,/:;=?@%]/gu, (c) => encodeURIComponent(c.toWellFormed()))
 
 /** Parameters that the address already has with the same value are not added again. */
 function deduplicated(query: string, params: Dict): Dict {
@@ -95,7 +96,7 @@ export function withParams(url: string, params: Dict): string {
   const parts = split(url)
   const form = formText(deduplicated(parts.query ?? '', params))
   const query = [parts.query, form].filter((part) => part !== undefined && part !== '').join('&')
-  return requoted(joined({ ...parts, path: parts.path || '/', query: query === '' ? undefined : query }))
+  return joined({ ...parts, path: requoted(parts.path || '/'), query: query === '' ? undefined : requoted(query) })
 }
 
 export const portOf = (url: URL): number => asNumber(url.port || (url.protocol === 'https:' ? 443 : 80))

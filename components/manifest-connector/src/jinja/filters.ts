@@ -1,7 +1,7 @@
 // Jinja's filters and those that the format adds.
 
 import { createHash, createHmac, getHashes } from 'node:crypto'
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError, ValueError } from '../errors.ts'
 import { pythonJson } from '../python/json.ts'
 import { asNumber, compare, type Dict, isDict, isNumber, pyRepr, pyStr, Tuple, toFloat, truthy } from '../python/values.ts'
 import { attribute, capitalized, item } from './members.ts'
@@ -144,11 +144,28 @@ const length: Filter = (value, _args, _named, run) => {
 const chunks = (items: unknown[], size: number): unknown[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 
+function fileSize(bytes: number, binary: boolean): string {
+  const base = binary ? 1024 : 1000
+  if (bytes === 1) return '1 Byte'
+  if (bytes < base) return `${Math.trunc(bytes)} Bytes`
+  const units = ['k', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y']
+  const at = Math.min(units.length - 1, Math.floor(Math.log(bytes) / Math.log(base)) - 1)
+  return `${(bytes / base ** (at + 1)).toFixed(1)} ${binary ? `${units[at]!.toUpperCase()}i` : units[at]}B`
+}
+
 const FILTERS: Readonly<Record<string, Filter>> = {
   abs: (v) => (isNumber(v) ? (compare(v, 0)! < 0 ? binary('*', v, -1, undefined as never) : v) : new Undefined('').fail()),
-  attr: (v, [name]) => attribute(v, pyStr(name)),
+  // Members of objects are items, which this filter does not look at.
+  attr: (v, [name]) => (isDict(v) ? new Undefined(`'dict object' has no attribute '${pyStr(name)}'`) : attribute(v, pyStr(name))),
   batch: (v, [size], _n, run) => chunks(list(v, run), Math.max(1, asNumber(size))),
   capitalize: (v, _a, _n, run) => capitalized(run.text(v)),
+  center: (v, args, named, run) => {
+    const text = run.text(v)
+    const width = Math.min(100_000, asNumber(args[0] ?? named.width ?? 80))
+    const room = Math.max(0, width - [...text].length)
+    const left = Math.floor(room / 2) + (room & width & 1)
+    return ' '.repeat(left) + text + ' '.repeat(room - left)
+  },
   count: length,
   length,
   d: (v, args, named) => FILTERS.default!(v, args, named, undefined as never),
@@ -169,6 +186,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     }),
   e: (v, _a, _n, run) => escaped(run.text(v)),
   escape: (v, _a, _n, run) => escaped(run.text(v)),
+  filesizeformat: (v, args, named) => fileSize(asNumber(toFloatValue(v, 0)), truthy(arg(args, named, 0, 'binary'))),
   first: (v, _a, _n, run) => {
     const items = list(v, run)
     return items.length === 0 ? new Undefined('No first item, sequence was empty.') : items[0]
@@ -211,6 +229,12 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   max: extreme(-1),
   min: extreme(1),
   pprint: (v) => pyRepr(v),
+  random: (v, _a, _n, run) => {
+    const items = list(v, run)
+    return items.length === 0
+      ? new Undefined('No random item, sequence was empty.')
+      : items[Math.floor(Math.random() * items.length)]
+  },
   reject: choosing(false, false),
   rejectattr: choosing(false, true),
   select: choosing(true, false),
@@ -233,9 +257,9 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   slice: (v, [count], _n, run) => {
     const items = list(v, run)
     const n = Math.max(1, asNumber(count))
-    return Array.from({ length: Math.min(n, 10_000) }, (_, i) =>
-      items.slice(Math.floor((i * items.length) / n), Math.floor(((i + 1) * items.length) / n)),
-    )
+    const [size, longer] = [Math.floor(items.length / n), items.length % n]
+    const startOf = (i: number) => i * size + Math.min(i, longer) // the first ones take what is left over
+    return Array.from({ length: Math.min(n, 10_000) }, (_, i) => items.slice(startOf(i), startOf(i + 1)))
   },
   sort: (v, args, named, run) => {
     const by = arg(args, named, 2, 'attribute')
@@ -303,18 +327,63 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     const salt = arg(args, named, 1, 'salt')
     return (truthy(salt) ? hash.update(pyStr(salt)) : hash).digest('hex')
   },
-  hmac: (v, args, named) =>
-    createHmac(hashOf(arg(args, named, 1, 'hash_type') ?? 'sha256'), pyStr(arg(args, named, 0, 'key')))
+  hmac: (v, args, named) => {
+    const hash = pyStr(arg(args, named, 1, 'hash_type') ?? 'sha256')
+    if (hash !== 'sha256') throw new ValueError(`Hash type '${hash}' is not allowed. Allowed types: sha256`)
+    return createHmac(hash, pyStr(arg(args, named, 0, 'key')))
       .update(pyStr(v))
-      .digest('hex'),
+      .digest('hex')
+  },
   base64encode: (v) => Buffer.from(textOnly(v)).toString('base64'),
-  base64decode: (v) => Buffer.from(textOnly(v), 'base64').toString('utf8'),
-  base64binascii_decode: (v) => Buffer.from(textOnly(v), 'base64').toString('latin1'),
-  string: (v) => (typeof v === 'string' ? v : v instanceof Undefined ? '' : pythonJson(plain(v))),
+  base64decode: (v) => decodedBase64(textOnly(v)),
+  // The reference encodes here, whatever the name says.
+  base64binascii_decode: (v) => {
+    const text = textOnly(v)
+    if (Buffer.byteLength(text) !== text.length) throw new ValueError('base64binascii_decode: the text is not ASCII.')
+    return Buffer.from(text).toString('base64')
+  },
+  // In quotes of Python, so that the conversion of the result leaves a text.
+  string: (v) => {
+    if (typeof v === 'string') return v
+    if (v instanceof Undefined) throw new PyTypeError('an undefined value has no JSON')
+    return `"""${pythonJson(plain(v))}"""`
+  },
   regex_search: (v, args, named) => {
     const match = pythonRegExp(pyStr(arg(args, named, 0, 'regex'))).exec(textOnly(v))
-    return match ? (match[1] ?? match[0]) : ''
+    return match && match.length > 1 ? (match[1] ?? null) : ''
   },
+  regex_replace: (v, args, named, run) => {
+    const expression = pythonRegExp(pyStr(arg(args, named, 0, 'regex')), { all: true })
+    const replacement = pyStr(arg(args, named, 1, 'replacement'))
+    const text = textOnly(v).replace(expression, (...found: unknown[]) => replaced(replacement, found))
+    run.grow(text.length)
+    return text
+  },
+}
+
+/** Python's replacement text: \\1, \\g<1> and \\g<name> stand for groups. */
+function replaced(replacement: string, found: readonly unknown[]): string {
+  const groups = isDict(found.at(-1)) ? (found.at(-1) as Dict) : {}
+  return replacement.replace(
+    /\\(?:g<(\w+)>|(\d{1,2})|(.))/gs,
+    (_, name: string | undefined, digits: string | undefined, other: string) => {
+      if (name === undefined && digits === undefined) return ESCAPES[other] ?? `\\${other}`
+      const group = name ?? digits!
+      return String((/^\d+$/.test(group) ? found[Number(group)] : groups[group]) ?? '')
+    },
+  )
+}
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '\\': '\\' }
+
+/** As Python decodes: other characters are passed over, the padding must be whole, the result is UTF-8. */
+function decodedBase64(text: string): string {
+  const digits = text.replace(/[^A-Za-z0-9+/=]/g, '')
+  if (digits.length % 4 !== 0) throw new ValueError('base64decode: incorrect padding.')
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(digits, 'base64'))
+  } catch (cause) {
+    throw new ConnectorError('base64decode: the result is not UTF-8.', cause)
+  }
 }
 
 const plain = (value: unknown): unknown =>

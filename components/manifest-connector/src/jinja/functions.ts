@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { ValueError } from '../errors.ts'
-import { asNumber, compare, type Dict, isDict, isNumber, pyStr, setKey } from '../python/values.ts'
+import { asNumber, compare, type Dict, isDict, isInt, isNumber, pyStr, setKey, truthy } from '../python/values.ts'
 import { PyDate, PyDatetime, parseDuration, Timedelta, timestampValue } from '../time/datetime.ts'
-import { formatDatetime, parseIso } from '../time/formats.ts'
+import { formatDatetime, parseDatetime, parseIso } from '../time/formats.ts'
 import { strftime, strptime } from '../time/strftime.ts'
 import { quotePlus } from './filters.ts'
 import { type Call, iterate, PyFunction, PyTypeError, Undefined } from './runtime.ts'
@@ -38,7 +38,12 @@ function formatted(args: readonly unknown[], named: Dict): string {
   if (value instanceof PyDatetime) return strftime(value, pattern)
   if (value instanceof PyDate) return strftime(value.midnight(), pattern)
   if (value instanceof Undefined) return value.fail()
-  const date = input === undefined || input === null ? moment(value) : strptime(textOf(value), pyStr(input))
+  const date =
+    isInt(value) || typeof value === 'boolean'
+      ? parseDatetime(asNumber(value), truthy(input) ? pyStr(input) : '%s')
+      : truthy(input)
+        ? strptime(textOf(value), pyStr(input))
+        : moment(value)
   return formatDatetime(date.isNaive ? date.withZone(0) : date, pattern)
 }
 

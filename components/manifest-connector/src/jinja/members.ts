@@ -150,7 +150,7 @@ const STRING: Methods<string> = {
   isspace: (s) => /^\s+$/.test(s),
   islower: (s) => s !== s.toUpperCase() && s === s.toLowerCase(),
   isupper: (s) => s !== s.toLowerCase() && s === s.toUpperCase(),
-  encode: (s) => s,
+  encode: (s) => `b${pyRepr(s)}`,
   decode: (s) => s,
 }
 

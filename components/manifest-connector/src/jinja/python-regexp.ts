@@ -4,8 +4,8 @@ import { ConnectorError } from '../errors.ts'
 
 const known = new Map<string, RegExp>()
 
-export function pythonRegExp(source: string, anchored = false): RegExp {
-  const key = `${anchored}${source}`
+export function pythonRegExp(source: string, { anchored = false, all = false } = {}): RegExp {
+  const key = `${anchored} ${all} ${source}`
   const found = known.get(key)
   if (found) return found
   const flags = /^\(\?([aiLmsux]+)\)/.exec(source)
@@ -16,7 +16,7 @@ export function pythonRegExp(source: string, anchored = false): RegExp {
     .replaceAll('\\Z', '$')
     .replaceAll('\\A', '^')
   try {
-    const regexp = new RegExp(anchored ? `^(?:${body})` : body, (flags?.[1] ?? '').replace(/[^ims]/g, ''))
+    const regexp = new RegExp(anchored ? `^(?:${body})` : body, `${(flags?.[1] ?? '').replace(/[^ims]/g, '')}${all ? 'g' : ''}`)
     if (known.size > 1000) known.clear()
     known.set(key, regexp)
     return regexp

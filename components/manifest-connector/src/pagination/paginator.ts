@@ -26,7 +26,7 @@ export interface Paginator {
   next(page: Page): unknown
   options(place: Place, token: unknown): Dict
   /** The path that replaces the requester's, if the token is one. */
-  path(token: unknown, baseUrl: () => string): string | undefined
+  path(token: unknown): string | undefined
 }
 
 const NO_PAGES: Paginator = { initial: null, next: () => null, options: () => ({}), path: () => undefined }
@@ -56,7 +56,7 @@ export function createPaginator(definition: unknown, decoder: Decoder, deps: Dep
         [token === null || token === undefined ? undefined : tokenOption, token],
         [truthy(strategy.pageSize) ? sizeOption : undefined, strategy.pageSize],
       ]),
-    path: (token, baseUrl) => (isPath && truthy(token) ? pyStr(token).replace(baseUrl(), '') : undefined),
+    path: (token) => (isPath && truthy(token) ? pyStr(token) : undefined),
   }
 }
 

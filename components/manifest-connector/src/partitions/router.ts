@@ -44,6 +44,8 @@ function createOne(definition: Dict, deps: RouterDeps): Router {
       return substreamRouter(definition, deps)
     case 'GroupingPartitionRouter':
       return groupingRouter(definition, deps)
+    case 'UnionPartitionRouter':
+      return unionRouter(definition, deps)
     default:
       throw new ConnectorError(`The partition router '${pyStr(definition.type)}' is not supported.`)
   }
@@ -192,6 +194,35 @@ function groupingRouter(definition: Dict, deps: RouterDeps): Router {
   }
 }
 
+/** The values of several routers one after the other, each value once. What else a partition has goes to the extra fields. */
+function unionRouter(definition: Dict, deps: RouterDeps): Router {
+  const routers = listOf(definition.partition_routers).map((each) => createOne(each as Dict, deps))
+  const field = pyStr(definition.partition_field)
+  return {
+    async *slices() {
+      const seen = new Set<string>()
+      for (const router of routers)
+        for await (const slice of router.slices()) {
+          if (!Object.hasOwn(slice.partition, field))
+            throw new ConnectorError(`A router of the UnionPartitionRouter does not give the field '${field}'.`)
+          const { [field]: value, ...others } = slice.partition
+          if (typeof value === 'object' && value !== null)
+            throw new ConnectorError(`The values of a UnionPartitionRouter must be texts or numbers, not ${pyRepr(value)}.`)
+          if (seen.has(pyRepr(value))) continue
+          seen.add(pyRepr(value))
+          yield new StreamSlice({ [field]: value }, {}, { ...slice.extraFields, ...others })
+        }
+    },
+    options: () => ({}),
+    parentState: () => mergedStates(routers),
+  }
+}
+
+const mergedStates = (routers: readonly Router[]): Dict | undefined => {
+  const states = routers.map((router) => router.parentState()).filter((state) => state !== undefined)
+  return states.length === 0 ? undefined : (Object.assign({}, ...states) as Dict)
+}
+
 /** Every combination; of equal fields the first router's wins. */
 function product(routers: readonly Router[]): Router {
   async function* combined(at: number, base: StreamSlice): AsyncIterable<StreamSlice> {
@@ -221,9 +252,6 @@ function product(routers: readonly Router[]): Router {
   return {
     slices: () => combined(0, new StreamSlice({})),
     options: (place, slice) => Object.assign({}, ...routers.map((router) => router.options(place, slice))) as Dict,
-    parentState() {
-      const states = routers.map((router) => router.parentState()).filter((state) => state !== undefined)
-      return states.length === 0 ? undefined : (Object.assign({}, ...states) as Dict)
-    },
+    parentState: () => mergedStates(routers),
   }
 }

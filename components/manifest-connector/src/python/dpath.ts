@@ -1,5 +1,6 @@
 // Paths into JSON values, as the dpath library follows them: `*` stands for any key, `**` for any depth, digits index lists.
 
+import { ValueError } from '../errors.ts'
 import { type Dict, getKey, isDict, setKey } from './values.ts'
 
 const isIndex = (segment: string) => /^-?\d+$/.test(segment)
@@ -71,27 +72,36 @@ export function get(value: unknown, path: readonly string[]): unknown {
 /** `a/b` as a path. */
 export const split = (path: string): string[] => path.replace(/^\/+/, '').split('/')
 
-/** Sets the value, objects on the way are created. */
+/** Sets the value; objects on the way are created, and lists where the next segment is a number. A value on the way is an error. */
 export function put(target: Dict, path: readonly string[], value: unknown): void {
   let at: unknown = target
   for (const [i, segment] of path.entries()) {
-    const isLast = i === path.length - 1
-    const next = isLast ? value : (member(at, segment) ?? {})
+    const following = path[i + 1]
+    const next = following === undefined ? value : (member(at, segment) ?? (/^\d+$/.test(following) ? [] : {}))
+    if (following !== undefined && (hasNull(at, segment) || typeof next !== 'object'))
+      throw new ValueError(`The path ${path.join('.')} leads through the value of '${segment}', which is not an object.`)
     if (Array.isArray(at)) {
       const index = Number(segment)
-      if (!isIndex(segment) || Math.abs(index) > at.length + 10_000) return
+      if (!isIndex(segment) || Math.abs(index) > at.length + 10_000)
+        throw new ValueError(`The path ${path.join('.')} leads into a list, where '${segment}' is not an index.`)
       while (at.length <= index) at.push(null)
       at[index < 0 ? at.length + index : index] = next
-    } else if (isDict(at)) setKey(at, segment, next)
-    else return
+    } else setKey(at as Dict, segment, next) // an object, by the check above
     at = next
   }
 }
+
+const hasNull = (value: unknown, segment: string) => isDict(value) && Object.hasOwn(value, segment) && value[segment] === null
 
 /** Removes what the path leads to. An element of a list leaves null in its place, unless it is the last one. */
 export function remove(target: unknown, path: readonly string[], chosen: (value: unknown) => boolean = () => true): void {
   const [segment, ...rest] = path
   if (segment === undefined) return
+  if (segment === '**' && rest.length > 0) {
+    for (const [, value] of entriesOf(target).toReversed()) remove(value, path, chosen)
+    remove(target, rest, chosen)
+    return
+  }
   const matches = isPattern(segment) ? matcher(segment) : undefined
   const found = matches ? entriesOf(target).filter(([key]) => matches(key)) : [[segment, member(target, segment)] as const]
   // From the end, so that the tail of a list can go whole.
@@ -100,6 +110,13 @@ export function remove(target: unknown, path: readonly string[], chosen: (value:
     if (rest.length > 0) remove(value, rest, chosen)
     else if (chosen(value)) removeAt(target, key)
   }
+}
+
+/** Removes every value without members that is chosen, wherever it is. */
+export function removeLeaves(target: unknown, chosen: (value: unknown) => boolean): void {
+  for (const [key, value] of entriesOf(target).toReversed())
+    if (Array.isArray(value) || isDict(value)) removeLeaves(value, chosen)
+    else if (chosen(value)) removeAt(target, key)
 }
 
 function removeAt(target: unknown, key: string): void {

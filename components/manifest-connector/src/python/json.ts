@@ -9,6 +9,17 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text, reviveLong as (this: unknown, key: string, value: unknown) => unknown)
 }
 
+/** Python reads NaN and the infinities, too, which have no JSON when they are written: null. */
+export function parsePythonJson(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    const replaced = text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/gs, (found) => (found[0] === '"' ? found : 'null'))
+    if (replaced === text) throw error
+    return parseJson(replaced)
+  }
+}
+
 function reviveLong(_key: string, value: unknown, context: { source?: string }): unknown {
   return typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')
     ? BigInt(context.source!)

@@ -165,17 +165,9 @@ class Reader {
   signed(sign: string): unknown {
     this.at++
     this.blanks()
-    const next = this.text[this.at] ?? ''
-    const value = next === '-' || next === '+' ? this.enteredSign(next) : this.number()
+    const value = this.number() // one sign only
     if (sign === '+') return value
     return value instanceof PyFloat ? new PyFloat(-value.value) : -(value as number)
-  }
-
-  enteredSign(next: string): unknown {
-    if (++this.depth > MAX_DEPTH) throw new NotLiteral()
-    const value = this.signed(next)
-    this.depth--
-    return value
   }
 
   number(): unknown {

@@ -1,10 +1,11 @@
 // Which part of a document is the records.
 
-import { contextOf, type Deps, dictOf } from '../component.ts'
+import { contextOf, type Deps, dictOf, listOf } from '../component.ts'
 import { createDecoder, type Decoder } from '../decode/decoder.ts'
 import { ConnectorError } from '../errors.ts'
 import type { HttpResponse } from '../http/response.ts'
 import * as dpath from '../python/dpath.ts'
+import { copied } from '../python/json.ts'
 import { type Dict, isDict, pyStr, setKey, truthy } from '../python/values.ts'
 
 export interface Extractor {
@@ -13,6 +14,7 @@ export interface Extractor {
 
 export function createExtractor(definition: Dict, decoder: Decoder, deps: Pick<Deps, 'config' | 'expressions'>): Extractor {
   if (definition.type === 'KeyValueExtractor') return keyValues(definition, decoder, deps)
+  if (definition.type === 'CombinedExtractor') return combined(definition, decoder, deps)
   if (definition.type !== 'DpathExtractor' && definition.type !== undefined)
     throw new ConnectorError(`The extractor '${pyStr(definition.type)}' is not supported.`)
   const own = isDict(definition.decoder) ? createDecoder(definition.decoder) : decoder
@@ -44,6 +46,24 @@ function expander(definition: Dict, deps: Pick<Deps, 'config' | 'expressions'>):
   const context = contextOf(definition, deps)
   const path = (definition.expand_records_from_field as unknown[]).map((part) => pyStr(deps.expressions.value(part, context)))
   const keepsParent = definition.remain_original_record === true
+  const merges = definition.merge_parent === true
+  const copiedFields = listOf(definition.parent_fields)
+    .filter(isDict)
+    .map((field) => {
+      const text = (part: unknown) => pyStr(deps.expressions.value(part, contextOf(field, deps)))
+      return { from: listOf(field.parent_path).map(text), to: listOf(field.record_path).map(text) }
+    })
+  if (isDict(definition.truncated_list_retriever))
+    throw new ConnectorError('truncated_list_retriever is not supported. The lists inside the records are read without it.')
+  const hasParent = keepsParent || merges || copiedFields.length > 0
+
+  function withParent(item: unknown, parent: Dict, base: Dict): Dict {
+    const child: Dict = { ...copied(base), ...(isDict(item) ? item : { value: item }) }
+    for (const { from, to } of copiedFields) dpath.put(child, to, copied(dpath.get(parent, from) ?? null))
+    if (keepsParent) child.original_record = copied(parent)
+    return child
+  }
+
   return function* (record) {
     if (!isDict(record)) {
       yield record
@@ -51,8 +71,25 @@ function expander(definition: Dict, deps: Pick<Deps, 'config' | 'expressions'>):
     }
     const found = path.some((part) => part.includes('*')) ? [...dpath.values(record, path)] : [dpath.get(record, path)]
     const items = found.filter((each) => Array.isArray(each)).flat()
+    const base: Dict = merges ? copied(record) : {}
+    if (merges) dpath.remove(base, path, Array.isArray)
+    for (const item of items) yield hasParent ? withParent(item, record, base) : item
     if (items.length === 0 && definition.on_no_records === 'emit_parent') yield record
-    for (const item of items) yield isDict(item) && keepsParent ? { ...item, original_record: record } : item
+  }
+}
+
+/** The records of all extractors, or of the first that finds any. */
+function combined(definition: Dict, decoder: Decoder, deps: Pick<Deps, 'config' | 'expressions'>): Extractor {
+  const extractors = listOf(definition.extractors).map((each) => createExtractor(dictOf(each, 'An extractor'), decoder, deps))
+  const keeps = definition.skip_empty_records === true ? truthy : () => true
+  return {
+    *extract(response) {
+      for (const each of extractors) {
+        const records = [...each.extract(response)].filter(keeps)
+        yield* records
+        if (definition.mode === 'first_match' && records.length > 0) return
+      }
+    },
   }
 }
 

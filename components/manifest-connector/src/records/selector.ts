@@ -2,6 +2,7 @@
 
 import { contextOf, type Deps, dictOf, listOf } from '../component.ts'
 import type { Decoder } from '../decode/decoder.ts'
+import { ConnectorError } from '../errors.ts'
 import type { StreamSlice } from '../partitions/slice.ts'
 import { type Dict, isDict, truthy } from '../python/values.ts'
 import { castRecord } from './cast.ts'
@@ -61,6 +62,7 @@ export function createSelector(
       if (!transformsFirst && !keeps(record, slice, nextPageToken)) continue
       if (isDict(item)) for (const transform of transforms) transform(record, slice)
       if (transformsFirst && !keeps(record, slice, nextPageToken)) continue
+      if (item === null) throw new ConnectorError('A record is null, not an object.')
       yield casts && schema && isDict(item) ? castRecord(record, schema) : record
     }
   }

@@ -68,7 +68,9 @@ function removeFields(definition: Dict, deps: Pick<Deps, 'config' | 'expressions
     ? (value: unknown) => deps.expressions.truth(definition.condition, { ...own, property: value })
     : undefined
   return (record) => {
-    for (const pointer of pointers) dpath.remove(record, pointer, chosen)
+    // With a condition the reference looks at every value, and not at the pointers.
+    if (chosen && pointers.length > 0) dpath.removeLeaves(record, chosen)
+    if (!chosen) for (const pointer of pointers) dpath.remove(record, pointer)
   }
 }
 

@@ -87,7 +87,7 @@ export class Duration implements PyObject {
   pyStr(): string {
     const years = Math.trunc(this.months / 12)
     const months = this.months % 12
-    const parts = [years && `${years} year${years === 1 ? '' : 's'}`, months && `${months} month${months === 1 ? '' : 's'}`]
+    const parts = [years && `${years} years`, months && `${months} month${months === 1 ? '' : 's'}`]
     return [...parts.filter(Boolean), this.rest.pyStr()].join(', ')
   }
   pyRepr(): string {

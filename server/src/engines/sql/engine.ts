@@ -111,6 +111,16 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
     return { worker, kept: undefined, wasIdle: false }
   }
 
+  /** A database file is open in one process. The one that rests with it is ended, unless it serves the session that comes. */
+  async function closeOthersOf(database: string, key: string | undefined): Promise<void> {
+    const others = idle.filter(({ kept }) => kept?.database === database && kept.key !== key)
+    for (const one of others) {
+      idle.splice(idle.indexOf(one), 1)
+      clearTimeout(one.timer)
+    }
+    await Promise.all(others.map(({ worker }) => worker.kill()))
+  }
+
   async function giveBack(worker: WorkerProcess, rssMb: number | undefined, kept: Kept | undefined): Promise<void> {
     const isFit = rssMb !== undefined && rssMb < RETIRE_SHARE * memoryMb && !isClosed && worker.pid !== undefined
     if (isFit) {
@@ -123,7 +133,8 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
     const { reader, database, mode, limits: asked } = options
     const threads = Math.min(limits.threads, asked?.threads ?? limits.threads)
     const bounds: SqlLimits = { ...limits, ...asked, threads }
-    const key = reader === undefined || database !== undefined ? undefined : JSON.stringify([reader, mode, bounds])
+    const key = reader === undefined ? undefined : JSON.stringify([reader, mode, bounds, database])
+    if (database !== undefined) await closeOthersOf(database, key)
     for (;;) {
       const { worker, kept, wasIdle } = await takeWorker(key)
       const openedAt = performance.now()

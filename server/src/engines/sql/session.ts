@@ -43,6 +43,8 @@ import type { WorkerProcess } from './worker-process.ts'
 export interface Kept {
   /** The reader, and the limits of the DuckDB. */
   readonly key: string
+  /** The file that it has open, of a session with a database of its own. */
+  readonly database: string | undefined
   readonly dir: string
   readonly links: Map<string, Link>
 }
@@ -383,7 +385,7 @@ export async function openSession(
     isOpen = false
     // Views that a transaction made go with it, whatever the list of the worker says.
     const isKept = key !== undefined && !isRunning && !inTransaction && (await closed(true)) && isSmall()
-    if (isKept) return release(rssMb, { key, dir, links })
+    if (isKept) return release(rssMb, { key, database, dir, links })
     const isClean = !isRunning && (await closed(false))
     await rm(dir, { recursive: true, force: true })
     await release(isClean ? rssMb : undefined)

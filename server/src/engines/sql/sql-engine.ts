@@ -52,8 +52,8 @@ export interface SessionOptions {
   /** Threads within those of the engine. */
   readonly limits?: Partial<SqlLimits>
   /**
-   * Who reads, and with which rights. A session without a database may take over the DuckDB of one that has ended and was opened with the
-   * same text: it starts at once and finds what was read of files in memory, and nothing else.
+   * Who reads, and with which rights. A session may take over the DuckDB of one that has ended and was opened with the same text and
+   * database: it starts at once and finds what was read of files in memory, and nothing else of the session before.
    */
   readonly reader?: string
   /** Whose share of the sessions it takes; without one, as for jobs, which have limits of their own, only the number of all counts. */

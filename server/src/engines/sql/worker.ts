@@ -161,7 +161,9 @@ async function reopen(): Promise<Session> {
   const connection = await kept.instance.connect()
   const { instance, settings, out } = kept
   kept = undefined
-  return { instance, connection, binder: connection, settings, out, views: new Set() }
+  if (settings.database === undefined) return { instance, connection, binder: connection, settings, out, views: new Set() }
+  await connection.run('USE workspace')
+  return { instance, connection, binder: await instance.connect(), settings, out, views: new Set() }
 }
 
 async function close(keep: boolean): Promise<void> {
@@ -175,7 +177,8 @@ async function close(keep: boolean): Promise<void> {
     connection.closeSync()
     if (binder !== connection) binder.closeSync()
   }
-  if (!keep) forget()
+  if (keep) return
+  forget()
   if (settings.database !== undefined && isOpenHere(settings.database)) throw new Error('the database is still open') // the engine ends this process
 }
 

@@ -50,14 +50,15 @@ export function createPendingIndexes() {
 /** Undefined for a statement that is one to DuckDB as well. */
 export async function ddlOf(statement: Statement, session: SqlSession): Promise<Ddl | undefined> {
   if (statement.keyword === 'create') return numberedColumns(statement)
-  return statement.keyword === 'alter' ? renamedTable(statement, session) : undefined
+  if (statement.keyword !== 'alter') return undefined
+  return (await alteredInSteps(statement)) ?? renamedTable(statement, session)
 }
 
 /** A name of up to three parts: the last two, and where it ends. */
 function nameFrom(
   { tokens }: Statement,
   at: number,
-): { readonly schema: string; readonly name: string; readonly end: number } | undefined {
+): { readonly schema: string; readonly name: string; readonly isBare: boolean; readonly end: number } | undefined {
   const parts: string[] = []
   let end = at
   for (; tokens.isName(end); end += 2) {
@@ -65,7 +66,7 @@ function nameFrom(
     if (!tokens.isSymbol(end + 1, '.')) break
   }
   const name = parts.at(-1)
-  return name === undefined ? undefined : { schema: parts.at(-2) ?? 'main', name, end: end + 1 }
+  return name === undefined ? undefined : { schema: parts.at(-2) ?? 'main', name, isBare: parts.length === 1, end: end + 1 }
 }
 
 // ------------------------------------------------------------------------------------------------------------ SERIAL, IDENTITY
@@ -141,6 +142,38 @@ async function hasTable(session: SqlSession, { schema, name }: Named): Promise<b
     { values: [schema, name] },
   )
   return (await Array.fromAsync(batches)).flat().length > 0
+}
+
+// ------------------------------------------------------------------------------------------------------------- several actions
+
+/** `ALTER TABLE name DROP COLUMN a, ADD COLUMN b text`, as dbt sends it: DuckDB takes one action at a time. */
+async function alteredInSteps(statement: Statement): Promise<Ddl | undefined> {
+  const { tokens, offset, text } = statement
+  if (tokens.lower(1) !== 'table') return undefined
+  const table = nameFrom(statement, tokens.lower(2) === 'if' ? 4 : 2)
+  if (!table) return undefined
+  const commas: number[] = []
+  let depth = 0
+  await eachInTurns(tokens.length - table.end, (n) => {
+    const i = table.end + n
+    if (tokens.isSymbol(i, '(')) depth++
+    else if (tokens.isSymbol(i, ')')) depth--
+    else if (depth === 0 && tokens.isSymbol(i, ',')) commas.push(i)
+  })
+  const last = commas.at(-1)
+  if (last === undefined) return undefined
+  const starts = [table.end, ...commas.map((comma) => comma + 1)]
+  const actions = commas.map((comma, n) =>
+    text.slice(tokens.start(starts[n] ?? table.end) - offset, tokens.start(comma) - offset),
+  )
+  const name = (table.isBare ? [table.name] : [table.schema, table.name]).map(doubleQuoted).join('.')
+  return {
+    edits: [{ start: tokens.start(table.end) - offset, end: tokens.start(last + 1) - offset, text: '' }],
+    before: async (session) => {
+      for (const action of actions) await session.execute(`ALTER TABLE ${name} ${action}`)
+    },
+    indexes: [],
+  }
 }
 
 // --------------------------------------------------------------------------------------------------------------------- indexes

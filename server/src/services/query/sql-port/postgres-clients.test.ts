@@ -94,6 +94,31 @@ async function described(db: WireClient, sql: string): Promise<{ parameters: num
   return found
 }
 
+test('dbt changes columns of an incremental model by one ALTER TABLE with several actions', async (t) => {
+  const db = await inWorkspace(t)
+  await db.query('create schema if not exists analytics')
+  await db.query(`create table "workspace"."analytics"."synced" as (select 1 as order_id, 'placed' as status, 2 as old)`)
+  await db.query(
+    '/* dbt */ alter table "workspace"."analytics"."synced" drop column status, drop column "old", add column customer_id integer, add column price numeric(16, 2)',
+  )
+  const columns = async () =>
+    (
+      await rowsOf(db, "select column_name from information_schema.columns where table_name = 'synced' order by ordinal_position")
+    ).flat()
+  assert.deepEqual(await columns(), ['order_id', 'customer_id', 'price'])
+  // All of its actions, or none.
+  const wrong = await failure(db.query('alter table analytics.synced drop column price, drop column nothing'))
+  assert.match(wrong.message, /nothing/)
+  assert.deepEqual(await columns(), ['order_id', 'customer_id', 'price'])
+})
+
+test('temporary tables and settings of a connection are not left for the next one of the same user', async (t) => {
+  const one = await inWorkspace(t)
+  await one.query('begin; create temp table left_over as select 1 as a; commit')
+  const two = await inWorkspace(t)
+  assert.equal((await failure(two.query('select * from left_over'))).code, '42P01')
+})
+
 test('1, 2: dbt makes a view, renames it over the one before, and finds it as a view', async (t) => {
   const db = await inWorkspace(t)
   const kinds = () => rowsOf(db, `SELECT viewname FROM pg_views WHERE schemaname = 'main' ORDER BY 1`)

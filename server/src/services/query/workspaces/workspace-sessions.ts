@@ -4,7 +4,7 @@
 import type { DatabaseFiles } from '../../../engines/sql/database-files.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
 import { PlatformError } from '../../../kit/errors.ts'
-import type { Scope } from '../../../model/scope.ts'
+import { readerOf, type Scope } from '../../../model/scope.ts'
 import type { Workspace } from './workspaces.store.ts'
 import { SIZES } from './workspaces.ts'
 
@@ -82,6 +82,8 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
         memoryMb: Math.max(384, Math.floor(memoryMb * (SIZES[workspace.backendSize ?? 'large'] ?? 1))),
         timeoutMs: workspace.statementTimeoutSeconds * 1000,
       },
+      // Its DuckDB rests between the statements of one user. A load has tables of its own, and leaves nothing.
+      ...(!findTable && { reader: readerOf(scope) }),
       owner: scope.actor,
       signal: either,
       onClosed: (ms) => deps.onSession(scope.actor.projectId, ms),

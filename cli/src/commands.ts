@@ -44,6 +44,7 @@ import { addBucketCommands } from './storage/bucket.ts'
 import { addColumnCommands } from './storage/column.ts'
 import { addFileCommands } from './storage/file.ts'
 import { addMetadataCommands } from './storage/metadata.ts'
+import { addQueryCommands } from './storage/query.ts'
 import { addSearchCommands } from './storage/search.ts'
 import { addSqlCommand } from './storage/sql.ts'
 import { addStreamCommands } from './storage/stream.ts'
@@ -85,6 +86,7 @@ Examples:
   addColumnCommands(program)
   addMetadataCommands(program)
   addSqlCommand(program)
+  addQueryCommands(program)
   addTestCommands(program)
   addWorkspaceCommands(program)
   addSearchCommands(program)

@@ -201,6 +201,10 @@ millrace notify add job-failed --webhook https://example.com/hook --filter job.c
 millrace notify delete 7
 millrace notify test 7
 millrace notify log --status failed
+millrace query save "orders of a city" 'SELECT * FROM "in.c-main"."orders" WHERE city = $city' --parameter city:text=Praha
+millrace query list
+millrace query run "orders of a city" --set city=Brno --format csv
+millrace query delete "orders of a city" --yes
 millrace test run
 millrace test run in.c-main.orders --strict
 millrace test list in.c-main.orders

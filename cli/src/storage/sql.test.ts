@@ -32,3 +32,22 @@ test('the shell completes tables, columns and keywords', () => {
   assert.equal(commandOf('\\d in.c-main.orders', tables), 'id\ncity')
   assert.match(commandOf('\\d nothing', tables), /table nothing does not exist/)
 })
+
+test('queries are saved with parameters, listed, run by name and deleted', async (t) => {
+  const stack = await startTestStack(t)
+  const client = tableClient(stack)
+  await client.bucket('main')
+  await client.create('in.c-main', 'orders', 'id,city\n1,Praha\n2,Brno\n')
+  const query = (...args: string[]) => runCli(['query', ...args], { MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken })
+  const sql = 'SELECT id FROM "in.c-main"."orders" WHERE city = $city AND id::INT >= $least'
+  const parameters = ['--parameter', 'city:text=Praha', '--parameter', 'least:number']
+  assert.equal((await query('save', 'orders of a city', sql, ...parameters)).out, 'Query 1 created\n')
+  assert.equal((await query('save', 'orders of a city', sql, ...parameters)).out, 'Query 1 changed\n')
+  assert.match((await query('list')).out, /1 +orders of a city +city:text=Praha least:number/)
+  assert.equal((await query('run', 'orders of a city', '--set', 'least=0')).out, 'id\n1\n(1 row)\n')
+  assert.equal((await query('run', '1', '--set', 'least=0', '--set', 'city=Brno', '--format', 'csv')).out, 'id\n2\n')
+  assert.match((await query('run', 'orders of a city')).err, /least has no value and no default/)
+  assert.match((await query('run', 'orders of a city', '--set', 'least')).err, /--set least has no value/)
+  assert.match((await query('run', 'nothing')).err, /Saved query nothing does not exist/)
+  assert.equal((await query('delete', 'orders of a city', '--yes')).out, 'Query 1 deleted\n')
+})

@@ -57,7 +57,7 @@ async function printQuery(client: Client, sql: string, { format, limit }: SqlOpt
   else process.stdout.write(`${asTable(JSON.parse(text) as QueryAnswer)}\n`)
 }
 
-function asTable({ columns, rows, rowCount, isTruncated }: QueryAnswer): string {
+export function asTable({ columns, rows, rowCount, isTruncated }: QueryAnswer): string {
   const shown = rows.map((row) => row.map((value) => (typeof value === 'object' ? nested(value) : value)))
   const end = `(${rowCount} ${rowCount === 1 ? 'row' : 'rows'}${isTruncated ? ', there are more' : ''})`
   const titles = columns.map(({ name }) => name)

@@ -32,6 +32,7 @@ const TYPES = {
     example: (column: string) => ({ column, toTable: 'in.c-main.other', toColumn: 'id' }),
   },
   rowCount: { name: 'number of rows', example: () => ({ min: 1 }) },
+  usual: { name: 'is as usual', example: () => ({ measure: 'rows', sensitivity: 3 }) },
   freshness: { name: 'is fresh', example: () => ({ maxAgeMinutes: 1440 }) },
   schema: { name: 'has these columns', example: (column: string) => ({ columns: [{ name: column }], allowsOtherColumns: true }) },
   sql: { name: 'a query returns no rows', example: () => ({ sql: 'SELECT * FROM ... WHERE ...' }) },

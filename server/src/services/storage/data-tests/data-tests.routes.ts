@@ -84,6 +84,12 @@ const RunView = Type.Object(
         failures: Nullable(Type.Integer({ description: 'Rows that failed; null where no rows are counted.' })),
         message: Nullable(Type.String()),
         fileId: Nullable(Type.Integer({ description: 'File with the rows that failed.' })),
+        measured: Type.Optional(
+          Type.Object(
+            { of: Type.String(), value: Nullable(Type.Number()) },
+            { description: 'What a test of type `usual` measured; later loads are compared with it.' },
+          ),
+        ),
       }),
     ),
     examples: Type.Array(Type.Object({ tests: Type.String(), row: Type.Record(Type.String(), Nullable(Type.String())) }), {

@@ -388,6 +388,44 @@ printf 'id\n1\n' > "$KBC_DATADIR/out/tables/others.csv"`,
     )
   })
 
+  test('a load is compared with earlier loads, and what is unusual is explained', async () => {
+    const stack = await startProject()
+    await withTable(stack, 'id,amount\n1,10\n')
+    await add(stack, 'rows', 'usual', { measure: 'rows', minLoads: 3 })
+    await add(stack, 'amounts', 'usual', { measure: 'sum', column: 'amount', minLoads: 3 }, { severity: 'warn' })
+    const rows = (count: number, amount: number) =>
+      `id,amount\n${Array.from({ length: count }, (_, i) => `${i},${amount}`).join('\n')}\n`
+    for (const count of [10, 11, 12, 10]) assert.equal((await load(stack, rows(count, 1))).status, 'success')
+    const fewer = await load(stack, rows(2, 1))
+    assert.equal(fewer.error?.code, 'storage.dataTests.failed')
+    assert.match(
+      JSON.stringify(fewer.error),
+      /The number of rows is 2, 80\.9524 % below the middle; usual are [\d.]+ to [\d.]+ \(middle 10\.5 of 4 loads\)/,
+    )
+    // A load that was stopped is not part of the history; one with a warning is.
+    const other = await load(stack, rows(11, 7))
+    assert.equal(other.status, 'success')
+    const [last] = await runsOf(stack)
+    assert.equal(last?.status, 'warning')
+    assert.match(
+      last?.results.find(({ name }) => name === 'amounts')?.message ?? '',
+      /^The sum of amount is 77, .* above the middle/,
+    )
+    assert.match(last?.results.find(({ name }) => name === 'rows')?.status ?? '', /passed/)
+    for (const parameters of [
+      {},
+      { measure: 'mode' },
+      { measure: 'sum' },
+      { measure: 'rows', column: 'id' },
+      { measure: 'rows', sensitivity: 0 },
+      { measure: 'rows', minLoads: 1 },
+    ]) {
+      const json = { tableId: TABLE, name: 'bad', type: 'usual', parameters }
+      const refused = await stack.request('POST', '/v2/storage/data-tests', { json })
+      assert.equal(refused.json().code, 'storage.dataTests.invalid', JSON.stringify(parameters))
+    }
+  })
+
   test('tests stay when their table is dropped, and go with its bucket', async () => {
     const stack = await startProject()
     const tables = await withTable(stack)

@@ -180,8 +180,9 @@ export function createDataTests(deps: DataTestsDeps) {
     const startedAt = clock.now()
     const outcome = await runTests(tests, {
       ...stateFor(job, place, tableId, candidate.signal),
+      history: await historyFor(place, tableId, tests),
       snapshot: candidate.after,
-      rowsBefore: candidate.before && countRows(candidate.before),
+      rowsBefore: candidate.before ? countRows(candidate.before) : 0,
       loadedAt: startedAt.getTime(),
     })
     const run = { ...runOf(job, place, tableId, true), ...outcome, startedAt, endedAt: clock.now() }
@@ -211,12 +212,28 @@ export function createDataTests(deps: DataTestsDeps) {
     const startedAt = clock.now()
     const outcome = await runTests(tests, {
       ...state,
+      history: await historyFor(place, tableId, tests),
       snapshot: await readSnapshot(state.scope, tableId),
       rowsBefore: undefined,
       loadedAt: table.data.lastImportAt?.getTime(),
     })
     const run = { ...runOf(job, place, tableId, false), ...outcome, startedAt, endedAt: clock.now() }
     await publish(async (trx) => ({ results: runView(await record(trx, job, run)) }))
+  }
+
+  /** What published loads measured: runs on demand measure a state again, and a load that was stopped is not part of the table. */
+  async function historyFor(
+    { projectId, branchId }: TestPlace,
+    tableId: string,
+    tests: readonly DataTestRecord[],
+  ): Promise<TestedState['history']> {
+    if (!tests.some(({ rule }) => rule.type === 'usual')) return () => []
+    const runs = await store.listRuns(projectId, branchId, tableId, { limit: 100, offset: 0 })
+    const results = runs.filter(({ isLoad, status }) => isLoad && status !== 'failed').flatMap((run) => run.results)
+    return (testId, of) =>
+      results.flatMap(({ testId: id, measured }) =>
+        id === testId && measured?.of === of && measured.value !== null ? [measured.value] : [],
+      )
   }
 
   function stateFor(

@@ -13,6 +13,7 @@ import { PlatformError } from '../../../kit/errors.ts'
 import { readerOf, type Scope } from '../../../model/scope.ts'
 import { columnsNamed, type TestRule, type TestType } from './test-rules.ts'
 import { type ColumnOfCounts, countsQuery, failuresQuery, rowTest, type TestedTables } from './test-sql.ts'
+import { measuredOf, measureSql, unusual } from './usual-band.ts'
 
 export type Severity = 'warn' | 'stop'
 
@@ -34,6 +35,8 @@ export interface TestResult {
   readonly message: string | null
   /** The rows that failed, as a file. */
   readonly fileId: number | null
+  /** What a test of the usual band measured, and of what. */
+  readonly measured?: { readonly of: string; readonly value: number | null }
 }
 
 export interface Example {
@@ -53,10 +56,12 @@ export interface TestedState {
   readonly tableId: string
   readonly scope: Scope
   readonly snapshot: TableSnapshot
-  /** Rows of the state before; undefined if there was none, or if it is the same. */
+  /** Rows of the state before a load; undefined if this is the state that is there already. */
   readonly rowsBefore: number | undefined
   /** Epoch milliseconds of the last load; undefined before the first. */
   readonly loadedAt: number | undefined
+  /** What earlier loads measured for a test, the newest first. */
+  readonly history: (testId: number, of: string) => readonly number[]
   readonly now: number
   readonly signal: AbortSignal
   /** Keeps rows aside, and returns the id of the file; without it they are only counted. */
@@ -208,6 +213,13 @@ function prepare(test: DataTest, state: TestedState, tested: TestedTables): Test
   const missing = columnsNamed(rule).find((name) => !state.snapshot.columns.some((column) => column.name === name))
   if (missing !== undefined) return broken(test, `Column ${missing} does not exist in the table.`)
   if (rule.type === 'rowCount') return judged(test, rowCountProblem(rule, countRows(state.snapshot), state.rowsBefore))
+  if (rule.type === 'usual') {
+    const sql = measureSql(rule, state.snapshot.typed)
+    if (sql !== undefined) return { test, column: { kind: 'aggregate', sql } }
+    const rows = countRows(state.snapshot)
+    if (rule.measure === 'rows') return compared(test, rows, state)
+    return state.rowsBefore === undefined ? passed(test) : compared(test, rows - state.rowsBefore, state)
+  }
   if (rule.type === 'schema') return judged(test, schemaProblem(rule, state.snapshot))
   if (rule.type === 'freshness' && rule.column === undefined) return judged(test, ageProblem(rule, state, state.loadedAt))
   if (rule.type === 'freshness')
@@ -280,6 +292,7 @@ const isOfTheTest = (error: unknown): error is PlatformError =>
 function resultOf(test: DataTest, value: SqlValue, state: TestedState): TestResult {
   const { rule } = test
   if (rule.type === 'freshness') return judged(test, ageProblem(rule, state, value === null ? undefined : Number(value)))
+  if (rule.type === 'usual') return compared(test, value === null ? null : Number(value), state)
   const failures = Number(value)
   if (failures === 0) return { ...passed(test), failures: 0 }
   return { ...passed(test), status: 'failed', failures, message: `${rowsText(failures)} ${reasonOf(rule)}.` }
@@ -323,6 +336,13 @@ const broken = (test: DataTest, message: string): TestResult => ({
   status: 'error',
   message: `The test could not be run: ${message}`.slice(0, 2000),
 })
+
+/** With what was measured, which is the history of later loads. */
+function compared(test: DataTest, value: number | null, { history }: TestedState): TestResult {
+  if (test.rule.type !== 'usual') return passed(test)
+  const of = measuredOf(test.rule)
+  return { ...judged(test, unusual(test.rule, value, history(test.id, of))), measured: { of, value } }
+}
 
 const judged = (test: DataTest, problem: string | undefined): TestResult =>
   problem === undefined ? passed(test) : { ...passed(test), status: 'failed', message: problem }

@@ -10,6 +10,7 @@ export const TEST_TYPES = [
   'pattern',
   'relationships',
   'rowCount',
+  'usual',
   'freshness',
   'schema',
   'sql',
@@ -17,6 +18,10 @@ export const TEST_TYPES = [
 export type TestType = (typeof TEST_TYPES)[number]
 
 export type Bound = number | string
+
+/** What is compared with earlier loads of the table. */
+export const MEASURES = ['rows', 'addedRows', 'nulls', 'distinct', 'sum', 'average'] as const
+export type Measure = (typeof MEASURES)[number]
 
 export interface ContractColumn {
   readonly name: string
@@ -33,6 +38,14 @@ export type TestRule =
   | { readonly type: 'pattern'; readonly column: string; readonly pattern: string }
   | { readonly type: 'relationships'; readonly column: string; readonly toTable: string; readonly toColumn: string }
   | { readonly type: 'rowCount'; readonly min?: number; readonly max?: number; readonly maxChangePercent?: number }
+  /** `sensitivity`: how many usual deviations from the middle of the history are still usual. */
+  | {
+      readonly type: 'usual'
+      readonly measure: Measure
+      readonly column?: string
+      readonly sensitivity: number
+      readonly minLoads: number
+    }
   | { readonly type: 'freshness'; readonly column?: string; readonly maxAgeMinutes: number }
   | {
       readonly type: 'schema'
@@ -60,6 +73,7 @@ const KNOWN: Record<TestType, readonly string[]> = {
   pattern: ['column', 'pattern'],
   relationships: ['column', 'toTable', 'toColumn'],
   rowCount: ['min', 'max', 'maxChangePercent'],
+  usual: ['measure', 'column', 'sensitivity', 'minLoads'],
   freshness: ['column', 'maxAgeMinutes'],
   schema: ['columns', 'primaryKey', 'allowsOtherColumns'],
   sql: ['sql'],
@@ -106,6 +120,18 @@ const READERS: { readonly [T in TestType]: (parameters: Parameters) => TestRule 
       ...(max !== undefined && { max }),
       ...(maxChangePercent !== undefined && { maxChangePercent }),
     }
+  },
+  usual: (p) => {
+    const measure = MEASURES.find((one) => one === p.measure)
+    if (!measure) throw wrong('measure', `must be one of ${MEASURES.join(', ')}`)
+    const hasColumn = measure !== 'rows' && measure !== 'addedRows'
+    if (!hasColumn && p.column !== undefined) throw wrong('column', `is not used with the measure ${measure}`)
+    const { sensitivity = 3 } = p
+    if (typeof sensitivity !== 'number' || !(sensitivity >= 0.5 && sensitivity <= 100))
+      throw wrong('sensitivity', 'must be a number from 0.5 to 100')
+    const minLoads = count(p, 'minLoads') ?? 5
+    if (minLoads < 3 || minLoads > 100) throw wrong('minLoads', 'must be a whole number from 3 to 100')
+    return { type: 'usual', measure, sensitivity, minLoads, ...(hasColumn && { column: text(p, 'column') }) }
   },
   freshness: (p) => {
     const maxAgeMinutes = count(p, 'maxAgeMinutes')

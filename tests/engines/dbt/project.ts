@@ -1,4 +1,4 @@
-// A dbt project of 60 models in the manner of the public jaffle shop: seeds, staging views, ephemeral steps, tables, incremental models of
+// A dbt project of 60 models in the manner of the public jaffle shop: CSV files, staging views, ephemeral steps, tables, incremental models of
 // every strategy, snapshots, tests, and macros like those of dbt_utils. `changed` is the same project after a day of work on it.
 
 const SEEDS = {

@@ -56,7 +56,7 @@ export interface TestedState {
   readonly tableId: string
   readonly scope: Scope
   readonly snapshot: TableSnapshot
-  /** Rows of the state before a load; undefined if this is the state that is there already. */
+  /** Rows of the state before a load; undefined for the current state. */
   readonly rowsBefore: number | undefined
   /** Epoch milliseconds of the last load; undefined before the first. */
   readonly loadedAt: number | undefined

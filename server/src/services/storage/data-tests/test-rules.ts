@@ -20,7 +20,7 @@ export type TestType = (typeof TEST_TYPES)[number]
 export type Bound = number | string
 
 /** What is compared with earlier loads of the table. */
-export const MEASURES = ['rows', 'addedRows', 'nulls', 'distinct', 'sum', 'average'] as const
+const MEASURES = ['rows', 'addedRows', 'nulls', 'distinct', 'sum', 'average'] as const
 export type Measure = (typeof MEASURES)[number]
 
 export interface ContractColumn {

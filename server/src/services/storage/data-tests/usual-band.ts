@@ -41,7 +41,7 @@ function median(values: readonly number[]): number {
   return ((sorted[Math.floor(at)] ?? 0) + (sorted[Math.ceil(at)] ?? 0)) / 2
 }
 
-export interface Band {
+interface Band {
   readonly low: number
   readonly high: number
   readonly middle: number
@@ -49,7 +49,7 @@ export interface Band {
 }
 
 /** Undefined while there are too few loads to say what is usual. */
-export function bandOf({ sensitivity, minLoads }: UsualRule, history: readonly number[]): Band | undefined {
+function bandOf({ sensitivity, minLoads }: UsualRule, history: readonly number[]): Band | undefined {
   if (history.length < minLoads) return undefined
   const middle = median(history)
   const distance = median(history.map((value) => Math.abs(value - middle)))

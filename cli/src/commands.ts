@@ -24,6 +24,7 @@ import { addJobCommands } from './jobs/job.ts'
 import { addNotifyCommands } from './jobs/notify.ts'
 import { addScheduleCommands } from './jobs/schedule.ts'
 import { addTriggerCommands } from './jobs/trigger.ts'
+import { addVerifyCommand } from './jobs/verify.ts'
 import { addJsonOptions, JsonCommand, print } from './json-output.ts'
 import { addMigrateCommands } from './migrate/migrate.ts'
 import { addAdminCommands } from './stack/admin.ts'
@@ -102,6 +103,7 @@ Examples:
   addOauthCommands(program)
   addEncryptionCommands(program)
   addJobCommands(program)
+  addVerifyCommand(program)
   addFlowCommands(program)
   addFileCommands(program)
   addProjectCommands(program)

@@ -145,6 +145,7 @@ millrace oauth delete keboola.ex-generic-v2 main
 millrace encrypt --component keboola.ex-generic-v2 --project 1 < secret.txt
 millrace encryption rotate
 millrace job run keboola.ex-generic-v2 shop --follow
+millrace verify shop --repair
 millrace job list --status error --limit 5
 millrace job show 42
 millrace job wait 42

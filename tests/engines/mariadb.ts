@@ -66,6 +66,8 @@ test('tables of MariaDB arrive exactly, whole and by increments', async (t) => {
       (18446744073709551615, 1, 12345678901234567890123456789.123456789, 1.5, 1.5, 0.1, '2026-02-28', '2026-02-28 23:59:59.123456',
        '2026-03-29 03:30:00.5', '838:59:59', 'a "b",\\nc\\\\N ž漢😀', '', x'00ff61', x'6100', '{"a": [1, null]}', 'b', 'x,y', b'100000001', 2026, point(1, 2)),
       (2, null, null, null, null, null, '0000-00-00', null, null, null, null, null, null, null, null, null, null, null, null, null);
+    insert into kinds (id, single, twice) values (10, 1e15, 1e15), (11, 1234567, 1234567890123456.8), (12, 1e20, 1e-5), (13, 1.25e-7, -2.5e-7),
+      (14, 0.1, 5e-324), (15, -1e16, 1.7976931348623157e308), (16, 0, -0.0), (17, 0.0001, 123456.789), (18, 16777217, 9007199254740993);
     create table orders (id int primary key, state varchar(10), changed datetime);
     insert into orders values (1, 'a', '2026-01-01'), (2, 'b', '2026-01-02')`)
   const stack = await shellStack(t, { worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
@@ -87,9 +89,17 @@ test('tables of MariaDB arrive exactly, whole and by increments', async (t) => {
     (await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown[][] }>().rows
   const bucket = `"in.c-platform-ex-database-${config}"`
   await run()
+  const verify = async (parameters: object): Promise<Job> => {
+    const configData = { parameters: { db, mode: 'verify', ...parameters } }
+    const json = { component: 'platform.ex-database', config, mode: 'run', configData }
+    return stack.wait((await stack.request('POST', '/queue/jobs', { json })).json<Job>())
+  }
+  const kinds = { table: { tableName: 'kinds' }, invalidValues: 'null' }
+  const verified = await verify(kinds)
+  assert.equal(verified.status, 'success', verified.result.message)
   const [second, first] = await ask(
     `select id::text, tiny, amount::text, wide, single, twice, day::text, moment::text, stamp::text, clock, words, short, bytes, blobs, doc,
-       kind, flags, bits, born, place from ${bucket}.kinds order by id`,
+       kind, flags, bits, born, place from ${bucket}.kinds where id not between 10 and 18 order by id`,
   )
   const stamp = first?.[8]
   assert.deepEqual(first, [
@@ -101,7 +111,7 @@ test('tables of MariaDB arrive exactly, whole and by increments', async (t) => {
     second?.slice(1),
     Array.from({ length: 19 }, () => null),
   )
-  assert.deepEqual(await ask(`select n, total::text from ${bucket}.sums`), [[2, '12345678901234567890123456789.123456789']])
+  assert.deepEqual(await ask(`select n, total::text from ${bucket}.sums`), [[11, '12345678901234567890123456789.123456789']])
   await database.run(
     `update orders set state = 'A', changed = '2026-01-03' where id = 1; insert into orders values (3, 'c', '2026-01-02')`,
   )
@@ -111,6 +121,12 @@ test('tables of MariaDB arrive exactly, whole and by increments', async (t) => {
     [2, 'b'],
     [3, 'c'],
   ])
+  await database.run(
+    "update kinds set words = concat(words, ' ') where id > 100; delete from kinds where id = 2; insert into kinds (id) values (5)",
+  )
+  assert.match((await verify(kinds)).result.message, /1 rows are missing, 1 have other values, 1 do not exist in the source/)
+  assert.equal((await verify({ ...kinds, mode: 'repair' })).status, 'success')
+  assert.equal((await verify(kinds)).status, 'success')
   const wrong = {
     componentId: 'platform.ex-database',
     action: 'testConnection',

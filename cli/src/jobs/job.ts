@@ -5,7 +5,7 @@ import { type Client, createClient, type StorageJob, stackOptions } from '../cli
 import { print, wantsJson } from '../json-output.ts'
 import { progress, table, timeText, UserError } from '../output.ts'
 
-interface Job {
+export interface Job {
   readonly id: string
   readonly status: string
   readonly component: string
@@ -163,7 +163,7 @@ const getJob = (client: Client, id: string): Promise<Job> => client.request<Job>
 const PAGE = 10_000
 
 /** Everything a job has said so far. */
-async function saidBy(client: Client, id: string): Promise<JobEvent[]> {
+export async function saidBy(client: Client, id: string): Promise<JobEvent[]> {
   const events: JobEvent[] = []
   for (;;) {
     const page = await client.request<JobEvent[]>('GET', `${jobPath(id)}/events`, {
@@ -175,7 +175,7 @@ async function saidBy(client: Client, id: string): Promise<JobEvent[]> {
 }
 
 /** Waits for the end. Meanwhile a terminal shows the last thing the job said; elsewhere each change of its status is a line. */
-async function waitFor(client: Client, id: string): Promise<Job> {
+export async function waitFor(client: Client, id: string): Promise<Job> {
   const line = progress(`job ${id}`)
   let since: string | number | undefined
   let said = ''

@@ -9,8 +9,12 @@ export interface CsvFile {
   close(): Promise<void>
 }
 
-export async function createCsvFile(path: string, nullMarker: string): Promise<CsvFile> {
-  const file = await open(path, 'w')
+export async function createCsvFile(
+  path: string,
+  nullMarker: string,
+  { isAppended = false }: { readonly isAppended?: boolean | undefined } = {},
+): Promise<CsvFile> {
+  const file = await open(path, isAppended ? 'a' : 'w')
   let gathered = ''
   return {
     write(row) {

@@ -22,13 +22,15 @@ interface Options {
   readonly incremental?: boolean
   /** Stored also when the run fails. */
   readonly always?: boolean
+  /** Id of the table in the project; default: by the mapping or the default bucket. */
+  readonly destination?: string
 }
 
 export async function createOutputTable(
   dataDir: string,
   name: string,
   columns: readonly OutputColumn[],
-  { primaryKey = [], incremental = false, always = false }: Options = {},
+  { primaryKey = [], incremental = false, always = false, destination }: Options = {},
 ): Promise<OutputTable> {
   const folder = join(dataDir, 'out', 'tables')
   mkdirSync(folder, { recursive: true })
@@ -42,6 +44,7 @@ export async function createOutputTable(
       ...(primaryKey.includes(column.name) && { primary_key: true }),
     })),
     ...{ has_header: false, incremental, write_always: always, treat_values_as_null: [nullMarker] },
+    ...(destination !== undefined && { destination }),
   }
   writeFileSync(`${path}.manifest`, JSON.stringify(manifest))
   return createCsvFile(path, nullMarker)

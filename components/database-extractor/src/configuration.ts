@@ -12,7 +12,7 @@ import {
   textAt,
 } from '../../connector-kit/src/settings.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
-import type { Source } from './databases/database.ts'
+import type { Source } from './databases/columns.ts'
 
 export interface RowSettings {
   readonly source: Source
@@ -24,11 +24,17 @@ export interface RowSettings {
   readonly incrementalColumn: string | undefined
   readonly lookback: number
   readonly invalidValues: (typeof INVALID_VALUES)[number]
+  readonly mode: (typeof MODES)[number]
+  /** The table that is compared; undefined: the one that the row writes. */
+  readonly verifyTable: string | undefined
+  readonly deletes: (typeof DELETES)[number]
+  readonly deletesLimitPercent: number
 }
 
 const ROW_FIELDS = [
   ...['table', 'query', 'columns', 'filter', 'outputTable', 'primaryKey', 'incremental'],
   ...['incrementalFetchingColumn', 'incrementalFetchingLookback', 'invalidValues'],
+  ...['mode', 'verifyTable', 'deletes', 'deletesLimitPercent'],
 ]
 
 export function readRow(parameters: Fields): RowSettings {
@@ -43,8 +49,33 @@ export function readRow(parameters: Fields): RowSettings {
     incremental: flagAt(parameters, 'incremental', 'incremental', incrementalColumn !== undefined),
     incrementalColumn,
     invalidValues: choiceAt(parameters, 'invalidValues', INVALID_VALUES),
+    mode: choiceAt(parameters, 'mode', MODES),
+    verifyTable: readVerifyTable(parameters),
+    deletes: choiceAt(parameters, 'deletes', DELETES),
+    deletesLimitPercent: readPercent(parameters),
     lookback: numberAt(parameters, 'incrementalFetchingLookback', 'incrementalFetchingLookback') ?? 0,
   }
+}
+
+/** Read the source; prove that the table is equal to it; or read again where it is not. */
+export const MODES = ['read', 'verify', 'repair'] as const
+
+/** What becomes of rows that the source has deleted. */
+const DELETES = ['ignore', 'remove', 'flag'] as const
+
+const DELETES_LIMIT_PERCENT = 20
+
+function readPercent(parameters: Fields): number {
+  const percent = numberAt(parameters, 'deletesLimitPercent', 'deletesLimitPercent') ?? DELETES_LIMIT_PERCENT
+  if (percent > 100) throw new UserError('deletesLimitPercent must be a number from 0 to 100.')
+  return percent
+}
+
+function readVerifyTable(parameters: Fields): string | undefined {
+  const id = textAt(parameters, 'verifyTable', 'verifyTable')
+  if (id !== '' && !/^(in|out)\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/.test(id))
+    throw new UserError('verifyTable must be the id of a table, such as in.c-main.orders.')
+  return id || undefined
 }
 
 /** What becomes of dates and numbers that no typed column can hold: the load fails, they are absent, or their columns become texts. */

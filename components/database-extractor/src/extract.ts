@@ -5,23 +5,34 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import type { Log } from '../../http-extractor/src/log.ts'
+import { addDeletedRows, DELETED_FLAG, DELETED_MARK } from './compare/deletes.ts'
+import type { Here } from './compare/here.ts'
 import type { RowSettings } from './configuration.ts'
-import type { Database, Range, SourceColumn } from './databases/database.ts'
+import type { SourceColumn } from './databases/columns.ts'
+import type { Database, Description, Range } from './databases/database.ts'
 
 /** Saved after a run that succeeded, with the tables. */
 interface State {
   readonly incremental?: { readonly column: string; readonly value: string }
 }
 
-export async function extract(database: Database, row: RowSettings, dataDir: string, log: Log): Promise<void> {
-  const { columns: found, primaryKey: ownKey } = await database.describe(row.source)
-  const columns = row.invalidValues === 'text' ? found.map(withoutRange) : found
-  refuseRepeated(columns)
+export interface ExtractRun {
+  readonly database: Database
+  readonly row: RowSettings
+  readonly dataDir: string
+  readonly log: Log
+  /** The table of the project, for settings that compare it with the source. */
+  readonly openTable: () => { readonly here: Here; readonly tableId: string }
+}
+
+export async function extract({ database, row, dataDir, log, openTable }: ExtractRun): Promise<void> {
+  const { columns, primaryKey } = await readColumns(database, row)
+  if (columns.some(({ name }) => name === DELETED_FLAG.name) && row.deletes === 'flag')
+    throw new UserError(
+      `The source has a column "${DELETED_FLAG.name}", which deletes "flag" adds. Choose another setting of deletes.`,
+    )
   for (const { name, native, asText } of columns)
     if (asText !== undefined) log.info(`Column "${name}" of type ${native} is kept as text: ${asText}.`)
-  const primaryKey = row.primaryKey ?? ownKey.filter((name) => columns.some((column) => column.name === name))
-  const unknown = primaryKey.find((name) => !columns.some((column) => column.name === name))
-  if (unknown !== undefined) throw new UserError(`primaryKey names "${unknown}", which is not a column that is read.`)
   const before = readState(dataDir)
   const range = await rangeOf(database, row, columns, primaryKey, before)
   const tables = join(dataDir, 'out', 'tables')
@@ -30,15 +41,35 @@ export async function extract(database: Database, row: RowSettings, dataDir: str
   const nullMarker = `\\N${randomBytes(3).toString('hex')}`
   rmSync(path, { force: true }) // of an attempt that lost its connection
   const isNothingNew = row.incrementalColumn !== undefined && range === undefined
+  const hasMark = row.deletes === 'remove' && row.incremental
+  const constant = hasMark || row.deletes === 'flag' ? { constant: 'false' } : {}
+  const invalidAsNull = row.invalidValues === 'null'
   const rows = isNothingNew
     ? 0
-    : await database.read({ source: row.source, columns, range, path, nullMarker, invalidAsNull: row.invalidValues === 'null' })
+    : await database.read({ source: row.source, columns, range, path, nullMarker, invalidAsNull, ...constant })
   if (isNothingNew) writeFileSync(path, '')
-  writeManifest(path, { columns, primaryKey, incremental: row.incremental, nullMarker })
+  if (row.deletes !== 'ignore')
+    await addDeletedRows({ database, row, ...openTable(), columns, primaryKey, path, nullMarker, rowsRead: rows, log })
+  writeManifest(path, {
+    columns: row.deletes === 'flag' ? [...columns, DELETED_FLAG] : columns,
+    ...{ primaryKey, incremental: row.incremental, nullMarker },
+    ...(hasMark && { deletedColumn: DELETED_MARK }),
+  })
   writeState(dataDir, range ? { incremental: { column: range.column.name, value: range.upTo } } : before)
   log.info(
     `Read ${rows} ${rows === 1 ? 'row' : 'rows'} into ${row.outputTable}${range ? `, up to ${range.column.name} = ${range.upTo}` : ''}.`,
   )
+}
+
+/** Columns and key as the row wants them. */
+export async function readColumns(database: Database, row: RowSettings): Promise<Description> {
+  const { columns: found, primaryKey: ownKey } = await database.describe(row.source)
+  const columns = row.invalidValues === 'text' ? found.map(withoutRange) : found
+  refuseRepeated(columns)
+  const primaryKey = row.primaryKey ?? ownKey.filter((name) => columns.some((column) => column.name === name))
+  const unknown = primaryKey.find((name) => !columns.some((column) => column.name === name))
+  if (unknown !== undefined) throw new UserError(`primaryKey names "${unknown}", which is not a column that is read.`)
+  return { columns, primaryKey }
 }
 
 /** Types that some values of the database do not fit. */
@@ -84,10 +115,15 @@ interface Written {
   readonly incremental: boolean
   readonly nullMarker: string
   readonly deletedColumn?: string
+  /** Id of the table in the project; default: by the mapping or the default bucket. */
+  readonly destination?: string
 }
 
 /** `deletedColumn`: the last field of the file, which marks rows that leave the table. */
-export function writeManifest(path: string, { columns, primaryKey, incremental, nullMarker, deletedColumn }: Written): void {
+export function writeManifest(
+  path: string,
+  { columns, primaryKey, incremental, nullMarker, deletedColumn, destination }: Written,
+): void {
   const schema = columns.map(({ name, base, length }) => {
     const isKey = primaryKey.includes(name)
     return {
@@ -104,6 +140,7 @@ export function writeManifest(path: string, { columns, primaryKey, incremental, 
     incremental,
     treat_values_as_null: [nullMarker],
     ...(deletedColumn !== undefined && { deleted_rows_column: deletedColumn }),
+    ...(destination !== undefined && { destination }),
   }
   writeFileSync(`${path}.manifest`, JSON.stringify(manifest))
 }
@@ -115,6 +152,12 @@ function readState(dataDir: string): State {
   } catch {
     return {} // the first run
   }
+}
+
+/** A run that reads nothing leaves the state as it is. */
+export const keepState = (dataDir: string): void => {
+  mkdirSync(join(dataDir, 'out'), { recursive: true })
+  writeState(dataDir, readState(dataDir))
 }
 
 const writeState = (dataDir: string, state: State): void =>

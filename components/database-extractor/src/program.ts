@@ -7,10 +7,12 @@ import type { Folders } from '../../connector-kit/src/database/files.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { actionNamed } from './actions.ts'
-import { readRow } from './configuration.ts'
+import { openHere } from './compare/here.ts'
+import { type RowSettings, readRow } from './configuration.ts'
 import type { Database } from './databases/database.ts'
 import { extract } from './extract.ts'
 import { openDatabase } from './open-database.ts'
+import { verifiedTable, writtenTable } from './output-table-id.ts'
 
 const ATTEMPTS = 4
 
@@ -20,7 +22,7 @@ const isCapture = process.env.KBC_COMPONENTID === 'platform.ex-database-changes'
 await runProgram({
   pointer: '/parameters/db',
   async run(program) {
-    const { parameters, dataDir, log } = program
+    const { parameters, log } = program
     if (isCapture) {
       const { runCapture } = await import('./capture/run-capture.ts')
       return runCapture(program)
@@ -29,7 +31,7 @@ await runProgram({
     const row = readRow(parameters)
     for (let attempt = 1; ; attempt++) {
       try {
-        return await withDatabase(settings, program, (database) => extract(database, row, dataDir, log))
+        return await withDatabase(settings, program, (database) => runRow(database, row, program))
       } catch (error) {
         const cause = error instanceof UserError ? error.cause : error
         if (attempt === ATTEMPTS || !isLostConnection(cause)) throw error
@@ -49,6 +51,14 @@ await runProgram({
     return withDatabase(settings, program, (database) => action(database, program.parameters))
   },
 })
+
+async function runRow(database: Database, row: RowSettings, { dataDir, log, file }: Program): Promise<void> {
+  const openTable = () => ({ here: openHere(process.env), tableId: writtenTable(row, file, process.env) })
+  if (row.mode === 'read') return extract({ database, row, dataDir, log, openTable })
+  const { verifyAll } = await import('./compare/verify.ts')
+  const tableId = verifiedTable(row, file, process.env)
+  return verifyAll([{ database, row, here: openHere(process.env), tableId, dataDir, log }])
+}
 
 async function withDatabase<T>(
   settings: DatabaseSettings,

@@ -5,7 +5,9 @@ import { openWay } from '../../../connector-kit/src/database/connect.ts'
 import { explained, isLostConnection } from '../../../connector-kit/src/database/explain.ts'
 import type { Program } from '../../../connector-kit/src/program.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import { connectPostgresql } from '../databases/postgresql.ts'
+import type { RowSettings } from '../configuration.ts'
+import { connectPostgresql, openPostgresql } from '../databases/postgresql.ts'
+import { verifiedTable } from '../output-table-id.ts'
 import { capture } from './capture.ts'
 import { type CaptureSettings, readCapture } from './settings.ts'
 import { type Ask, askOf, checkServer, dropSlot, listSlots, shapeOf, slotStatus } from './source.ts'
@@ -13,8 +15,10 @@ import { type Ask, askOf, checkServer, dropSlot, listSlots, shapeOf, slotStatus 
 const ATTEMPTS = 4
 
 /** Nothing of a run is stored before it ends, so that it can begin again. */
-export async function runCapture({ parameters, dataDir, guard, log }: Program): Promise<void> {
+export async function runCapture(program: Program): Promise<void> {
+  const { parameters, dataDir, guard, log } = program
   const settings = readCapture(parameters, process.env)
+  if (settings.mode !== 'read') return verifyCaptured(program, settings)
   if (settings.slot === '') throw new UserError('slotName is missing. A job without a stored configuration needs one.')
   for (let attempt = 1; ; attempt++) {
     try {
@@ -25,6 +29,31 @@ export async function runCapture({ parameters, dataDir, guard, log }: Program): 
       log.warning(`The connection was lost; the run begins again (attempt ${attempt + 1} of ${ATTEMPTS}).`)
       await wait(1000 * 2 ** attempt)
     }
+  }
+}
+
+/** The tables as they are now, in one snapshot of the server. What was committed since the last run counts as a difference. */
+async function verifyCaptured({ file, dataDir, guard, log }: Program, settings: CaptureSettings): Promise<void> {
+  const { db, tables, deletes, invalidValues, mode } = settings
+  const [{ openHere }, { verifyAll }] = await Promise.all([import('../compare/here.ts'), import('../compare/verify.ts')])
+  try {
+    const database = await openPostgresql(db, await openWay(db, guard))
+    try {
+      const here = openHere(process.env)
+      const runs = tables.map(({ schema, name, outputTable }) => {
+        const source = { kind: 'table', table: { schema, name }, columns: undefined, filter: undefined } as const
+        const row: RowSettings = {
+          ...{ source, outputTable, primaryKey: undefined, incremental: true, incrementalColumn: undefined, lookback: 0 },
+          ...{ invalidValues, mode, verifyTable: undefined, deletes, deletesLimitPercent: 100 },
+        }
+        return { database, row, here, tableId: verifiedTable(row, file, process.env), mayLackColumns: true, dataDir, log }
+      })
+      await verifyAll(runs)
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    throw explained(error, db)
   }
 }
 

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { readDatabase, type ServerSettings } from '../../../connector-kit/src/database/connection.ts'
 import { choiceAt, type Fields, isEmpty, numberAt, refuseUnknown, textAt } from '../../../connector-kit/src/settings.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import { INVALID_VALUES, readOutputTable } from '../configuration.ts'
-import type { TableName } from '../databases/database.ts'
+import { INVALID_VALUES, MODES, readOutputTable } from '../configuration.ts'
+import type { TableName } from '../databases/columns.ts'
 
 export interface CapturedTable extends TableName {
   readonly outputTable: string
@@ -23,6 +23,7 @@ export interface CaptureSettings {
   /** Undefined: one that is made and kept here. */
   readonly publication: string | undefined
   readonly onLostPosition: 'fail' | 'snapshot'
+  readonly mode: (typeof MODES)[number]
   readonly walWarningMb: number
   /** Undefined: no limit. */
   readonly walLimitMb: number | undefined
@@ -30,7 +31,7 @@ export interface CaptureSettings {
 
 const FIELDS = [
   ...['tables', 'deletes', 'invalidValues', 'slotName', 'publication', 'onLostPosition'],
-  ...['walWarningMb', 'walLimitMb'],
+  ...['walWarningMb', 'walLimitMb', 'mode'],
 ]
 
 const WAL_WARNING_MB = 1024
@@ -57,6 +58,7 @@ export function readCapture(
     isOwnSlot: slotName === '',
     publication: publication || undefined,
     onLostPosition: choiceAt(parameters, 'onLostPosition', ['fail', 'snapshot']),
+    mode: choiceAt(parameters, 'mode', MODES),
     walWarningMb: numberAt(parameters, 'walWarningMb', 'walWarningMb') ?? WAL_WARNING_MB,
     walLimitMb: numberAt(parameters, 'walLimitMb', 'walLimitMb') || undefined,
   }

@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import { quoted } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import type { SourceColumn } from '../databases/database.ts'
+import type { SourceColumn } from '../databases/columns.ts'
 import { columnOf } from '../databases/postgresql.ts'
 import type { CapturedTable } from './settings.ts'
 

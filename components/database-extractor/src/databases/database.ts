@@ -1,35 +1,7 @@
 // What the extractor asks of a database, whichever it is.
 
-/** Types of columns in tables of the project. */
-export type BaseType = 'STRING' | 'INTEGER' | 'NUMERIC' | 'FLOAT' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP'
-
-export interface SourceColumn {
-  readonly name: string
-  /** The type as the database writes it. */
-  readonly native: string
-  readonly base: BaseType
-  /** Precision and scale of NUMERIC. */
-  readonly length?: string
-  /** Why a type is kept as text although it is not a text; for the log. */
-  readonly asText?: string
-}
-
-export interface TableName {
-  readonly schema: string
-  readonly name: string
-}
-
-/** What is read: a table, or the result of a query. */
-export type Source =
-  | {
-      readonly kind: 'table'
-      readonly table: TableName
-      /** Undefined: all. */
-      readonly columns: readonly string[] | undefined
-      /** A condition in SQL. */
-      readonly filter: string | undefined
-    }
-  | { readonly kind: 'query'; readonly text: string }
+import type { Dialect } from '../compare/dialect.ts'
+import type { Source, SourceColumn, TableName } from './columns.ts'
 
 /** Rows whose value in a column lies between two others, both included. */
 export interface Range {
@@ -57,6 +29,12 @@ export interface ReadRequest {
   readonly invalidAsNull: boolean
   /** What stands for NULL in it. No text of the data is equal to it. */
   readonly nullMarker: string
+  /** A condition in SQL, beside the range. */
+  readonly where?: string
+  /** A last field that is the same in every row. */
+  readonly constant?: string
+  /** The rows follow what the file has already. */
+  readonly isAppended?: boolean
 }
 
 export interface ListedTable extends TableName {
@@ -74,5 +52,11 @@ export interface Database {
   /** Answers the number of rows. */
   read(request: ReadRequest): Promise<number>
   preview(source: Source, columns: readonly SourceColumn[], limit: number): Promise<readonly (readonly (string | null)[])[]>
+  /** Any statement that reads, with texts as its result. */
+  ask(sql: string): Promise<readonly (readonly (string | null)[])[]>
+  /** For FROM. */
+  relation(source: Source): string
+  /** `invalidAsNull`: as in ReadRequest. */
+  dialect(invalidAsNull: boolean): Dialect
   close(): Promise<void>
 }

@@ -7,9 +7,12 @@ import type { Way } from '../../../connector-kit/src/database/connect.ts'
 import type { ServerSettings } from '../../../connector-kit/src/database/connection.ts'
 import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
+import { mysqlDialect } from '../compare/mysql-dialect.ts'
+import type { BaseType, Source, SourceColumn } from './columns.ts'
+import type { Database, Description, ListedTable, Range } from './database.ts'
+import { isBinary, selected } from './mysql-values.ts'
 import { NUMBERS, numberText, numericType } from './numeric-type.ts'
-import { chosen, relation, tableOf } from './statements.ts'
+import { chosen, conditionOf, relation, tableOf } from './statements.ts'
 
 type Bytes = (Buffer | null)[]
 type Cells = (string | null)[]
@@ -87,14 +90,15 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
     async greatest(source, column) {
       return (await ask(`select max(${quoted(column.name)}) from ${relation(source)}`)).rows[0]?.[0] ?? undefined
     },
-    async read({ source, columns, range, path, nullMarker, invalidAsNull }) {
-      const csv = await createCsvFile(path, nullMarker)
+    async read({ source, columns, range, path, nullMarker, invalidAsNull, where, constant, isAppended }) {
+      const csv = await createCsvFile(path, nullMarker, { isAppended })
+      const last = constant === undefined ? [] : [constant]
       const readers = columns.map((column) => readerOf(column, invalidAsNull))
       let count = 0
       try {
-        const sql = `select ${columns.map(selected).join(', ')} from ${relation(source)}${rangeOf(range)}`
+        const sql = `select ${columns.map(selected).join(', ')} from ${relation(source)}${conditionOf(rangeOf(range), where)}`
         for await (const row of connection.query({ sql }).stream({ highWaterMark: 1000 }) as AsyncIterable<Bytes>) {
-          await csv.write(row.map((value, at) => readers[at]?.(value) ?? null))
+          await csv.write([...row.map((value, at) => readers[at]?.(value) ?? null), ...last])
           count++
         }
       } finally {
@@ -107,6 +111,9 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
       const readers = columns.map((column) => readerOf(column, false))
       return rows.map((row) => row.map((value, at) => readers[at]?.(value) ?? null))
     },
+    ask: async (sql) => (await ask(sql)).rows,
+    relation,
+    dialect: mysqlDialect,
     async close() {
       connection.destroy()
       way.close()
@@ -114,15 +121,8 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
   }
 }
 
-/** Of BINARY, VARBINARY, BLOB and BIT: bytes as hexadecimal digits. The wire says of a text only that it has a character set. */
-const isBinary = ({ native }: SourceColumn): boolean => /binary|blob|^bit/.test(native)
-
 const textOf = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null
 const hexOf = (bytes: Buffer | null): string | null => (bytes === null ? null : `0x${bytes.toString('hex')}`)
-
-const GEOMETRY = /^(geometry|point|linestring|polygon|multi|geomcollection|geometrycollection)/
-
-const selected = ({ name, native }: SourceColumn): string => (GEOMETRY.test(native) ? `ST_AsText(${quoted(name)})` : quoted(name))
 
 function rangeOf(range: Range | undefined): string {
   if (!range) return ''
@@ -130,11 +130,11 @@ function rangeOf(range: Range | undefined): string {
   const name = quoted(column.name)
   // As a text a number would be compared as a floating-point one.
   const literal = NUMBERS.has(column.base) ? numberText : textLiteral
-  if (from === undefined) return ` where ${name} <= ${literal(upTo)} or ${name} is null`
+  if (from === undefined) return `(${name} <= ${literal(upTo)} or ${name} is null)`
   const isTime = column.base === 'TIMESTAMP' || column.base === 'DATE'
   const start =
     lookback === 0 ? literal(from) : isTime ? `${literal(from)} - interval ${lookback} second` : `${literal(from)} - ${lookback}`
-  return ` where ${name} between ${start} and ${literal(upTo)}`
+  return `${name} between ${start} and ${literal(upTo)}`
 }
 
 type Reader = (bytes: Buffer | null) => string | null

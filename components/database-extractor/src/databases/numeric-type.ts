@@ -1,7 +1,7 @@
 // Numbers: exact as NUMERIC where the declared precision fits, otherwise as text; and as the state of a run keeps them.
 
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import type { BaseType, SourceColumn } from './database.ts'
+import type { BaseType, SourceColumn } from './columns.ts'
 
 export const NUMBERS: ReadonlySet<BaseType> = new Set(['INTEGER', 'NUMERIC', 'FLOAT'])
 

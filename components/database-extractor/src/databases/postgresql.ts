@@ -8,9 +8,12 @@ import { postgresqlOptions } from '../../../connector-kit/src/database/clients.t
 import type { Way } from '../../../connector-kit/src/database/connect.ts'
 import type { ServerSettings } from '../../../connector-kit/src/database/connection.ts'
 import { quoted } from '../../../connector-kit/src/database/quoting.ts'
-import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
+import { postgresqlDialect } from '../compare/postgresql-dialect.ts'
+import type { BaseType, Source, SourceColumn } from './columns.ts'
+import type { Database, Description, ListedTable, Range } from './database.ts'
 import { numericType } from './numeric-type.ts'
-import { chosen, relation, tableOf } from './statements.ts'
+import { selected } from './postgresql-values.ts'
+import { chosen, conditionOf, relation, tableOf } from './statements.ts'
 
 /** A connection that writes every value in one way, whatever the server is set to. */
 export async function connectPostgresql(settings: ServerSettings, way: Way, more: pg.ClientConfig = {}): Promise<pg.Client> {
@@ -19,7 +22,8 @@ export async function connectPostgresql(settings: ServerSettings, way: Way, more
   try {
     await client.connect()
     await client.query(
-      "set time zone 'UTC'; set datestyle to 'ISO'; set intervalstyle to 'iso_8601'; set client_encoding to 'UTF8'",
+      `set time zone 'UTC'; set datestyle to 'ISO'; set intervalstyle to 'iso_8601'; set client_encoding to 'UTF8';
+       set bytea_output to 'hex'; set extra_float_digits to 1; set standard_conforming_strings to on`,
     )
   } catch (error) {
     way.close()
@@ -90,16 +94,21 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
       const { rows } = await ask(`select max(${quoted(column.name)})::text from ${relation(source)}`)
       return rows[0]?.[0] ?? undefined
     },
-    async read({ source, columns, range, path, nullMarker, invalidAsNull }) {
-      const rows = `select ${columns.map((column) => selected(column, invalidAsNull)).join(', ')} from ${relation(source)}${rangeOf(range)}`
+    async read({ source, columns, range, path, nullMarker, invalidAsNull, where, constant, isAppended }) {
+      const fields = columns.map((column) => selected(column, invalidAsNull))
+      if (constant !== undefined) fields.push(pg.escapeLiteral(constant))
+      const rows = `select ${fields.join(', ')} from ${relation(source)}${conditionOf(rangeOf(range), where)}`
       const copy = client.query(copyTo(`copy (${rows}) to stdout (format csv, null ${pg.escapeLiteral(nullMarker)})`))
-      await pipeline(copy, createWriteStream(path))
+      await pipeline(copy, createWriteStream(path, { flags: isAppended ? 'a' : 'w' }))
       return copy.rowCount
     },
     async preview(source, columns, limit) {
       const wanted = columns.map(({ name }) => `${quoted(name)}::text`).join(', ')
       return (await ask(`select ${wanted} from ${relation(source)} limit ${limit}`)).rows
     },
+    ask: async (sql) => (await ask(sql)).rows,
+    relation,
+    dialect: postgresqlDialect,
     async close() {
       await client.end().catch(() => {}) // it may be lost already
       way.close()
@@ -107,25 +116,14 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
   }
 }
 
-/** What the server writes for these would be read differently, or not at all. */
-export function selected({ name, native, base }: SourceColumn, invalidAsNull: boolean, alias?: string): string {
-  const column = alias === undefined ? quoted(name) : `${alias}.${quoted(name)}`
-  if (/^(geometry|geography)\b/.test(native)) return `ST_AsText(${column})`
-  const value = /^timestamp(\(\d\))? with time zone$/.test(native) ? `${column} at time zone 'UTC'` : column
-  if (!invalidAsNull) return value
-  if (base === 'NUMERIC') return `nullif(${column}, 'NaN')`
-  if (base !== 'DATE' && base !== 'TIMESTAMP') return value
-  return `case when ${column} >= '0001-01-01' and ${column} < '10000-01-01' then ${value} end`
-}
-
 function rangeOf(range: Range | undefined): string {
   if (!range) return ''
   const { column, from, upTo, lookback } = range
   const [name, type] = [quoted(column.name), column.native]
   const value = (text: string) => `${pg.escapeLiteral(text)}::${type}`
-  if (from === undefined) return ` where ${name} <= ${value(upTo)} or ${name} is null`
+  if (from === undefined) return `(${name} <= ${value(upTo)} or ${name} is null)`
   const back = lookback === 0 ? '' : ` - ${/^(timestamp|date)/.test(type) ? `interval '${lookback} seconds'` : lookback}`
-  return ` where ${name} between ${value(from)}${back} and ${value(upTo)}`
+  return `${name} between ${value(from)}${back} and ${value(upTo)}`
 }
 
 const BASE: Readonly<Record<string, BaseType>> = {

@@ -4,9 +4,11 @@ import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { createCsvFile } from '../../../connector-kit/src/csv-file.ts'
 import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import type { BaseType, Database, Description, ListedTable, Range, Source, SourceColumn } from './database.ts'
+import { addCompareFunctions, sqliteDialect } from '../compare/sqlite-dialect.ts'
+import type { BaseType, Source, SourceColumn } from './columns.ts'
+import type { Database, Description, ListedTable, Range } from './database.ts'
 import { NUMBERS, numberText } from './numeric-type.ts'
-import { chosen, relation } from './statements.ts'
+import { chosen, conditionOf, relation } from './statements.ts'
 
 /** Writes are made by the file's owner: a busy one is waited for. */
 const BUSY_MS = 20_000
@@ -14,6 +16,7 @@ const BUSY_MS = 20_000
 export function openSqlite(path: string): Database {
   const db = open(path)
   db.exec(`pragma busy_timeout = ${BUSY_MS}`)
+  addCompareFunctions(db, textOf)
   db.exec('begin') // one state of the file for everything that is read
   const prepare = (sql: string): StatementSync => {
     const statement = db.prepare(sql)
@@ -53,13 +56,14 @@ export function openSqlite(path: string): Database {
       ),
     greatest: async (source, column) =>
       textOf(ask(`select max(${quoted(column.name)}) from ${from(source)}`)[0]?.[0]) ?? undefined,
-    async read({ source, columns, range, path: target, nullMarker }) {
-      const csv = await createCsvFile(target, nullMarker)
+    async read({ source, columns, range, path: target, nullMarker, where, constant, isAppended }) {
+      const csv = await createCsvFile(target, nullMarker, { isAppended })
+      const last = constant === undefined ? [] : [constant]
       let count = 0
       try {
-        const sql = `select ${namesOf(columns)} from ${from(source)}${rangeOf(range)}`
+        const sql = `select ${namesOf(columns)} from ${from(source)}${conditionOf(rangeOf(range), where)}`
         for (const row of prepare(sql).iterate() as unknown as Iterable<Value[]>) {
-          await csv.write(row.map(textOf))
+          await csv.write([...row.map(textOf), ...last])
           count++
         }
       } finally {
@@ -69,6 +73,9 @@ export function openSqlite(path: string): Database {
     },
     preview: async (source, columns, limit) =>
       ask(`select ${namesOf(columns)} from ${from(source)} limit ${limit}`).map((row) => row.map(textOf)),
+    ask: async (sql) => ask(sql).map((row) => row.map(textOf)),
+    relation: from,
+    dialect: () => sqliteDialect,
     close: async () => db.close(),
   }
 }
@@ -113,7 +120,7 @@ function rangeOf(range: Range | undefined): string {
   const name = quoted(column.name)
   const isNumber = NUMBERS.has(column.base)
   const value = (text: string) => (isNumber ? numberText(text) : textLiteral(text))
-  if (first === undefined) return ` where ${name} <= ${value(upTo)} or ${name} is null`
+  if (first === undefined) return `(${name} <= ${value(upTo)} or ${name} is null)`
   if (lookback > 0 && !isNumber) throw new UserError('incrementalFetchingLookback needs a column of numbers in SQLite.')
-  return ` where ${name} between ${value(first)}${lookback === 0 ? '' : ` - ${lookback}`} and ${value(upTo)}`
+  return `${name} between ${value(first)}${lookback === 0 ? '' : ` - ${lookback}`} and ${value(upTo)}`
 }

@@ -2,7 +2,7 @@
 
 import { quoted } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import type { Source } from './database.ts'
+import type { Source } from './columns.ts'
 
 type TableSource = Source & { readonly kind: 'table' }
 
@@ -13,6 +13,12 @@ export const tableOf = ({ table }: TableSource): string =>
 export function relation(source: Source, table: (source: TableSource) => string = tableOf): string {
   if (source.kind === 'query') return `(${source.text}\n) as source`
   return source.filter === undefined ? table(source) : `(select * from ${table(source)} where (${source.filter}\n)) as source`
+}
+
+/** The WHERE of conditions; empty ones do not count. */
+export function conditionOf(...conditions: readonly (string | undefined)[]): string {
+  const given = conditions.filter((one) => one !== undefined && one !== '')
+  return given.length === 0 ? '' : ` where ${given.map((one) => `(${one})`).join(' and ')}`
 }
 
 /** The columns that the row names, in its order; all of them when it names none. */

@@ -1,7 +1,7 @@
 // The metadata of a table that lives as long as a run: made from the schema that its writer asks for, then changed by the updates of commits,
 // one after the other, as the protocol defines them. Pure: JSON in, JSON out. Files are not looked into here: only the run itself reads them.
 
-import { columnNameFrom } from '../../../model/column-name.ts'
+import { columnNameFrom } from '../../../../../contract/column-name.ts'
 import type { RunTarget } from '../../../model/run-ports.ts'
 import { changed, numberOf, objectOf, refused, textOf } from './commit-request.ts'
 import { icebergType, tableMetadata } from './table-metadata.ts'

@@ -1,8 +1,8 @@
 // Names that are safe everywhere: what a display name or a column name becomes, and what is wrong with one (spec storage 2.12).
 
+import { isSystemColumn } from '../../../../../contract/column-name.ts'
 import { validationError } from '../../../http/validation.ts'
 import { type FieldError, PlatformError } from '../../../kit/errors.ts'
-import { isSystemColumn } from '../../../model/column-name.ts'
 
 const MAX_DISPLAY_NAME = 96
 const MAX_COLUMN_NAME = 64

@@ -1,8 +1,8 @@
 // Names of tables and columns (spec storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
 
+import { columnNameFrom } from '../../../../../contract/column-name.ts'
 import { LOAD_TIME_COLUMN } from '../../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../../kit/errors.ts'
-import { columnNameFrom } from '../../../model/column-name.ts'
 
 const MAX_TABLE_NAME = 96
 const MAX_COLUMN_NAME = 64

@@ -2,10 +2,10 @@
 //  (1) Everything in out/tables and out/files is stored, mapped or not; a mapped source that is not there is an error.
 //  (2) The mapping wins over the manifest, the manifest over what is assumed.
 
+import { columnNameFrom } from '../../../../../../contract/column-name.ts'
 import { BASE_TYPES, LOAD_TIME_COLUMN } from '../../../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { parseMoment } from '../../../../kit/relative-time.ts'
-import { columnNameFrom } from '../../../../model/column-name.ts'
 import type { ColumnSchema, DeleteRule, NewFile, StoredRows, TableLoad } from '../../../../model/run-ports.ts'
 import {
   type FileManifestContent,

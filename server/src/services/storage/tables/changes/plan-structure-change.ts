@@ -1,7 +1,7 @@
 // Changes of columns, keys and rows: each checks what can be checked at once and answers the job that does the rest.
 
+import { columnNameFrom } from '../../../../../../contract/column-name.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import { columnNameFrom } from '../../../../model/column-name.ts'
 import type { Origin } from '../../../../model/event.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { NewStorageJob } from '../../../../model/storage-job.ts'

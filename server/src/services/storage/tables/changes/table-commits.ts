@@ -4,6 +4,7 @@
 //  2. The state that the writer began with must still be the current one, which the publishing transaction compares.
 //  3. The same request twice is one commit, also when the first one was interrupted.
 
+import { columnNameFrom } from '../../../../../../contract/column-name.ts'
 import type { Trx } from '../../../../engines/metadata-db/dialects.ts'
 import type { ObjectStore } from '../../../../engines/object-store/object-store.ts'
 import { newKey } from '../../../../engines/table-engine/object-files.ts'
@@ -17,7 +18,6 @@ import {
 import type { DuplicateKey, TableEngine } from '../../../../engines/table-engine/table-engine.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { mapBounded } from '../../../../kit/map-bounded.ts'
-import { columnNameFrom } from '../../../../model/column-name.ts'
 import type { NewEvent } from '../../../../model/event.ts'
 import type { CheckedLoad, CheckLoad } from '../../../../model/load-check.ts'
 import type { JobHandler, JobOutcome, JobRun } from '../../../../model/storage-job.ts'

@@ -1,11 +1,11 @@
 // Typed tables: the types clients write, and the base types of the engine behind them (spec storage 2.5.4).
 
+import { columnNameFrom } from '../../../../../../contract/column-name.ts'
 import { fitsType } from '../../../../engines/table-engine/filter-values.ts'
 import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../../../engines/table-engine/snapshot.ts'
 import type { MetadataPair } from '../../../../http/metadata-items.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import { columnNameFrom } from '../../../../model/column-name.ts'
 import { checkColumnName } from '../table-names.ts'
 import { reportedType, storedDefault, storedLength } from './backend-types.ts'
 

@@ -2,6 +2,7 @@
 // locks, events and jobs as over HTTP, without a copy of the bytes in between.
 
 import { randomUUID } from 'node:crypto'
+import { columnNameFrom } from '../../../../../../contract/column-name.ts'
 import type { FailureFacts } from '../../../../../../contract/failure-causes.ts'
 import type { Trx } from '../../../../engines/metadata-db/dialects.ts'
 import { LOAD_TIME_FIELD_ID } from '../../../../engines/table-engine/snapshot.ts'
@@ -9,7 +10,6 @@ import type { RowFilter, TableEngine } from '../../../../engines/table-engine/ta
 import type { MetadataPair } from '../../../../http/metadata-items.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import { columnNameFrom } from '../../../../model/column-name.ts'
 import { CAUSE_OF_CODE } from '../../../../model/job-cause.ts'
 import type { OnBytes, RunTarget, TablePart } from '../../../../model/run-ports.ts'
 import type { Scope } from '../../../../model/scope.ts'

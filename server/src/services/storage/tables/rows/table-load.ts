@@ -1,6 +1,7 @@
 // Loading: a file becomes a table, or its rows become rows of a table. The slow part first (header, columns, the engine), then one
 // transaction with the new state, the event and the job's success (invariants 3 and 4 of ARCHITECTURE.md).
 
+import { columnNameFrom } from '../../../../../../contract/column-name.ts'
 import type { Trx } from '../../../../engines/metadata-db/dialects.ts'
 import { isOverdue } from '../../../../engines/table-engine/compaction.ts'
 import { localKey } from '../../../../engines/table-engine/objects-and-local-files.ts'
@@ -26,7 +27,6 @@ import type {
 } from '../../../../engines/table-engine/table-engine.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import { columnNameFrom } from '../../../../model/column-name.ts'
 import type { EventAttachment, NewEvent } from '../../../../model/event.ts'
 import type { CheckedLoad, CheckLoad } from '../../../../model/load-check.ts'
 import type { Scope } from '../../../../model/scope.ts'

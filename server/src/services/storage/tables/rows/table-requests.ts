@@ -1,5 +1,6 @@
 // What a create, an import and an export ask for: parameters in all the forms clients send them, read into the inputs of the jobs.
 
+import { columnNameFrom } from '../../../../../../contract/column-name.ts'
 import { checkDialect } from '../../../../engines/table-engine/csv/csv-dialect.ts'
 import type { TableFormat } from '../../../../engines/table-engine/table-engine.ts'
 import { toBoolean } from '../../../../http/scalars.ts'
@@ -7,7 +8,6 @@ import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { firstRepeated } from '../../../../kit/first-repeated.ts'
 import { parseMoment } from '../../../../kit/relative-time.ts'
-import { columnNameFrom } from '../../../../model/column-name.ts'
 import type { CsvOptions, ImportInput } from './table-load.ts'
 import { namesFrom, type QueryInput, readTableQuery, type TableQuery } from './table-query.ts'
 

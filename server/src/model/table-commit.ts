@@ -3,7 +3,7 @@
 import type { Column } from '../engines/table-engine/snapshot.ts'
 
 export interface TableCommit {
-  /** The state that the writer began with; another one came in between: nothing is published. */
+  /** The state that the writer began with; one with other rows came in between: nothing is published. */
   readonly base: number
   /** Of the whole request: the same one twice is one commit. */
   readonly digest: string

@@ -27,6 +27,8 @@ export interface SnapshotOptions {
   readonly kept?: readonly object[]
   readonly partitionSpec?: number
   readonly partition?: boolean
+  /** Types of the schemas as objects, as DuckDB writes them: `{"type": "long"}` for `"long"`. */
+  readonly typesAsObjects?: boolean
 }
 
 const optional = (type: unknown, id: number) => ({ type: ['null', type], default: null, 'field-id': id })
@@ -121,7 +123,7 @@ export function icebergWriter({ metadata, config }: Loaded) {
 
   /** Puts a manifest with the files and a list with it and the manifests that stay; answers the update that adds the snapshot. */
   async function snapshot(files: readonly DataFile[], options: SnapshotOptions = {}) {
-    const { id = randomId(), kept = [], partitionSpec = 0, partition = false } = options
+    const { id = randomId(), kept = [], partitionSpec = 0, partition = false, typesAsObjects = false } = options
     const manifest = `${metadataPath}/${randomUUID()}-m0.avro`
     const records = files.map((file) => ({
       status: file.status ?? 1,
@@ -138,7 +140,7 @@ export function icebergWriter({ metadata, config }: Loaded) {
         key_metadata: file.keyMetadata ?? null,
       },
     }))
-    const bytes = await encode(entrySchema(partition), records)
+    const bytes = await encode(entrySchema(partition), records, typesAsObjects)
     await put(manifest, bytes)
     const listed = {
       manifest_path: manifest,
@@ -156,7 +158,7 @@ export function icebergWriter({ metadata, config }: Loaded) {
       deleted_rows_count: 0n,
     }
     const list = `${metadataPath}/snap-${randomUUID()}.avro`
-    await put(list, await encode(LIST, files.length > 0 ? [...kept, listed] : [...kept]))
+    await put(list, await encode(LIST, files.length > 0 ? [...kept, listed] : [...kept], typesAsObjects))
     return { id, list }
   }
 
@@ -197,9 +199,13 @@ export const randomId = (): bigint => BigInt(`0x${randomUUID().replaceAll('-', '
 export const exact = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? `#${inner}#` : inner)).replace(/"#(\d+)#"/g, '$1')
 
-async function encode(schema: object, records: readonly object[]): Promise<Buffer> {
+const withObjects = (schema: string): string => schema.replace(/"type":"(long|int|string|bytes)"/g, '"type":{"type":"$1"}')
+
+async function encode(schema: object, records: readonly object[], typesAsObjects: boolean): Promise<Buffer> {
   const type = avro.Type.forSchema(schema as avro.Schema, { registry: { long: LONG } })
-  const options = { codec: 'deflate', writeHeader: true, metadata: { 'avro.schema': Buffer.from(JSON.stringify(schema)) } }
+  const text = JSON.stringify(schema)
+  const metadata = { 'avro.schema': Buffer.from(typesAsObjects ? withObjects(text) : text) }
+  const options = { codec: 'deflate', writeHeader: true, metadata }
   const encoder = new avro.streams.BlockEncoder(type, options)
   const chunks: Buffer[] = []
   encoder.on('data', (chunk: Buffer) => chunks.push(chunk))

@@ -16,6 +16,7 @@ export interface Policy {
 
 const WRITING = ['s3:PutObject', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts']
 const READING = ['s3:GetObject']
+const DELETING = ['s3:DeleteObject']
 const LISTING = ['s3:ListBucket']
 
 /** In a policy `*`, `?` and `$` mean something; as policy variables they mean themselves. */
@@ -36,8 +37,9 @@ export function policyFor({ grants }: AccessScope, bucket: string): Policy {
   return { Version: '2012-10-17', Statement: statements }
 }
 
-const ACTIONS = ['download', 'upload'] as const
-const actionsOf = (action: Grant['action']) => (action === 'upload' ? WRITING : READING)
+const ACTIONS = ['download', 'upload', 'delete'] as const
+const ALLOWED = { download: READING, upload: WRITING, delete: DELETING } as const
+const actionsOf = (action: Grant['action']) => ALLOWED[action]
 
 /** Programs that sync list what they read or write. */
 const forOne = (grant: Grant, bucket: string): Statement[] => [
@@ -66,7 +68,8 @@ export function scopeOfPolicy(policy: unknown, bucket: string): AccessScope | un
 
 function grantsOf(statement: Partial<Statement> | null, bucket: string): Grant[] {
   const prefix = `arn:aws:s3:::${bucket}/`
-  const action = String(statement?.Action?.[0]) === WRITING[0] ? 'upload' : 'download'
+  const first = String(statement?.Action?.[0])
+  const action = ACTIONS.find((one) => ALLOWED[one][0] === first) ?? 'download'
   const resources = [statement?.Resource ?? []].flat().map(String)
   return resources.flatMap((resource) => {
     if (!resource.startsWith(prefix)) return []

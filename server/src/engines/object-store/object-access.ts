@@ -3,7 +3,7 @@
 
 /** One thing that temporary credentials may do. */
 export interface Grant {
-  readonly action: 'upload' | 'download'
+  readonly action: 'upload' | 'download' | 'delete'
   readonly key: string
   /** A folder or a sliced file: every key that starts with `key`. Else exactly `key`. */
   readonly isPrefix: boolean

@@ -76,6 +76,7 @@ import * as dataTests from './1296-data-tests.ts'
 import * as savedQueries from './1297-saved-queries.ts'
 import * as proposals from './1316-proposals.ts'
 import * as agentUsage from './1317-agent-usage.ts'
+import * as tidiedStates from './1346-tidied-states.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -161,4 +162,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1297-saved-queries', up: savedQueries.up },
   { name: '1316-proposals', up: proposals.up },
   { name: '1317-agent-usage', up: agentUsage.up },
+  { name: '1346-tidied-states', up: tidiedStates.up },
 ]

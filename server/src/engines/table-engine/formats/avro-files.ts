@@ -40,6 +40,10 @@ const CODECS = {
   },
 }
 
+/** DuckDB writes `{"type": "long"}` for `"long"`, which the registry does not see. */
+const longAsObject = (schema: avro.Schema): avro.Type | undefined =>
+  typeof schema === 'object' && 'type' in schema && schema.type === 'long' && !('logicalType' in schema) ? LONG : undefined
+
 /** Records of an Avro file; `onType` gets their type before the first one. */
 export async function* avroRecords(
   bytes: Readable,
@@ -49,7 +53,7 @@ export async function* avroRecords(
   const options = {
     codecs: CODECS,
     parseHook: (schema: avro.Schema) => {
-      const type = avro.Type.forSchema(schema, { registry: { long: LONG }, logicalTypes })
+      const type = avro.Type.forSchema(schema, { registry: { long: LONG }, typeHook: longAsObject, logicalTypes })
       checkBounded(type)
       onType(type)
       return type

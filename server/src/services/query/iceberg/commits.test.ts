@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { DeleteObjectCommand, DeleteObjectsCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { IcebergRestCatalog } from 'iceberg-js'
-import { icebergReader, type Loaded } from '../../../../../tests/support/clients/iceberg-reader.ts'
+import { icebergReader, type Loaded, s3Of } from '../../../../../tests/support/clients/iceberg-reader.ts'
 import { type DataFile, exact, icebergWriter, type SnapshotOptions } from '../../../../../tests/support/clients/iceberg-writer.ts'
 import { tableClient } from '../../../../../tests/support/clients/table-client.ts'
 import { BUCKET, startS3 } from '../../../../../tests/support/servers/start-s3.ts'
 import { type Answer, shareTestStack, startTestStack, type TestStack } from '../../../../../tests/support/test-stack.ts'
+import { until } from '../../../../../tests/support/until.ts'
 import { parseExactly } from '../../../kit/text/exact-json.ts'
 
 const startProject = shareTestStack()
@@ -113,6 +114,82 @@ test('a commit over a state that is not the current one answers 409 and changes 
     .replace(/"parent-snapshot-id":\d+,/, '')
     .replace(/\{"type":"assert-ref-snapshot-id"[^}]*\}/, '{"type":"assert-default-spec-id","default-spec-id":0}')
   assert.equal((await commit(stack, 't', parentless)).status, 409)
+})
+
+test('13: manifests whose types are objects are read, as DuckDB writes them', async () => {
+  const stack = await startProject()
+  const { rows } = await plain(stack)
+  const { answer } = await append(stack, 't', `('3', 'c')`, { id: 8317624359874612345n, typesAsObjects: true })
+  assert.equal(answer.status, 200, answer.text)
+  assert.equal((await rows('in.c-main.t')).length, 3)
+})
+
+test('14: keys of a writer delete what it put into its folder, and nothing else', async () => {
+  const stack = await startProject()
+  await plain(stack)
+  const loaded = await load(stack, 't')
+  const { config } = loaded
+  const writer = icebergWriter(loaded)
+  const files = [await writer.dataFile(`SELECT '3' AS id, 'c' AS v`), await writer.dataFile(`SELECT '4' AS id, 'd' AS v`)]
+  const keyOf = (path: string) => new URL(path).pathname.slice(1)
+  const [first = '', second = ''] = files.map(({ path }) => keyOf(path))
+  const [own = ''] = (await icebergReader(loaded).entries()).map((entry) => keyOf(entry.data_file.file_path))
+  const Bucket = new URL(files[0]?.path ?? '').hostname
+  const s3 = s3Of(config)
+  const deleteOne = (Key: string) => s3.send(new DeleteObjectCommand({ Bucket, Key }))
+  const isThere = (Key: string) =>
+    s3.send(new HeadObjectCommand({ Bucket, Key })).then(
+      () => true,
+      () => false,
+    )
+  await deleteOne(first)
+  assert.equal(await isThere(first), false)
+  await assert.rejects(deleteOne(own), { name: 'AccessDenied' })
+  const Objects = [second, own].map((Key) => ({ Key }))
+  const { Deleted, Errors } = await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }))
+  assert.deepEqual(
+    [Deleted?.map(({ Key }) => Key), Errors?.map(({ Key, Code }) => [Key, Code])],
+    [[second], [[own, 'AccessDenied']]],
+  )
+  assert.deepEqual([await isThere(second), await isThere(own)], [false, true])
+  const reads = await stack.request('POST', '/v2/storage/tokens', { json: { bucketPermissions: { 'in.c-main': 'read' } } })
+  const reader = s3Of((await load(stack, 't', reads.json<{ token: string }>().token)).config)
+  await assert.rejects(reader.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } })), { name: 'AccessDenied' })
+})
+
+test('14: files that the stack rewrote in between are no conflict, neither for an append nor for a commit that removes files', async () => {
+  const stack = await startProject()
+  const { rows, load: loadCsv } = await plain(stack)
+  await loadCsv('in.c-main.t', 'id,v\n3,c\n', { incremental: true })
+  const prepared = async (options: SnapshotOptions) => {
+    const loaded = await load(stack, 't')
+    const writer = icebergWriter(loaded)
+    const file = await writer.dataFile(`SELECT '9' AS id, 'z' AS v`)
+    const kept = await keptOf(loaded)
+    return writer.commitOf(await writer.snapshot([file], { kept, ...options }))
+  }
+  const optimize = async () => {
+    const { id } = (await stack.request('POST', '/v2/storage/tables/in.c-main.t/optimize')).json<{ id: number }>()
+    await until('the table is optimized', async () =>
+      (await stack.request('GET', `/v2/storage/jobs/${id}`)).text.includes('"status":"success"'),
+    )
+  }
+  const appends = await prepared({})
+  await optimize()
+  assert.equal((await commit(stack, 't', appends)).status, 200)
+  assert.equal((await rows('in.c-main.t')).length, 4)
+  const after = await load(stack, 't')
+  assert.equal((await icebergReader(after).entries()).length, 2, 'the rewritten file stays, with the added one')
+
+  const replaces = await prepared({ kept: [] })
+  await optimize()
+  assert.equal((await commit(stack, 't', replaces)).status, 200)
+  assert.deepEqual(await rows('in.c-main.t'), [['9', 'z']])
+
+  const late = await prepared({})
+  await optimize()
+  await loadCsv('in.c-main.t', 'id,v\n4,d\n', { incremental: true })
+  assert.equal((await commit(stack, 't', late)).status, 409)
 })
 
 test('files that a snapshot leaves out leave the table: overwrite, delete of a whole file, several snapshots in one commit', async () => {

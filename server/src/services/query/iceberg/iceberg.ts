@@ -28,6 +28,8 @@ export interface OpenTables {
   current(table: DataTable): Promise<State>
   listStates(table: DataTable): Promise<readonly (KeptState & { readonly createdAtMs: number })[]>
   state(table: DataTable, id: number): Promise<State | undefined>
+  /** Whether the later state has the rows of the earlier one: only files were rewritten in between. */
+  isTidied(table: DataTable, from: number, to: number): Promise<boolean>
   /** Whether this request was published before. */
   hasCommit(table: DataTable, digest: string): Promise<boolean>
   /** Resolves when the new state is published. */
@@ -215,7 +217,8 @@ export function createIceberg(deps: IcebergDeps) {
     const grant =
       (action: Grant['action']) =>
       (key: string): Grant => ({ action, key, isPrefix: key.endsWith('/') })
-    const grants = [...places.map(grant('download')), ...writable.map(grant('upload'))]
+    // Writers remove what they put there when a commit fails; a commit copies its files before it publishes them.
+    const grants = [...places.map(grant('download')), ...writable.map(grant('upload')), ...writable.map(grant('delete'))]
     const issued = await access.credentials({ grants, demandEncryption: false }, TABLE_CREDENTIALS_SECONDS)
     const expiresMs = Date.parse(issued.Expiration)
     const config = {

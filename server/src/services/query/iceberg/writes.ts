@@ -58,13 +58,12 @@ export function createWrites({ tables, store, objects, catalogue }: WritesDeps) 
   }
 
   async function commitChange(asker: Asker & Scope, table: OpenTable, request: CommitRequest, digest: string): Promise<void> {
-    const { current, shown } = await written(table)
-    const last = shown.at(-1)
+    const { current, began } = await startOf(table, request)
     checkRequirements(request, {
       uuid: uuidOf(table),
-      snapshotId: last?.snapshotId ?? '',
+      snapshotId: began?.snapshotId ?? '',
       lastColumnId: current.snapshot.nextFieldId - 1,
-      schemaId: last?.schemaId ?? 0,
+      schemaId: began?.schemaId ?? 0,
     })
     const columns = addedColumns(current.snapshot, request.schema)
     if (!request.snapshot && columns.length === 0) {
@@ -83,6 +82,16 @@ export function createWrites({ tables, store, objects, catalogue }: WritesDeps) 
       addedColumns: columns,
       ...files,
     })
+  }
+
+  /** The current state, or the one that the writer began with, if only files were rewritten since. */
+  async function startOf(table: OpenTable, { snapshot }: CommitRequest) {
+    const { current, shown } = await written(table)
+    const last = shown.at(-1)
+    const began = snapshot && shown.find(({ snapshotId }) => snapshotId === snapshot.parent)
+    if (!began || began === last || !(await tables.isTidied(table.data, began.state, current.id))) return { current, began: last }
+    const state = await tables.state(table.data, began.state)
+    return state ? { current: state, began } : { current, began: last }
   }
 
   /** The end of a stage-create: the table and its first rows at once. */

@@ -7,6 +7,8 @@ import { S3Error } from './s3-errors.ts'
 export type Need =
   /** Reading or writing the object at `key`, or only seeing that it is there, with its size and checksum. */
   | { readonly action: 'read' | 'write' | 'head'; readonly key: string }
+  /** Deleting the object at `key`, or (without one) any object, whose key is checked later. */
+  | { readonly action: 'delete'; readonly key?: string }
   /** Listing what starts with `prefix`. */
   | { readonly action: 'list'; readonly prefix: string }
   /** Anything about the bucket itself that reveals nothing but its existence. */
@@ -15,9 +17,11 @@ export type Need =
   | { readonly action: 'administer' }
 
 export function authorize(principal: Principal, need: Need): void {
-  if (principal.kind === 'root') return
-  if (!principal.scope.grants.some((grant) => allows(grant, need))) throw new S3Error('AccessDenied', 'Access Denied')
+  if (!isAllowed(principal, need)) throw new S3Error('AccessDenied', 'Access Denied')
 }
+
+export const isAllowed = (principal: Principal, need: Need): boolean =>
+  principal.kind === 'root' || principal.scope.grants.some((grant) => allows(grant, need))
 
 function allows(grant: Grant, need: Need): boolean {
   switch (need.action) {
@@ -25,6 +29,8 @@ function allows(grant: Grant, need: Need): boolean {
       return grant.action === 'download' && mayTouch(grant, need.key)
     case 'write':
       return grant.action === 'upload' && mayTouch(grant, need.key)
+    case 'delete':
+      return grant.action === 'delete' && (need.key === undefined || mayTouch(grant, need.key))
     // Programs that sync look at what is there before they write, so credentials for uploads may look too.
     case 'head':
       return mayTouch(grant, need.key)

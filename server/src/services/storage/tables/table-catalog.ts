@@ -304,7 +304,12 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     trx: Trx,
     table: Table,
     snapshot: TableSnapshot,
-    what: { readonly imported?: boolean; readonly changed?: boolean; readonly needsCompaction?: boolean },
+    what: {
+      readonly imported?: boolean
+      readonly changed?: boolean
+      readonly isTidying?: boolean
+      readonly needsCompaction?: boolean
+    },
     event: { readonly source: EventSource; readonly origin: Origin; readonly value: NewEvent },
   ): Promise<TableRow> {
     const row = await store.publish(trx, table.data, snapshot, clock.now(), what)

@@ -1,7 +1,8 @@
 // The housekeeping of tables: compaction, old states, objects that no state needs.
 //  (1) Compaction publishes only over the state it read; a load that came in between wins, and the rewritten files are swept. A table
 //      that loses so is left alone for a while; a table that is never quiet is tidied by its loads (table-load.ts).
-//  (2) A load publishes over a compaction without a look: its state names files that are still there, only the tidying is lost.
+//  (2) A load publishes over a compaction without a look: its state names files that are still there, only the tidying is lost. A commit
+//      of another engine that began before a compaction is published as well; if it only adds files, over the compacted state.
 //  (3) An object is swept when it is older than a day and every look for longer than credentials of a table live found that no state
 //      needs it: nothing that is being loaded, read or published now can be that old and that forgotten, and who got credentials while
 //      a state needed it has read it or may no longer.
@@ -102,6 +103,7 @@ export function createTablesLoop(deps: TablesLoopDeps) {
       const what = {
         needsCompaction: needsCompaction(after) && after.segments.length < stored.snapshot.segments.length,
         onlyOver: stored.id,
+        isTidying: true,
       }
       const now = clock.now()
       const published = await store.publish(trx, table, after, now, what)

@@ -112,7 +112,12 @@ export function createTablesStore(database: Db) {
   })
 
   /** False: the table is gone, or `onlyOver` is no longer its state. */
-  async function lock(trx: Trx, table: Pick<TableRow, 'key' | 'projectId'>, onlyOver: number | undefined): Promise<boolean> {
+  async function lock(
+    trx: Trx,
+    table: Pick<TableRow, 'key' | 'projectId'>,
+    onlyOver: number | undefined,
+    orTidied = false,
+  ): Promise<{ readonly state: number | null } | undefined> {
     const row = await withTables<Tables>(trx)
       .selectFrom('data_table')
       .select('snapshot')
@@ -120,7 +125,10 @@ export function createTablesStore(database: Db) {
       .where('project_id', '=', table.projectId)
       .$call(lockRows(trx))
       .executeTakeFirst()
-    return row !== undefined && (onlyOver === undefined || row.snapshot === onlyOver)
+    if (row === undefined) return undefined
+    const { snapshot: state } = row
+    if (onlyOver === undefined || state === onlyOver) return { state }
+    return orTidied && state !== null && (await snapshots.isTidied(table, onlyOver, state, trx)) ? { state } : undefined
   }
 
   return {
@@ -309,13 +317,9 @@ export function createTablesStore(database: Db) {
         })
         .returning('id')
         .executeTakeFirstOrThrow()
-      const snapshotId = await snapshots.insertState(
-        trx,
-        { projectId: table.projectId, key: id },
-        snapshot,
-        table.createdAt,
+      const snapshotId = await snapshots.insertState(trx, { projectId: table.projectId, key: id }, snapshot, table.createdAt, {
         commit,
-      )
+      })
       return toTable(
         await withTables<Tables>(trx)
           .updateTable('data_table')
@@ -372,13 +376,19 @@ export function createTablesStore(database: Db) {
         readonly changed?: boolean
         readonly needsCompaction?: boolean
         readonly onlyOver?: number
+        /** A state that has the rows of `onlyOver` in other files does as well. */
+        readonly orTidied?: boolean
+        /** The rows are those of the state before. */
+        readonly isTidying?: boolean
         readonly commit?: StateCommit
       },
     ): Promise<TableRow | undefined> {
       // Locked before the state gets its number, so that numbers of a table grow in the order of commits: readers of Iceberg rely on it.
-      const isThere = await lock(trx, table, what.onlyOver)
-      if (!isThere) return undefined
-      const snapshotId = await snapshots.insertState(trx, table, snapshot, at, what.commit)
+      const before = await lock(trx, table, what.onlyOver, what.orTidied)
+      if (!before) return undefined
+      const { commit } = what
+      const tidiedFrom = what.isTidying ? before.state : null
+      const snapshotId = await snapshots.insertState(trx, table, snapshot, at, { commit, tidiedFrom })
       const query = withTables<Tables>(trx)
         .updateTable('data_table')
         .set({

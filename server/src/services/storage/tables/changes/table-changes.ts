@@ -67,6 +67,8 @@ interface PublishOptions {
   readonly also?: (trx: Trx) => Promise<{ readonly results: unknown } | undefined>
   /** Whether rows changed. */
   readonly changed?: boolean
+  /** Whether the same rows lie in other files now. */
+  readonly isTidying?: boolean
 }
 
 export interface TableChanges {
@@ -89,11 +91,11 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     table: Table,
     snapshot: TableSnapshot,
     event: NewEvent,
-    { also, changed = false }: PublishOptions = {},
+    { also, changed = false, isTidying = false }: PublishOptions = {},
   ) =>
     run.publish(async (trx) => {
       const { source, origin } = run.job
-      const what = { changed, needsCompaction: needsCompaction(snapshot) }
+      const what = { changed, isTidying, needsCompaction: needsCompaction(snapshot) }
       await catalog.publish(trx, table, snapshot, what, { source, origin, value: event })
       return (await also?.(trx)) ?? { results: null }
     })
@@ -416,7 +418,8 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     const { snapshot } = await catalog.reading(table)
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const after = await engine.compact({ snapshot, keyPrefix, force: true }, { signal: run.signal })
-    if (after) await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableUpdated', { optimized: true }))
+    const event = tableEvent(table, 'storage.tableUpdated', { optimized: true })
+    if (after) await publishSnapshot(run, table, after, event, { isTidying: true })
   }
 
   /** Brings a table of the default branch into a development branch: a copy of the value, no bytes move. */

@@ -1,7 +1,8 @@
 // Publishes what programs wrote by themselves (spec platform 6.12): files that lie in the folder of their writer, and new columns. A storage job
 // under the lock of the table, with the events of a load.
 //  1. A file is copied to a name of ours before anything is checked: it cannot be changed after the check, and is not swept.
-//  2. The state that the writer began with must still be the current one, which the publishing transaction compares.
+//  2. The state that the writer began with must still be the current one, or have the rows of the current one in other files; the
+//     publishing transaction compares.
 //  3. The same request twice is one commit, also when the first one was interrupted.
 
 import { columnNameFrom } from '../../../../../../contract/column-name.ts'
@@ -56,8 +57,7 @@ export function createTableCommits({ parts, engine, objects, uriPrefix, checkLoa
     const { tableKey, commit: asked } = run.job.input as CommitInput // written by open-tables.ts
     const table = await catalog.getByKey(run.job.projectId, tableKey)
     if (await store.hasCommit(table.data.key, asked.digest)) return { results: null }
-    const { snapshot: before, snapshotId } = await catalog.reading(table)
-    if (snapshotId !== asked.base) throw outdated()
+    const { snapshot: before, base } = await stateFor(table, asked)
     const widened = withColumns(before, asked)
     const keyPrefix = keyPrefixOf(run.job.projectId, table.data.key)
     const after = await taken(run, asked.addedFiles, keyPrefix, (added) => ({
@@ -68,8 +68,22 @@ export function createTableCommits({ parts, engine, objects, uriPrefix, checkLoa
     const { job, signal } = run
     const { id: tableId, bucket } = table
     const checked = await checkLoad({ job, signal, branchId: bucket.branchId, tableId, before, after })
-    await run.publish((trx) => publish(trx, run, table, { before, after, asked, backend, checked }))
+    await run.publish((trx) => publish(trx, run, table, { before, after, asked, base, backend, checked }))
     return undefined
+  }
+
+  /**
+   * What the commit changes: the state that its writer began with, unless only files were rewritten since and the commit removes none of
+   * them: then the current one, or a writer that keeps its metadata would undo every compaction.
+   */
+  async function stateFor(table: Table, { base, removedFiles }: TableCommit) {
+    const { snapshot, snapshotId } = await catalog.reading(table)
+    if (snapshotId === base) return { snapshot, base }
+    if (snapshotId === undefined || !(await store.isTidied(table.data, base, snapshotId))) throw outdated()
+    if (removedFiles.length === 0) return { snapshot, base: snapshotId }
+    const began = await store.findStateOf(table.data.key, base)
+    if (!began) throw outdated()
+    return { snapshot: began.snapshot, base }
   }
 
   const create: JobHandler = async (run) => {
@@ -154,6 +168,7 @@ export function createTableCommits({ parts, engine, objects, uriPrefix, checkLoa
       before,
       after,
       asked,
+      base,
       backend,
       checked,
     }: {
@@ -161,13 +176,16 @@ export function createTableCommits({ parts, engine, objects, uriPrefix, checkLoa
       readonly before: TableSnapshot
       readonly after: TableSnapshot
       readonly asked: TableCommit
+      /** The state of `before`. */
+      readonly base: number
       readonly backend: string | undefined
     },
   ): Promise<JobOutcome> {
     const { job } = run
     const changesData = asked.addedFiles.length + asked.removedFiles.length > 0
     const what = {
-      onlyOver: asked.base,
+      onlyOver: base,
+      orTidied: true,
       commit: asked,
       imported: asked.addedFiles.length > 0,
       changed: changesData,

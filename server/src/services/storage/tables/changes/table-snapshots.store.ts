@@ -17,6 +17,7 @@ interface Tables {
     commit_digest: string | null
     /** When the next state took its place; null: it is the current one. */
     superseded_at: Generated<number | null>
+    tidied_from: number | null
   }
   table_snapshot: {
     id: Generated<number>
@@ -64,6 +65,9 @@ export interface SnapshotRecord extends StoredState {
   readonly creatorToken: { readonly id: number; readonly description: string }
 }
 
+/** Between two writes of one writer there are a few; more are not looked at. */
+const MAX_TIDIED = 100
+
 export function createSnapshotsStore(database: Db) {
   const db = withTables<Tables>(database)
 
@@ -73,7 +77,7 @@ export function createSnapshotsStore(database: Db) {
       { projectId, key }: { readonly projectId: number; readonly key: number },
       snapshot: TableSnapshot,
       at: Date,
-      commit?: StateCommit,
+      { commit, tidiedFrom = null }: { readonly commit?: StateCommit | undefined; readonly tidiedFrom?: number | null } = {},
     ): Promise<number> => {
       refuseForeignFiles(projectId, snapshot)
       const { id } = await withTables<Tables>(trx)
@@ -85,6 +89,7 @@ export function createSnapshotsStore(database: Db) {
           created_at: at.getTime(),
           commit_snapshot: commit?.snapshotId ?? null,
           commit_digest: commit?.digest ?? null,
+          tidied_from: tidiedFrom,
         })
         .returning('id')
         .executeTakeFirstOrThrow()
@@ -117,6 +122,26 @@ export function createSnapshotsStore(database: Db) {
         .where('data_table', '=', tableKey)
         .executeTakeFirst()
       return row && toState(row)
+    },
+
+    /** Whether `to` has the rows of the earlier state `from`: only files were rewritten in between. */
+    isTidied: async (
+      { projectId, key }: { readonly projectId: number; readonly key: number },
+      from: number,
+      to: number,
+      trx?: Trx,
+    ): Promise<boolean> => {
+      if (from >= to) return from === to
+      const rows = await (trx ? withTables<Tables>(trx) : db)
+        .selectFrom('table_state')
+        .select('tidied_from')
+        .where('project_id', '=', projectId)
+        .where('data_table', '=', key)
+        .where('id', '>', from)
+        .where('id', '<=', to)
+        .limit(MAX_TIDIED)
+        .execute()
+      return rows.length < MAX_TIDIED && rows.every((row) => row.tidied_from !== null)
     },
 
     /** Whether a state of the table came from this request. */

@@ -115,7 +115,7 @@ export function createOpenTables(deps: OpenTablesDeps) {
    */
   async function prepare(row: TableRow, { id, snapshot, createdAtMs }: OpenState): Promise<void> {
     const after = await engine.inOpenShape({ snapshot, keyPrefix: keyPrefixOf(row.projectId, row.key) })
-    const what = { onlyOver: id, needsCompaction: needsCompaction(after ?? snapshot) }
+    const what = { onlyOver: id, isTidying: true, needsCompaction: needsCompaction(after ?? snapshot) }
     if (after) await inTransaction((trx) => store.publish(trx, row, after, new Date(createdAtMs), what))
   }
 
@@ -156,6 +156,7 @@ export function createOpenTables(deps: OpenTablesDeps) {
     current,
     listStates: ({ projectId, key }: DataTable) => store.listStates(projectId, key),
     state: stateOf,
+    isTidied: store.isTidied,
     hasCommit: ({ key }: DataTable, digest: string) => store.hasCommit(key, digest),
     commit,
     checkNew: async (scope: Scope, bucketId: string, name: string): Promise<void> => {

@@ -1,11 +1,12 @@
-// SFTP and FTP servers of a test's own, over files that are given as texts by path.
+// SFTP and FTP servers of a test's own, over files that are given as texts by path. What is uploaded is put among them; a folder is there
+// when it was made, or when it has a file.
 
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
 
-export type Files = Readonly<Record<string, Buffer | string>>
+export type Files = Record<string, Buffer | string>
 
 export interface FileServer {
   readonly port: number
@@ -56,6 +57,8 @@ export async function startSftp(files: Files): Promise<FileServer> {
       accept().on('sftp', (acceptSftp) => {
         const sftp = acceptSftp()
         const handles: { readonly path: string; isListed: boolean }[] = []
+        const made = new Set<string>()
+        const plain = (path: string) => path.replace(/^\.?\//, '')
         const open = (id: number, path: string) => sftp.handle(id, Buffer.from([handles.push({ path, isListed: false }) - 1]))
         const attributes = (path: string, isFolder: boolean) => ({
           ...{
@@ -84,7 +87,40 @@ export async function startSftp(files: Files): Promise<FileServer> {
             })),
           )
         })
-        sftp.on('OPEN', (id, path) => open(id, path))
+        sftp.on('OPEN', (id, path, flags) => {
+          const { WRITE, TRUNC } = ssh2.utils.sftp.OPEN_MODE
+          if (flags & WRITE && (flags & TRUNC || files[plain(path)] === undefined)) files[plain(path)] = Buffer.alloc(0)
+          open(id, plain(path))
+        })
+        sftp.on('WRITE', (id, handle, offset, data) => {
+          const { path } = handles[handle[0] ?? 0]!
+          const before = Buffer.from(files[path] ?? '')
+          const after = Buffer.alloc(Math.max(before.length, offset + data.length))
+          before.copy(after)
+          data.copy(after, offset)
+          files[path] = after
+          sftp.status(id, STATUS_CODE.OK)
+        })
+        sftp.on('STAT', (id, path) => {
+          const isFolder = made.has(plain(path)) || namesIn(files, plain(path)).size > 0
+          if (isFolder || files[plain(path)] !== undefined) sftp.attrs(id, attributes(plain(path), isFolder))
+          else sftp.status(id, STATUS_CODE.NO_SUCH_FILE)
+        })
+        sftp.on('MKDIR', (id, path) => {
+          made.add(plain(path))
+          sftp.status(id, STATUS_CODE.OK)
+        })
+        sftp.on('REMOVE', (id, path) => {
+          delete files[plain(path)]
+          sftp.status(id, STATUS_CODE.OK)
+        })
+        sftp.on('RENAME', (id, from, to) => {
+          if (files[plain(to)] !== undefined) return sftp.status(id, STATUS_CODE.FAILURE)
+          files[plain(to)] = files[plain(from)] ?? ''
+          delete files[plain(from)]
+          sftp.status(id, STATUS_CODE.OK)
+        })
+        sftp.on('FSETSTAT', (id) => sftp.status(id, STATUS_CODE.OK))
         sftp.on('FSTAT', (id, handle) => sftp.attrs(id, attributes(handles[handle[0] ?? 0]!.path, false)))
         sftp.on('READ', (id, handle, offset, length) => {
           const bytes = Buffer.from(files[handles[handle[0] ?? 0]!.path] ?? '')
@@ -116,12 +152,23 @@ export async function startFtp(files: Files): Promise<FileServer> {
       data?.close()
       say('226 Done')
     }
+    const take = async (path: string, before: Buffer | string) => {
+      const socket = await connected!
+      say('150 Send it')
+      const chunks: Buffer[] = [Buffer.from(before)]
+      for await (const chunk of socket) chunks.push(chunk as Buffer) // no encoding is set
+      files[path] = Buffer.concat(chunks)
+      data?.close()
+      say('226 Done')
+    }
+    let renamed = ''
     let pending: ((bytes: Buffer) => Promise<void>) | undefined
     say('220 Ready')
     control.setEncoding('utf8').on('data', async (text: string) => {
       for (const line of text.split('\r\n').filter((one) => one !== '')) {
         const [, command = '', argument = ''] = /^(\S+) ?(.*)$/.exec(line) ?? []
         const path = argument.replace(/^\//, '')
+        const below = folder === '' || argument.startsWith('/') ? path : `${folder}/${path}`
         switch (command.toUpperCase()) {
           case 'USER':
             say('331 Password?')
@@ -140,8 +187,34 @@ export async function startFtp(files: Files): Promise<FileServer> {
             say(`229 Passive (|||${(data.address() as AddressInfo).port}|)`)
             break
           case 'CWD':
-            folder = path
+            folder = argument === '/' ? '' : below
             say('250 Changed')
+            break
+          case 'PWD':
+            say(`257 "/${folder}" is it`)
+            break
+          case 'MKD':
+            say(`257 "/${below}" made`)
+            break
+          case 'STOR':
+          case 'APPE':
+            await take(below, command === 'APPE' ? (files[below] ?? '') : '')
+            break
+          case 'SIZE':
+            say(files[below] === undefined ? '550 No such file' : `213 ${sizeOf(files, below)}`)
+            break
+          case 'DELE':
+            say(files[below] === undefined ? '550 No such file' : '250 Deleted')
+            delete files[below]
+            break
+          case 'RNFR':
+            renamed = below
+            say('350 And the new name?')
+            break
+          case 'RNTO':
+            files[below] = files[renamed] ?? ''
+            delete files[renamed]
+            say('250 Renamed')
             break
           case 'MLSD': {
             const at = path || folder

@@ -18,7 +18,7 @@ export interface FtpSettings {
 const DEEPEST = 20
 const QUIET_MS = 60_000
 
-export async function openFtp({ host, port, user, password, isTls }: FtpSettings, guard: EgressGuard): Promise<Store> {
+export async function connectFtp({ host, port, user, password, isTls }: FtpSettings, guard: EgressGuard): Promise<Client> {
   guard.check(host, port, [21])
   const [first] = await guard.resolve(host, port, [21])
   if (!first) throw new UserError(`The name ${host} does not resolve to an address.`)
@@ -38,6 +38,12 @@ export async function openFtp({ host, port, user, password, isTls }: FtpSettings
     client.close()
     throw new UserError(`The FTP server ${host}:${port} refused the connection: ${(error as Error).message}`, {}, error)
   }
+
+  return client
+}
+
+export async function openFtp(settings: FtpSettings, guard: EgressGuard): Promise<Store> {
+  const client = await connectFtp(settings, guard)
 
   async function walk(folder: string, depth: number, prefix: string, take: Parameters<Store['list']>[1]): Promise<void> {
     const entries = await client.list(folder === '' ? undefined : folder).catch((error: Error) => {

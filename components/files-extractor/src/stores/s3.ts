@@ -31,15 +31,9 @@ interface ListedObject {
 }
 
 export function openS3(settings: S3Settings, guard: EgressGuard): Store {
-  const base = new URL(settings.endpoint || `https://s3.${settings.region}.amazonaws.com`)
   const get = (key: string, query: Readonly<Record<string, string>> = {}) => {
-    const path = `${base.pathname.replace(/\/$/, '')}/${[settings.bucket, ...(key === '' ? [] : key.split('/'))].map(encoded).join('/')}`
-    const sorted = Object.entries(query)
-      .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
-      .sort()
-      .join('&')
-    const url = new URL(`${base.origin}${path}${sorted === '' ? '' : `?${sorted}`}`)
-    return httpGet(url, signed(settings, { host: base.host, path, query: sorted }), guard)
+    const { url, ...place } = addressIn(settings, key, query)
+    return httpGet(url, signed(settings, { ...place, method: 'GET' }), guard)
   }
   return {
     async list(prefix, take) {
@@ -63,15 +57,33 @@ export function openS3(settings: S3Settings, guard: EgressGuard): Store {
   }
 }
 
+/** Of an object, or of the bucket when the key is empty. */
+export function addressIn({ endpoint, region, bucket }: S3Settings, key: string, query: Readonly<Record<string, string>> = {}) {
+  const base = new URL(endpoint || `https://s3.${region}.amazonaws.com`)
+  const path = `${base.pathname.replace(/\/$/, '')}/${[bucket, ...(key === '' ? [] : key.split('/'))].map(encoded).join('/')}`
+  const sorted = Object.entries(query)
+    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .sort()
+    .join('&')
+  return { url: new URL(`${base.origin}${path}${sorted === '' ? '' : `?${sorted}`}`), host: base.host, path, query: sorted }
+}
+
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 const UNSIGNED = 'UNSIGNED-PAYLOAD'
 
-function signed(
+interface Signed {
+  readonly method: string
+  readonly host: string
+  readonly path: string
+  readonly query: string
+}
+
+export function signed(
   { accessKeyId, secretKey, sessionToken, region }: S3Settings,
-  { host, path, query }: { readonly host: string; readonly path: string; readonly query: string },
+  { method, host, path, query }: Signed,
 ): Record<string, string> {
   if (accessKeyId === '') return {} // a public bucket
   const time = `${new Date().toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
@@ -83,7 +95,7 @@ function signed(
     ...(sessionToken !== '' && { 'x-amz-security-token': sessionToken }),
   }
   const names = Object.keys(headers).sort()
-  const canonical = ['GET', path, query, ...names.map((name) => `${name}:${headers[name]}`), '', names.join(';'), UNSIGNED].join(
+  const canonical = [method, path, query, ...names.map((name) => `${name}:${headers[name]}`), '', names.join(';'), UNSIGNED].join(
     '\n',
   )
   const toSign = ['AWS4-HMAC-SHA256', time, scope, createHash('sha256').update(canonical).digest('hex')].join('\n')

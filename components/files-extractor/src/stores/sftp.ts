@@ -16,7 +16,15 @@ export interface SftpSettings {
 
 const DEEPEST = 20
 
-export async function openSftp({ host, port, user, password, privateKey }: SftpSettings, guard: EgressGuard): Promise<Store> {
+export async function openSftp(settings: SftpSettings, guard: EgressGuard): Promise<Store> {
+  const { client, sftp } = await connectSftp(settings, guard)
+  return storeOf(client, sftp)
+}
+
+export async function connectSftp(
+  { host, port, user, password, privateKey }: SftpSettings,
+  guard: EgressGuard,
+): Promise<{ readonly client: SshClient; readonly sftp: SFTPWrapper }> {
   const { Client } = await import('ssh2')
   const socket = await openSocket(host, port, guard, [22])
   const client = new Client()
@@ -39,7 +47,7 @@ export async function openSftp({ host, port, user, password, privateKey }: SftpS
       })
     })
     client.on('error', () => {}) // what is read fails with it
-    return storeOf(client, await sftpOf(client))
+    return { client, sftp: await sftpOf(client) }
   } catch (error) {
     client.end()
     socket.destroy()

@@ -7,6 +7,7 @@ import databaseChanges from './builtin/database-changes.json' with { type: 'json
 import databaseExtractor from './builtin/database-extractor.json' with { type: 'json' }
 import databaseWriter from './builtin/database-writer.json' with { type: 'json' }
 import filesExtractor from './builtin/files-extractor.json' with { type: 'json' }
+import filesWriter from './builtin/files-writer.json' with { type: 'json' }
 import flow from './builtin/flow.json' with { type: 'json' }
 import folderReader from './builtin/folder-reader.json' with { type: 'json' }
 import folderWriter from './builtin/folder-writer.json' with { type: 'json' }
@@ -54,6 +55,7 @@ export const BUILTIN: readonly ComponentDescription[] = [
   databaseExtractor,
   databaseWriter,
   filesExtractor,
+  filesWriter,
   flow,
   folderReader,
   folderWriter,

@@ -16,6 +16,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   'platform.wr-database': 'deliveries.md',
   'platform.wr-http': 'deliveries.md',
   'platform.wr-files': 'write-files.md',
+  'platform.wr-messages': 'messages.md',
   'platform.python-transformation': 'python.md',
   'keboola.duckdb-transformation': 'sql-transformations.md',
   'platform.spark-sql': 'spark.md',

@@ -51,6 +51,10 @@ test('a table is delivered to a database by forms alone', { timeout: 200_000 }, 
   await opened('Table')
   for (const summary of await page.getByText(/^Settings, \d+ not set/).all()) await summary.click()
   await page.getByLabel('Table in the database', { exact: true }).fill('orders')
+  await page.getByRole('button', { name: 'Preview the delivery' }).click()
+  const preview = page.getByRole('region', { name: 'What would be sent' })
+  await preview.getByText('2 inserted; the table has 2 rows').waitFor()
+  await preview.getByText('insert {"id":"1","price":"2.50"}').waitFor()
   await save()
   await page.getByRole('button', { name: /^Run/ }).first().click()
   const rows = await until('the rows are in the database', async () => {

@@ -12,6 +12,7 @@ export interface HttpSend {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST'
   /** Anew for each attempt: signatures have a time. */
   readonly headers: () => Readonly<Record<string, string>>
+  readonly body?: Buffer
   readonly file?: { readonly local: string; readonly bytes: number } | undefined
 }
 
@@ -35,14 +36,14 @@ export async function httpSend(url: URL, send: HttpSend, guard: EgressGuard): Pr
 export const refusalOf = (url: URL, { status, text }: { status: number; text: string }): UserError =>
   new UserError(`${nameOf(url)} answered ${status}${text === '' ? '' : `: ${text}`}. Check the address and the credentials.`)
 
-async function once(url: URL, { method, headers, file }: HttpSend, guard: EgressGuard) {
+async function once(url: URL, { method, headers, file, body }: HttpSend, guard: EgressGuard) {
   const isTls = url.protocol === 'https:'
   const port = Number(url.port || (isTls ? 443 : 80))
   guard.check(url.hostname, port)
   const response = await new Promise<IncomingMessage>((done, fail) => {
     const request = (isTls ? requestHttps : requestHttp)(url, {
       method,
-      headers: { ...headers(), ...(file && { 'content-length': String(file.bytes) }) },
+      headers: { ...headers(), ...((file ?? body) && { 'content-length': String(file?.bytes ?? body?.length) }) },
       lookup: guard.lookupFor(port),
       timeout: QUIET_MS,
     })
@@ -50,7 +51,7 @@ async function once(url: URL, { method, headers, file }: HttpSend, guard: Egress
     request.once('timeout', () => request.destroy(new Error(`no answer for ${QUIET_MS / 1000} s`)))
     request.once('error', fail)
     if (file) createReadStream(file.local).on('error', fail).pipe(request)
-    else request.end()
+    else request.end(body)
   })
   let text = ''
   for await (const chunk of response.setEncoding('utf8')) if (text.length < 2000) text += chunk

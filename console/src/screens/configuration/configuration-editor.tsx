@@ -25,6 +25,7 @@ import { documentsOf, type OpenDocument, ROOT, useLeaveGuard, useRun, useSave } 
 import { ComponentActions } from './component-actions.tsx'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
+import { DeliveryPreview } from './delivery-preview.tsx'
 import './configuration.css'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
@@ -76,6 +77,14 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
             />
           </div>
           {current.key === ROOT && !isMapping ? <ComponentActions place={place} loaded={loaded} text={root.draft.text} /> : null}
+          {isMapping || (current.key === ROOT && loaded.configuration.rows.length > 0) ? null : (
+            <DeliveryPreview
+              key={current.key}
+              componentId={place.componentId}
+              root={root.draft.text}
+              row={rowOf(({ draft }) => draft.text)}
+            />
+          )}
           {isMapping && isReadable ? (
             <MappingForm
               key={current.key}

@@ -15,6 +15,7 @@ import httpExtractor from './builtin/http-extractor.json' with { type: 'json' }
 import httpWriter from './builtin/http-writer.json' with { type: 'json' }
 import manifestConnector from './builtin/manifest-connector.json' with { type: 'json' }
 import mcpServerTool from './builtin/mcp-server-tool.json' with { type: 'json' }
+import messagesWriter from './builtin/messages-writer.json' with { type: 'json' }
 import orchestrator from './builtin/orchestrator.json' with { type: 'json' }
 import processors from './builtin/processors.json' with { type: 'json' }
 import pythonTransformation from './builtin/python-transformation.json' with { type: 'json' }
@@ -56,6 +57,7 @@ export const BUILTIN: readonly ComponentDescription[] = [
   databaseWriter,
   filesExtractor,
   filesWriter,
+  messagesWriter,
   flow,
   folderReader,
   folderWriter,

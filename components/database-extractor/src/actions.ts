@@ -1,11 +1,16 @@
 // Sync actions: what a form asks before a row is saved. Each answers with one JSON object.
 
 import { UserError } from '../../http-extractor/src/errors.ts'
-import { readSource } from './configuration.ts'
+import { driftOf, driftSentences } from './compare/drift.ts'
+import { openHere } from './compare/here.ts'
+import { readRow, readSource } from './configuration.ts'
 import type { Database } from './databases/database.ts'
+import { readColumns } from './extract.ts'
+import { outputTableId } from './output-table-id.ts'
+import { estimateRows } from './parts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-type Action = (database: Database, parameters: Fields) => Promise<unknown>
+type Action = (database: Database, parameters: Fields, file: Fields) => Promise<unknown>
 
 const PREVIEW_ROWS = 50
 
@@ -23,6 +28,34 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     }
   },
   listColumns: async (database, parameters) => ({ status: 'success', ...(await database.describe(readSource(parameters))) }),
+  /** How many rows a run would read, by the statistics of the database or, for a query, by counting. */
+  estimate: async (database, parameters) => ({ status: 'success', ...(await estimateRows(database, readSource(parameters))) }),
+  /** What the next run would change in the columns of the table, and who reads it. */
+  previewChanges: async (database, parameters, file) => {
+    const row = readRow(parameters)
+    const tableId = row.verifyTable ?? outputTableId(row, file, process.env)
+    if (tableId === undefined) throw new UserError('verifyTable is missing: the table of the project, such as in.c-main.orders.')
+    const here = openHere(process.env)
+    const [table, { columns }] = await Promise.all([here.findTable(tableId), readColumns(database, row)])
+    if (!table) return { status: 'success', table: tableId, exists: false, changes: [], stops: false, readBy: [] }
+    const drift = driftOf(columns, table)
+    const changes = [
+      ...drift.added.map(({ name, native, base }) => ({
+        column: name,
+        change: 'added',
+        source: native,
+        table: null,
+        becomes: base,
+      })),
+      ...drift.dropped.map(({ name, base }) => ({ column: name, change: 'dropped', source: null, table: base, becomes: base })),
+      ...drift.changed.map(({ column, here: own, wider }) => ({
+        ...{ column: column.name, change: 'type', source: column.native, table: own.base, becomes: wider.base },
+      })),
+    ]
+    const sentences = driftSentences(drift, row)
+    const stops = sentences.some((sentence) => sentence.endsWith('the run stops.'))
+    return { status: 'success', table: tableId, exists: true, changes, sentences, stops, readBy: await here.readersOf(tableId) }
+  },
   preview: async (database, parameters) => {
     const source = readSource(parameters)
     const { columns } = await database.describe(source)

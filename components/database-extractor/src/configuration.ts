@@ -29,12 +29,19 @@ export interface RowSettings {
   readonly verifyTable: string | undefined
   readonly deletes: (typeof DELETES)[number]
   readonly deletesLimitPercent: number
+  /** What becomes of columns that the source has changed since the table was made. */
+  readonly newColumns: (typeof NEW_COLUMNS)[number]
+  readonly changedTypes: (typeof CHANGED_TYPES)[number]
+  readonly droppedColumns: (typeof DROPPED_COLUMNS)[number]
+  /** A table with more rows is read in parts. */
+  readonly partRows: number
 }
 
 const ROW_FIELDS = [
   ...['table', 'query', 'columns', 'filter', 'outputTable', 'primaryKey', 'incremental'],
   ...['incrementalFetchingColumn', 'incrementalFetchingLookback', 'invalidValues'],
   ...['mode', 'verifyTable', 'deletes', 'deletesLimitPercent'],
+  ...['newColumns', 'changedTypes', 'droppedColumns', 'partRows'],
 ]
 
 export function readRow(parameters: Fields): RowSettings {
@@ -53,6 +60,10 @@ export function readRow(parameters: Fields): RowSettings {
     verifyTable: readVerifyTable(parameters),
     deletes: choiceAt(parameters, 'deletes', DELETES),
     deletesLimitPercent: readPercent(parameters),
+    newColumns: choiceAt(parameters, 'newColumns', NEW_COLUMNS),
+    changedTypes: choiceAt(parameters, 'changedTypes', CHANGED_TYPES),
+    partRows: Math.max(1, Math.ceil(numberAt(parameters, 'partRows', 'partRows') ?? PART_ROWS)),
+    droppedColumns: choiceAt(parameters, 'droppedColumns', DROPPED_COLUMNS),
     lookback: numberAt(parameters, 'incrementalFetchingLookback', 'incrementalFetchingLookback') ?? 0,
   }
 }
@@ -63,6 +74,11 @@ export const MODES = ['read', 'verify', 'repair'] as const
 /** What becomes of rows that the source has deleted. */
 const DELETES = ['ignore', 'remove', 'flag'] as const
 
+const NEW_COLUMNS = ['add', 'ignore', 'stop'] as const
+const CHANGED_TYPES = ['widen', 'ignore', 'stop'] as const
+const DROPPED_COLUMNS = ['keep', 'stop'] as const
+
+const PART_ROWS = 500_000
 const DELETES_LIMIT_PERCENT = 20
 
 function readPercent(parameters: Fields): number {

@@ -1,15 +1,16 @@
 // One row of the configuration: a table or query becomes one table of the project, whole or from where the last run ended.
 
-import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import type { Log } from '../../http-extractor/src/log.ts'
 import { addDeletedRows, DELETED_FLAG, DELETED_MARK } from './compare/deletes.ts'
+import { settleDrift } from './compare/drift.ts'
 import type { Here } from './compare/here.ts'
 import type { RowSettings } from './configuration.ts'
 import type { SourceColumn } from './databases/columns.ts'
 import type { Database, Description, Range } from './databases/database.ts'
+import { type Progress, planParts, readParts } from './parts.ts'
 
 /** Saved after a run that succeeded, with the tables. */
 interface State {
@@ -21,37 +22,53 @@ export interface ExtractRun {
   readonly row: RowSettings
   readonly dataDir: string
   readonly log: Log
-  /** The table of the project, for settings that compare it with the source. */
-  readonly openTable: () => { readonly here: Here; readonly tableId: string }
+  /** Of the attempts before this one. */
+  readonly progress: Progress
+  /** The table that the row writes; undefined: unknown, or there is no stack. */
+  readonly openTable: () => { readonly here: Here; readonly tableId: string } | undefined
 }
 
-export async function extract({ database, row, dataDir, log, openTable }: ExtractRun): Promise<void> {
-  const { columns, primaryKey } = await readColumns(database, row)
-  if (columns.some(({ name }) => name === DELETED_FLAG.name) && row.deletes === 'flag')
+export async function extract({ database, row, dataDir, log, openTable, progress }: ExtractRun): Promise<void> {
+  const { columns: found, primaryKey } = await readColumns(database, row)
+  if (found.some(({ name }) => name === DELETED_FLAG.name) && row.deletes === 'flag')
     throw new UserError(
       `The source has a column "${DELETED_FLAG.name}", which deletes "flag" adds. Choose another setting of deletes.`,
     )
-  for (const { name, native, asText } of columns)
+  for (const { name, native, asText } of found)
     if (asText !== undefined) log.info(`Column "${name}" of type ${native} is kept as text: ${asText}.`)
+  const opened = openTable()
+  const table = await opened?.here.findTable(opened.tableId)
+  const whole = { columns: found, types: found, dropped: [] }
+  const { columns, types, dropped } = opened && table ? await settleDrift(row, found, { here: opened.here, table, log }) : whole
   const before = readState(dataDir)
-  const range = await rangeOf(database, row, columns, primaryKey, before)
+  if (!progress.plan) {
+    const key = columns.find(({ name }) => name === primaryKey[0])
+    const range = await rangeOf(database, row, columns, primaryKey, before)
+    progress.plan = { range, key, parts: await planParts(database, row.source, key, row.partRows) }
+    if (progress.plan.parts.length > 1) log.info(`The table is read in ${progress.plan.parts.length} parts of its key.`)
+  } else if (progress.done > 0)
+    log.warning(`${progress.done} parts were read before the connection was lost; the others show a later state of the source.`)
+  const { range } = progress.plan
   const tables = join(dataDir, 'out', 'tables')
   mkdirSync(tables, { recursive: true })
   const path = join(tables, `${row.outputTable}.csv`)
-  const nullMarker = `\\N${randomBytes(3).toString('hex')}`
-  rmSync(path, { force: true }) // of an attempt that lost its connection
+  const { nullMarker } = progress
   const isNothingNew = row.incrementalColumn !== undefined && range === undefined
   const hasMark = row.deletes === 'remove' && row.incremental
-  const constant = hasMark || row.deletes === 'flag' ? { constant: 'false' } : {}
+  const hasFlag = row.deletes === 'flag'
+  const constants = [...(hasFlag ? ['false'] : []), ...dropped.map(() => null), ...(hasMark ? ['false'] : [])]
   const invalidAsNull = row.invalidValues === 'null'
   const rows = isNothingNew
     ? 0
-    : await database.read({ source: row.source, columns, range, path, nullMarker, invalidAsNull, ...constant })
+    : await readParts(database, { source: row.source, columns, range, path, nullMarker, invalidAsNull, constants }, progress)
   if (isNothingNew) writeFileSync(path, '')
-  if (row.deletes !== 'ignore')
-    await addDeletedRows({ database, row, ...openTable(), columns, primaryKey, path, nullMarker, rowsRead: rows, log })
+  if (row.deletes !== 'ignore') {
+    if (!opened)
+      throw new UserError(`deletes "${row.deletes}" needs a stored configuration or an output mapping, which names the table.`)
+    await addDeletedRows({ database, row, ...opened, columns, dropped, primaryKey, path, nullMarker, rowsRead: rows, log })
+  }
   writeManifest(path, {
-    columns: row.deletes === 'flag' ? [...columns, DELETED_FLAG] : columns,
+    columns: [...types, ...(hasFlag ? [DELETED_FLAG] : []), ...dropped],
     ...{ primaryKey, incremental: row.incremental, nullMarker },
     ...(hasMark && { deletedColumn: DELETED_MARK }),
   })

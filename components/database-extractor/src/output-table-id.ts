@@ -12,7 +12,7 @@ interface Mapped {
 }
 
 /** As the platform finds it: the mapping, the default bucket of the mapping, or that of the configuration. */
-function outputTableId(
+export function outputTableId(
   { outputTable }: RowSettings,
   file: Fields,
   { KBC_CONFIGID, KBC_COMPONENTID }: Readonly<Record<string, string | undefined>>,
@@ -22,13 +22,6 @@ function outputTableId(
   if (mapped) return mapped.destination
   if (output?.default_bucket) return `${output.default_bucket}.${outputTable}`
   return KBC_CONFIGID ? `in.c-${KBC_COMPONENTID?.replaceAll('.', '-')}-${KBC_CONFIGID}.${outputTable}` : undefined
-}
-
-export function writtenTable(row: RowSettings, file: Fields, environment: Readonly<Record<string, string | undefined>>): string {
-  const id = outputTableId(row, file, environment)
-  if (id === undefined)
-    throw new UserError('A job without a stored configuration needs an output mapping: it names the table to compare with.')
-  return id
 }
 
 export function verifiedTable(row: RowSettings, file: Fields, environment: Readonly<Record<string, string | undefined>>): string {

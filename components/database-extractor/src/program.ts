@@ -1,5 +1,6 @@
 // The database extractor as a program: a table and the state appear in out/ of the data folder.
 
+import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type DatabaseSettings, readDatabase } from '../../connector-kit/src/database/connection.ts'
 import { explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
@@ -12,7 +13,8 @@ import { type RowSettings, readRow } from './configuration.ts'
 import type { Database } from './databases/database.ts'
 import { extract } from './extract.ts'
 import { openDatabase } from './open-database.ts'
-import { verifiedTable, writtenTable } from './output-table-id.ts'
+import { outputTableId, verifiedTable } from './output-table-id.ts'
+import { newProgress, type Progress } from './parts.ts'
 
 const ATTEMPTS = 4
 
@@ -29,14 +31,18 @@ await runProgram({
     }
     const settings = readDatabase(parameters)
     const row = readRow(parameters)
+    const progress = newProgress(`\\N${randomBytes(3).toString('hex')}`)
     for (let attempt = 1; ; attempt++) {
+      const before = progress.done
       try {
-        return await withDatabase(settings, program, (database) => runRow(database, row, program))
+        return await withDatabase(settings, program, (database) => runRow(database, row, program, progress))
       } catch (error) {
         const cause = error instanceof UserError ? error.cause : error
+        if (progress.done > before) attempt = 0 // a connection that is lost again and again still reads the table
         if (attempt === ATTEMPTS || !isLostConnection(cause)) throw error
-        log.warning(`The connection was lost; the table is read again (attempt ${attempt + 1} of ${ATTEMPTS}).`)
-        await wait(1000 * 2 ** attempt)
+        const what = progress.done > 0 ? 'reading continues with the next part' : 'the table is read again'
+        log.warning(`The connection was lost; ${what} (attempt ${attempt + 1} of ${ATTEMPTS}).`)
+        await wait(attempt === 0 ? 250 : 1000 * 2 ** attempt)
       }
     }
   },
@@ -48,13 +54,16 @@ await runProgram({
     }
     const settings = readDatabase(program.parameters)
     const action = actionNamed(name)
-    return withDatabase(settings, program, (database) => action(database, program.parameters))
+    return withDatabase(settings, program, (database) => action(database, program.parameters, program.file))
   },
 })
 
-async function runRow(database: Database, row: RowSettings, { dataDir, log, file }: Program): Promise<void> {
-  const openTable = () => ({ here: openHere(process.env), tableId: writtenTable(row, file, process.env) })
-  if (row.mode === 'read') return extract({ database, row, dataDir, log, openTable })
+async function runRow(database: Database, row: RowSettings, { dataDir, log, file }: Program, progress: Progress): Promise<void> {
+  const openTable = () => {
+    const tableId = outputTableId(row, file, process.env)
+    return tableId === undefined || !process.env.KBC_TOKEN ? undefined : { here: openHere(process.env), tableId }
+  }
+  if (row.mode === 'read') return extract({ database, row, dataDir, log, openTable, progress })
   const { verifyAll } = await import('./compare/verify.ts')
   const tableId = verifiedTable(row, file, process.env)
   return verifyAll([{ database, row, here: openHere(process.env), tableId, dataDir, log }])

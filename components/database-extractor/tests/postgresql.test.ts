@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
+import { chance } from '../../../tests/support/chance.ts'
 import { frozenProxy } from '../../../tests/support/servers/frozen-proxy.ts'
 import { connectionTo, openDatabase } from '../../../tests/support/servers/source-database.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
 
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
 const COMPONENT = 'platform.ex-database'
+const CUTS = process.env.MILLRACE_LONG ? 12 : 4
 
 async function configure(stack: ShellStack, url: string, rows: readonly object[]): Promise<string> {
   return stack.configure(
@@ -238,6 +240,35 @@ test('a connection that is lost in the middle is opened again, and the table is 
   const { rowsCount } = (await stack.request('GET', `/v2/storage/tables/${bucketOf(config)}.many`)).json<{ rowsCount: number }>()
   assert.equal(rowsCount, 20_000)
 })
+
+const PART_KEYS = {
+  'whole numbers': 'i',
+  uuids: 'md5(i::text)::uuid',
+  times: "timestamptz '2026-01-01' + i * interval '7 seconds'",
+}
+
+for (const [name, key] of Object.entries(PART_KEYS))
+  test(`a connection that is cut at any byte resumes with the part that was not finished: keys are ${name}`, async (t) => {
+    const { url, run: execute } = await openDatabase(t)
+    const stack = await startProject()
+    await execute(`create table many as select ${key} as id, i as number, repeat('x', i % 300) as text from generate_series(1, 20000) as i;
+      alter table many add primary key (id); analyze many`)
+    const way = await frozenProxy(url)
+    t.after(way.close)
+    const config = await configure(stack, way.url, [{ table: { tableName: 'many' }, partRows: 1500 }])
+    const cuts = Array.from({ length: CUTS }, () => 500_000 + Math.floor(chance() * 500_000))
+    way.cutAt(cuts)
+    const job = await run(stack, config)
+    assert.equal(job.status, 'success', `${job.result.message}, cuts ${cuts}`)
+    const events = (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=500`)).text
+    assert.match(events, /The connection was lost; reading continues with the next part/, `cuts ${cuts}`)
+    const sql = `select count(*), count(distinct id), sum(number), sum(length(text)) from "${bucketOf(config)}".many`
+    const { rows } = (await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown[][] }>()
+    const { rows: expected } = await execute(
+      'select count(*), count(distinct id) as ids, sum(number), sum(length(text)) as length from many',
+    )
+    assert.deepEqual(rows[0]?.map(Number), Object.values(expected[0]).map(Number), `cuts ${cuts}`)
+  })
 
 test('a form can ask for schemas, tables, columns and rows before anything is saved', async (t) => {
   const { url, run: execute } = await openDatabase(t)

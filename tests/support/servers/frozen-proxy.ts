@@ -13,6 +13,8 @@ export interface FrozenProxy {
   join(): void
   /** Cuts the connection that next sends these words: before the server gets them, or (`isSent`) before its answer comes back. */
   loseNext(words: string, how: { readonly isSent: boolean }): void
+  /** Cuts a connection when the server has sent so many bytes through it; each number is for one cut. */
+  cutAt(bytes: readonly number[]): void
   close(): Promise<void>
 }
 
@@ -22,6 +24,7 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
   const sockets = new Set<Socket>()
   let isFrozen = false
   let isCut = false
+  const cuts: number[] = []
   let lose: { readonly words: string; readonly isSent: boolean } | undefined
   const server = createServer((near) => {
     sockets.add(near.on('error', () => {}))
@@ -42,6 +45,14 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
       .on('end', () => isFrozen || far.end())
     far
       .on('data', (bytes) => {
+        const [left] = cuts
+        if (left !== undefined && left <= bytes.length) {
+          cuts.shift()
+          near.end(bytes.subarray(0, left), () => near.destroy())
+          far.destroy()
+          return
+        }
+        if (left !== undefined) cuts[0] = left - bytes.length
         if (isLost) near.destroy()
         else if (!isFrozen) near.write(bytes)
       })
@@ -66,6 +77,9 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
     },
     loseNext: (words, { isSent }) => {
       lose = { words, isSent }
+    },
+    cutAt: (bytes) => {
+      cuts.splice(0, cuts.length, ...bytes)
     },
     async close() {
       for (const socket of sockets) socket.destroy()

@@ -45,6 +45,7 @@ async function verifyCaptured({ file, dataDir, guard, log }: Program, settings: 
         const row: RowSettings = {
           ...{ source, outputTable, primaryKey: undefined, incremental: true, incrementalColumn: undefined, lookback: 0 },
           ...{ invalidValues, mode, verifyTable: undefined, deletes, deletesLimitPercent: 100 },
+          ...{ newColumns: 'add', changedTypes: 'widen', droppedColumns: 'keep', partRows: 0 },
         }
         return { database, row, here, tableId: verifiedTable(row, file, process.env), mayLackColumns: true, dataDir, log }
       })

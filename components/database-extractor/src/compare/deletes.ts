@@ -31,6 +31,8 @@ export interface DeleteRun {
   readonly here: Here
   readonly tableId: string
   readonly columns: readonly SourceColumn[]
+  /** Columns that only the table has. */
+  readonly dropped: readonly SourceColumn[]
   readonly primaryKey: readonly string[]
   /** The file with the rows that were read, in the same state of the source. */
   readonly path: string
@@ -49,14 +51,20 @@ export async function addDeletedRows(run: DeleteRun): Promise<void> {
   const key = run.primaryKey.map((name) => run.columns.find((column) => column.name === name)).filter((one) => one !== undefined)
   if (key.length === 0) throw new UserError(`deletes "${row.deletes}" needs a primary key: rows are found by it. Set primaryKey.`)
   const gone = await keysOfDeleted(run, table, key)
+  const at = run.columns.length
   const flagged = row.deletes === 'flag' ? await storedRows(run, table, key, gone) : undefined
   // Of a table that is replaced, rows that were flagged before have to be written again.
-  const fresh = flagged ? flagged.filter((cells) => cells.at(-1) !== 'true').length : gone.length
+  const fresh = flagged ? flagged.filter((cells) => cells[at] !== 'true').length : gone.length
   refuseMassDelete(tableId, fresh, table.rowsCount, row.deletesLimitPercent)
   const csv = await createCsvFile(run.path, run.nullMarker, { isAppended: true })
-  for (const cells of flagged ?? []) await csv.write([...cells.slice(0, -1), 'true'])
+  for (const cells of flagged ?? []) await csv.write(cells.with(at, 'true'))
   if (!flagged)
-    for (const values of gone) await csv.write([...run.columns.map((column) => values[key.indexOf(column)] ?? null), 'true'])
+    for (const values of gone)
+      await csv.write([
+        ...run.columns.map((column) => values[key.indexOf(column)] ?? null),
+        ...run.dropped.map(() => null),
+        'true',
+      ])
   await csv.close()
   log.info(`${fresh} rows of ${tableId} were deleted in the source and are ${flagged ? 'flagged' : 'removed'}.`)
 }
@@ -83,9 +91,9 @@ async function keysOfDeleted(
 
 const KEYS_AT_ONCE = 1_000
 
-/** Rows as the table has them, with the flag at the end. */
+/** Rows as the table has them: the columns that are read, the flag, and the others. */
 async function storedRows(
-  { here, columns }: DeleteRun,
+  { here, columns, dropped }: DeleteRun,
   table: HereTable,
   key: readonly SourceColumn[],
   keys: readonly (readonly string[])[],
@@ -93,7 +101,8 @@ async function storedRows(
   const dialect = hereDialect(table)
   const has = ({ name }: SourceColumn) => table.columns.some((column) => column.name === columnNameFrom(name))
   const flag = has(DELETED_FLAG) ? `${hereName(DELETED_FLAG)}::varchar` : 'null'
-  const fields = [...columns.map((column) => (has(column) ? dialect.text(column) : 'null')), flag]
+  const fieldOf = (column: SourceColumn) => (has(column) ? dialect.text(column) : 'null')
+  const fields = [...columns.map(fieldOf), flag, ...dropped.map(fieldOf)]
   const rows: (readonly (string | null)[])[] = []
   for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
     const some = keys.slice(at, at + KEYS_AT_ONCE).map((values) => `(${values.map(textLiteral).join(', ')})`)

@@ -1,5 +1,6 @@
 // The table in the project: its columns, and checksums of its rows by the SQL of the stack, with the token of the run.
 
+import { setTimeout as wait } from 'node:timers/promises'
 import { columnNameFrom } from '../../../../contract/column-name.ts'
 import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
@@ -27,16 +28,32 @@ export interface Here {
   /** Undefined: it does not exist yet. */
   findTable(id: string): Promise<HereTable | undefined>
   ask(sql: string): Promise<Rows>
+  /** Rewrites the values of a column; ends when it is done. */
+  changeType(
+    tableId: string,
+    column: string,
+    type: { readonly base: BaseType; readonly length?: string | undefined },
+  ): Promise<void>
+  /** Configurations that read the table. */
+  readersOf(tableId: string): Promise<readonly unknown[]>
 }
 
 const MAX_ROWS = 1_000_000
+const POLL_MS = 200
+
+interface StorageJob {
+  readonly id: number
+  readonly status: string
+  readonly error?: { readonly message: string }
+}
 
 /** What the platform passes to a component that its description gives a token. */
 export function openHere({ KBC_URL, KBC_TOKEN, KBC_BRANCHID }: Readonly<Record<string, string | undefined>>): Here {
   if (!KBC_URL || !KBC_TOKEN) throw new UserError('This needs the stack: KBC_URL and KBC_TOKEN are not set.')
-  const base = `${KBC_URL.replace(/\/$/, '')}/v2/storage${KBC_BRANCHID ? `/branch/${KBC_BRANCHID}` : ''}`
+  const storage = `${KBC_URL.replace(/\/$/, '')}/v2/storage`
+  const branch = KBC_BRANCHID ? `branch/${KBC_BRANCHID}/` : ''
   async function request(method: string, path: string, json?: object): Promise<Response> {
-    return fetch(`${base}/${path}`, {
+    return fetch(`${storage}/${path}`, {
       method,
       headers: { 'X-StorageApi-Token': KBC_TOKEN ?? '', 'Content-Type': 'application/json' },
       ...(json && { body: JSON.stringify(json) }),
@@ -52,13 +69,28 @@ export function openHere({ KBC_URL, KBC_TOKEN, KBC_BRANCHID }: Readonly<Record<s
   }
   return {
     async findTable(id) {
-      const answer = await request('GET', `tables/${encodeURIComponent(id)}`)
+      const answer = await request('GET', `${branch}tables/${encodeURIComponent(id)}`)
       if (answer.status === 404) return undefined
       if (!answer.ok) throw await refusal(answer, `The table ${id} cannot be read`)
       return tableOf(id, (await answer.json()) as TableView)
     },
+    async changeType(tableId, column, { base: type, length }) {
+      const path = `${branch}tables/${encodeURIComponent(tableId)}/columns/${encodeURIComponent(column)}/type`
+      const answer = await request('PUT', path, { type, ...(length !== undefined && { length }) })
+      if (!answer.ok) throw await refusal(answer, `The type of column "${column}" cannot be changed`)
+      for (let job = (await answer.json()) as StorageJob; job.status !== 'success'; ) {
+        if (job.status === 'error')
+          throw new UserError(`The type of column "${column}" cannot be changed: ${job.error?.message ?? 'no reason was given'}`)
+        await wait(POLL_MS)
+        job = (await (await request('GET', `jobs/${job.id}`)).json()) as StorageJob
+      }
+    },
+    async readersOf(tableId) {
+      const answer = await request('GET', `${branch}tables/${encodeURIComponent(tableId)}/used-by`)
+      return answer.ok ? ((await answer.json()) as { readBy: readonly unknown[] }).readBy : []
+    },
     async ask(sql) {
-      const answer = await request('POST', 'query', { sql, limit: MAX_ROWS })
+      const answer = await request('POST', `${branch}query`, { sql, limit: MAX_ROWS })
       if (!answer.ok) throw await refusal(answer, 'The query over the table failed')
       const { rows } = (await answer.json()) as { rows: (string | number | null)[][] }
       return rows.map((row) => row.map((value) => (value === null ? null : String(value))))

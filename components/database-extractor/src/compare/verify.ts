@@ -81,7 +81,7 @@ async function verify(run: VerifyRun): Promise<Verified> {
   if (summary.kept > 0) log.info(`${summary.kept} rows exist in ${tableId} only: deleted rows are kept (deletes is "ignore").`)
   const counted = `${comparison.sourceRows} rows in the source, ${comparison.hereRows} in ${tableId}, ${comparison.ranges} ranges, ${columns.length} columns`
   const lacking =
-    missing.length === 0 || run.mayLackColumns
+    missing.length === 0 || run.mayLackColumns || row.newColumns === 'ignore'
       ? undefined
       : `${tableId} lacks columns of the source: ${missing.map(({ name }) => name).join(', ')}. Read the table again.`
   if (!summary.isDifferent) {
@@ -252,7 +252,7 @@ async function repair(
   const where = ranges.map(({ range }) => rangeCondition(order, range)).join(' or ')
   const invalidAsNull = row.invalidValues === 'null'
   const request = { source: row.source, columns, range: undefined, path, nullMarker, invalidAsNull }
-  const rows = where === '' ? 0 : await database.read({ ...request, where, constant: 'false', isAppended: true })
+  const rows = where === '' ? 0 : await database.read({ ...request, where, constants: ['false'], isAppended: true })
   const primaryKey = key.map(({ name }) => name)
   writeManifest(path, { columns, primaryKey, incremental: true, nullMarker, deletedColumn: DELETED_MARK, destination: tableId })
   log.info(`Repaired ${tableId}: ${rows} rows of ${ranges.length} ranges are read again, ${gone} rows are replaced or removed.`)

@@ -31,8 +31,8 @@ export interface ReadRequest {
   readonly nullMarker: string
   /** A condition in SQL, beside the range. */
   readonly where?: string
-  /** A last field that is the same in every row. */
-  readonly constant?: string
+  /** Last fields that are the same in every row. */
+  readonly constants?: readonly (string | null)[]
   /** The rows follow what the file has already. */
   readonly isAppended?: boolean
 }

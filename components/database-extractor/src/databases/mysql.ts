@@ -90,15 +90,14 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
     async greatest(source, column) {
       return (await ask(`select max(${quoted(column.name)}) from ${relation(source)}`)).rows[0]?.[0] ?? undefined
     },
-    async read({ source, columns, range, path, nullMarker, invalidAsNull, where, constant, isAppended }) {
+    async read({ source, columns, range, path, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
       const csv = await createCsvFile(path, nullMarker, { isAppended })
-      const last = constant === undefined ? [] : [constant]
       const readers = columns.map((column) => readerOf(column, invalidAsNull))
       let count = 0
       try {
         const sql = `select ${columns.map(selected).join(', ')} from ${relation(source)}${conditionOf(rangeOf(range), where)}`
         for await (const row of connection.query({ sql }).stream({ highWaterMark: 1000 }) as AsyncIterable<Bytes>) {
-          await csv.write([...row.map((value, at) => readers[at]?.(value) ?? null), ...last])
+          await csv.write([...row.map((value, at) => readers[at]?.(value) ?? null), ...constants])
           count++
         }
       } finally {

@@ -94,9 +94,9 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
       const { rows } = await ask(`select max(${quoted(column.name)})::text from ${relation(source)}`)
       return rows[0]?.[0] ?? undefined
     },
-    async read({ source, columns, range, path, nullMarker, invalidAsNull, where, constant, isAppended }) {
+    async read({ source, columns, range, path, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
       const fields = columns.map((column) => selected(column, invalidAsNull))
-      if (constant !== undefined) fields.push(pg.escapeLiteral(constant))
+      fields.push(...constants.map((one) => (one === null ? 'null' : pg.escapeLiteral(one))))
       const rows = `select ${fields.join(', ')} from ${relation(source)}${conditionOf(rangeOf(range), where)}`
       const copy = client.query(copyTo(`copy (${rows}) to stdout (format csv, null ${pg.escapeLiteral(nullMarker)})`))
       await pipeline(copy, createWriteStream(path, { flags: isAppended ? 'a' : 'w' }))

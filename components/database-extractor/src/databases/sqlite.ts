@@ -56,14 +56,13 @@ export function openSqlite(path: string): Database {
       ),
     greatest: async (source, column) =>
       textOf(ask(`select max(${quoted(column.name)}) from ${from(source)}`)[0]?.[0]) ?? undefined,
-    async read({ source, columns, range, path: target, nullMarker, where, constant, isAppended }) {
+    async read({ source, columns, range, path: target, nullMarker, where, constants = [], isAppended }) {
       const csv = await createCsvFile(target, nullMarker, { isAppended })
-      const last = constant === undefined ? [] : [constant]
       let count = 0
       try {
         const sql = `select ${namesOf(columns)} from ${from(source)}${conditionOf(rangeOf(range), where)}`
         for (const row of prepare(sql).iterate() as unknown as Iterable<Value[]>) {
-          await csv.write([...row.map(textOf), ...last])
+          await csv.write([...row.map(textOf), ...constants])
           count++
         }
       } finally {

@@ -8,12 +8,13 @@ const Nullable = Type.Union([Type.String(), Type.Null()])
 
 const ComponentData = Type.Object({
   definition: Type.Object({
-    /** `builtin`: shipped with Millrace, `sql`: a script for its SQL engine, `spark`: a script for the registered Spark cluster, `python`: a script for the Python of the node, `sandboxes`: a task for its sandboxes, `command`: a program on this machine; the others are images. */
+    /** `builtin`: shipped with Millrace, `sql`: a script for its SQL engine, `spark`: a script for the registered Spark cluster, `python`: a script for the Python of the node, `program`: shipped with Millrace, and starts programs that users name, `sandboxes`: a task for its sandboxes, `command`: a program on this machine; the others are images. */
     type: Type.Union([
       Type.Literal('builtin'),
       Type.Literal('sql'),
       Type.Literal('spark'),
       Type.Literal('python'),
+      Type.Literal('program'),
       Type.Literal('sandboxes'),
       Type.Literal('command'),
       Type.Literal('dockerhub'),

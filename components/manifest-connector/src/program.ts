@@ -17,8 +17,9 @@ import { createTransport, type Send } from './http/transport.ts'
 import { loadManifest } from './manifest/load.ts'
 import { connectorNamed, PUBLIC_INDEX, publicConnectors, shippedConnectors, streamNamesOf } from './platform/catalogue.ts'
 import { formOf } from './platform/form.ts'
+import { createNestedTables, type NestedTables } from './platform/nested.ts'
 import { readCatalogueParameters, readParameters, secretsIn, type WantedStream } from './platform/parameters.ts'
-import { createTable, type Table } from './platform/table.ts'
+import { createTable, type Table, type TableOptions } from './platform/table.ts'
 import { jsonText, parseJson } from './python/json.ts'
 import { type Dict, getKey, isDict, pyStr, setKey, truthy } from './python/values.ts'
 import { createSource, type Source } from './source.ts'
@@ -182,15 +183,25 @@ async function run(
     const name = cleanName(each.table ?? each.name)
     if (names.has(name)) throw new ConnectorError(`Two streams become the table '${name}'. Set 'table' for one of them.`)
     names.add(name)
-    const options = { name, outDir: join(folder, 'out', 'tables'), workDir: join(work, String(i)), schema: await stream.schema() }
+    const { deletedField } = each
+    const options: TableOptions = {
+      name,
+      outDir: join(folder, 'out', 'tables'),
+      workDir: join(work, String(i)),
+      schema: await stream.schema(),
+      knownFields: fieldsOf(stored, each.name),
+      primaryKey: load === 'append' ? [] : keys,
+      incremental: load !== 'overwrite',
+      drift: each.schemaDrift,
+      isDeleted: deletedField !== undefined && load === 'deduped' ? (record) => truthy(getKey(record, deletedField)) : undefined,
+    }
+    if (deletedField !== undefined && load !== 'deduped')
+      throw new ConnectorError(`'deletedField' of '${each.name}' needs the load deduped: rows are deleted by their key.`)
     tables.set(
       each.name,
-      createTable({
-        ...options,
-        knownFields: fieldsOf(stored, each.name),
-        primaryKey: load === 'append' ? [] : keys,
-        incremental: load !== 'overwrite',
-      }),
+      each.nested === 'tables'
+        ? createNestedTables(options, (path) => fieldsOf(stored, `${each.name}/${path}`))
+        : createTable(options),
     )
   }
 
@@ -216,7 +227,11 @@ async function run(
   const config = newConfig() ?? (isDict(stored['#config']) ? stored['#config'] : undefined)
   if (failed.length > 0) throw failure
   for (const [stream, table] of tables) log.info(`Stream '${stream}': ${await table.publish()} records.`)
-  for (const [stream, table] of tables) setKey(fields, stream, table.fields())
+  for (const [stream, table] of tables) {
+    setKey(fields, stream, table.fields())
+    if ('childFields' in table)
+      for (const [path, names] of (table as NestedTables).childFields()) setKey(fields, `${stream}/${path}`, [...names])
+  }
   rmSync(work, { recursive: true, force: true })
   mkdirSync(join(folder, 'out'), { recursive: true })
   writeFileSync(join(folder, 'out', 'state.json'), jsonText({ streams: next, fields, ...(config && { '#config': config }) }))

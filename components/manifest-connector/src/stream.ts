@@ -168,7 +168,7 @@ function refuseCustom(definition: Dict): void {
   const found = customIn(definition)
   if (found !== undefined)
     throw new ConnectorError(
-      `The stream '${pyStr(definition.name ?? '')}' needs the component '${found}', which is Python code. This engine runs manifests without Python; choose other streams.`,
+      `The stream '${pyStr(definition.name ?? '')}' needs the component '${found}', which is Python code. Choose other streams, or run the manifest with its components.py in platform.airbyte-source, which runs with Python.`,
     )
 }
 

@@ -20,7 +20,7 @@ export function loadManifest(source: string | Dict): Dict {
   return manifest
 }
 
-function parseManifest(text: string): unknown {
+export function parseManifest(text: string): unknown {
   if (text.length > MAX_BYTES) throw new ManifestError(`The manifest is larger than ${MAX_BYTES} bytes.`)
   if (/^\s*\{/.test(text)) {
     try {

@@ -3,6 +3,7 @@
 import { ConnectorError } from '../errors.ts'
 import { nearestOf } from '../manifest/nearest.ts'
 import { type Dict, isDict, setKey } from '../python/values.ts'
+import { DRIFTS, type Drift } from './table.ts'
 
 export const LOADS = ['append', 'deduped', 'overwrite'] as const
 export type Load = (typeof LOADS)[number]
@@ -12,7 +13,15 @@ export interface WantedStream {
   readonly table?: string
   readonly load?: Load
   readonly primaryKey?: readonly string[]
+  readonly schemaDrift?: Drift
+  /** A field that is set when the record was deleted. */
+  readonly deletedField?: string
+  /** Objects and lists of objects: JSON text, or tables of their own. */
+  readonly nested?: Nested
 }
+
+const NESTED = ['json', 'tables'] as const
+export type Nested = (typeof NESTED)[number]
 
 export interface Parameters {
   readonly manifest: string | Dict
@@ -22,7 +31,19 @@ export interface Parameters {
 }
 
 /** `connector` says where the manifest comes from; a run does not need it. */
-const NAMES = ['manifest', 'connector', 'config', 'streams', 'stream', 'table', 'load', 'primaryKey']
+const NAMES = [
+  'manifest',
+  'connector',
+  'config',
+  'streams',
+  'stream',
+  'table',
+  'load',
+  'primaryKey',
+  'schemaDrift',
+  'deletedField',
+  'nested',
+]
 const CATALOGUE_NAMES = ['name', 'catalogue']
 
 export function readParameters(parameters: unknown): Parameters {
@@ -32,11 +53,11 @@ export function readParameters(parameters: unknown): Parameters {
   if (!isDict(config)) throw new ConnectorError("'parameters.config' must be an object.")
   if (!Array.isArray(streams)) throw new ConnectorError("'parameters.streams' must be a list.")
   // A row is a stream: its settings stand beside its name.
-  const { table, load, primaryKey } = others
+  const { table, load, primaryKey, schemaDrift, deletedField, nested } = others
   const wanted =
     stream === undefined
       ? streams.map((each, i) => streamOf(each, `parameters.streams.${i}`))
-      : [streamOf({ name: stream, table, load, primaryKey }, 'parameters')]
+      : [streamOf({ name: stream, table, load, primaryKey, schemaDrift, deletedField, nested }, 'parameters')]
   return { manifest, config: withoutMarks(config) as Dict, streams: wanted }
 }
 
@@ -66,7 +87,13 @@ function streamOf(value: unknown, where: string): WantedStream {
   const settings = typeof value === 'string' ? { name: value } : value
   if (!isDict(settings) || typeof settings.name !== 'string' || settings.name === '')
     throw new ConnectorError(`'${where}' must name a stream.`)
-  const { name, table, load, primaryKey } = settings
+  const { name, table, load, primaryKey, schemaDrift, deletedField, nested } = settings
+  if (schemaDrift !== undefined && !DRIFTS.some((each) => each === schemaDrift))
+    throw new ConnectorError(`'${where}.schemaDrift' must be one of ${DRIFTS.join(', ')}.`)
+  if (nested !== undefined && !NESTED.some((each) => each === nested))
+    throw new ConnectorError(`'${where}.nested' must be one of ${NESTED.join(', ')}.`)
+  if (deletedField !== undefined && (typeof deletedField !== 'string' || deletedField === ''))
+    throw new ConnectorError(`'${where}.deletedField' must be a text.`)
   if (table !== undefined && (typeof table !== 'string' || table === ''))
     throw new ConnectorError(`'${where}.table' must be a text.`)
   if (load !== undefined && !LOADS.some((each) => each === load))
@@ -78,11 +105,14 @@ function streamOf(value: unknown, where: string): WantedStream {
     ...(typeof table === 'string' && { table }),
     ...(load !== undefined && { load: load as Load }), // checked above
     ...(Array.isArray(primaryKey) && { primaryKey: primaryKey as string[] }), // checked above
+    ...(schemaDrift !== undefined && { schemaDrift: schemaDrift as Drift }), // checked above
+    ...(typeof deletedField === 'string' && { deletedField }),
+    ...(nested !== undefined && { nested: nested as Nested }), // checked above
   }
 }
 
 /** Secrets are written with a `#`, which the connector does not know. */
-function withoutMarks(value: unknown): unknown {
+export function withoutMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutMarks)
   if (!isDict(value)) return value
   const out: Dict = {}

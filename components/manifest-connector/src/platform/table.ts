@@ -36,17 +36,32 @@ export interface TableOptions {
   readonly incremental: boolean
   /** Fields of earlier runs: the table has their columns. */
   readonly knownFields: readonly string[]
+  /** What happens with fields that the schema does not name; `extend` by default. */
+  readonly drift?: Drift | undefined
+  /** Records that leave the table by their key. */
+  readonly isDeleted?: ((record: Dict) => boolean) | undefined
 }
+
+export const DRIFTS = ['extend', 'ignore', 'fail'] as const
+export type Drift = (typeof DRIFTS)[number]
 
 export interface Table {
   write(records: readonly Dict[]): void
-  /** Into the output folder. */
-  publish(): Promise<number>
+  /** Columns of a schema that became known later. */
+  extend(schema: Dict): void
+  /** Forgets the rows so far. */
+  clear(): void
+  /** Into the output folder; `replaces`: instead of the rows that the table has. */
+  publish(replaces?: boolean): Promise<number>
   fields(): string[]
 }
 
-export function createTable({ name, outDir, workDir, schema, primaryKey, incremental, knownFields }: TableOptions): Table {
-  const properties = isDict(schema.properties) ? schema.properties : {}
+/** Marks rows that leave the table; the platform does not store it. */
+const DELETED_COLUMN = '_deleted'
+
+export function createTable(options: TableOptions): Table {
+  const { name, outDir, workDir, schema, primaryKey, incremental, knownFields, drift = 'extend', isDeleted } = options
+  const properties: Dict = { ...(isDict(schema.properties) ? schema.properties : {}) }
   const fields = new Map<string, number>()
   const columns: string[] = []
   const parts: Part[] = []
@@ -59,7 +74,24 @@ export function createTable({ name, outDir, workDir, schema, primaryKey, increme
     columns.push(uniqueName(columnName(field) || 'column', (taken) => columns.includes(taken)))
     if (columns.length > MAX_COLUMNS) throw new ConnectorError(`The stream '${name}' has more than ${MAX_COLUMNS} columns.`)
   }
+  if (isDeleted) columns.push(DELETED_COLUMN)
   for (const field of new Set([...knownFields, ...Object.keys(properties)])) addColumn(field)
+
+  function extend(next: Dict): void {
+    const added = Object.entries(isDict(next.properties) ? next.properties : {})
+    for (const [field, type] of added) properties[field] = type
+    const unknown = added.map(([field]) => field).filter((field) => !fields.has(field))
+    if (unknown.length === 0) return
+    endPart()
+    for (const field of unknown) addColumn(field)
+  }
+
+  function clear(): void {
+    endPart()
+    block = ''
+    rows = 0
+    for (const { path } of parts.splice(0)) rmSync(path)
+  }
 
   function flush(): void {
     if (block === '') return
@@ -83,21 +115,29 @@ export function createTable({ name, outDir, workDir, schema, primaryKey, increme
   function write(records: readonly Dict[]): void {
     for (const record of records) {
       const unknown = Object.keys(record).filter((field) => !fields.has(field))
-      if (unknown.length > 0) {
+      if (unknown.length > 0 && drift === 'fail')
+        throw new ConnectorError(
+          `The table '${name}' has no column for the field '${unknown[0]}', and 'schemaDrift' is fail. Set it to extend or ignore.`,
+        )
+      if (unknown.length > 0 && drift === 'extend') {
         endPart()
         for (const field of unknown) addColumn(field)
       }
       const cells = new Array<string>(columns.length).fill('')
-      for (const [field, value] of Object.entries(record)) cells[fields.get(field)!] = cellOf(value)
+      if (isDeleted) cells[0] = isDeleted(record) ? '1' : '0'
+      for (const [field, value] of Object.entries(record)) {
+        const at = fields.get(field)
+        if (at !== undefined) cells[at] = cellOf(value)
+      }
       block += `${cells.join(',')}\n`
       rows++
       if (block.length >= BLOCK) flush()
     }
   }
 
-  async function publish(): Promise<number> {
+  async function publish(replaces = false): Promise<number> {
     endPart()
-    if (columns.length === 0) return 0
+    if (fields.size === 0) return 0
     mkdirSync(outDir, { recursive: true })
     const target = join(outDir, `${name}.csv`)
     const [first] = parts
@@ -113,17 +153,27 @@ export function createTable({ name, outDir, workDir, schema, primaryKey, increme
         rmSync(part.path)
       }
     }
+    if (isDeleted && primaryKey.length === 0)
+      throw new ConnectorError(`Rows of '${name}' cannot be deleted without a primary key. Set 'primaryKey'.`)
     const keys = new Set(primaryKey.map((field) => columns[fields.get(field) ?? -1]).filter((each) => each !== undefined))
     const typed = [...fields].map(([field, at]) => ({
       name: columns[at]!,
       ...typeOf(properties[field]),
       ...(keys.has(columns[at]!) && { primary_key: true, nullable: false }),
     }))
-    writeFileSync(`${target}.manifest`, JSON.stringify({ incremental, schema: typed }))
+    const marked = isDeleted ? [{ name: DELETED_COLUMN, data_type: { base: { type: 'STRING' } } }, ...typed] : typed
+    writeFileSync(
+      `${target}.manifest`,
+      JSON.stringify({
+        incremental: incremental && !replaces,
+        schema: marked,
+        ...(isDeleted && { deleted_rows_column: DELETED_COLUMN }),
+      }),
+    )
     return rows
   }
 
-  return { write, publish, fields: () => [...fields.keys()] }
+  return { write, extend, clear, publish, fields: () => [...fields.keys()] }
 }
 
 function cellOf(value: unknown): string {

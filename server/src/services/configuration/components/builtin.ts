@@ -2,6 +2,7 @@
 // Their ids are the ones that clients know; `platform.` and other names of the same components are aliases (spec platform 1.1).
 
 import type { ComponentDescription } from '../../../../../contract/component.ts'
+import airbyteSource from './builtin/airbyte-source.json' with { type: 'json' }
 import dataApps from './builtin/data-apps.json' with { type: 'json' }
 import databaseChanges from './builtin/database-changes.json' with { type: 'json' }
 import databaseExtractor from './builtin/database-extractor.json' with { type: 'json' }
@@ -22,6 +23,8 @@ import pythonTransformation from './builtin/python-transformation.json' with { t
 import sandboxes from './builtin/sandboxes.json' with { type: 'json' }
 import scheduler from './builtin/scheduler.json' with { type: 'json' }
 import sharedCode from './builtin/shared-code.json' with { type: 'json' }
+import singerTap from './builtin/singer-tap.json' with { type: 'json' }
+import singerTarget from './builtin/singer-target.json' with { type: 'json' }
 import sparkSql from './builtin/spark-sql.json' with { type: 'json' }
 import sqlTransformation from './builtin/sql-transformation.json' with { type: 'json' }
 import variables from './builtin/variables.json' with { type: 'json' }
@@ -51,6 +54,7 @@ function pagesOf(id: string) {
 }
 
 export const BUILTIN: readonly ComponentDescription[] = [
+  airbyteSource,
   dataApps,
   databaseChanges,
   databaseExtractor,
@@ -70,6 +74,8 @@ export const BUILTIN: readonly ComponentDescription[] = [
   sandboxes,
   scheduler,
   sharedCode,
+  singerTap,
+  singerTarget,
   sparkSql,
   sqlTransformation,
   variables,

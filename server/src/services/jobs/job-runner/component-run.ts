@@ -1,14 +1,15 @@
 // One component or processor of a run: which program it is, what it knows of its surroundings, and the run itself.
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { EgressPolicy } from '../../../../../contract/egress-rules.ts'
 import type { Checkpoints } from '../../../engines/runner/checkpoints.ts'
 import type { ContainerEngine } from '../../../engines/runner/container-engine.ts'
 import type { DataFolder } from '../../../engines/runner/data-folder.ts'
+import type { Environments } from '../../../engines/runner/environments.ts'
 import type { Isolation } from '../../../engines/runner/isolation.ts'
 import type { LogEvent } from '../../../engines/runner/log-event.ts'
 import type { Mask } from '../../../engines/runner/mask.ts'
-import type { Program } from '../../../engines/runner/program.ts'
+import { homeOf, type Program } from '../../../engines/runner/program.ts'
 import type { Runner, RunOutcome } from '../../../engines/runner/runner.ts'
 import type { Runtimes } from '../../../engines/runner/runtimes.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -26,6 +27,7 @@ export interface ProgramSettings {
   readonly builtinFolder: string
   /** Where the program of the Python transformation is, and what runs the code that users write for it. */
   readonly pythonFolder: string
+  readonly environments: Environments
   readonly runtimes: Runtimes
   readonly isolation: () => Promise<Isolation>
   /** Where packages of Python are found; undefined: the public index. */
@@ -79,6 +81,8 @@ export async function runComponent(
   settings: ProgramSettings,
   run: ComponentRun,
 ): Promise<{ outcome: RunOutcome; image: ImageRecord }> {
+  const isStarter = run.component.definition.type === 'program'
+  const environments = isStarter ? await settings.environments(run.environment.KBC_PROJECTID ?? '0') : undefined
   const environment =
     run.component.definition.type === 'builtin'
       ? {
@@ -87,8 +91,12 @@ export async function runComponent(
           ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: run.checkpointFolder }),
           ...foldersVariable(settings.folders, run.component),
         }
-      : { ...run.environment, ...indexVariables(settings, run.component) }
-  const { program, image } = await programOf(settings, run)
+      : {
+          ...run.environment,
+          ...indexVariables(settings, run.component),
+          ...(environments !== undefined && { MILLRACE_ENVIRONMENTS_DIR: environments }),
+        }
+  const { program, image } = await programOf(settings, run, environments)
   const outcome = await settings.runner.run({
     program,
     folder: run.folder,
@@ -122,14 +130,16 @@ function egressOf(
   const ours = [
     ...(environment.KBC_URL ? [environment.KBC_URL] : []),
     ...(stagingInput === 's3' ? [objectStoreUrl()] : []),
-    ...(definition.type === 'python' && pythonIndexUrl !== undefined ? [pythonIndexUrl] : []),
+    ...(usesPackages(definition) && pythonIndexUrl !== undefined ? [pythonIndexUrl] : []),
   ]
   return { ...egress, allow: [...egress.allow, ...ours.map(hostAndPort)] }
 }
 
+const usesPackages = ({ type }: RunnableComponent['definition']): boolean => type === 'python' || type === 'program'
+
 /** For uv and for pip. */
 function indexVariables({ pythonIndexUrl }: ProgramSettings, { definition }: RunnableComponent): Record<string, string> {
-  if (definition.type !== 'python' || pythonIndexUrl === undefined) return {}
+  if (!usesPackages(definition) || pythonIndexUrl === undefined) return {}
   return { UV_DEFAULT_INDEX: pythonIndexUrl, PIP_INDEX_URL: pythonIndexUrl }
 }
 
@@ -138,7 +148,11 @@ function hostAndPort(address: string): string {
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
-async function programOf(settings: ProgramSettings, run: ComponentRun): Promise<{ program: Program; image: ImageRecord }> {
+async function programOf(
+  settings: ProgramSettings,
+  run: ComponentRun,
+  environments: string | undefined,
+): Promise<{ program: Program; image: ImageRecord }> {
   const { definition, id } = run.component
   if (definition.type === 'builtin') {
     const [folder = ''] = definition.uri.split('/')
@@ -167,6 +181,7 @@ async function programOf(settings: ProgramSettings, run: ComponentRun): Promise<
     return { program, image: { id: `command/${id}:${run.tag}`, digests: [] } }
   }
   if (definition.type === 'python') return pythonOf(settings, run)
+  if (definition.type === 'program') return starterOf(settings, run, environments)
   return imageOf(settings, run)
 }
 
@@ -182,6 +197,29 @@ async function pythonOf(
   return {
     program: { kind: 'command', command: python.command('main.py'), folder: settings.pythonFolder },
     image: { id: `python/${id}:${tag}`, digests: [] },
+  }
+}
+
+/** Starts programs that any user who may write a configuration names, so it only runs isolated. */
+async function starterOf(
+  settings: ProgramSettings,
+  run: ComponentRun,
+  environments: string | undefined,
+): Promise<{ program: Program; image: ImageRecord }> {
+  const { definition, id } = run.component
+  const { problem } = await settings.isolation()
+  if (problem !== undefined) throw new PlatformError('runner.codeNotIsolated', { component: id, reason: problem })
+  const [name = ''] = definition.uri.split('/')
+  const entry = settings.componentBundle(name) ?? join(settings.builtinFolder, definition.uri)
+  return {
+    program: {
+      kind: 'command',
+      command: [process.execPath, entry],
+      folder: dirname(entry),
+      readable: [settings.builtinFolder, ...settings.readable, ...homeOf(process.execPath)],
+      writable: environments === undefined ? [] : [environments],
+    },
+    image: { id: `program/${id}:${run.tag}`, digests: [] },
   }
 }
 

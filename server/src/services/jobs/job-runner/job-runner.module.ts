@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { egressPolicyFrom } from '../../../../../contract/egress-rules.ts'
 import { componentBundle } from '../../../engines/runner/bundle.ts'
 import { createCheckpoints } from '../../../engines/runner/checkpoints.ts'
+import { createEnvironments } from '../../../engines/runner/environments.ts'
 import { createRuntimes } from '../../../engines/runner/runtimes.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
@@ -125,6 +126,7 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
       findContainerEngine: deps.programs.findContainerEngine,
       builtinFolder: join(REPOSITORY, 'components'),
       pythonFolder: PYTHON_FOLDER,
+      environments: createEnvironments(join(core.dataDir, 'cache', 'environments')),
       runtimes: createRuntimes(worker.path),
       isolation: deps.programs.isolation,
       pythonIndexUrl: worker.pythonIndexUrl,

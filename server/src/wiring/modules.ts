@@ -221,7 +221,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
 
   const sqlSettings = options.sql ?? {}
   const sql = await createSqlModule({ core, objects, tables, files, storageJobs, usage, settings: sqlSettings })
-  const savedQueries = createSavedQueriesModule({ core, tables, sql })
+  const savedQueries = createSavedQueriesModule({ core, sql })
   const dataTests = await createDataTestsModule({
     ...{ core, objects, branches, buckets, tables, files, storageJobs },
     settings: sqlSettings,

@@ -79,6 +79,28 @@ await onBothStacks('saved queries', (startProject) => {
     assert.equal((await resultOf(stack, id, {}, '', other.masterToken)).status, 404)
   })
 
+  test('a kept result of the history of a table, or of the list of tables, is for those who may read them', async () => {
+    const stack = await startProject()
+    const tables = await withTable(stack)
+    await tables.bucket('other')
+    const json = { description: 't', bucketPermissions: { 'in.c-other': 'read' }, expiresIn: 3600 }
+    const { token } = (await stack.request('POST', '/v2/storage/tokens', { json })).json<{ token: string }>()
+    for (const sql of [
+      `SELECT count(*) AS n FROM table_as_of('in.c-main.orders', 'now')`,
+      `SELECT count(*) AS n FROM "in.c-main"."orders" AS OF 'now'`,
+    ]) {
+      const id = await save(stack, { name: sql, sql })
+      assert.deepEqual((await resultOf(stack, id, {})).rows, [[3]])
+      assert.deepEqual((await resultOf(stack, id, {})).cache, 'hit')
+      assert.equal((await resultOf(stack, id, {}, '', token)).status, 403, sql)
+    }
+    for (const sql of ['SHOW TABLES', 'SELECT * FROM "sys.project"."tables"']) {
+      const id = await save(stack, { name: sql, sql })
+      assert.deepEqual((await resultOf(stack, id, {})).rows, [['in.c-main', 'orders']])
+      assert.deepEqual((await resultOf(stack, id, {}, '', token)).rows, [], sql)
+    }
+  })
+
   test('what is wrong with a query or a value is refused with a sentence', async () => {
     const stack = await startProject()
     await withTable(stack)

@@ -3,8 +3,6 @@
 
 import { createHash } from 'node:crypto'
 import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
-import type { SqlTable } from '../../../engines/sql/sql-engine.ts'
-import { singleStatement, tablesNamed } from '../../../engines/sql/statements.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { creatorTokenOf } from '../../../model/actor.ts'
@@ -19,7 +17,8 @@ export interface SavedQueriesDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly recordEvent: RecordEvent
-  readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
+  /** The states of the tables that the query reads, history included; undefined if the caller cannot read one of them. */
+  readonly statesRead: (scope: Scope, sql: string) => Promise<readonly string[] | undefined>
   readonly run: (
     scope: Scope,
     query: { readonly sql: string; readonly format: 'json' | 'csv'; readonly limit: number },
@@ -46,7 +45,7 @@ const MAX_QUERIES = 1000
 
 export type SavedQueries = ReturnType<typeof createSavedQueries>
 
-export function createSavedQueries({ db, inTransaction, clock, recordEvent, findTable, run }: SavedQueriesDeps) {
+export function createSavedQueries({ db, inTransaction, clock, recordEvent, statesRead, run }: SavedQueriesDeps) {
   const store = createSavedQueriesStore(db)
   const cache = createResultCache(clock)
 
@@ -110,17 +109,17 @@ export function createSavedQueries({ db, inTransaction, clock, recordEvent, find
     const query = await get(scope, id)
     const sql = await withValues(query.sql, query.parameters, values)
     const key = await keyOf(scope, sql, format, limit)
-    const kept = refresh ? undefined : cache.find(key)
+    const kept = refresh || key === undefined ? undefined : cache.find(key)
     if (kept) return { isKept: true, body: kept }
-    return { isKept: false, body: cache.keepingUp(key, await run(scope, { sql, format, limit }, signal)) }
+    const body = await run(scope, { sql, format, limit }, signal)
+    return { isKept: false, body: key === undefined ? body : cache.keepingUp(key, body) }
   }
 
-  /** Finding the tables also checks that the caller may read them. */
-  async function keyOf(scope: Scope, sql: string, format: string, limit: number): Promise<string> {
-    const versions: (string | undefined)[] = []
-    for (const { schema, name } of await tablesNamed(await singleStatement(sql)))
-      versions.push((await findTable(scope, schema, name))?.version)
-    const parts = [scope.actor.projectId, scope.branch.id, sql, format, limit, versions]
+  /** Undefined if nothing is kept for it: the caller cannot read what it names, which running it says. */
+  async function keyOf(scope: Scope, sql: string, format: string, limit: number): Promise<string | undefined> {
+    const states = await statesRead(scope, sql)
+    if (!states) return undefined
+    const parts = [scope.actor.projectId, scope.branch.id, sql, format, limit, states]
     return createHash('sha256').update(JSON.stringify(parts)).digest('base64')
   }
 

@@ -1,7 +1,8 @@
 // One statement over tables of a project, and its result as a stream. The session lives as long as the result is read.
 
+import { withHistory } from '../../../engines/sql/history.ts'
 import type { SqlColumn, SqlEngine, SqlTable } from '../../../engines/sql/sql-engine.ts'
-import { singleStatement, type TableName } from '../../../engines/sql/statements.ts'
+import { singleStatement, type TableName, tablesNamed } from '../../../engines/sql/statements.ts'
 import { defined } from '../../../kit/defined.ts'
 import { singleQuoted } from '../../../kit/text/single-quoted.ts'
 import { readerOf, type Scope } from '../../../model/scope.ts'
@@ -58,7 +59,20 @@ export function createQueries({ engine, findTable, listTables, onSession }: Quer
       throw error
     }
   }
-  return { run }
+
+  /** The states of the tables that a query would read now; undefined if the caller cannot read one of them. Equal states: an equal result. */
+  async function statesRead(scope: Scope, sql: string): Promise<readonly string[] | undefined> {
+    const { statement } = await withHistory(await singleStatement(await readable(sql)))
+    const versions: string[] = []
+    for (const { schema, name } of await tablesNamed(statement)) {
+      const table = await find(scope, schema, name)
+      if (!table) return undefined
+      versions.push(table.version)
+    }
+    return versions
+  }
+
+  return { run, statesRead }
 }
 
 /** `SHOW TABLES [FROM "in.c-bucket"]` and `DESCRIBE` alone, which DuckDB would answer for itself, as a query over the list of tables. */

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, existsSync, globSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, globSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -21,6 +21,7 @@ import { until } from './support/until.ts'
 
 const run = promisify(execFile)
 const LEASH = fileURLToPath(new URL('./support/leash.mjs', import.meta.url))
+const EXECUTABLE = `millrace-${VERSION}-${process.platform}-${process.arch}`
 const MAX_BYTES = 60e6
 const FREE_PORTS = { PORT: '0', MILLRACE_S3_PORT: '0' }
 
@@ -40,7 +41,7 @@ const hooks: (() => unknown)[] = []
 
 before(async () => {
   place = await mkdtemp(join(tmpdir(), 'millrace-package-'))
-  release = await makeRelease({ target: place, repository: 'https://example.com/millrace' })
+  release = await makeRelease({ target: place, repository: 'https://example.com/millrace', compressionLevel: 1 })
   archive = join(release, `millrace-${VERSION}.tgz`)
   const manifest = JSON.parse(readFileSync(join(place, 'package/package.json'), 'utf8'))
   registry = await startNpmRegistry(
@@ -89,8 +90,8 @@ test('the package is small, names its licences, and needs only what cannot be bu
     assert.match(licences, new RegExp(`^${name} \\d.*\\(MIT\\)$`, 'm'))
 })
 
-test('a release has the package, what it consists of, notes and checksums', async () => {
-  const names = [`millrace-${VERSION}.cdx.json`, `millrace-${VERSION}.tgz`, 'notes.txt']
+test('a release has the package, the executable, what it consists of, notes and checksums', async () => {
+  const names = [EXECUTABLE, `millrace-${VERSION}.cdx.json`, `millrace-${VERSION}.tgz`, 'notes.txt']
   assert.deepEqual(readdirSync(release).sort(), ['SHA256SUMS', ...names])
   const sums = readFileSync(join(release, 'SHA256SUMS'), 'utf8')
   const sumOf = (name: string) =>
@@ -99,7 +100,7 @@ test('a release has the package, what it consists of, notes and checksums', asyn
       .digest('hex')
   assert.equal(sums, names.map((name) => `${sumOf(name)}  ${name}\n`).join(''))
   assert.match(readFileSync(join(release, 'notes.txt'), 'utf8'), /^### Before you upgrade$/m)
-  const bill = JSON.parse(readFileSync(join(release, names[0]!), 'utf8')) as {
+  const bill = JSON.parse(readFileSync(join(release, names[1]!), 'utf8')) as {
     components: { name: string; purl: string; licenses?: unknown[]; hashes?: unknown[] }[]
   }
   for (const { name, licenses, hashes } of bill.components) assert.ok(licenses?.length && hashes?.length, name)
@@ -207,4 +208,72 @@ test('npx millrace starts a stack in the folder where it is called, and the READ
   t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'))
   npx.kill('SIGTERM')
   await until('the stack has ended with npx', () => !isAlive(pid))
+})
+
+/** On a machine without Node and npm. */
+const executable = (env: Record<string, string>, ...args: string[]) =>
+  run(join(release, EXECUTABLE), args, { cwd: place, env: { PATH: '/usr/bin:/bin', HOME: join(place, 'no-home'), ...env } })
+
+test('the single executable unpacks itself once, repairs what was changed, and runs a job', async (t) => {
+  const env = { MILLRACE_RUNTIME_DIR: join(place, 'runtime') }
+  const first = await executable(env, '--version')
+  assert.match(first.stdout, new RegExp(`^${VERSION.replaceAll('.', '\\.')}`))
+  assert.match(first.stderr, /^millrace: Unpacking to \S+ \(once for each version\)\.\n$/)
+  assert.equal((await executable(env, '--version')).stderr, '')
+  const [folder = ''] = readdirSync(env.MILLRACE_RUNTIME_DIR)
+  const native = globSync('node_modules/@duckdb/**/*.node', { cwd: join(env.MILLRACE_RUNTIME_DIR, folder) })
+  assert.ok(native.length > 0)
+  const changed = join(env.MILLRACE_RUNTIME_DIR, folder, native[0]!)
+  const bytes = readFileSync(changed)
+  writeFileSync(changed, Buffer.from(bytes).fill(0, 0, 64))
+  assert.match((await executable(env, '--version')).stderr, /Unpacking/)
+  assert.ok(readFileSync(changed).equals(bytes))
+  assert.deepEqual(readdirSync(env.MILLRACE_RUNTIME_DIR), [folder], 'nothing is left of what was unpacked beside it')
+
+  const refused = await executable({ MILLRACE_RUNTIME_DIR: '/dev/null/x' }, '--version').catch((error) => error)
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.stderr,
+    /^millrace: The program could not be unpacked to \S+\. The folder is not writable\. Set MILLRACE_RUNTIME_DIR to another folder\.\n$/,
+  )
+
+  const data = join(place, 'data-of-executable')
+  const log = join(place, 'executable.log')
+  const fd = openSync(log, 'w')
+  const stack = spawn(process.execPath, [LEASH, join(release, EXECUTABLE)], {
+    cwd: place,
+    env: { ...env, ...FREE_PORTS, PATH: '/usr/bin:/bin', MILLRACE_DATA_DIR: data },
+    stdio: ['pipe', fd, fd],
+  })
+  closeSync(fd)
+  stack.stdin!.on('error', () => {})
+  t.after(async () => {
+    if (stack.exitCode !== null) return
+    stack.stdin!.end()
+    await once(stack, 'exit')
+  })
+  const output = () => readFileSync(log, 'utf8')
+  await until(
+    () => `the stack is ready:\n${output()}`,
+    () => output().includes('"msg":"ready"') || stack.exitCode !== null,
+    120_000,
+  )
+  assert.doesNotMatch(output(), /unknown variable/)
+  const [, url = ''] = /"url":"(http:[^"]+)"/.exec(output()) ?? []
+  const [, token = ''] = /Master token {3}(\S+)/.exec(output()) ?? []
+  const commandLine = { ...env, MILLRACE_URL: url, MILLRACE_TOKEN: token }
+  const loginRequest = { endpoint: 'login', method: 'POST', params: { username: 'ada', password: { attr: '#password' } } }
+  const authentication = { type: 'login', loginRequest, apiRequest: { headers: { 'X-Sample-Session': { response: 'token' } } } }
+  const parameters = {
+    api: { baseUrl: `${url}/sample/`, authentication },
+    config: { '#password': 'lovelace', jobs: [{ endpoint: 'orders', dataField: 'orders' }] },
+  }
+  writeFileSync(join(place, 'shop.json'), JSON.stringify({ parameters }))
+  const shop = ['keboola.ex-generic-v2', '--id', 'shop', '--name', 'Shop', '--file', 'shop.json']
+  await executable(commandLine, 'config', 'create', ...shop)
+  const job = JSON.parse((await executable(commandLine, 'job', 'run', 'keboola.ex-generic-v2', 'shop', '--json')).stdout)
+  assert.equal(job.status, 'success', JSON.stringify(job))
+  process.kill(Number(readFileSync(join(data, 'stack.pid'), 'utf8')), 'SIGTERM')
+  const [code] = await once(stack, 'exit')
+  assert.equal(code, 0, output())
 })

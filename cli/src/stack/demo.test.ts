@@ -11,7 +11,7 @@ import { until } from '../../../tests/support/until.ts'
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url))
 
-test('the demo has a flow that ran, a schedule and a failed job, and leaves nothing behind', async (t) => {
+test('the demo has a flow that ran, a schedule, a data app and a failed job, and leaves nothing behind', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-demo-test-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const demo = spawn(process.execPath, [MAIN, 'demo'], {
@@ -35,6 +35,9 @@ test('the demo has a flow that ran, a schedule and a failed job, and leaves noth
   assert.deepEqual(ended('keboola.flow'), ['success'])
   assert.deepEqual(ended('keboola.ex-generic-v2').sort(), ['error', 'success'])
   assert.equal((await read<unknown[]>('/scheduler/schedules')).length, 1)
+  const [, app = ''] = /Data app +(.+)\n/.exec(said) ?? []
+  if (app.startsWith('http')) assert.match(await (await fetch(app)).text(), /<h1>.*orders/)
+  else assert.match(app, /only run isolated/) // this machine cannot run it
   assert.notDeepEqual(await readdir(folder), [])
 
   demo.kill('SIGINT')

@@ -1,5 +1,5 @@
-// millrace demo: a stack to look at, in a temporary folder. It has the sample shop, a flow with a schedule that reads it, and a job that
-// failed, to repair. Everything is removed when it ends.
+// millrace demo: a stack to look at, in a temporary folder. It has the sample shop, a flow with a schedule that reads it, a data app over its
+// orders, and a job that failed, to repair. Everything is removed when it ends.
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -14,6 +14,7 @@ import { type Client, clientOf } from '../client.ts'
 import { progress, UserError } from '../output.ts'
 import { MAIN } from './start.ts'
 
+const APP = new URL('../../../examples/data-app/app.mjs', import.meta.url)
 const EXTRACTOR = 'keboola.ex-generic-v2'
 const LOOK_MS = 100
 
@@ -68,11 +69,11 @@ async function show(folder: string): Promise<void> {
       if (isStopped) return
       throw new UserError(`The demo did not start.\n${readFileSync(logFile, 'utf8').trim()}`)
     }
-    await fill(clientOf(url, token), url, steps.say).catch((error: unknown) => {
+    const app = await fill(clientOf(url, token), url, steps.say).catch((error: unknown) => {
       if (!isStopped) throw error
     })
     steps.done('ready')
-    if (!isStopped) console.error(introduction(url, token, readFileSync(logFile, 'utf8')))
+    if (!isStopped) console.error(introduction(url, token, app ?? '', readFileSync(logFile, 'utf8')))
     await ended
   } finally {
     if (stack.exitCode === null && stack.signalCode === null) {
@@ -93,7 +94,8 @@ async function addressOf(dataDir: string, hasEnded: () => boolean): Promise<stri
   return undefined
 }
 
-async function fill(client: Client, url: string, say: (text: string) => void): Promise<void> {
+/** Returns where the data app is, or why it cannot run here. */
+async function fill(client: Client, url: string, say: (text: string) => void): Promise<string> {
   say('reading the sample shop')
   const used = await client.request<{ outputs: { configurations: { componentId: string; configurationId: string }[] } }>(
     'POST',
@@ -111,11 +113,29 @@ async function fill(client: Client, url: string, say: (text: string) => void): P
   )
   const flow = used.outputs.configurations.find(({ componentId }) => componentId === 'keboola.flow')!.configurationId // of the template
   await run(client, 'keboola.flow', flow)
+  say('starting a data app')
+  const app = await startApp(client)
   say('failing on purpose')
   await client.request('POST', `v2/storage/components/${EXTRACTOR}/configs`, {
     json: { configurationId: 'to-repair', name: 'Orders with a bad record', configuration: badConfiguration(url) },
   })
   await run(client, EXTRACTOR, 'to-repair')
+  return app
+}
+
+async function startApp(client: Client): Promise<string> {
+  const tables = await client.request<{ id: string }[]>('GET', 'v2/storage/tables')
+  const orders = tables.find(({ id }) => id.endsWith('.orders'))!.id // the flow has loaded it
+  const parameters = { script: readFileSync(APP, 'utf8'), dataApp: { secrets: { TABLE: orders } } }
+  const json = { name: 'Orders', type: 'node', config: { parameters } }
+  const { id } = await client.request<{ id: string }>('POST', 'data-science/apps', { json })
+  try {
+    await client.request('PATCH', `data-science/apps/${id}`, { json: { desiredState: 'running' } })
+    const { url } = await client.request<{ url: string }>('POST', `data-science/apps/${id}/links`)
+    return url
+  } catch (error) {
+    return `"Orders" cannot run on this machine: ${error instanceof Error ? error.message : String(error)}`
+  }
 }
 
 /** The shop sends a record that does not fit when it is asked for `bad`. */
@@ -139,11 +159,12 @@ async function run(client: Client, component: string, config: string): Promise<v
   while (!(await client.request<{ isFinished: boolean }>('GET', `queue/jobs/${id}`)).isFinished) await sleep(LOOK_MS)
 }
 
-const introduction = (url: string, token: string, log: string): string => `
+const introduction = (url: string, token: string, app: string, log: string): string => `
   The demo is ready: ${url}/
 
     Sign in        ${/^ +Sign in +(\S+)$/m.exec(log)?.[1] ?? `${url}/console/`}
     Flow           "Sample shop" reads the orders of the shop, sums them up, and runs every morning
+    Data app       ${app}
     To repair      the last job of "Orders with a bad record" failed; its page says why and what to change
     Command line   export MILLRACE_URL=${url} MILLRACE_TOKEN=${token}
 

@@ -8,8 +8,7 @@ import { runCli } from '../../../tests/support/run-cli.ts'
 import { type Service, serviceFile } from './service.ts'
 
 const SERVICE: Service = {
-  node: '/usr/bin/node',
-  main: '/opt/millrace/server/src/main.js',
+  command: ['/usr/bin/node', '/opt/millrace/server/src/main.js'],
   dataDir: '/var/lib/millrace',
   isSystem: true,
 }
@@ -32,13 +31,26 @@ test('the unit of the machine is the one in deploy/, with the paths of this inst
 })
 
 test('a program in a home or in the cache of npx is refused with the way out', () => {
-  const refused = (main: string, isSystem: boolean) => () => serviceFile({ ...SERVICE, main, isSystem }, 'linux')
+  const refused = (main: string, isSystem: boolean) => () =>
+    serviceFile({ ...SERVICE, command: ['/usr/bin/node', main], isSystem }, 'linux')
   assert.throws(refused('/home/ann/millrace/server/src/main.js', true), /homes and \/tmp are hidden from it\. .*--user\.$/)
   assert.throws(
     refused('/home/ann/.npm/_npx/1a/node_modules/millrace/server/src/main.js', false),
     /npm install --global millrace$/,
   )
   assert.throws(() => serviceFile(SERVICE, 'win32'), /Services of win32 are not supported/)
+})
+
+test('the single executable is started by itself, and unpacks itself into the data folder', () => {
+  const { text } = serviceFile({ ...SERVICE, command: ['/opt/millrace'] }, 'linux')
+  assert.match(text, /^ExecStart=\/opt\/millrace$/m)
+  assert.match(text, /^WorkingDirectory=\/opt$/m)
+  assert.match(text, /^Environment=MILLRACE_DATA_DIR=(\S+) MILLRACE_RUNTIME_DIR=\1\/\.runtime$/m)
+  assert.doesNotMatch(text, /^Documentation=/m)
+  assert.match(
+    serviceFile({ ...SERVICE, command: ['/opt/millrace'] }, 'darwin').text,
+    /<array><string>\/opt\/millrace<\/string><\/array>/,
+  )
 })
 
 test('launchd gets a file that names program and data folder', () => {

@@ -22,8 +22,8 @@ interface InstallOptions {
 }
 
 export interface Service {
-  readonly node: string
-  readonly main: string
+  /** What starts the stack: Node and the program, or the single executable. */
+  readonly command: readonly [program: string, ...arguments_: string[]]
   readonly dataDir: string
   /** For the machine, as a user of its own; otherwise for the user that calls. */
   readonly isSystem: boolean
@@ -41,7 +41,9 @@ export function addServiceCommands(program: Command): void {
     .action((options: InstallOptions, command: Command) => {
       const isSystem = options.system === true || (options.user !== true && process.getuid?.() === 0)
       const dataDir = resolve(options.data ?? (isSystem ? SYSTEM_DATA : readConfig().dataDir))
-      const { file, text, next } = serviceFile({ node: process.execPath, main: MAIN, dataDir, isSystem }, process.platform)
+      const { MILLRACE_EXECUTABLE: executable } = process.env // of its launcher
+      const started: Service['command'] = executable ? [executable] : [process.execPath, MAIN]
+      const { file, text, next } = serviceFile({ command: started, dataDir, isSystem }, process.platform)
       if (options.dryRun) return print(command, { file, text }, () => `# ${file}\n${text}`)
       if (existsSync(file)) throw new UserError(`${file} already exists. Remove it first, or compare it with --dry-run.`)
       mkdirSync(dirname(file), { recursive: true })
@@ -51,7 +53,8 @@ export function addServiceCommands(program: Command): void {
 }
 
 export function serviceFile(service: Service, platform: NodeJS.Platform) {
-  const { main, isSystem } = service
+  const { command, isSystem } = service
+  const main = command.at(-1) ?? ''
   if (/[\\/]_npx[\\/]/.test(main))
     throw new UserError('npx keeps the package in a cache that it may empty. Install it first: npm install --global millrace')
   if (platform === 'darwin') return launchd(service)
@@ -78,19 +81,23 @@ export function serviceFile(service: Service, platform: NodeJS.Platform) {
 const OF_THE_MACHINE =
   /^(User|Group|StateDirectory|StateDirectoryMode|ProtectSystem|ProtectHome|PrivateTmp|ProtectKernelModules|ProtectClock|After|Wants|EnvironmentFile)=/
 
-function systemdUnit({ node, main, dataDir, isSystem }: Service): string {
-  const root = dirname(dirname(dirname(main)))
+function systemdUnit({ command, dataDir, isSystem }: Service): string {
+  const [program, main] = command
+  const root = main === undefined ? dirname(program) : dirname(dirname(dirname(main)))
   const values: Readonly<Record<string, string>> = {
     Documentation: `file://${root}/docs/operations.md`,
     WorkingDirectory: escaped(root),
-    Environment: quoted(`MILLRACE_DATA_DIR=${dataDir}`),
-    ExecStart: `${quoted(node)} ${quoted(main)}`,
+    Environment: environmentOf(command, dataDir)
+      .map(([name, value]) => quoted(`${name}=${value}`))
+      .join(' '),
+    ExecStart: command.map(quoted).join(' '),
     ...(!isSystem && { WantedBy: 'default.target' }),
   }
   const lines = readFileSync(UNIT, 'utf8').split('\n')
   return lines
     .slice(lines.indexOf('[Unit]'))
     .filter((line) => isSystem || !OF_THE_MACHINE.test(line))
+    .filter((line) => main !== undefined || !line.startsWith('Documentation=')) // it is inside the executable
     .filter((line) => dataDir === SYSTEM_DATA || !/^StateDirectory(Mode)?=/.test(line))
     .map((line) =>
       line === 'ProtectSystem=strict' && dataDir !== SYSTEM_DATA ? `${line}\nReadWritePaths=${quoted(dataDir)}` : line,
@@ -102,12 +109,18 @@ function systemdUnit({ node, main, dataDir, isSystem }: Service): string {
     .join('\n')
 }
 
+/** The single executable unpacks itself into the one folder that the service may write to. */
+const environmentOf = ([, main]: Service['command'], dataDir: string): readonly (readonly [string, string])[] => [
+  ['MILLRACE_DATA_DIR', dataDir],
+  ...(main === undefined ? [['MILLRACE_RUNTIME_DIR', join(dataDir, '.runtime')] as const] : []),
+]
+
 /** A percent sign begins a specifier. */
 const escaped = (text: string): string => text.replaceAll('%', '%%')
 const quoted = (text: string): string =>
   /[\s"'\\$;]/.test(text) ? `"${escaped(text).replaceAll(/["\\]/g, '\\$&')}"` : escaped(text)
 
-function launchd({ node, main, dataDir, isSystem }: Service) {
+function launchd({ command, dataDir, isSystem }: Service) {
   const name = 'millrace'
   const file = join(isSystem ? '/Library/LaunchDaemons' : join(homedir(), 'Library/LaunchAgents'), `${name}.plist`)
   const text = `<?xml version="1.0" encoding="UTF-8"?>
@@ -115,8 +128,10 @@ function launchd({ node, main, dataDir, isSystem }: Service) {
 <plist version="1.0">
 <dict>
   <key>Label</key><string>${name}</string>
-  <key>ProgramArguments</key><array><string>${xml(node)}</string><string>${xml(main)}</string></array>
-  <key>EnvironmentVariables</key><dict><key>MILLRACE_DATA_DIR</key><string>${xml(dataDir)}</string></dict>
+  <key>ProgramArguments</key><array>${command.map((part) => `<string>${xml(part)}</string>`).join('')}</array>
+  <key>EnvironmentVariables</key><dict>${environmentOf(command, dataDir)
+    .map(([variable, value]) => `<key>${variable}</key><string>${xml(value)}</string>`)
+    .join('')}</dict>
   <key>RunAtLoad</key><true/>
   <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
   <key>StandardOutPath</key><string>${xml(dataDir)}.log</string>

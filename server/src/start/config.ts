@@ -992,9 +992,11 @@ const backupBucket = (values: Values, endpoint: string) => ({
 })
 export type BackupBucket = ReturnType<typeof backupBucket>
 
-/** MILLRACE_LONG and MILLRACE_TEST_* belong to the tests and may reach a stack that a test starts. */
+/** Not for the server, but it may be started where they are set: those of the command line, of the single executable and of tests. */
+const OF_OTHERS = /^MILLRACE_(URL|TOKEN|RUNTIME_DIR|EXECUTABLE|LONG|TEST_.*)$/
+
 const unknownNames = (environment: Environment): readonly string[] =>
-  Object.keys(environment).filter((name) => /^MILLRACE_(?!LONG$|TEST_)/.test(name) && !(name in VARIABLES))
+  Object.keys(environment).filter((name) => name.startsWith('MILLRACE_') && !OF_OTHERS.test(name) && !(name in VARIABLES))
 
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value

@@ -8,7 +8,8 @@ import { globOf } from '../../connector-kit/src/glob.ts'
 import { unzip } from '../../connector-kit/src/zip.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import type { Log } from '../../http-extractor/src/log.ts'
-import { type BadRow, type FoundRow, type PlainFile, readRows } from './formats.ts'
+import { type BadRow, type FoundRow, formatOf, type PlainFile, packingOf, readRows } from './formats.ts'
+import { endOfRows, type Position, positionIn } from './growing.ts'
 import type { RowSettings, SourceSettings } from './settings.ts'
 import type { Entry, Store } from './stores/store.ts'
 import { createGrowingTable } from './table.ts'
@@ -21,6 +22,8 @@ interface State {
   readonly files: Readonly<Record<string, string>>
   /** Columns that the table has: a file without some of them is no mistake. */
   readonly columns: readonly string[]
+  /** Where the last run has ended in files that grow, by path. */
+  readonly positions?: Readonly<Record<string, Position>>
 }
 
 export async function extractFiles(
@@ -31,7 +34,7 @@ export async function extractFiles(
   log: Log,
 ): Promise<void> {
   const files = await matchingFiles(store, source, row)
-  const { files: known, columns: before } = readState(dataDir)
+  const { files: known, columns: before, positions: last = {} } = readState(dataDir)
   const wanted = row.newOnly ? files.filter(({ path, version }) => known[path] !== version) : files
   const added = [...(row.addFileName ? [NAME] : []), ...(row.addLine ? [LINE] : [])]
   const table = createGrowingTable(dataDir, row.outputTable, {
@@ -44,8 +47,12 @@ export async function extractFiles(
     first: [],
   })
   let bad = 0
+  const positions: Record<string, Position> = {}
   for (const entry of wanted)
-    await eachFile(store, entry, dataDir, (file) => {
+    await eachFile(store, entry, dataDir, async (plain) => {
+      const found = row.growing ? await growingPart(plain, row, last[plain.name]) : undefined
+      const file = found?.file ?? plain
+      let columns = found?.columns
       const take = ({ line, cells }: FoundRow) => {
         const clash = added.find((name) => cells.has(name))
         if (clash !== undefined)
@@ -71,16 +78,37 @@ export async function extractFiles(
           ]),
         )
       }
-      return readRows(file, row, take, refuse)
+      await readRows(file, row, take, refuse, (names) => {
+        columns = names
+      })
+      if (found) positions[file.name] = { ...found.position, ...(columns && { columns }) }
     })
   const rows = await table.close()
   await rejected.close()
   // Files that are gone are forgotten, so that the state does not grow for ever.
   const read = Object.fromEntries(files.map(({ path, version }) => [path, version]))
-  const state: State = { files: row.newOnly ? read : {}, columns: table.columns() }
+  const kept = Object.fromEntries(Object.entries({ ...last, ...positions }).filter(([path]) => Object.hasOwn(read, path)))
+  const state: State = {
+    ...{ files: row.newOnly ? read : {}, columns: table.columns() },
+    ...(row.growing && { positions: kept }),
+  }
   writeFileSync(join(dataDir, 'out', 'state.json'), JSON.stringify(state))
   log.info(`Read ${rows} rows of ${wanted.length} of ${files.length} files into ${row.outputTable}.`)
   if (bad > 0) log.warning(`${bad} rows could not be read; they are in ${row.outputTable}_rejected.`)
+}
+
+/** What is new in a file that grows, and where the next run begins. */
+async function growingPart(file: PlainFile, row: RowSettings, last: Position | undefined) {
+  const format = formatOf(file.name, row)
+  if (file.packing !== 'none' || (format !== 'csv' && format !== 'jsonl'))
+    throw new UserError(
+      `${file.name} cannot be read as a file that grows: growing is for CSV and JSON lines that are not packed.`,
+    )
+  const from = await positionIn(file.path, last)
+  const start = from ?? { bytes: 0, lines: 0 }
+  const position = await endOfRows(file.path, start, format === 'csv' ? row.enclosure : undefined)
+  const part = { start: start.bytes, end: position.bytes, lines: start.lines, columns: from?.columns }
+  return { file: { ...file, part }, position, columns: from?.columns }
 }
 
 /** In the order of their paths, so that later files win over earlier ones by key. */
@@ -114,11 +142,11 @@ export async function eachFile(
     await pipeline(await store.open(entry), createWriteStream(path)).catch((error: Error) => {
       throw error instanceof UserError ? error : new UserError(`${entry.path} cannot be read: ${error.message}`, {}, error)
     })
-    if (!/\.zip$/i.test(entry.path)) return await work({ name: entry.path, path, isGzip: /\.gz$/i.test(entry.path) })
+    if (!/\.zip$/i.test(entry.path)) return await work({ name: entry.path, path, packing: packingOf(entry.path) })
     const content = join(folder, 'content')
     await unzip(path, (name) => placeIn(content, name, entry.path))
     for (const name of filesBelow(content))
-      await work({ name: `${entry.path}/${name}`, path: join(content, name), isGzip: /\.gz$/i.test(name) })
+      await work({ name: `${entry.path}/${name}`, path: join(content, name), packing: packingOf(name) })
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -1,14 +1,16 @@
 // Rows of files: CSV and JSON lines as they come, the others as one document, which has a limit.
 
-import { createReadStream, statSync } from 'node:fs'
+import { createReadStream, createWriteStream, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { type Readable, Transform } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { parse } from 'csv-parse'
 import { DecodeError } from '../../http-extractor/src/decode/decode-error.ts'
 import { decodeXml } from '../../http-extractor/src/decode/xml.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
+import { bytesText } from './exact-text.ts'
 import type { Format, RowSettings } from './settings.ts'
 
 export type Cells = ReadonlyMap<string, string | null>
@@ -29,8 +31,19 @@ export interface PlainFile {
   /** How messages call it. */
   readonly name: string
   readonly path: string
-  readonly isGzip: boolean
+  readonly packing: Packing
+  /** The part to read, of a file that grows: bytes, lines before it, and the columns that its first line named. */
+  readonly part?: {
+    readonly start: number
+    readonly end: number
+    readonly lines: number
+    readonly columns: readonly string[] | undefined
+  }
 }
+
+export type Packing = 'none' | 'gzip' | 'zstd'
+
+export const packingOf = (name: string): Packing => (/\.gz$/i.test(name) ? 'gzip' : /\.zst(d)?$/i.test(name) ? 'zstd' : 'none')
 
 /** Documents are held in memory. */
 const MAX_DOCUMENT_BYTES = 64 << 20
@@ -45,11 +58,13 @@ const SUFFIXES: Readonly<Record<string, Format>> = {
   json: 'json',
   xml: 'xml',
   xlsx: 'excel',
+  parquet: 'parquet',
+  avro: 'avro',
 }
 
 export function formatOf(name: string, { format }: RowSettings): Format {
   if (format !== 'auto') return format
-  const suffix = /\.([^.]+?)(\.gz)?$/i.exec(name)?.[1]?.toLowerCase() ?? ''
+  const suffix = /\.([^.]+?)(\.(gz|zst|zstd))?$/i.exec(name)?.[1]?.toLowerCase() ?? ''
   const known = SUFFIXES[suffix]
   if (!known) throw new UserError(`The format of ${name} is not known by its name. Set format.`)
   return known
@@ -61,25 +76,54 @@ export async function readRows(
   settings: RowSettings,
   take: (row: FoundRow) => void | Promise<void>,
   refuse: (row: BadRow) => void | Promise<void>,
+  onColumns: (columns: readonly string[]) => void = () => {},
 ): Promise<void> {
   const format = formatOf(file.name, settings)
   try {
-    if (format === 'csv') return await readCsv(file, settings, take, refuse)
+    if (format === 'csv') return await readCsv(file, settings, take, refuse, onColumns)
     if (format === 'jsonl') return await readJsonLines(file, take, refuse)
+    if (format === 'parquet' || format === 'avro') return await readBinary(file, format, take)
     const records = format === 'excel' ? await excelRows(file, settings) : await documentRows(file, format, settings)
     let line = 0
     for (const cells of records) await take({ line: ++line, cells })
   } catch (error) {
+    if (error instanceof UserError) throw error
     const code = (error as NodeJS.ErrnoException).code ?? ''
-    if (error instanceof DecodeError || error instanceof SyntaxError || code.startsWith('Z_'))
+    if (
+      error instanceof DecodeError ||
+      error instanceof SyntaxError ||
+      code.startsWith('Z_') ||
+      code.startsWith('ZSTD_') ||
+      isBinary(format)
+    )
       throw new UserError(`${file.name} cannot be read as ${format}: ${(error as Error).message}.`, {}, error)
     throw error
   }
 }
 
-function contentOf({ path, isGzip }: PlainFile): Readable {
-  const stream = createReadStream(path)
-  return isGzip ? stream.pipe(createGunzip()).on('close', () => stream.destroy()) : stream
+const isBinary = (format: Format): boolean => format === 'parquet' || format === 'avro'
+
+function contentOf({ path, packing, part }: PlainFile): Readable {
+  if (part && part.start === part.end) return Readable.from([])
+  const stream = createReadStream(path, part && { start: part.start, end: part.end - 1 })
+  const unpack = packing === 'gzip' ? createGunzip() : packing === 'zstd' ? createZstdDecompress() : undefined
+  if (!unpack) return stream
+  stream.on('error', (error) => unpack.destroy(error))
+  return stream.pipe(unpack).on('close', () => stream.destroy())
+}
+
+/** Both formats are read at many places, so a packed file is unpacked first. */
+async function readBinary(
+  file: PlainFile,
+  format: 'parquet' | 'avro',
+  take: (row: FoundRow) => void | Promise<void>,
+): Promise<void> {
+  const path = file.packing === 'none' ? file.path : `${file.path}-plain`
+  if (file.packing !== 'none') await pipeline(contentOf(file), createWriteStream(path))
+  const rows =
+    format === 'parquet' ? (await import('./parquet.ts')).parquetRows(path) : (await import('./avro.ts')).avroRows(path)
+  let line = 0
+  for await (const values of rows) await take({ line: ++line, cells: cellsOf(values) })
 }
 
 async function readCsv(
@@ -87,11 +131,13 @@ async function readCsv(
   { delimiter, enclosure, columns }: RowSettings,
   take: (row: FoundRow) => void | Promise<void>,
   refuse: (row: BadRow) => void | Promise<void>,
+  onColumns: (columns: readonly string[]) => void,
 ): Promise<void> {
+  const before = file.part?.lines ?? 0
   const skipped: BadRow[] = []
   const parser = parse({
     bom: true,
-    delimiter: /\.tsv(\.gz)?$/i.test(file.name) && delimiter === ',' ? '\t' : delimiter,
+    delimiter: /\.tsv(\.\w+)?$/i.test(file.name) && delimiter === ',' ? '\t' : delimiter,
     quote: enclosure,
     escape: enclosure,
     relax_column_count: true,
@@ -101,21 +147,22 @@ async function readCsv(
     skip_records_with_error: true,
     max_record_size: MAX_LINE,
     on_skip: (error, text) => {
-      skipped.push({ line: Number(error?.lines ?? 0), reason: error?.message ?? 'cannot be read', text: text ?? '' })
+      skipped.push({ line: before + Number(error?.lines ?? 0), reason: error?.message ?? 'cannot be read', text: text ?? '' })
       return undefined
     },
   })
   const content = contentOf(file)
   content.on('error', (error) => parser.destroy(error))
-  let header = columns
+  let header = columns ?? file.part?.columns
   // Each record with the line at which it ends, and as it was written.
   for await (const { record, info, raw } of content.pipe(parser) as AsyncIterable<CsvRecord>) {
     for (const bad of skipped.splice(0)) await refuse(bad)
     if (!header) {
       header = headerOf(record, file.name)
+      onColumns(header)
       continue
     }
-    const line = info.lines
+    const line = before + info.lines
     if (record.length === header.length) await take({ line, cells: new Map(header.map((name, at) => [name, record[at] ?? ''])) })
     else
       await refuse({ line, reason: `has ${record.length} fields instead of ${header.length}`, text: raw.replace(/\r?\n$/, '') })
@@ -144,7 +191,7 @@ async function readJsonLines(
   const content = contentOf(file)
   const guarded = content.pipe(lineGuard(file.name))
   content.on('error', (error) => guarded.destroy(error))
-  let line = 0
+  let line = file.part?.lines ?? 0
   for await (const text of createInterface({ input: guarded, crlfDelay: Number.POSITIVE_INFINITY })) {
     line++
     if (text.trim() === '') continue
@@ -175,7 +222,7 @@ async function bytesOf(file: PlainFile): Promise<Buffer> {
   const tooLarge = () =>
     new UserError(`${file.name} has more than ${MAX_DOCUMENT_BYTES >> 20} MB. Use CSV or JSON lines for large files.`)
   if (statSync(file.path).size > MAX_DOCUMENT_BYTES) throw tooLarge()
-  if (!file.isGzip) return readFile(file.path)
+  if (file.packing === 'none') return readFile(file.path)
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of contentOf(file)) {
@@ -205,13 +252,15 @@ const namesIn = (value: unknown): string =>
       ? Object.keys(value).slice(0, 20).join(', ')
       : 'a plain value'
 
-async function excelRows(file: PlainFile, { sheet }: RowSettings): Promise<readonly Cells[]> {
+async function excelRows(file: PlainFile, { sheet, range }: RowSettings): Promise<readonly Cells[]> {
   const { readSheet } = await import('read-excel-file/node')
   const bytes = await bytesOf(file)
   const rows = await readSheet(bytes, /^\d+$/.test(sheet) ? Number(sheet) : sheet || 1).catch((error: Error) => {
     throw new UserError(`${file.name} cannot be read as Excel: ${error.message}`, {}, error)
   })
-  const [names = [], ...others] = rows
+  const [names = [], ...others] = range
+    ? rows.slice(range.top - 1, range.bottom).map((row) => row.slice(range.left - 1, range.right))
+    : rows
   const header = headerOf(
     names.map((name) => textOf(name) ?? ''),
     file.name,
@@ -244,6 +293,12 @@ function cellsOf(value: unknown): Cells {
   return new Map(Object.entries(value).map(([name, inner]) => [name || 'value', textOf(inner)]))
 }
 
+/** Values of binary formats within lists and records. */
+function exactly(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return new ExactNumber(String(value)).toJSON()
+  return value instanceof Uint8Array ? bytesText(value) : value
+}
+
 function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (value instanceof ExactNumber) return value.digits
@@ -253,5 +308,6 @@ function textOf(value: unknown): string | null {
       .replace('T', ' ')
       .replace(/(\.000)?Z$/, '')
       .replace(/ 00:00:00$/, '')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (value instanceof Uint8Array) return bytesText(value)
+  return typeof value === 'object' ? JSON.stringify(value, exactly) : String(value)
 }

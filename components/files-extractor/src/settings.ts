@@ -23,7 +23,7 @@ export type SourceSettings =
   | ({ readonly type: 'ftp' } & FtpSettings)
   | { readonly type: 'folder'; readonly folder: string }
 
-export const FORMATS = ['auto', 'csv', 'jsonl', 'json', 'xml', 'excel'] as const
+export const FORMATS = ['auto', 'csv', 'jsonl', 'json', 'xml', 'excel', 'parquet', 'avro'] as const
 export type Format = Exclude<(typeof FORMATS)[number], 'auto'>
 
 export interface RowSettings {
@@ -39,6 +39,10 @@ export interface RowSettings {
   readonly recordPath: readonly string[]
   /** Of Excel: its name or number. */
   readonly sheet: string
+  /** Of Excel: the part of the sheet, whose first row names the columns. */
+  readonly range: CellRange | undefined
+  /** Files only grow: what follows the position of the last run is read. */
+  readonly growing: boolean
   readonly outputTable: string
   readonly primaryKey: readonly string[]
   readonly newOnly: boolean
@@ -91,7 +95,20 @@ function endpointOf(text: string): string {
 }
 
 const ROW_FIELDS = [
-  ...['path', 'urls', 'format', 'delimiter', 'enclosure', 'columns', 'recordPath', 'sheet', 'outputTable', 'primaryKey'],
+  ...[
+    'path',
+    'urls',
+    'format',
+    'delimiter',
+    'enclosure',
+    'columns',
+    'recordPath',
+    'sheet',
+    'range',
+    'growing',
+    'outputTable',
+    'primaryKey',
+  ],
   ...['newOnly', 'incremental', 'badRows', 'addFileName', 'addLine'],
 ]
 
@@ -112,6 +129,8 @@ export function readRowSettings(parameters: Fields, { wantsTable = true } = {}):
       .split('.')
       .filter((name) => name !== ''),
     sheet: textAt(parameters, 'sheet', 'sheet'),
+    range: rangeOf(textAt(parameters, 'range', 'range')),
+    growing: isGrowing(parameters, newOnly),
     outputTable,
     primaryKey: listAt(parameters, 'primaryKey', 'primaryKey') ?? [],
     newOnly,
@@ -120,6 +139,37 @@ export function readRowSettings(parameters: Fields, { wantsTable = true } = {}):
     addFileName: flagAt(parameters, 'addFileName', 'addFileName', true),
     addLine: flagAt(parameters, 'addLine', 'addLine', false),
   }
+}
+
+export interface CellRange {
+  readonly top: number
+  readonly left: number
+  readonly bottom: number
+  readonly right: number
+}
+
+const MAX_CELL = 1_048_576
+
+/** `B3:F200`, or `B3` for everything from there on. */
+function rangeOf(text: string): CellRange | undefined {
+  if (text === '') return undefined
+  const found = /^([A-Z]{1,3})([1-9]\d{0,6})(?::([A-Z]{1,3})([1-9]\d{0,6}))?$/i.exec(text)
+  if (!found) throw new UserError('range must be cells such as B3:F200, or the first cell such as B3.')
+  const column = (letters: string | undefined, fallback: number): number =>
+    letters === undefined ? fallback : [...letters.toUpperCase()].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0)
+  const range = {
+    ...{ left: column(found[1], 1), top: Number(found[2]) },
+    ...{ right: column(found[3], MAX_CELL), bottom: Number(found[4] ?? MAX_CELL) },
+  }
+  if (range.right < range.left || range.bottom <= range.top)
+    throw new UserError('range must have at least two rows, from top left to bottom right.')
+  return range
+}
+
+function isGrowing(parameters: Fields, newOnly: boolean): boolean {
+  const growing = flagAt(parameters, 'growing', 'growing', false)
+  if (growing && !newOnly) throw new UserError('growing needs newOnly: the position of the last run is where reading begins.')
+  return growing
 }
 
 function oneCharacter(text: string, place: string): string {

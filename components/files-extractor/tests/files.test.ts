@@ -1,14 +1,16 @@
 // Files of every place and format in a whole stack: each becomes the same table, and only what is new is read.
 
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { DuckDBInstance } from '@duckdb/node-api'
+import avro from 'avsc'
 import writeExcel from 'write-excel-file/node'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { startFtp, startSftp } from '../../../tests/support/servers/file-servers.ts'
@@ -214,4 +216,154 @@ test('nothing outside of the named folder is read', async () => {
     const sql = `select * from "in.c-platform-ex-files-${config}".items`
     assert.notEqual((await stack.request('POST', '/v2/storage/query', { json: { sql } })).status, 200, path)
   }
+})
+
+test('Parquet files of every compression have their values exactly', async () => {
+  const stack = await startProject()
+  const folder = join(inbox, 'parquet')
+  mkdirSync(folder)
+  const duck = await (await DuckDBInstance.create(':memory:')).connect()
+  await duck.run(`create table kinds as select * from (values
+    (1::bigint, 9223372036854775807::bigint, 12345678901234567890123456789.123456789::decimal(38,9), -0.05::decimal(4,2), 0.1::double, true,
+     date '2026-02-28', timestamp '2026-02-28 23:59:59.123456', 'ž "x",', '\\x00\\xFF'::blob, [1, null, 3], {'a': 1.5::double}),
+    (2, null, null, null, null, null, null, timestamp '1969-12-31 23:59:59.5', '', null, null, null))
+    as t (id, big, wide, small, float, yes, day, moment, word, bytes, list, record)`)
+  const columns = 'id, big, wide, small, float, yes, day, moment, word, bytes, list, record'
+  const expected = [
+    ...[['1', '9223372036854775807', '12345678901234567890123456789.123456789', '-0.05', '0.1', 'true', '2026-02-28']],
+    ...[['2026-02-28 23:59:59.123456', 'ž "x",', '0x00ff', '[1,null,3]', '{"a":1.5}']],
+  ].flat()
+  const second = ['2', null, null, null, null, null, null, '1969-12-31 23:59:59.5', '', null, null, null]
+  for (const codec of ['snappy', 'gzip', 'zstd', 'brotli', 'uncompressed'])
+    await duck.run(`copy kinds to '${folder}/${codec}.parquet' (format parquet, compression ${codec})`)
+  writeFileSync(join(folder, 'packed.parquet.zst'), zstdCompressSync(readFileSync(join(folder, 'snappy.parquet'))))
+  const source = { type: 'folder', folder: 'inbox' }
+  const config = await configure(stack, source, { path: 'parquet/*.parquet*', addFileName: true, addLine: true })
+  await good(stack, config)
+  for (const name of [
+    'snappy.parquet',
+    'gzip.parquet',
+    'zstd.parquet',
+    'brotli.parquet',
+    'uncompressed.parquet',
+    'packed.parquet.zst',
+  ]) {
+    const rows = (await rowsOf(stack, config, `file_name, ${columns}`)) as unknown[][]
+    const own = rows.filter(([file]) => file === `parquet/${name}`).map((row) => row.slice(1))
+    assert.deepEqual(own, [expected, second], name)
+  }
+  writeFileSync(join(folder, 'broken.parquet'), 'PAR1 no parquet')
+  const broken = await run(stack, await configure(stack, source, { path: 'parquet/broken.parquet' }))
+  assert.match(broken.result.message, /broken\.parquet cannot be read as parquet: /)
+})
+
+test('Avro files and files packed by zstd have their values exactly', async () => {
+  const stack = await startProject()
+  const folder = join(inbox, 'avro')
+  mkdirSync(folder)
+  const schema = {
+    type: 'record',
+    name: 'Row',
+    fields: [
+      { name: 'id', type: 'int' },
+      { name: 'price', type: { type: 'bytes', logicalType: 'decimal', precision: 10, scale: 2 } },
+      { name: 'at', type: { type: 'long', logicalType: 'timestamp-micros' } },
+      { name: 'big', type: 'long' },
+      { name: 'word', type: ['null', 'string'] },
+      { name: 'tags', type: { type: 'array', items: 'string' } },
+    ],
+  } as unknown as avro.Schema
+  // As it stands here: the schema that avsc would write itself lacks logical types.
+  const metadata = { 'avro.schema': Buffer.from(JSON.stringify(schema)) }
+  for (const codec of ['null', 'deflate']) {
+    const encoder = avro.createFileEncoder(join(folder, `${codec}.avro`), schema, { codec, metadata } as never)
+    encoder.write({
+      id: 1,
+      price: Buffer.from([0xff, 0x85]),
+      at: 1_772_323_199_123_456,
+      big: 9_007_199_254_740_990,
+      word: 'č',
+      tags: ['a'],
+    })
+    encoder.end({ id: 2, price: Buffer.from([0x7b]), at: 0, big: -5, word: null, tags: [] })
+    await new Promise((done) => encoder.once('finish', done))
+  }
+  const source = { type: 'folder', folder: 'inbox' }
+  const config = await configure(stack, source, { path: 'avro/*.avro' })
+  await good(stack, config)
+  assert.deepEqual(await rowsOf(stack, config, 'id, price, "at", big, word, tags, file_name'), [
+    ['1', '-1.23', '2026-02-28 23:59:59.123456', '9007199254740990', 'č', '["a"]', 'avro/deflate.avro'],
+    ['1', '-1.23', '2026-02-28 23:59:59.123456', '9007199254740990', 'č', '["a"]', 'avro/null.avro'],
+    ['2', '1.23', '1970-01-01 00:00:00', '-5', null, '[]', 'avro/deflate.avro'],
+    ['2', '1.23', '1970-01-01 00:00:00', '-5', null, '[]', 'avro/null.avro'],
+  ])
+  writeFileSync(join(folder, 'a.csv.zst'), zstdCompressSync('id,name\n1,one\n'))
+  writeFileSync(join(folder, 'b.csv.zst'), 'not packed')
+  const packed = await configure(stack, source, { path: 'avro/a.csv.zst' })
+  await good(stack, packed)
+  assert.deepEqual(await rowsOf(stack, packed, 'id, name'), [['1', 'one']])
+  const broken = await run(stack, await configure(stack, source, { path: 'avro/b.csv.zst' }))
+  assert.match(broken.result.message, /b\.csv\.zst cannot be read as csv/)
+})
+
+test('of files that grow only new whole rows are read', async () => {
+  const stack = await startProject()
+  const folder = join(inbox, 'logs')
+  mkdirSync(folder)
+  const file = join(folder, 'a.csv')
+  const source = { type: 'folder', folder: 'inbox' }
+  const config = await configure(stack, source, { path: 'logs/*.csv', growing: true, addLine: true })
+  const lines = async () => (await rowsOf(stack, config, 'file_line::int, id, word')).map(String)
+  writeFileSync(file, 'id,word\n1,one\n2,"tw')
+  await good(stack, config)
+  assert.deepEqual(await lines(), ['2,1,one'])
+  appendFileSync(file, 'o\nlines"\n3,thr')
+  await good(stack, config)
+  assert.deepEqual(await lines(), ['2,1,one', '4,2,two\nlines'])
+  appendFileSync(file, 'ee\n')
+  await good(stack, config)
+  await good(stack, config)
+  assert.deepEqual(await lines(), ['2,1,one', '4,2,two\nlines', '5,3,three'])
+  writeFileSync(file, 'id,word\n9,another file of the same name, which is longer than the first\n')
+  assert.match((await run(stack, config)).result.message, /line 2: the row has 3 fields instead of 2/)
+  writeFileSync(file, 'id,word\n9,new\n')
+  await good(stack, config)
+  assert.equal((await lines()).at(0), '2,1,one')
+  assert.equal((await lines()).length, 4, 'a file that was replaced is read from its start')
+  writeFileSync(join(folder, 'b.csv.gz'), gzipSync('id,word\n1,x\n'))
+  const packed = await run(stack, await configure(stack, source, { path: 'logs/*.gz', growing: true }))
+  assert.match(packed.result.message, /growing is for CSV and JSON lines that are not packed/)
+  const whole = await run(stack, await configure(stack, source, { path: 'logs/*.csv', growing: true, newOnly: false }))
+  assert.match(whole.result.message, /growing needs newOnly/)
+})
+
+test('a range of a sheet is read, and a wrong one is refused', async () => {
+  const stack = await startProject()
+  mkdirSync(join(inbox, 'sheets'))
+  const rows = [
+    ['Report', null, null],
+    [null, null, null],
+    [null, 'id', 'name'],
+    [null, 1, 'one'],
+    [null, 2, 'two'],
+    ['sum', 3, null],
+  ]
+  const sheet = rows.map((row) => row.map((value) => (value === null ? null : { value })))
+  writeFileSync(
+    join(inbox, 'sheets', 'a.xlsx'),
+    await writeExcel(sheet as unknown as Parameters<typeof writeExcel>[0]).toBuffer(),
+  )
+  const source = { type: 'folder', folder: 'inbox' }
+  const config = await configure(stack, source, { path: 'sheets/a.xlsx', range: 'B3:C5' })
+  await good(stack, config)
+  assert.deepEqual(await rowsOf(stack, config, 'id, name'), [
+    ['1', 'one'],
+    ['2', 'two'],
+  ])
+  for (const range of ['B3:C3', 'C3:B9', 'B', '3:4'])
+    assert.match(
+      (await run(stack, await configure(stack, source, { path: 'sheets/a.xlsx', range }))).result.message,
+      /range must /,
+      range,
+    )
 })

@@ -26,7 +26,7 @@ export const isLostConnection = (error: unknown): boolean =>
   LOST.test(codeOf(error)) ||
   (error instanceof Error && /^(Connection terminated|Connection lost|.*is not queryable$)/.test(error.message))
 
-const TLS_ERROR = /^(ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HANDSHAKE_SSL|ERR_SSL)|certificate/i
+const TLS_ERROR = /^(ERR_TLS|ERR_OSSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HANDSHAKE_SSL|ERR_SSL)|certificate/i
 
 /** What a driver throws, as an error of the user: the words of the database, and what to do. */
 export function explained(error: unknown, settings: DatabaseSettings, own: Advice = []): Error {

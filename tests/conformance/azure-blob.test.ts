@@ -67,54 +67,57 @@ const changed = (connection: string, name: string, value: string): string => {
 test('the Blob protocol of Azure', async (t) => {
   const stack = await startTestStack(t)
 
-  await t.test('a file is uploaded in one request, read whole and in ranges, listed, loaded and deleted', async () => {
-    const project = await azureProject(stack, 'one')
-    const { ok, finished } = project
-    assert.equal(
-      (await ok<{ owner: { fileStorageProvider: string } }>('GET', 'tokens/verify')).owner.fileStorageProvider,
-      'azure',
-    )
-    const file = await prepare(project)
-    assert.deepEqual([file.provider, file.uploadParams], ['azure', undefined])
-    const plain = await ok<Json>('POST', 'files/prepare', { name: 'plain.csv', isEncrypted: 0, isPublic: 1 })
-    assert.deepEqual([plain.isEncrypted, plain.isPublic], [true, false], 'corrections-2 A33, G10')
-    const blob = uploader(file)
-    assert.equal(await blob.exists(), false)
-    const text = 'id,name\n1,ž\n'
-    await blob.upload(text, Buffer.byteLength(text), {
-      blobHTTPHeaders: { blobContentType: 'text/csv', blobContentDisposition: 'attachment' },
-      metadata: { origin: 'test' },
-    })
-    const properties = await blob.getProperties()
-    assert.deepEqual(
-      [properties.contentLength, properties.contentType, properties.metadata],
-      [Buffer.byteLength(text), 'text/csv', { origin: 'test' }],
-    )
-    assert.ok(properties.createdOn instanceof Date, 'corrections-2 G2: Go clients read the creation time unchecked')
+  await t.test(
+    'A33, G2, G10: a file is uploaded in one request, read whole and in ranges, listed, loaded and deleted',
+    async () => {
+      const project = await azureProject(stack, 'one')
+      const { ok, finished } = project
+      assert.equal(
+        (await ok<{ owner: { fileStorageProvider: string } }>('GET', 'tokens/verify')).owner.fileStorageProvider,
+        'azure',
+      )
+      const file = await prepare(project)
+      assert.deepEqual([file.provider, file.uploadParams], ['azure', undefined])
+      const plain = await ok<Json>('POST', 'files/prepare', { name: 'plain.csv', isEncrypted: 0, isPublic: 1 })
+      assert.deepEqual([plain.isEncrypted, plain.isPublic], [true, false], 'corrections-2 A33, G10')
+      const blob = uploader(file)
+      assert.equal(await blob.exists(), false)
+      const text = 'id,name\n1,ž\n'
+      await blob.upload(text, Buffer.byteLength(text), {
+        blobHTTPHeaders: { blobContentType: 'text/csv', blobContentDisposition: 'attachment' },
+        metadata: { origin: 'test' },
+      })
+      const properties = await blob.getProperties()
+      assert.deepEqual(
+        [properties.contentLength, properties.contentType, properties.metadata],
+        [Buffer.byteLength(text), 'text/csv', { origin: 'test' }],
+      )
+      assert.ok(properties.createdOn instanceof Date, 'corrections-2 G2: Go clients read the creation time unchecked')
 
-    const detail = await ok<Detail>('GET', `files/${file.id}?federationToken=1`)
-    assert.equal(detail.sizeBytes, Buffer.byteLength(text))
-    const container = containerOf(detail.absCredentials, detail.absPath.container)
-    const readable = container.getBlockBlobClient(detail.absPath.name)
-    assert.equal((await readable.downloadToBuffer()).toString(), text)
-    assert.equal((await readable.downloadToBuffer(3, 4)).toString(), 'name')
-    await refused(readable.downloadToBuffer(1000, 5), 416, 'InvalidRange')
-    assert.equal(await (await fetch(detail.url)).text(), text, 'the plain link works as well')
-    const names: string[] = []
-    for await (const { name, properties } of container.listBlobsFlat({ prefix: detail.absPath.name })) {
-      assert.ok(properties.createdOn instanceof Date, 'corrections-2 G2')
-      names.push(name)
-    }
-    assert.deepEqual(names, [detail.absPath.name])
+      const detail = await ok<Detail>('GET', `files/${file.id}?federationToken=1`)
+      assert.equal(detail.sizeBytes, Buffer.byteLength(text))
+      const container = containerOf(detail.absCredentials, detail.absPath.container)
+      const readable = container.getBlockBlobClient(detail.absPath.name)
+      assert.equal((await readable.downloadToBuffer()).toString(), text)
+      assert.equal((await readable.downloadToBuffer(3, 4)).toString(), 'name')
+      await refused(readable.downloadToBuffer(1000, 5), 416, 'InvalidRange')
+      assert.equal(await (await fetch(detail.url)).text(), text, 'the plain link works as well')
+      const names: string[] = []
+      for await (const { name, properties } of container.listBlobsFlat({ prefix: detail.absPath.name })) {
+        assert.ok(properties.createdOn instanceof Date, 'corrections-2 G2')
+        names.push(name)
+      }
+      assert.deepEqual(names, [detail.absPath.name])
 
-    await ok('POST', 'buckets', { name: 'a' })
-    const job = await finished(
-      await ok<{ id: number }>('POST', 'buckets/in.c-a/tables-async', { name: 't', dataFileId: file.id }),
-    )
-    assert.equal(job.status, 'success', JSON.stringify(job))
-    await uploader(file).delete()
-    await refused(readable.downloadToBuffer(), 404, 'BlobNotFound')
-  })
+      await ok('POST', 'buckets', { name: 'a' })
+      const job = await finished(
+        await ok<{ id: number }>('POST', 'buckets/in.c-a/tables-async', { name: 't', dataFileId: file.id }),
+      )
+      assert.equal(job.status, 'success', JSON.stringify(job))
+      await uploader(file).delete()
+      await refused(readable.downloadToBuffer(), 404, 'BlobNotFound')
+    },
+  )
 
   await t.test('a large file goes up in blocks side by side, and is the blocks in the order of the list', async () => {
     const project = await azureProject(stack, 'blocks')
@@ -142,7 +145,7 @@ test('the Blob protocol of Azure', async (t) => {
   })
 
   await t.test(
-    'slices and their manifest are loaded; an exported table has a manifest in the words of the provider',
+    'G3: slices and their manifest are loaded; an exported table has a manifest in the words of the provider',
     async () => {
       const project = await azureProject(stack, 'slices')
       const { ok, finished } = project

@@ -72,46 +72,49 @@ test('corrections B', async (t) => {
     assert.equal(await rows('in.c-a.bare'), '"a","b"\n"id","name"\n"1","one"\n')
   })
 
-  await t.test('B17: copies say what they are copies of, and rolling back gives every row a version', async () => {
-    const { ok, configuration } = await project('B17')
-    await ok('POST', CONFIGS, { json: { configurationId: 'main-1', name: 'name' } })
-    await ok('POST', `${CONFIGS}/main-1/rows`, { json: { rowId: '456', name: 'row', state: { seen: 1 } } })
-    await ok('PUT', `${CONFIGS}/main-1/rows/456/state`, { json: { state: { seen: 2 } } })
-    const copied = (await ok('POST', `${CONFIGS}/main-1/versions/2/create`, { json: { name: 'Copy' } })).json<{ id: string }>()
-    const copy = await configuration(`${CONFIGS}/${copied.id}`)
-    const rowOfCopy = [{ seen: 2 }, 'Copied from configuration "name" (main-1) version 2']
-    assert.deepEqual(
-      copy.rows.map(({ state, changeDescription }) => [state, changeDescription]),
-      [rowOfCopy],
-    )
-    await ok('DELETE', `${CONFIGS}/main-1/rows/456`)
-    const own = { name: 'Own', changeDescription: 'mine' }
-    const described = (await ok('POST', `${CONFIGS}/main-1/versions/2/create`, { json: own })).json<{ id: string }>()
-    const ownCopy = await configuration(`${CONFIGS}/${described.id}`)
-    assert.equal(ownCopy.changeDescription, 'mine')
-    assert.deepEqual(
-      ownCopy.rows.map(({ state, changeDescription }) => [state, changeDescription]),
-      [rowOfCopy],
-      'corrections-2 A6 and A14: rows keep their own text, and the state they had when they were deleted',
-    )
-    await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
-    const generated = (await ok('POST', `${CONFIGS}/main-1/rows`, { json: { name: 'generated' } })).json<Row>()
-    assert.match(generated.id, /^\d+$/, 'corrections-2 A7')
-    await ok('DELETE', `${CONFIGS}/main-1/rows/${generated.id}`)
-    const row = (await ok('POST', `${CONFIGS}/main-1/rows/456/versions/1/create`)).json<Row>()
-    assert.equal(row.changeDescription, 'Copied from configuration "name" (main-1) row 456 version 1')
-    const owner = await configuration(`${CONFIGS}/main-1`)
-    assert.equal(owner.changeDescription, `Row ${row.id} copied from configuration "name" (main-1) row 456 version 1`)
-    const again = (await ok('PUT', `${CONFIGS}/main-1/rows/456`, { json: { name: 'row' } })).json<Row>()
-    assert.equal(again.version, 3)
-    assert.match(row.id, /^\d+$/, 'corrections-2 A7')
-    await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
-    const after = await configuration(`${CONFIGS}/main-1`)
-    assert.deepEqual(
-      after.rows.map(({ id, version }) => [id, version]),
-      [['456', 4]],
-    )
-  })
+  await t.test(
+    'B17, corrections-2 A6, A7, A14: copies say what they are copies of, and rolling back gives every row a version',
+    async () => {
+      const { ok, configuration } = await project('B17')
+      await ok('POST', CONFIGS, { json: { configurationId: 'main-1', name: 'name' } })
+      await ok('POST', `${CONFIGS}/main-1/rows`, { json: { rowId: '456', name: 'row', state: { seen: 1 } } })
+      await ok('PUT', `${CONFIGS}/main-1/rows/456/state`, { json: { state: { seen: 2 } } })
+      const copied = (await ok('POST', `${CONFIGS}/main-1/versions/2/create`, { json: { name: 'Copy' } })).json<{ id: string }>()
+      const copy = await configuration(`${CONFIGS}/${copied.id}`)
+      const rowOfCopy = [{ seen: 2 }, 'Copied from configuration "name" (main-1) version 2']
+      assert.deepEqual(
+        copy.rows.map(({ state, changeDescription }) => [state, changeDescription]),
+        [rowOfCopy],
+      )
+      await ok('DELETE', `${CONFIGS}/main-1/rows/456`)
+      const own = { name: 'Own', changeDescription: 'mine' }
+      const described = (await ok('POST', `${CONFIGS}/main-1/versions/2/create`, { json: own })).json<{ id: string }>()
+      const ownCopy = await configuration(`${CONFIGS}/${described.id}`)
+      assert.equal(ownCopy.changeDescription, 'mine')
+      assert.deepEqual(
+        ownCopy.rows.map(({ state, changeDescription }) => [state, changeDescription]),
+        [rowOfCopy],
+        'corrections-2 A6 and A14: rows keep their own text, and the state they had when they were deleted',
+      )
+      await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
+      const generated = (await ok('POST', `${CONFIGS}/main-1/rows`, { json: { name: 'generated' } })).json<Row>()
+      assert.match(generated.id, /^\d+$/, 'corrections-2 A7')
+      await ok('DELETE', `${CONFIGS}/main-1/rows/${generated.id}`)
+      const row = (await ok('POST', `${CONFIGS}/main-1/rows/456/versions/1/create`)).json<Row>()
+      assert.equal(row.changeDescription, 'Copied from configuration "name" (main-1) row 456 version 1')
+      const owner = await configuration(`${CONFIGS}/main-1`)
+      assert.equal(owner.changeDescription, `Row ${row.id} copied from configuration "name" (main-1) row 456 version 1`)
+      const again = (await ok('PUT', `${CONFIGS}/main-1/rows/456`, { json: { name: 'row' } })).json<Row>()
+      assert.equal(again.version, 3)
+      assert.match(row.id, /^\d+$/, 'corrections-2 A7')
+      await ok('POST', `${CONFIGS}/main-1/versions/2/rollback`)
+      const after = await configuration(`${CONFIGS}/main-1`)
+      assert.deepEqual(
+        after.rows.map(({ id, version }) => [id, version]),
+        [['456', 4]],
+      )
+    },
+  )
 
   await t.test(
     'B18, corrections-2 A1, A2: a branch shows the identifier of its original, a roll back has a new one',

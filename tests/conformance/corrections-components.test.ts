@@ -32,7 +32,7 @@ test('corrections D and E: components, events, projects', async (t) => {
   })
 
   await t.test(
-    'D64: configurations are listed, searched and run under the public id they were made with; every id finds them',
+    'D64, corrections-2 G1: configurations are listed, searched and run under the public id they were made with; every id finds them',
     async () => {
       const { ok } = await newProjectClient(stack, 'D64')
       const made: Record<string, string> = {}
@@ -266,7 +266,7 @@ test('corrections D and E: components, events, projects', async (t) => {
   )
 })
 
-test('D73: a stack that stores unknown components keeps, versions and lists their configurations, and refuses to run them', async (t) => {
+test('D73, corrections-2 A36: a stack that stores unknown components keeps, versions and lists their configurations, and refuses to run them', async (t) => {
   const refusing = await startTestStack(t)
   const path = '/v2/storage/components/keboola.wr-db-test/configs'
   assert.equal((await refusing.request('POST', path, { json: { name: 'One' } })).status, 404)

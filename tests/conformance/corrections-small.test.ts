@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { newMember, newStackAdmin } from '../support/clients/person-client.ts'
 import { newProjectClient } from '../support/clients/project-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
@@ -244,6 +245,33 @@ test('corrections of small answers', async (t) => {
     )
     assert.equal(started.operationParams.export.gzipOutput, true)
     assert.equal((await finished(started)).status, 'success')
+  })
+
+  await t.test('A30: every object of an export is encrypted at rest', async () => {
+    const { ok, succeed, bucket, table } = await project('A30')
+    await bucket()
+    const id = await table('in.c-a', 't', 'id\n1\n')
+    const { file } = await succeed<{ file: { id: number } }>('POST', `tables/${id}/export-async`, {})
+    const { region, s3Path, credentials } = await ok<{
+      region: string
+      s3Path: { bucket: string; key: string }
+      credentials: { AccessKeyId: string; SecretAccessKey: string; SessionToken: string }
+    }>('GET', `files/${file.id}?federationToken=1`)
+    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken: sessionToken } = credentials
+    const s3 = new S3Client({
+      endpoint: stack.platform.objects.url(),
+      region,
+      forcePathStyle: true,
+      credentials: { accessKeyId, secretAccessKey, sessionToken },
+    })
+    const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: s3Path.bucket, Prefix: s3Path.key }))
+    const heads = await Promise.all(Contents.map(({ Key }) => s3.send(new HeadObjectCommand({ Bucket: s3Path.bucket, Key }))))
+    s3.destroy()
+    assert.deepEqual(
+      heads.map((head) => head.ServerSideEncryption),
+      ['AES256', 'AES256'],
+      'a slice and the manifest',
+    )
   })
 
   await t.test('A18: the event of a command line needs its project', async () => {

@@ -73,7 +73,7 @@ test('D75: the stack answers over HTTP/2 and HTTP/1.1 with a local authority, an
   await overPostgres(stack, ca)
 })
 
-test('components trust the authority of the stack: the built-in extractor, and commands by the usual variables', async (t) => {
+test('G8: components trust the authority of the stack: the built-in extractor, and commands by the usual variables', async (t) => {
   const path = process.env.PATH ?? '/usr/bin:/bin'
   const isolation = { mode: 'auto', readable: [], uid: 65_534 } as const // where the kernel allows it
   const { stack, ca } = await startSecure(t, { worker: { isolation, path } })

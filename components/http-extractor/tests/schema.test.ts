@@ -60,7 +60,7 @@ test('the schema refuses what the extractor refuses', () => {
   }
 })
 
-test('the published schemas accept a configuration with rows, and describe a row', () => {
+test('G4: the published schemas accept a configuration with rows, and describe a row', () => {
   const description = JSON.parse(
     readFileSync(
       new URL('../../../server/src/services/configuration/components/builtin/http-extractor.json', import.meta.url),

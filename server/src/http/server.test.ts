@@ -200,7 +200,28 @@ test('a refusal by Content-Length comes before the body does', async () => {
   }
 })
 
-test('a connection on which nothing is sent is closed without a word', async (t) => {
+test('G18: the log of an address that no route has names its path, without the query', async (t) => {
+  const finished: { operation: string; path?: string }[] = []
+  const app = createHttpServer({
+    log: pino({ level: 'silent' }),
+    bodyLimitBytes: 1000,
+    maintenance: undefined,
+    corsOrigins: [],
+    publicUrl: undefined,
+    domain: undefined,
+    authenticate: () => undefined,
+    findBranch: () => undefined,
+    onFinished: (request) => finished.push(request),
+  })
+  t.after(() => app.close())
+  await app.inject({ url: '/v2/storage/nothing/here?secret=1' })
+  assert.deepEqual(
+    finished.map(({ operation, path }) => [operation, path]),
+    [['unknown', '/v2/storage/nothing/here']],
+  )
+})
+
+test('G7: a connection on which nothing is sent is closed without a word', async (t) => {
   const app = createHttpServer({
     log: pino({ level: 'silent' }),
     bodyLimitBytes: 1000,

@@ -115,7 +115,7 @@ test('strtotime reads what people write', () => {
 })
 
 // The values are those of PHP 8.2 in UTC.
-test('strtotime reads every form of a time that PHP reads, with its value', () => {
+test('Z3: strtotime reads every form of a time that PHP reads, with its value', () => {
   const base = at('2026-07-18T11:30:00Z') // a Saturday
   const cases: [string, number | undefined][] = [
     ['2026-07-18 12:30:00 Europe/Prague', 1_784_370_600],

@@ -129,7 +129,8 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
 
     async put(key, body, options = {}) {
       checkKey(key)
-      return publish(key, await blobs.store(body, `store ${key}`), options)
+      const attributes = { ...(options.atRest && AT_REST), ...options.attributes }
+      return publish(key, await blobs.store(body, `store ${key}`), { ...options, attributes })
     },
 
     head: async (key) => index.find(key)?.info,

@@ -48,6 +48,8 @@ export interface ObjectInfo {
 
 export interface PutOptions {
   readonly attributes?: ObjectAttributes
+  /** Written by the stack itself: the embedded store reports it as encrypted at rest, an external one as it does by itself. */
+  readonly atRest?: true
   /** Asked once, after the last byte: the writer has hashed them on the way. Without it the store makes one up. */
   readonly etag?: () => string | undefined
   readonly checksum?: () => ObjectChecksum | undefined

@@ -77,6 +77,7 @@ import * as savedQueries from './1297-saved-queries.ts'
 import * as proposals from './1316-proposals.ts'
 import * as agentUsage from './1317-agent-usage.ts'
 import * as tidiedStates from './1346-tidied-states.ts'
+import * as workspaceActingToken from './1347-workspace-acting-token.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -163,4 +164,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1316-proposals', up: proposals.up },
   { name: '1317-agent-usage', up: agentUsage.up },
   { name: '1346-tidied-states', up: tidiedStates.up },
+  { name: '1347-workspace-acting-token', up: workspaceActingToken.up },
 ]

@@ -11,6 +11,8 @@ export interface PortWorkspace {
   readonly projectId: number
   readonly branchId: number
   readonly creator: { readonly tokenId: number }
+  /** Whose rights its password has once the token of its creator is gone. */
+  readonly actingTokenId?: number | undefined
 }
 
 export interface PortLoginDeps<W extends PortWorkspace> {
@@ -63,9 +65,14 @@ export function createPortLogin<W extends PortWorkspace>(deps: PortLoginDeps<W>)
 
   /** With its own password a workspace reads what the token that made it may read. */
   async function ofWorkspace(workspace: W, password: string, at: Date): Promise<PortLogin<W>> {
-    const actor = await deps.findActor(workspace.projectId, workspace.creator.tokenId)
+    const { projectId, creator, actingTokenId } = workspace
+    const acting = async () => (actingTokenId === undefined ? undefined : deps.findActor(projectId, actingTokenId))
+    const actor = (await deps.findActor(projectId, creator.tokenId)) ?? (await acting())
     if (!actor)
-      throw new WireError('28000', `The token that made workspace ${workspace.id} is gone. Use another token as the password.`)
+      throw new WireError(
+        '28000',
+        `The token that made workspace ${workspace.id} is gone. Reset the password of the workspace, or use another token as the password.`,
+      )
     return {
       scope: { actor, branch: await branchOfWorkspace(workspace) },
       workspace,

@@ -594,7 +594,7 @@ test('a workspace is read and written with its own password or a token', async (
   assert.equal((await failure(clientOf({ user, password }).connect())).code, '28P01')
 })
 
-test('bytea arrives and comes back byte by byte, in every form that clients use', async (t) => {
+test('8: bytea arrives and comes back byte by byte, in every form that clients use', async (t) => {
   const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
   const { user, password } = made.json<{ connection: { user: string; password: string } }>().connection
   const db = await connect(t, { user, password, database: 'workspace' })
@@ -618,7 +618,7 @@ test('bytea arrives and comes back byte by byte, in every form that clients use'
   assert.equal((await failure(db.query(`SELECT '\\x6'::bytea`))).code, '22P02')
 })
 
-test('a column is added to a table of a workspace, and clients see the columns of temporary tables', async (t) => {
+test('3: a column is added to a table of a workspace, and clients see the columns of temporary tables', async (t) => {
   const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
   const { user, password } = made.json<{ connection: { user: string; password: string } }>().connection
   const db = await connect(t, { user, password, database: 'workspace' })
@@ -645,7 +645,7 @@ test('a column is added to a table of a workspace, and clients see the columns o
   assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM "in.c-main".orders'), [['3']])
 })
 
-test('options of the connection are applied, and what is not supported is refused', async (t) => {
+test('12: options of the connection are applied, and what is not supported is refused', async (t) => {
   const db = await connect(t, { options: '-c statement_timeout=3s -csearch_path=in.c-main --lock-timeout=5' } as never)
   const shown = async (name: string) => (await rowsOf(db, `SHOW ${name}`))[0]?.[0]
   assert.deepEqual([await shown('statement_timeout'), await shown('search_path')], ['3000', '"in.c-main"'])

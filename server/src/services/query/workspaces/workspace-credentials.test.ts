@@ -47,6 +47,33 @@ const canLogIn = async (user: string, password: string): Promise<boolean> => {
   }
 }
 
+test('W5, W15: after its token is deleted a workspace opens with the password that another token resets, with the rights of that token', async () => {
+  const tokens = '/v2/storage/tokens'
+  const made = await stack.request('POST', tokens, { json: { description: 'short', canManageBuckets: true } })
+  const { id: tokenId, token } = made.json<{ id: string; token: string }>()
+  const workspace = (await stack.request('POST', PATH, { json: {}, token })).json<View>()
+  const { user } = workspace.connection
+  const further = (await ask('POST', `/${workspace.id}/credentials`, {})).json<View>().connection.password ?? ''
+  assert.equal((await stack.request('DELETE', `${tokens}/${tokenId}`)).status, 204)
+  const refused = (password: string) => assert.rejects(connect(user, password), /is gone\. Reset the password of the workspace/)
+  await refused(workspace.connection.password ?? '')
+  await refused(further)
+
+  const { password } = (await ask('POST', `/${workspace.id}/password`, {})).json<{ password: string }>()
+  await stack.request('POST', '/v2/storage/buckets', { json: { name: 'names' } })
+  await stack.request('POST', '/v2/storage/buckets/in.c-names/tables', { json: { name: 't', dataString: 'id\n1\n' } })
+  const client = await connect(user, password)
+  const { rows } = await client.query('SELECT count(*) AS n FROM "workspace"."in.c-names"."t"') // the database as the connection names it
+  await client.end()
+  assert.equal(String(rows[0]?.n), '1')
+  assert.equal(await canLogIn(user, further), false, 'it would have the rights of the other token')
+
+  const kept = await make()
+  const own = (await ask('POST', `/${kept.id}/credentials`, {})).json<View>().connection.password ?? ''
+  await ask('POST', `/${kept.id}/password`, {})
+  assert.equal(await canLogIn(kept.connection.user, own), true, 'the token of this one is there')
+})
+
 test('further credentials open the workspace until they are deleted', async () => {
   const workspace = await make()
   const { user } = workspace.connection

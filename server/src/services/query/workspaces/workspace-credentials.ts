@@ -116,6 +116,7 @@ export function createWorkspaceCredentials({ db, inTransaction, clock, recordEve
     insertKey: (trx: Trx, workspace: Workspace, pem: string) =>
       store.setKey(trx, workspace, { name: SLOTS[0], pem, setAt: clock.now() }),
     removeAll: store.removeAll,
+    removePasswords: store.removePasswords,
   }
 }
 

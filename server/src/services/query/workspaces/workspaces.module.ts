@@ -79,6 +79,7 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
     clock,
     recordEvent,
     backendName: tokens.backendName,
+    hasToken: async (projectId, tokenId) => (await tokens.findActor(projectId, tokenId)) !== undefined,
     maxStatementSeconds: (settings.timeoutMs ?? 300_000) / 1000,
     removeFiles: (id) => sessions.removeFiles(id),
     maxOfProject: async (projectId) =>

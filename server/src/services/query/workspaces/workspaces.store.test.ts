@@ -70,10 +70,10 @@ await onBothDatabases('workspaces store', (metadata) => {
     const later = new Date(NOW.getTime() + 1000)
     await inTransaction(async (trx) => {
       await store.touch(trx, made, later)
-      await store.setPassword(trx, { ...made, projectId: other.projectId }, 'wrong')
-      await store.setPassword(trx, made, 'b')
+      await store.setPassword(trx, { ...made, projectId: other.projectId }, 'wrong', 7)
+      await store.setPassword(trx, made, 'b', 8)
     })
-    assert.deepEqual(await store.find(made.projectId, made.id), { ...made, usedAt: later, passwordHash: 'b' })
+    assert.deepEqual(await store.find(made.projectId, made.id), { ...made, usedAt: later, passwordHash: 'b', actingTokenId: 8 })
     const unused = (await store.listUnusedSince(later)).map(({ id }) => id)
     assert.deepEqual([unused.includes(made.id), unused.includes(other.id)], [false, true])
   })

@@ -23,6 +23,7 @@ interface Tables {
     used_at: number
     creator_token_id: number
     creator_description: string
+    acting_token_id: Generated<number | null>
   }
 }
 
@@ -41,6 +42,8 @@ export interface Workspace {
   readonly createdAt: Date
   readonly usedAt: Date
   readonly creator: { readonly tokenId: number; readonly description: string }
+  /** Whose rights its password has once the token of its creator is gone. */
+  readonly actingTokenId?: number | undefined
 }
 
 const tables = (db: Db) => withTables<Tables>(db)
@@ -114,10 +117,15 @@ export function createWorkspacesStore(database: Db) {
       return rows.map(toWorkspace)
     },
 
-    setPassword: async (trx: Trx, { projectId, id }: Workspace, passwordHash: string): Promise<void> => {
+    setPassword: async (
+      trx: Trx,
+      { projectId, id }: Workspace,
+      passwordHash: string,
+      actingTokenId: number | undefined,
+    ): Promise<void> => {
       await tables(trx)
         .updateTable('workspace')
-        .set({ password_hash: passwordHash })
+        .set({ password_hash: passwordHash, acting_token_id: actingTokenId ?? null })
         .where('project_id', '=', projectId)
         .where('id', '=', id)
         .execute()
@@ -180,4 +188,5 @@ const toWorkspace = (row: Selectable<Tables['workspace']>): Workspace => ({
   createdAt: new Date(row.created_at),
   usedAt: new Date(row.used_at),
   creator: { tokenId: row.creator_token_id, description: row.creator_description },
+  ...(row.acting_token_id !== null && { actingTokenId: row.acting_token_id }),
 })

@@ -34,7 +34,8 @@ export interface WorkspacesDeps {
   readonly maxOfProject: (projectId: number) => Promise<number>
   /** Most workspaces of a token that does not manage the project. */
   readonly maxOfToken: number
-  readonly credentials: Pick<WorkspaceCredentials, 'insertKey' | 'removeAll'>
+  readonly credentials: Pick<WorkspaceCredentials, 'insertKey' | 'removeAll' | 'removePasswords'>
+  readonly hasToken: (projectId: number, tokenId: number) => Promise<boolean>
 }
 
 export interface NewWorkspace {
@@ -158,12 +159,18 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     if (isRemoved) await removeFiles(workspace.id)
   }
 
+  /**
+   * Where the token of its creator is gone, the new password has the rights of the caller, and further passwords of the workspace are
+   * revoked: their holders would get those rights as well.
+   */
   async function resetPassword(workspace: Workspace, by: By = byCreator(workspace)): Promise<string> {
     if (!hasPassword(workspace))
       throw new PlatformError('workspace.resetPasswordNotSupported', { id: workspace.id, type: workspace.loginType })
     const password = newPassword()
+    const isOrphan = !(await deps.hasToken(workspace.projectId, workspace.creator.tokenId))
     await inTransaction(async (trx) => {
-      await store.setPassword(trx, workspace, hashOf(password))
+      if (isOrphan) await credentials.removePasswords(trx, workspace)
+      await store.setPassword(trx, workspace, hashOf(password), isOrphan ? by.source.tokenId : undefined)
       await recordEvent(trx, by.source, workspaceEvent('storage.workspacePasswordReset', workspace, {}), by.origin)
     })
     return password

@@ -48,7 +48,7 @@ async function start() {
   return { stack, giver, taker, root, shareWith, link, refused, seenBy, adminIdOf, member }
 }
 
-test('a bucket shared with a person is open to that person, and to no token that is called like them or has their number', async () => {
+test('S1, S2: a bucket shared with a person is open to that person, and to no token that is called like them or has their number', async () => {
   const { taker, shareWith, link, refused, seenBy, adminIdOf, member } = await start()
   const ann = await member('ann')
   await shareWith(ann.email)
@@ -71,7 +71,7 @@ test('a bucket shared with a person is open to that person, and to no token that
   assert.equal(await taker.rows('in.c-link.t'), '"id"\n"1"\n')
 })
 
-test('people and master tokens have ids of one space, and a bucket is shared with either by it', async () => {
+test('A21, S2: people and master tokens have ids of one space, and a bucket is shared with either by it', async () => {
   const { giver, taker, root, shareWith, refused, seenBy, adminIdOf, member } = await start()
   const people = [await adminIdOf(root.in(taker.projectId)), await adminIdOf(await member('carl'))]
   const masters = [await giver.ok<Verified>('GET', 'tokens/verify'), await taker.ok<Verified>('GET', 'tokens/verify')]
@@ -99,7 +99,7 @@ test('a bucket is shared with people of the stack: what is called so otherwise, 
     await target(user)
 })
 
-test('a change of the way of sharing keeps nothing of the way before', async () => {
+test('S7: a change of the way of sharing keeps nothing of the way before', async () => {
   const { giver, taker } = await start()
   const share = 'buckets/in.c-main/share'
   await giver.succeed('POST', `${share}-to-projects`, { targetProjectIds: [taker.projectId] })

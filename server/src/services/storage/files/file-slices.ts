@@ -90,7 +90,7 @@ export function createFileSlices(objects: ObjectStore, access: Pick<ObjectAccess
     const body = async function* () {
       yield Buffer.from(manifest)
     }
-    await objects.put(manifestKey(file), body(), { attributes: { contentType: 'application/json' } })
+    await objects.put(manifestKey(file), body(), { atRest: true, attributes: { contentType: 'application/json' } })
   }
 
   return { of: slicesOf, isPacked, writeManifest }

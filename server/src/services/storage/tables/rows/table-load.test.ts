@@ -16,7 +16,7 @@ interface EventAnswer {
   readonly attachments: { readonly url: string | null; readonly [field: string]: unknown }[]
 }
 
-test('G14: named columns that leave others out and do not fit the file are refused with the columns that are missing', async () => {
+test('G14, A27: named columns that leave others out and do not fit the file are refused with the columns that are missing', async () => {
   const stack = await startProject()
   const { bucket, create, load, upload, finish } = tableClient(stack)
   await bucket()

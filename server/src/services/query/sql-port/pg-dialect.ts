@@ -103,7 +103,21 @@ function callAt({ tokens }: Statement, open: number): { readonly end: number; re
   return undefined
 }
 
+/** `ctid BETWEEN '(0,0)'::tid AND '(4294967295,0)'::tid`: all pages of a table, as DuckDB's extension for PostgreSQL reads one. */
+function ctid(statement: Statement, i: number): readonly TextEdit[] {
+  const { tokens } = statement
+  const isTid = (at: number, text: string) =>
+    tokens.kind(at) === 'string' &&
+    stringOf(statement, at) === text &&
+    tokens.isSymbol(at + 1, ':') &&
+    tokens.isSymbol(at + 2, ':') &&
+    tokens.lower(at + 3) === 'tid'
+  const isAll = tokens.lower(i + 1) === 'between' && isTid(i + 2, '(0,0)') && isTid(i + 7, '(4294967295,0)')
+  return isAll ? [replaced(statement, i, i + 10, 'TRUE')] : []
+}
+
 const WORDS: Readonly<Record<string, Rule>> = {
+  ctid,
   jsonb,
   json_agg: named('json_group_array'),
   jsonb_agg: named('json_group_array'),
@@ -120,7 +134,7 @@ const WORDS: Readonly<Record<string, Rule>> = {
   to_date: formatted('strptime', 'DATE'),
   to_timestamp: formatted('strptime', 'TIMESTAMPTZ'),
 }
-const [SHORTEST_WORD, LONGEST_WORD] = [5, 18]
+const [SHORTEST_WORD, LONGEST_WORD] = [4, 18]
 
 function wordEdit(statement: Statement, i: number): readonly TextEdit[] {
   const { tokens } = statement

@@ -34,6 +34,20 @@ export async function untypedLists(statement: Statement): Promise<ReadonlySet<nu
   return new Set(parameters.flatMap(({ number, isWhole }) => (isWhole ? [number] : [])))
 }
 
+/** Types that casts give to parameters, `$1::bigint[]`, by their numbers; only names of one word. */
+export async function castTypes(statement: Statement): Promise<ReadonlyMap<number, string>> {
+  const { tokens } = statement
+  const found = new Map<number, string>()
+  for (const { token: i, number, isList } of await parametersIn(statement)) {
+    const isCast = tokens.isSymbol(i + 2, ':') && tokens.isSymbol(i + 3, ':') && tokens.kind(i + 4) === 'word'
+    if (isCast && !LONGER_TYPES.has(tokens.lower(i + 5))) found.set(number, `${tokens.raw(i + 4)}${isList ? '[]' : ''}`)
+  }
+  return found
+}
+
+/** `double precision`, `timestamp with time zone`. */
+const LONGER_TYPES = new Set(['precision', 'with', 'without', 'varying'])
+
 /** Replaces parameters by literals. `type`: its object id, 0 if unknown. */
 export async function literalEdits(
   statement: Statement,

@@ -32,7 +32,7 @@ import {
 import { copyInResult, createCopyIn } from './port-copy-in.ts'
 import { createPendingIndexes, type Ddl, ddlOf } from './port-ddl.ts'
 import { placedIn } from './port-errors.ts'
-import { expressionEdits, literalEdits, parameterCount, untypedLists, withoutAny } from './port-parameters.ts'
+import { castTypes, expressionEdits, literalEdits, parameterCount, untypedLists, withoutAny } from './port-parameters.ts'
 import type { Runner, Taken } from './port-runners.ts'
 import { CHANGING, createSavepoints, mayChange } from './port-savepoints.ts'
 import { type PortSettings, readSet, SERVER_VERSION } from './port-settings.ts'
@@ -460,8 +460,13 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return inSession(signal, async (session) => {
       const describe = (edited: EditedText) => inPlace(edited, () => session.describe(edited.text, { shortNames }))
       const shape = await describe(await applyEdits(statement.text, [...(await withoutAny(statement)), ...dialect]))
+      // DuckDB tells no type at all while one parameter has none.
+      const casts = shape.parameters.every(isUnknown) ? [...(await castTypes(statement))] : []
+      const asked = `SELECT ${casts.map(([, type]) => `CAST(NULL AS ${type})`).join(', ')}`
+      const cast = casts.length > 0 ? await session.describe(asked).catch(() => undefined) : undefined
+      const castOf = new Map(casts.map(([number], at) => [number, cast?.columns[at]?.type]))
       const parameters = Array.from({ length: count }, (_, i) => {
-        const type = types[i] || typeOfParameter(shape.parameters[i])
+        const type = types[i] || typeOfParameter(castOf.get(i + 1) ?? shape.parameters[i])
         return types[i] || (lists.has(i + 1) ? (arrayTypeOf(type) ?? type) : type)
       })
       const isKnown = shape.columns.every(({ type }) => type !== 'UNKNOWN')
@@ -801,8 +806,9 @@ function constantOf({ tokens }: Statement): { columns: WireColumn[]; rows: reado
   return found && { columns: [{ name: found.name, oid: OID.text, modifier: -1 }], rows: [[found.value]] }
 }
 
+const isUnknown = (type: string | undefined): boolean => type === undefined || type === 'UNKNOWN'
 const typeOfParameter = (type: string | undefined): number =>
-  type === undefined || type === 'UNKNOWN' ? OID.text : pgType(type).oid
+  type === undefined || isUnknown(type) ? OID.text : pgType(type).oid
 
 const CHANGES: Readonly<Record<string, string>> = { insert: 'INSERT 0', update: 'UPDATE', delete: 'DELETE', merge: 'MERGE' }
 

@@ -175,9 +175,25 @@ test('5, 6: a binary copy begins with its first row, and options may be quoted',
   await assert.rejects(copied('COPY (SELECT 1) TO STDOUT (FORMAT "parquet")'), /0A000/)
 })
 
+test('6: DuckDB reads all pages of a table of a workspace, which it names by ctid', async (t) => {
+  const db = await inWorkspace(t)
+  await db.query('create table paged as select i as id from range(3) t(i)')
+  const all = `ctid BETWEEN '(0,0)'::tid AND '(4294967295,0)'::tid`
+  assert.deepEqual(await rowsOf(db, `SELECT "id" FROM "main"."paged" WHERE ${all} AND "id" = '2'`), [['2']])
+  assert.equal((await rowsOf(db, `SELECT NULL FROM "main"."paged" WHERE ${all}`)).length, 3)
+  assert.notEqual((await failure(db.query(`SELECT id FROM paged WHERE ctid = '(0,1)'::tid`))).code, undefined)
+  await db.query('drop table paged')
+})
+
 test('7: a parameter that nothing gives a type is a text, as it was described', async (t) => {
   const raw = await wire(t)
   assert.deepEqual(await described(raw, 'select $1'), { parameters: [OID.text], columns: [OID.text] })
+  assert.deepEqual((await described(raw, 'select $1, $2::bytea, $3::bigint[], $4::interval')).parameters, [
+    OID.text,
+    OID.bytea,
+    1016,
+    1186,
+  ])
   const db = await connect(t)
   for (const value of ['abc', '5', null]) {
     const { rows, fields } = await db.query({ text: 'select $1 as v', values: [value], rowMode: 'array' })

@@ -35,14 +35,14 @@ const make = (name: string) =>
   )
 
 let peak = 0
-async function deliver(folder: string, mode: string, tableName: string): Promise<number> {
-  writeFileSync(join(folder, 'config.json'), JSON.stringify({ parameters: { db, table: { tableName }, mode } }))
+async function deliver(folder: string, mode: string, tableName: string, more: object = {}): Promise<number> {
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ parameters: { db, table: { tableName }, mode, ...more } }))
   const { seconds, mib } = await runNode([program], { KBC_DATADIR: folder })
   peak = Math.max(peak, mib)
   return seconds
 }
 
-const { copy, empty, filled, changes } = await inTurns(ROUNDS, {
+const { copy, empty, filled, direct, changes } = await inTurns(ROUNDS, {
   copy: async () => {
     await make('bare')
     const began = performance.now()
@@ -54,6 +54,7 @@ const { copy, empty, filled, changes } = await inTurns(ROUNDS, {
     return deliver(whole.path, 'full', 'ours')
   },
   filled: () => deliver(whole.path, 'full', 'ours'),
+  direct: () => deliver(whole.path, 'full', 'ours', { direct: true }),
   changes: () => deliver(changed.path, 'upsert', 'ours'),
 })
 report({
@@ -65,6 +66,8 @@ report({
   emptySeconds: round(empty),
   replacedSeconds: round(filled),
   replacedRatio: round(copy / filled),
+  directSeconds: round(direct),
+  directRatio: round(copy / direct),
   changedOnePercentSeconds: round(changes),
   peakMib: Math.round(peak),
 })

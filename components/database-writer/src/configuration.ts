@@ -34,6 +34,8 @@ export interface Delivery {
   /** Rows with a true value in this column of the table are deleted in the target. */
   readonly deletedColumn: string | undefined
   readonly create: boolean
+  /** Of `full`: rows are loaded into the emptied table at once, and readers wait for as long as that takes. */
+  readonly direct: boolean
   readonly emptyAsNull: boolean
   /** What becomes of rows that the database refuses. */
   readonly invalidRows: 'fail' | 'reject'
@@ -46,7 +48,7 @@ export interface Delivery {
 
 const FIELDS = [
   ...['table', 'mode', 'columns', 'primaryKey', 'deletedColumn', 'create', 'emptyAsNull'],
-  ...['invalidRows', 'maxRejectedPercent', 'preSql', 'postSql', 'dryRun'],
+  ...['invalidRows', 'maxRejectedPercent', 'preSql', 'postSql', 'dryRun', 'direct'],
 ]
 
 export function readDelivery(parameters: Fields): Delivery {
@@ -58,6 +60,8 @@ export function readDelivery(parameters: Fields): Delivery {
   const mode = oneOf(parameters, 'mode', MODES, 'upsert')
   const deletedColumn = textAt(parameters, 'deletedColumn', 'deletedColumn') || undefined
   if (deletedColumn !== undefined && mode !== 'upsert') throw new UserError('deletedColumn is for the mode "upsert".')
+  const direct = flagAt(parameters, 'direct', 'direct', false)
+  if (direct && mode !== 'full') throw new UserError('direct is for the mode "full".')
   const maxRejected = numberAt(parameters, 'maxRejectedPercent', 'maxRejectedPercent') ?? 5
   if (maxRejected > 100) throw new UserError('maxRejectedPercent must be at most 100.')
   return {
@@ -67,6 +71,7 @@ export function readDelivery(parameters: Fields): Delivery {
     primaryKey: listAt(parameters, 'primaryKey', 'primaryKey'),
     deletedColumn,
     create: flagAt(parameters, 'create', 'create', true),
+    direct,
     emptyAsNull: flagAt(parameters, 'emptyAsNull', 'emptyAsNull', false),
     invalidRows: oneOf(parameters, 'invalidRows', ['fail', 'reject'] as const, 'fail'),
     maxRejected,

@@ -119,18 +119,15 @@ async function send(work: Work): Promise<Counts & { readonly rows: number }> {
   const { target, delivery, input, plan, table, rejects } = work
   if (await canGoStraight(work)) {
     const places = placesOf(plan, input, delivery, (column) => column.target.name)
+    const deleted = delivery.direct ? await emptied(work) : 0
     const rows = await target.load(input, table, places, false)
-    return { ...NOTHING, inserted: rows, rows }
+    return { ...NOTHING, inserted: rows, deleted, rows }
   }
   const isNumbered = delivery.invalidRows === 'reject'
   const rows = await stage(work, isNumbered)
   await target.lock(table)
   let total: Counts = NOTHING
-  if (delivery.mode === 'full') {
-    const [[before] = []] = await target.ask(`select count(*) from ${table}`)
-    total = { ...total, deleted: Number(before) }
-    await target.empty(table)
-  }
+  if (delivery.mode === 'full') total = { ...total, deleted: await emptied(work) }
   const apply = async (range: string) => {
     total = sum(total, await applyRange(work, range))
   }
@@ -139,13 +136,20 @@ async function send(work: Work): Promise<Counts & { readonly rows: number }> {
   return { ...total, rejected: rejects.count, rows }
 }
 
+/** Answers how many rows there were. */
+async function emptied({ target, table }: Work): Promise<number> {
+  const [[before] = []] = await target.ask(`select count(*) from ${table}`)
+  await target.empty(table)
+  return Number(before)
+}
+
 /** Rows that only have to be inserted need no stage: the transaction takes them back if one is refused. */
-async function canGoStraight({ target, delivery: { mode, invalidRows }, table }: Work): Promise<boolean> {
+async function canGoStraight({ target, delivery: { mode, invalidRows, direct }, table }: Work): Promise<boolean> {
   if (invalidRows === 'reject') return false
   if (mode === 'insert') return true
   if (mode !== 'full') return false
   await target.lock(table)
-  return (await target.ask(`select 1 from ${table} limit 1`)).length === 0
+  return direct || (await target.ask(`select 1 from ${table} limit 1`)).length === 0
 }
 
 /** All rows, in a table of the session with the types of the target. */
@@ -175,7 +179,7 @@ async function stage(work: Work, isNumbered: boolean): Promise<number> {
       )
     })
   } else rows = await target.load(input, STAGE, places, isNumbered)
-  await target.analyze(STAGE)
+  if (delivery.mode !== 'full' && delivery.mode !== 'insert') await target.analyze(STAGE) // the others join nothing
   if (delivery.mode === 'upsert' || delivery.mode === 'delete') await refuseBadKeys(work)
   return rows
 }

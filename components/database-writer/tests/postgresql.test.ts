@@ -142,6 +142,11 @@ test('a full delivery replaces all rows at once and keeps indexes, grants and vi
   await execute('create table lines (order_id int references orders); truncate orders cascade')
   assert.equal(await deliver(stack, url, { mode: 'full' }), '2 rows 2 inserted, 0 updated, 0 deleted, 0 rejected')
   assert.equal(await deliver(stack, url, { mode: 'full' }), '2 rows 2 inserted, 0 updated, 2 deleted, 0 rejected')
+  assert.equal(await deliver(stack, url, { mode: 'full', direct: true }), '2 rows 2 inserted, 0 updated, 2 deleted, 0 rejected')
+  await execute('alter table orders add constraint cheap_only check (price < 2) not valid')
+  const config = await stack.configure(COMPONENT, configurationOf(url, { mode: 'full', direct: true }))
+  assert.match((await run(stack, config)).result.message, /cheap_only/)
+  assert.deepEqual(await rows('select count(*) from orders'), ['2'], 'what was emptied is there again')
 })
 
 test('only what has changed since the last delivery is read', async (t) => {

@@ -1397,6 +1397,12 @@ export const ERRORS = {
     kind: 'too-many',
     text: 'The sample shop allows {limit} requests per second. Wait for the seconds in Retry-After.',
   },
+  'sample.contactExists': {
+    kind: 'conflict',
+    text: 'Contact {id} already exists. Change it with PUT or PATCH /sample/contacts/{id}.',
+  },
+  'sample.contactNotFound': { kind: 'not-found', text: 'Contact {id} does not exist. Create it with POST /sample/contacts.' },
+  'sample.contactInvalid': { kind: 'unprocessable', text: '"{email}" is not an email address. Use one such as ada@example.com.' },
   'sample.cursorUnknown': {
     kind: 'invalid',
     text: '"{cursor}" is not a cursor of this list. Send `next` of the previous page, or omit it for the first page.',

@@ -122,7 +122,10 @@ export type RowsDeleteBody = { readonly changeDescription?: string }
 export type RowsRollBackBody = { readonly changeDescription?: string }
 export type RowsSetStateBody = { readonly state?: unknown }
 export type RowsUpdateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
+export type SampleChangeContactBody = { readonly email?: string }
+export type SampleCreateContactBody = { readonly id: string | number; readonly email?: string }
 export type SampleLogInBody = { readonly username: string; readonly password: string }
+export type SamplePutContactBody = { readonly email?: string }
 export type Sandbox = { readonly id: string; readonly projectId: string; readonly tokenId: string; readonly branchId: string; readonly type: string; readonly size: string | null; readonly active: boolean; readonly shared: boolean; readonly configurationId: string | null; readonly physicalId: string; readonly user: string; readonly password: string; readonly host: string; readonly port: number | null; readonly stagingWorkspaceId: string; readonly workspaceDetails: { readonly connection: { readonly database: string; readonly schema: string } }; readonly packages: ReadonlyArray<string>; readonly expirationAfterHours: number; readonly createdTimestamp: string; readonly updatedTimestamp: string; readonly expirationTimestamp: string | null }
 export type SandboxesChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
 export type SandboxesChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
@@ -406,6 +409,12 @@ export const ROUTES = {
   'queue.runTag': ['POST', '/queue/{component}/run/tag/{tag}', 'body'],
   'operations.ready': ['GET', '/ready'],
   'sample.describe': ['GET', '/sample'],
+  'sample.contacts': ['GET', '/sample/contacts'],
+  'sample.createContact': ['POST', '/sample/contacts'],
+  'sample.contact': ['GET', '/sample/contacts/{id}'],
+  'sample.putContact': ['PUT', '/sample/contacts/{id}'],
+  'sample.changeContact': ['PATCH', '/sample/contacts/{id}'],
+  'sample.deleteContact': ['DELETE', '/sample/contacts/{id}'],
   'sample.customers': ['GET', '/sample/customers'],
   'sample.logIn': ['POST', '/sample/login'],
   'sample.orders': ['GET', '/sample/orders'],
@@ -1384,6 +1393,12 @@ export interface Operations {
   'queue.runTag': { path: { readonly component: string; readonly tag: string }; query?: undefined; body?: JobRequest; answer: Job }
   'operations.ready': { path?: undefined; query?: undefined; body?: undefined; answer: string }
   'sample.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly description: string; readonly login: { readonly username: string; readonly password: string }; readonly endpoints: Readonly<Record<string, string>> } }
+  'sample.contacts': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly total: number; readonly ids: ReadonlyArray<string> } }
+  'sample.createContact': { path?: undefined; query?: undefined; body: SampleCreateContactBody; answer: { readonly id: string; readonly version: number } }
+  'sample.contact': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: { readonly id: string; readonly version: number } }
+  'sample.putContact': { path: { readonly id: string }; query?: undefined; body?: SamplePutContactBody; answer: { readonly id: string; readonly version: number } }
+  'sample.changeContact': { path: { readonly id: string }; query?: undefined; body?: SampleChangeContactBody; answer: { readonly id: string; readonly version: number } }
+  'sample.deleteContact': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'sample.customers': { path?: undefined; query?: { readonly page?: number; readonly limit?: number }; body?: undefined; answer: { readonly customers: ReadonlyArray<{ readonly id: number; readonly name: string; readonly email: string; readonly address: { readonly city: string; readonly zip: string } }>; readonly page: number; readonly pages: number; readonly total: number } }
   'sample.logIn': { path?: undefined; query?: undefined; body: SampleLogInBody; answer: { readonly token: string; readonly expiresIn: number } }
   'sample.orders': { path?: undefined; query?: { readonly after?: string; readonly since?: number; readonly limit?: number; readonly bad?: 'yes' }; body?: undefined; answer: { readonly orders: ReadonlyArray<{ readonly id: number; readonly created: string; readonly customerId: number; readonly status: string; readonly total: number; readonly items: ReadonlyArray<{ readonly sku: string; readonly name: string; readonly quantity: number; readonly price: number }> | string }>; readonly next: string | null } }

@@ -4,6 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PlatformError } from '../../../kit/errors.ts'
+import type { Written } from './contacts.ts'
 import { REQUESTS_A_SECOND, SAMPLE_LOGIN, type SampleApi } from './sample-api.ts'
 
 const Description = Type.Object({
@@ -47,6 +48,27 @@ const Customer = Type.Object({
   email: Type.String(),
   address: Type.Object({ city: Type.String(), zip: Type.String() }),
 })
+const ContactBody = {
+  email: Type.Optional(
+    Type.String({ maxLength: 200, description: 'One without @ is refused with 422.', examples: ['ada@example.com'] }),
+  ),
+}
+const NewContact = Type.Object({
+  id: Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Integer()], {
+    description: 'Chosen by the caller. One that exists is refused with 409.',
+    examples: ['7'],
+  }),
+  ...ContactBody,
+})
+const ChangedContact = Type.Object(ContactBody)
+const ContactPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100, description: 'Id of the contact.' }) })
+const KeyHeader = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'The same key again returns the same answer and changes nothing.' }),
+  ),
+})
+const Contact = Type.Object({ id: Type.String(), version: Type.Integer() })
+const Contacts = Type.Object({ total: Type.Integer(), ids: Type.Array(Type.String()) })
 const OrdersPage = Type.Object({ orders: Type.Array(Order), next: Type.Union([Type.String(), Type.Null()]) })
 const CustomersPage = Type.Object({
   customers: Type.Array(Customer),
@@ -77,6 +99,7 @@ export function sampleApiRoutes(sample: SampleApi): FastifyPluginAsyncTypebox {
           'POST /sample/login': `${baseUrl}/sample/login`,
           'GET /sample/orders': `${baseUrl}/sample/orders`,
           'GET /sample/customers': `${baseUrl}/sample/customers`,
+          'POST /sample/contacts': `${baseUrl}/sample/contacts`,
         },
       }),
     )
@@ -110,6 +133,71 @@ export function sampleApiRoutes(sample: SampleApi): FastifyPluginAsyncTypebox {
         admit(request, reply)
         const { page = 1, limit = PAGE } = request.query
         return { ...sample.customers(page, limit) }
+      },
+    )
+
+    const answered = (reply: FastifyReply, { status, contact }: Written) => {
+      void reply.code(status)
+      return { ...contact }
+    }
+
+    app.get(
+      '/sample/contacts',
+      {
+        config: config('contacts', 'Ids of contacts that were written to the sample shop'),
+        schema: { response: { 200: Contacts } },
+      },
+      async (request, reply) => {
+        admit(request, reply)
+        return sample.contacts.list()
+      },
+    )
+    app.get(
+      '/sample/contacts/:id',
+      { config: config('contact', 'A contact of the sample shop'), schema: { params: ContactPath, response: { 200: Contact } } },
+      async (request, reply) => {
+        admit(request, reply)
+        return { ...sample.contacts.find(request.params.id) }
+      },
+    )
+    app.post(
+      '/sample/contacts',
+      {
+        config: config('createContact', 'Create a contact of the sample shop'),
+        schema: { headers: KeyHeader, body: NewContact, response: { 201: Contact } },
+      },
+      async (request, reply) => {
+        admit(request, reply)
+        const { id, email } = request.body
+        return answered(reply, sample.contacts.create(String(id), email, request.headers['idempotency-key']))
+      },
+    )
+    for (const [method, operation, summary] of [
+      ['PUT', 'putContact', 'Create or change a contact of the sample shop'],
+      ['PATCH', 'changeContact', 'Change a contact of the sample shop'],
+    ] as const)
+      app.route({
+        method,
+        url: '/sample/contacts/:id',
+        config: config(operation, summary),
+        schema: { params: ContactPath, headers: KeyHeader, body: ChangedContact, response: { 200: Contact, 201: Contact } },
+        handler: async (request, reply) => {
+          admit(request, reply)
+          const key = request.headers['idempotency-key']
+          return answered(reply, sample.contacts.change(request.params.id, request.body.email, method === 'PUT', key))
+        },
+      })
+    app.delete(
+      '/sample/contacts/:id',
+      {
+        config: config('deleteContact', 'Delete a contact of the sample shop'),
+        schema: { params: ContactPath, headers: KeyHeader, response: { 204: Type.Null() } },
+      },
+      async (request, reply) => {
+        admit(request, reply)
+        sample.contacts.remove(request.params.id, request.headers['idempotency-key'])
+        void reply.code(204)
+        return null
       },
     )
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fillTable, makeTable } from '../../../../../tests/support/project-table.ts'
 import type { Job } from '../../../../../tests/support/shell-stack.ts'
 import { shellStack } from '../../../../../tests/support/shell-stack.ts'
 import { startTestStack } from '../../../../../tests/support/test-stack.ts'
@@ -92,4 +93,67 @@ test('a stack that does not serve the sample opens nothing for it', async (t) =>
   assert.equal((await request('GET', '/sample', { token: null })).status, 404)
   const sample = createSampleApi({ clock: { now: () => NOON }, isServed: false })
   assert.deepEqual(sample.places('http://127.0.0.1:8000', undefined), [])
+})
+
+test('the writing side: contacts are created once for each key, changed, deleted and refused', async (t) => {
+  const { request } = await startTestStack(t)
+  const { token } = (await request('POST', '/sample/login', { token: null, json: LOGIN })).json<{ token: string }>()
+  const send = async (method: string, path: string, json?: object, key?: string) => {
+    const headers = { 'x-sample-session': token, ...(key !== undefined && { 'idempotency-key': key }) }
+    const answer = await request(method, `/sample/contacts${path}`, { token: null, headers, ...(json && { json }) })
+    return [answer.status, answer.status === 204 ? null : (answer.json().version ?? answer.json().code)]
+  }
+  assert.deepEqual(await send('POST', '', { id: 7, email: 'a@example.com' }, 'k1'), [201, 1])
+  assert.deepEqual(await send('POST', '', { id: 7, email: 'a@example.com' }, 'k1'), [201, 1], 'the same key')
+  assert.deepEqual(await send('POST', '', { id: 7 }, 'k2'), [409, 'sample.contactExists'])
+  assert.deepEqual(await send('POST', '', { id: 8, email: 'wrong' }), [422, 'sample.contactInvalid'])
+  assert.deepEqual(await send('PATCH', '/7', { email: 'b@example.com' }), [200, 2])
+  assert.deepEqual(await send('PATCH', '/9', {}), [404, 'sample.contactNotFound'])
+  assert.deepEqual(await send('PUT', '/9', {}), [201, 1])
+  assert.deepEqual(await send('GET', '/7'), [200, 2])
+  assert.deepEqual(await send('DELETE', '/7', undefined, 'k3'), [204, null])
+  assert.deepEqual(await send('DELETE', '/7', undefined, 'k3'), [204, null], 'the same key')
+  assert.deepEqual(await send('GET', '/7'), [404, 'sample.contactNotFound'])
+  const left = await request('GET', '/sample/contacts', { token: null, headers: { 'x-sample-session': token } })
+  assert.deepEqual(left.json(), { total: 1, ids: ['9'] })
+  assert.equal((await request('DELETE', '/sample/contacts/9', { token: null })).status, 401)
+})
+
+test('a delivery of changes creates, changes and deletes contacts of the shop, with a receipt for each', async (t) => {
+  const stack = await shellStack(t)
+  await makeTable(stack, 'in.c-crm.contacts', { columns: { id: 'INTEGER', email: 'STRING' }, primaryKey: ['id'] })
+  const fill = (...rows: [string, string][]) => fillTable(stack, 'in.c-crm.contacts', ['id', 'email'], rows)
+  const apiRequest = { headers: { 'X-Sample-Session': { response: 'token' } } }
+  const authentication = { type: 'login', loginRequest: { endpoint: 'login', method: 'POST', params: LOGIN }, apiRequest }
+  const config = await stack.configure('platform.wr-http', {
+    parameters: {
+      api: { baseUrl: `${stack.url}/sample/`, authentication },
+      requests: {
+        create: { path: 'contacts' },
+        update: { method: 'PATCH', path: 'contacts/{{id}}' },
+        delete: { path: 'contacts/{{id}}' },
+      },
+      ...{ idempotencyHeader: 'Idempotency-Key', maxRequestsPerSecond: 15, maxFailedPercent: 50 },
+      answerFields: [{ column: 'version', path: 'version' }],
+    },
+    storage: { input: { tables: [{ source: 'in.c-crm.contacts', changes: true }] } },
+  })
+  const deliver = async () => {
+    const job = { component: 'platform.wr-http', config, mode: 'run' }
+    const ended = await stack.wait((await stack.request('POST', '/queue/jobs', { json: job })).json<Job>())
+    assert.equal(ended.status, 'success', ended.result.message)
+  }
+  await fill(['1', 'a@example.com'], ['2', 'b@example.com'], ['3', 'wrong'])
+  await deliver()
+  await fill(['1', 'a@example.com'], ['2', 'c@example.com'], ['4', 'd@example.com'])
+  const sql = `select operation, key, status, http_status, version from "out.c-platform-wr-http-${config}".receipts order by all`
+  await deliver()
+  assert.deepEqual((await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown }>().rows, [
+    ['create', '1', 'delivered', 201, '1'],
+    ['create', '2', 'delivered', 201, '1'],
+    ['create', '3', 'rejected', 422, null],
+    ['create', '4', 'delivered', 201, '1'],
+    ['delete', '3', 'rejected', 404, null],
+    ['update', '2', 'delivered', 200, '2'],
+  ])
 })

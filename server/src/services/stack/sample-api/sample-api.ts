@@ -3,6 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import { createContacts } from './contacts.ts'
 import { CUSTOMER_COUNT, type Customer, customer, ORDER_COUNT, ORDER_EVERY_MS, type Order, order } from './shop.ts'
 
 /** Public: the login is there for practice and protects nothing. */
@@ -99,7 +100,7 @@ export function createSampleApi({ clock, isServed }: SampleApiDeps) {
     return [...new Set(origins)].map((origin) => `${origin}/sample/`)
   }
 
-  return { isServed, logIn, admit, orders, customers, places }
+  return { isServed, logIn, admit, orders, customers, places, contacts: createContacts() }
 }
 
 const broken = (one: Order): BadOrder => ({ ...one, items: 'two lamps' })

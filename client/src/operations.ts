@@ -52,6 +52,7 @@ export type DataTest = { readonly id: string; readonly branchId: string; readonl
 export type DataTestRun = { readonly id: string; readonly tableId: string; readonly status: string; readonly trigger: string; readonly rowsCount: number; readonly storageJobId: number | null; readonly runId: string | null; readonly startedAt: string; readonly endedAt: string; readonly results: ReadonlyArray<{ readonly testId: string; readonly name: string; readonly type: string; readonly severity: string; readonly status: string; readonly failures: number | null; readonly message: string | null; readonly fileId: number | null; readonly measured?: { readonly of: string; readonly value: number | null } }>; readonly examples: ReadonlyArray<{ readonly tests: string; readonly row: Readonly<Record<string, string | null>> }> }
 export type DataTestsCreateBody = { readonly tableId: string; readonly name: string; readonly type: 'notNull' | 'unique' | 'acceptedValues' | 'range' | 'pattern' | 'relationships' | 'rowCount' | 'usual' | 'freshness' | 'schema' | 'sql'; readonly parameters?: Readonly<Record<string, unknown>>; readonly severity?: 'warn' | 'stop'; readonly description?: string; readonly isEnabled?: boolean }
 export type DataTestsUpdateBody = { readonly name?: string; readonly type?: 'notNull' | 'unique' | 'acceptedValues' | 'range' | 'pattern' | 'relationships' | 'rowCount' | 'usual' | 'freshness' | 'schema' | 'sql'; readonly parameters?: Readonly<Record<string, unknown>>; readonly severity?: 'warn' | 'stop'; readonly description?: string; readonly isEnabled?: boolean }
+export type Delivery = { readonly componentId: string; readonly configurationId: string; readonly name: string | null; readonly rowId: string | null; readonly tableId: string; readonly state: 'current' | 'behind' | 'never'; readonly behindSeconds: number | null; readonly lastDelivery: { readonly jobId: string; readonly time: string } | null; readonly failure: { readonly jobId: string; readonly kind: string | null; readonly message: string | null } | null }
 export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
 export type DockerRunnerResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
 export type DryRun = { readonly isDryRun: boolean; readonly operationName: string; readonly tableId: string | null; readonly results: unknown; readonly rows: { readonly before: number; readonly after: number } | null; readonly tables: ReadonlyArray<string>; readonly configurations: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly rowId: string | null; readonly name: string }>; readonly nextRuns: ReadonlyArray<{ readonly configurationId: string; readonly executionTime: string }> }
@@ -595,6 +596,7 @@ export const ROUTES = {
   'dataTests.get': ['GET', '/v2/storage/data-tests/{testId}', 'address'],
   'dataTests.update': ['PUT', '/v2/storage/data-tests/{testId}', 'address'],
   'dataTests.remove': ['DELETE', '/v2/storage/data-tests/{testId}', 'address'],
+  'lineage.deliveries': ['GET', '/v2/storage/deliveries', 'address'],
   'branches.list': ['GET', '/v2/storage/dev-branches'],
   'branches.create': ['POST', '/v2/storage/dev-branches'],
   'branches.get': ['GET', '/v2/storage/dev-branches/{branchId}'],
@@ -1579,6 +1581,7 @@ export interface Operations {
   'dataTests.get': { path: { readonly testId: string }; query?: undefined; body?: undefined; answer: DataTest }
   'dataTests.update': { path: { readonly testId: string }; query?: undefined; body?: DataTestsUpdateBody; answer: DataTest }
   'dataTests.remove': { path: { readonly testId: string }; query?: undefined; body?: undefined; answer: undefined }
+  'lineage.deliveries': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<Delivery> }
   'branches.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<Branch> }
   'branches.create': { path?: undefined; query?: undefined; body?: BranchesCreateBody; answer: StorageJob }
   'branches.get': { path: { readonly branchId: string }; query?: undefined; body?: undefined; answer: Branch }

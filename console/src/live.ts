@@ -16,6 +16,7 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'lineage.freshness',
     'lineage.freshnessOfTable',
     'lineage.usedBy',
+    'lineage.deliveries',
     'billing.usage',
   ],
   flow: ['queue.search', 'queue.get'],
@@ -33,6 +34,7 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'lineage.freshness',
     'lineage.freshnessOfTable',
     'lineage.usedBy',
+    'lineage.deliveries',
     'billing.usage',
     'stream.aggregateSources', // with what each table has loaded
   ],
@@ -43,6 +45,7 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'rows.effective',
     'lineage.graph',
     'lineage.usedBy',
+    'lineage.deliveries',
     'scheduler.list', // a schedule stops with what it runs, and goes on with it
   ],
   schedule: ['scheduler.list', 'scheduler.next'],

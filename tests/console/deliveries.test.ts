@@ -63,5 +63,7 @@ test('a table is delivered to a database by forms alone', { timeout: 200_000 }, 
     return (await client.query({ text: 'select * from orders order by id', rowMode: 'array' })).rows.map(String)
   })
   assert.deepEqual(rows, ['1,2.50', '2,0.10'])
+  await go('/components/platform.wr-database/crm?row=orders')
+  await page.getByText(/is delivered, last/).waitFor()
   nothingWrong()
 })

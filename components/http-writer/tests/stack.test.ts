@@ -192,3 +192,46 @@ test('changes since the last run are delivered by their kind, with deleted rows;
     assert.notEqual(ended?.result.error?.type, 'application')
   }
 })
+
+test('a delivery says how far its target is behind, and what failed', async (t) => {
+  let isBroken = false
+  const { url } = await startApi(t, () => ({ status: isBroken ? 422 : 200 }))
+  const stack = await startProject()
+  await people(stack, [['1', 'Ann']])
+  const config = await stack.configure(COMPONENT, {
+    ...configurationOf(url),
+    storage: { input: { tables: [{ source: PEOPLE }] } },
+  })
+  interface Delivery {
+    readonly configurationId: string
+    readonly tableId: string
+    readonly state: string
+    readonly behindSeconds: number | null
+    readonly lastDelivery: { readonly jobId: string } | null
+    readonly failure: { readonly jobId: string } | null
+  }
+  const shown = async () => {
+    const answer = await stack.request('GET', '/v2/storage/deliveries')
+    assert.equal(answer.status, 200, answer.text)
+    const all = answer.json<Delivery[]>()
+    assert.deepEqual(
+      all.map(({ configurationId, tableId }) => [configurationId, tableId]),
+      [[config, PEOPLE]],
+    )
+    return all[0]!
+  }
+  assert.deepEqual([(await shown()).state, (await shown()).behindSeconds], ['never', null])
+  const first = await run(stack, config)
+  const current = await shown()
+  assert.deepEqual([current.state, current.behindSeconds, current.lastDelivery?.jobId], ['current', 0, first.id])
+  await fillTable(stack, PEOPLE, ['id', 'name'], [['2', 'Bob']], true)
+  const behind = await shown()
+  assert.equal(behind.state, 'behind')
+  assert.ok(behind.behindSeconds !== null && behind.behindSeconds >= 0)
+  isBroken = true
+  const failed = await run(stack, config)
+  assert.deepEqual([(await shown()).state, (await shown()).failure?.jobId], ['behind', failed.id])
+  isBroken = false
+  await run(stack, config)
+  assert.deepEqual([(await shown()).state, (await shown()).failure], ['current', null])
+})

@@ -81,6 +81,8 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
             <DeliveryPreview
               key={current.key}
               componentId={place.componentId}
+              configurationId={place.configurationId}
+              rowId={rowOf(({ key }) => key)}
               root={root.draft.text}
               row={rowOf(({ draft }) => draft.text)}
             />

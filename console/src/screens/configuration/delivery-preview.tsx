@@ -4,7 +4,8 @@ import { useMutation } from '@tanstack/react-query'
 import { effectiveConfiguration } from '../../../../contract/effective-configuration.ts'
 import { parsed } from '../../document/json-text.ts'
 import { runAction } from '../../facts/run-action.ts'
-import { count, plural } from '../../format.ts'
+import { count, moment, plural, took } from '../../format.ts'
+import { useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import './configuration.css'
@@ -28,11 +29,38 @@ interface Preview {
   readonly chart?: string
 }
 
-export function DeliveryPreview({ componentId, root, row }: { componentId: string; root: string; row: string | undefined }) {
+interface DeliveryProps {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly rowId: string | undefined
+  readonly root: string
+  readonly row: string | undefined
+}
+
+export const DeliveryPreview = (props: DeliveryProps) => (WRITERS.has(props.componentId) ? <Delivery {...props} /> : null)
+
+/** How far the target is behind, for each table of the configuration or row. */
+function Behind({ componentId, configurationId, rowId }: Pick<DeliveryProps, 'componentId' | 'configurationId' | 'rowId'>) {
+  const { data = [] } = useLoad('lineage.deliveries', {})
+  const own = data.filter(
+    (one) =>
+      one.componentId === componentId && one.configurationId === configurationId && (!rowId || (one.rowId ?? rowId) === rowId),
+  )
+  return own.map(({ tableId, state, behindSeconds, lastDelivery, failure }) => (
+    <p key={tableId} className="fine">
+      <span className="mono">{tableId}</span>{' '}
+      {state === 'never'
+        ? 'was not delivered yet'
+        : `${state === 'current' ? 'is delivered' : `is ${took(behindSeconds ?? 0)} behind`}, last ${moment(lastDelivery?.time ?? '')}`}
+      {failure ? `; the newest job failed: ${failure.message ?? ''}` : ''}
+    </p>
+  ))
+}
+
+function Delivery({ componentId, configurationId, rowId, root, row }: DeliveryProps) {
   const preview = useMutation({
     mutationFn: () => runAction<Preview>(componentId, 'preview', effectiveConfiguration(root, row).text),
   })
-  if (!WRITERS.has(componentId)) return null
   const isReadable = parsed(root) !== undefined && (row === undefined || parsed(row) !== undefined)
   return (
     <div className="stack-2 component-actions">
@@ -47,6 +75,7 @@ export function DeliveryPreview({ componentId, root, row }: { componentId: strin
         </ActButton>
         <span className="fine mute">The first 100 rows; nothing is sent.</span>
       </div>
+      <Behind componentId={componentId} configurationId={configurationId} rowId={rowId} />
       {preview.error ? <Problem error={preview.error} /> : null}
       {preview.data ? <Shown answer={preview.data} /> : null}
     </div>

@@ -21,6 +21,7 @@ export function createJobRecordsModule({ core: { db, recordChange } }: { readonl
     find: store.find,
     lastGood: (job: Parameters<typeof lastGoodRun>[1]) => lastGoodRun(db, job),
     newestEnded: createJobSearchStore(db).newestEnded,
+    startsOf: createJobSearchStore(db).startsOf,
     /** Jobs by words of a search. */
     search: (canonicalId: (componentId: string) => string) => createJobFinder(db, canonicalId),
   })

@@ -146,6 +146,17 @@ export function createJobSearchStore(database: Db) {
       return job && { id: String(job.id), status: job.status, kind: job.cause_kind, message: job.error }
     },
 
+    startsOf: async (projectId: number, jobIds: readonly number[]): Promise<ReadonlyMap<number, number>> => {
+      if (jobIds.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('queue_job')
+        .select(['id', 'started_at'])
+        .where('project_id', '=', projectId)
+        .where('id', 'in', jobIds)
+        .execute()
+      return new Map(rows.flatMap(({ id, started_at }) => (started_at === null ? [] : [[id, started_at] as const])))
+    },
+
     messagesOf: async (projectId: number, jobIds: readonly number[]): Promise<ReadonlyMap<number, string>> => {
       if (jobIds.length === 0) return new Map()
       const rows = await db

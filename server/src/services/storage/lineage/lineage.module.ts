@@ -34,6 +34,8 @@ export function createLineageModule({ core, freshness, components, configuration
     links: configurations.links,
     names: configurations.namesOfBranch,
     newestJob: jobRecords.newestEnded,
+    jobStarts: jobRecords.startsOf,
+    isWriter: (id) => components.findRunnable(id)?.type === 'writer',
   })
   const reportLate = (now = clock.now()) => tellLate({ store, clock, recordEvent, inTransaction }, now)
   const loop = createLateTablesLoop({

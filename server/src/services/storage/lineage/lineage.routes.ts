@@ -87,6 +87,33 @@ const JudgedView = Type.Object(
   },
   { title: 'JudgedFreshness' },
 )
+const DeliveriesView = Type.Array(
+  Type.Object(
+    {
+      componentId: Type.String(),
+      configurationId: Type.String(),
+      name: Nullable(Type.String()),
+      rowId: Nullable(Type.String()),
+      tableId: Type.String({ description: 'The table that is delivered.' }),
+      state: Type.Union([Type.Literal('current'), Type.Literal('behind'), Type.Literal('never')], {
+        description: '`behind`: the table was loaded since the last good delivery began. `never`: nothing was delivered yet.',
+      }),
+      behindSeconds: Nullable(
+        Type.Integer({
+          description: 'Since when the target lacks a load of the table; 0: it has all, null: nothing was delivered yet.',
+        }),
+      ),
+      lastDelivery: Nullable(Type.Object({ jobId: Type.String(), time: Time })),
+      failure: Nullable(
+        Type.Object(
+          { jobId: Type.String(), kind: Nullable(Type.String()), message: Nullable(Type.String()) },
+          { description: 'The newest job of the configuration, when it failed.' },
+        ),
+      ),
+    },
+    { title: 'Delivery' },
+  ),
+)
 const FreshnessList = Type.Array(JudgedView)
 
 export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
@@ -165,6 +192,19 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
         },
       },
       async (req) => lineage.freshness(scopeOf(req), req.query.limit ?? 100, req.query.offset ?? 0),
+    )
+
+    app.get(
+      '/v2/storage/deliveries',
+      {
+        config: {
+          operation: 'lineage.deliveries',
+          summary: 'Tables that writers deliver, and how far their targets are behind',
+          needs: 'token',
+        },
+        schema: { response: { 200: DeliveriesView } },
+      },
+      async (req) => lineage.deliveries(scopeOf(req)),
     )
   }
 }

@@ -1,6 +1,7 @@
 // Where data comes from and goes to: what configurations declare (mappings, tasks of flows) and what runs really read and wrote. No caller sees
 // a table or a configuration here that their token may not read, nor what lies behind it.
 
+import { readStored } from '../../../kit/stored-json.ts'
 import { canUseComponent, tablePermissionOf } from '../../../model/actor.ts'
 import type { AliasOfTable, ColumnSource, ConfigurationLinks, ConfigurationName, TablePlace } from '../../../model/lineage.ts'
 import type { Scope } from '../../../model/scope.ts'
@@ -28,7 +29,13 @@ export interface LineageDeps {
     componentId: string,
     configurationId: string,
   ) => Promise<NewestJob | undefined>
+  readonly jobStarts: JobStarts
+  /** Whether a component delivers data to other systems. */
+  readonly isWriter: (componentId: string) => boolean
 }
+
+/** When jobs began, by their ids. */
+type JobStarts = (projectId: number, jobIds: readonly number[]) => Promise<ReadonlyMap<number, number>>
 
 export interface NewestJob {
   readonly id: string
@@ -194,8 +201,51 @@ export function createLineage(deps: LineageDeps) {
     return { ...(await deps.freshnessAt(place)), writer: null, lastLoad: null, failure: null, lateInputs: [] }
   }
 
-  return { usedBy, graph, freshness, freshnessOf }
+  /** Tables that writers read, those that are behind the longest first. Each load after the start of the last good run is missing there. */
+  async function deliveries(scope: Scope) {
+    const { actor, branch } = scope
+    const { edges, names } = await edgesOf(scope, await store.listUses(actor.projectId, branch.id))
+    const reads = edges
+      .filter(({ kind, to }) => kind === 'read' && names.has(to))
+      .map((edge) => ({ ...edge, ...configurationOf(edge.to, names) }))
+      .filter(({ componentId }) => deps.isWriter(componentId))
+      .slice(0, MAX_NODES)
+    const starts = await deps.jobStarts(
+      actor.projectId,
+      reads.flatMap(({ jobId }) => (jobId === null ? [] : [Number(jobId)])),
+    )
+    const fresh = new Map((await store.listFreshness(actor.projectId, branch.id)).map((row) => [row.table_id, row]))
+    const at = now().getTime()
+    const shown = reads.map(({ from, componentId, configurationId, name, rowId, jobId, time }) => {
+      const row = fresh.get(tableOf(from))
+      const since = jobId === null ? undefined : starts.get(Number(jobId))
+      const missing = row && since !== undefined ? readStored<number[]>(row.loads).find((load) => load > since) : undefined
+      return {
+        ...{ componentId, configurationId, name, rowId, tableId: tableOf(from) },
+        state: stateOf(jobId, missing),
+        behindSeconds: jobId === null ? null : missing === undefined ? 0 : Math.max(0, Math.floor((at - missing) / 1000)),
+        lastDelivery: jobId === null ? null : { jobId, time: time ?? '' },
+      }
+    })
+    const failed = new Map<string, NewestJob | undefined>()
+    for (const { componentId, configurationId } of shown) {
+      const key = configurationNode(componentId, configurationId)
+      if (!failed.has(key)) failed.set(key, await deps.newestJob(actor.projectId, branch.id, componentId, configurationId))
+    }
+    return shown
+      .map((one) => {
+        const newest = failed.get(configurationNode(one.componentId, one.configurationId))
+        const failure = newest?.status === 'error' ? { jobId: newest.id, kind: newest.kind, message: newest.message } : null
+        return { ...one, failure }
+      })
+      .toSorted((a, b) => (b.behindSeconds ?? Number.MAX_SAFE_INTEGER) - (a.behindSeconds ?? Number.MAX_SAFE_INTEGER))
+  }
+
+  return { usedBy, graph, freshness, freshnessOf, deliveries }
 }
+
+const stateOf = (jobId: string | null, missing: number | undefined): 'never' | 'current' | 'behind' =>
+  jobId === null ? 'never' : missing === undefined ? 'current' : 'behind'
 
 const isSameConfiguration = (use: UseRow, other: UseRow | undefined): boolean =>
   use.component_id === other?.component_id && use.configuration_id === other.configuration_id

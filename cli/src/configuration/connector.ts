@@ -10,6 +10,7 @@ import { table, UserError } from '../output.ts'
 import { type Chosen, placeOf, readJsonFile, withBranch } from './config-requests.ts'
 
 const COMPONENT = 'platform.ex-manifest'
+const EXTRACTOR = 'keboola.ex-generic-v2'
 
 interface Entry {
   readonly name: string
@@ -89,6 +90,16 @@ export function addConnectorCommands(program: Command): void {
           ]),
         ),
       )
+    })
+
+  withBranch(connector.command('convert <source>'))
+    .description('a manifest or an OpenAPI document as a configuration of the HTTP extractor, or the reverse')
+    .option('--to <format>', 'manifest or extractor; by default the other one of the two')
+    .action(async (source: string, { branch, to }: Chosen & { readonly to?: string }, command: Command) => {
+      if (to !== undefined && to !== 'manifest' && to !== 'extractor') throw new UserError('--to is manifest or extractor.')
+      const converted = await convert(createClient(command), branch, source, to)
+      for (const note of converted.notes) process.stderr.write(`${note}\n`)
+      print(command, converted, ({ notes: _, manifest, ...configuration }) => JSON.stringify(manifest ?? configuration, null, 2))
     })
 
   withCatalogue(connector.command('show <connector>'))
@@ -183,9 +194,9 @@ const contains = ({ name, title, description, categories }: Entry, words: string
     .split(/\s+/)
     .every((word) => [name, title, description, ...categories].join(' ').toLowerCase().includes(word))
 
-const act = <T>(client: Client, branch: string, action: string, parameters: object): Promise<T> =>
+const act = <T>(client: Client, branch: string, action: string, parameters: object, componentId = COMPONENT): Promise<T> =>
   client.request<T>('POST', '/sync-actions/actions', {
-    json: { componentId: COMPONENT, action, configData: { parameters }, ...(branch !== 'default' && { branchId: branch }) },
+    json: { componentId, action, configData: { parameters }, ...(branch !== 'default' && { branchId: branch }) },
   })
 
 async function connectorOf(client: Client, branch: string, name: string, catalogue: string | undefined): Promise<Connector> {
@@ -259,4 +270,38 @@ function shownConnector(connector: Connector): string {
     ...(streams.length > 0 ? ['', `Streams: ${streams.join(', ')}`] : []),
     ...(pythonClasses.length > 0 ? ['', `Streams that use Python are not supported: ${pythonClasses.join(', ')}`] : []),
   ].join('\n')
+}
+
+interface Converted {
+  readonly manifest?: object
+  readonly parameters?: object
+  readonly rows?: readonly { readonly configuration: object }[]
+  readonly notes: readonly string[]
+}
+
+/** `source`: a file with a manifest, an OpenAPI document or a configuration, or the id of a configuration of the extractor. */
+async function convert(client: Client, branch: string, source: string, to: string | undefined): Promise<Converted> {
+  if (!existsSync(source)) {
+    const { configuration, rows } = await client.request<{ configuration: object; rows: readonly { configuration: object }[] }>(
+      'GET',
+      `/v2/storage/branch/${branch}/components/${EXTRACTOR}/configs/${encodeURIComponent(source)}`,
+    )
+    return act<Converted>(client, branch, 'configToManifest', { configuration, rows: rows.map((row) => row.configuration) })
+  }
+  const text = readFileSync(source, 'utf8')
+  if (/^\s*"?(?:openapi|swagger)"?\s*:|^\s*\{\s*"(?:openapi|swagger)"/m.test(text)) {
+    const found = await act<Converted>(client, branch, 'openapiToConfig', { openapi: text }, EXTRACTOR)
+    if (to === 'extractor') return found
+    const rows = (found.rows ?? []).map((row) => row.configuration)
+    const made = await act<Converted>(client, branch, 'configToManifest', {
+      configuration: { parameters: found.parameters },
+      rows,
+    })
+    return { ...made, notes: [...found.notes, ...made.notes] }
+  }
+  if (/DeclarativeSource/.test(text)) return act<Converted>(client, branch, 'manifestToConfig', { manifest: text })
+  const { rows = [], ...configuration } = JSON.parse(await readJsonFile(source)) as {
+    rows?: readonly { configuration: object }[]
+  } // as `millrace config get` prints it
+  return act<Converted>(client, branch, 'configToManifest', { configuration, rows: rows.map((row) => row.configuration) })
 }

@@ -12,6 +12,8 @@ import { createRedactor } from '../../http-extractor/src/redaction.ts'
 import { cleanName } from '../../http-extractor/src/tables/names.ts'
 import { createClock } from './clock.ts'
 import { asObject, check, discover, keysOf, specOf } from './commands.ts'
+import { fromExtractor } from './convert/from-extractor.ts'
+import { toExtractor } from './convert/to-extractor.ts'
 import { ConnectorError, messageOf } from './errors.ts'
 import { createTransport, type Send } from './http/transport.ts'
 import { loadManifest } from './manifest/load.ts'
@@ -38,6 +40,8 @@ async function main(): Promise<void> {
   const transport = createTransport(createEgress(readEgressPolicy(process.env.MILLRACE_EGRESS_POLICY)))
   try {
     const found = await catalogueAnswer(action, file.parameters, transport.send)
+    const converted = conversionOf(action, file.parameters)
+    if (converted) return print(`${JSON.stringify(converted)}\n`)
     if (found) return print(`${JSON.stringify(found)}\n`)
     await withManifest(action, file.parameters ?? {}, folder, transport.send)
   } finally {
@@ -59,6 +63,19 @@ async function catalogueAnswer(action: string, given: unknown, send: Send): Prom
     connectors: shippedConnectors(),
     ...(url !== undefined && { public: await publicConnectors(send, url) }),
   }
+}
+
+/** Between the two formats that the builder knows. Undefined: not such an action. */
+function conversionOf(action: string, given: unknown): object | undefined {
+  if (action !== 'manifestToConfig' && action !== 'configToManifest') return undefined
+  const { manifest, configuration, rows = [] } = isDict(given) ? given : {}
+  if (action === 'configToManifest') {
+    if (!Array.isArray(rows)) throw new ConnectorError("'parameters.rows' must be a list of configurations of rows.")
+    return fromExtractor(configuration, rows)
+  }
+  if (typeof manifest !== 'string' && !isDict(manifest))
+    throw new ConnectorError("'parameters.manifest' is required: an object, or the text of a YAML document.")
+  return toExtractor(loadManifest(manifest))
 }
 
 async function withManifest(action: string, given: unknown, folder: string, send: Send): Promise<void> {
@@ -98,7 +115,7 @@ async function answerOf(action: string, manifest: Dict, source: Source, chosen: 
   if (action === 'streams') return streamsOf(source)
   if (action === 'preview') return previewOf(source, chosen)
   throw new ConnectorError(
-    `The action '${action}' is unknown. Known: testConnection, discover, streams, preview, spec, catalogue, connector.`,
+    `The action '${action}' is unknown. Known: testConnection, discover, streams, preview, spec, catalogue, connector, manifestToConfig, configToManifest.`,
   )
 }
 

@@ -4,8 +4,15 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Deps } from '../src/component.ts'
+import { planCursor } from '../src/cursors/datetime-cursor.ts'
+import { createPartitionCursor } from '../src/cursors/partition-cursor.ts'
 import { createInterpolator } from '../src/jinja/interpolate.ts'
 import { loadManifest } from '../src/manifest/load.ts'
+import { createRouter, type RouterDeps } from '../src/partitions/router.ts'
+import { EMPTY_SLICE } from '../src/partitions/slice.ts'
 import { parseIso } from '../src/time/formats.ts'
 import type { Case } from './case.ts'
 import { engine } from './engine.ts'
@@ -22,6 +29,19 @@ test('an expression that does not end or grows without bound is stopped', () => 
   assert.throws(() => value('{{ 2 ** 99999999 }}'), /too large/)
   assert.throws(() => value(`{{ ${'('.repeat(500)}1${')'.repeat(500)} }}`), /nested deeper than 100/)
   assert.throws(() => value("{{ '%999999999d' % 1 }}"), /too large/)
+})
+
+test('a regular expression that goes back without end is stopped, or goes on in linear time', () => {
+  const text = `${'a'.repeat(5000)}b`
+  const search = (regex: string) =>
+    expressions.value("{{ config['t'] | regex_search(config['r']) }}", { config: { t: text, r: regex } })
+  assert.equal(search('^((a+)+)$'), '')
+  assert.equal(search('((?:a|aa)+)c'), '')
+  assert.throws(() => search('((a+)+)(?=c)d'), /did not end within 1000 ms/)
+  const replaced = (regex: string) =>
+    expressions.value("{{ config['t'] | regex_replace(config['r'], '') }}", { config: { t: text, r: regex } })
+  assert.throws(() => replaced('(a+)+(?=c)d'), /did not end within 1000 ms/)
+  assert.equal(replaced('(a+)+c'), text)
 })
 
 test('an expression reaches no attribute, file or variable outside the tables', () => {
@@ -133,4 +153,64 @@ test('a stream with components in Python is refused by name', async () => {
   )
   assert.ok(outcome.failed)
   assert.match(outcome.why, /needs the component 'CustomSchemaLoader', which is Python code/)
+})
+
+test('parents are read one by one: beyond the partitions that a state keeps, memory does not grow with them', async (t) => {
+  const PAGE = 1000
+  const PARENTS = 30_000
+  const router = createRouter(
+    {
+      type: 'SubstreamPartitionRouter',
+      parent_stream_configs: [
+        { type: 'ParentStreamConfig', parent_key: 'id', partition_field: 'pid', stream: { name: 'parents' } },
+      ],
+    },
+    {
+      config: {},
+      expressions,
+      childState: undefined,
+      createParent: () => ({
+        name: 'parents',
+        state: () => ({}),
+        async *records() {
+          for (let page = 0; page < PARENTS / PAGE; page++)
+            for (let i = 0; i < PAGE; i++) yield { record: { id: page * PAGE + i, text: 'x'.repeat(200) }, slice: EMPTY_SLICE }
+        },
+      }),
+    } as unknown as RouterDeps, // what the router asks for
+  )
+  const plan = planCursor(
+    { type: 'DatetimeBasedCursor', cursor_field: 'u', datetime_format: '%Y-%m-%d', start_datetime: '2026-03-01' },
+    { config: {}, expressions, clock: { now: () => parseIso('2026-03-15T12:00:00Z').inUtc() } } as unknown as Deps, // what a plan asks for
+  )
+  const cursor = createPartitionCursor({ plan, router: router!, state: undefined, useGlobal: false, elapsed: () => 0 })
+  let count = 0
+  let early = 0
+  for await (const slice of cursor.slices()) {
+    cursor.observe({ u: '2026-03-10' }, slice)
+    cursor.close(slice)
+    if (++count === 15_000) early = usedHeap()
+  }
+  cursor.finish()
+  assert.equal(count, PARENTS)
+  assert.ok(usedHeap() - early < 8 * 2 ** 20, `${usedHeap() - early} bytes more than after 15,000`)
+  const state = cursor.state()
+  assert.deepEqual([state.use_global_cursor, state.state], [true, { u: '2026-03-10' }])
+  t.diagnostic(`${Math.round(usedHeap() / 2 ** 20)} MiB`)
+})
+
+function usedHeap(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  return process.memoryUsage().heapUsed
+}
+
+test('a schema that contains itself by reference is refused, and one that is deep is not', () => {
+  assert.throws(
+    () =>
+      loadManifest(
+        `${HEAD}definitions: {node: {type: object, properties: {next: {$ref: "#/definitions/node"}}}}\nstreams: [{type: DeclarativeStream, name: a, schema_loader: {type: InlineSchemaLoader, schema: {$ref: "#/definitions/node"}}, retriever: {type: SimpleRetriever, requester: {type: HttpRequester, url_base: "https://a.example"}, record_selector: {type: RecordSelector, extractor: {type: DpathExtractor, field_path: []}}}}]`,
+      ),
+    /leads back to itself/,
+  )
 })

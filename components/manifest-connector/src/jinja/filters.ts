@@ -353,23 +353,21 @@ const FILTERS: Readonly<Record<string, Filter>> = {
     return match && match.length > 1 ? (match[1] ?? null) : ''
   },
   regex_replace: (v, args, named, run) => {
-    const expression = pythonRegExp(pyStr(arg(args, named, 0, 'regex')), { all: true })
     const replacement = pyStr(arg(args, named, 1, 'replacement'))
-    const text = textOnly(v).replace(expression, (...found: unknown[]) => replaced(replacement, found))
+    const text = pythonRegExp(pyStr(arg(args, named, 0, 'regex'))).replace(textOnly(v), (match) => replaced(replacement, match))
     run.grow(text.length)
     return text
   },
 }
 
 /** Python's replacement text: \\1, \\g<1> and \\g<name> stand for groups. */
-function replaced(replacement: string, found: readonly unknown[]): string {
-  const groups = isDict(found.at(-1)) ? (found.at(-1) as Dict) : {}
+function replaced(replacement: string, match: RegExpExecArray): string {
   return replacement.replace(
     /\\(?:g<(\w+)>|(\d{1,2})|(.))/gs,
     (_, name: string | undefined, digits: string | undefined, other: string) => {
       if (name === undefined && digits === undefined) return ESCAPES[other] ?? `\\${other}`
       const group = name ?? digits!
-      return String((/^\d+$/.test(group) ? found[Number(group)] : groups[group]) ?? '')
+      return (/^\d+$/.test(group) ? match[Number(group)] : match.groups?.[group]) ?? ''
     },
   )
 }

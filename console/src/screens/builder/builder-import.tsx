@@ -1,4 +1,4 @@
-// A configuration from what people have at hand: a curl command, an OpenAPI document, a recording of a browser.
+// A configuration from what people have at hand: a curl command, an OpenAPI document, a recording of a browser, a connector manifest.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -16,7 +16,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import type { OpenDocument } from '../../views/configuration-documents.ts'
-import { extractorAction } from './builder-live.tsx'
+import { extractorAction, manifestAction } from './builder-live.tsx'
 import './builder.css'
 
 interface Imported {
@@ -30,6 +30,7 @@ interface Imported {
 /** What the text is, by its beginning. */
 function actionFor(text: string): readonly [string, object] {
   if (/^\s*curl\b/.test(text)) return ['curlToConfig', { curl: text }]
+  if (/^\s*(?:["{]?\s*)?"?type"?:\s*"?DeclarativeSource\b/m.test(text)) return ['manifestToConfig', { manifest: text }]
   const value = parsed(text)
   return isRecord(value) && isRecord(value.log) ? ['harToConfig', { har: value }] : ['openapiToConfig', { openapi: text }]
 }
@@ -85,7 +86,8 @@ function Import({ place, root, onClose }: ImportProps) {
   const read = useMutation({
     mutationFn: async (): Promise<Found> => {
       const [action, parameters] = actionFor(text)
-      const found = (await extractorAction(action, JSON.stringify({ parameters }))) as Imported
+      const run = action === 'manifestToConfig' ? manifestAction : extractorAction
+      const found = (await run(action, JSON.stringify({ parameters }))) as Imported
       const { rows: own } = await api.call('configurations.get', { path: place })
       const rows = (found.rows ?? []).map(({ name = 'Imported', configuration }) => ({ name, configuration }))
       return {
@@ -130,7 +132,7 @@ function Import({ place, root, onClose }: ImportProps) {
       ) : (
         <Form onSubmit={() => read.mutate()}>
           <Field
-            label="A curl command, an OpenAPI document or a HAR recording"
+            label="A curl command, an OpenAPI document, a HAR recording or a connector manifest"
             hint="It replaces the values of the steps. Credentials become encrypted values."
           >
             {(id) => (

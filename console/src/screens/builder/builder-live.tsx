@@ -77,6 +77,9 @@ export interface WalkRequest {
 /** An action of the extractor over a configuration that need not be saved. */
 export const extractorAction = (action: string, configData: string): Promise<unknown> => runAction(EXTRACTOR, action, configData)
 
+export const manifestAction = (action: string, configData: string): Promise<unknown> =>
+  runAction('platform.ex-manifest', action, configData)
+
 /** Walks, live or through a recording; with `record` the exchanges come back too. */
 export async function fetchWalk(
   effective: string,

@@ -794,6 +794,16 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'Data test "{name}" belongs to the default branch. Change it there, or create a test with the same name in this branch, which replaces it here.',
   },
+  'storage.contracts.invalid': { kind: 'invalid', text: 'The data contract is invalid: {reason}.' },
+  'storage.contracts.notFound': { kind: 'not-found', text: 'Table {table} has no data contract in this branch.' },
+  'storage.contracts.contradicts': {
+    kind: 'unprocessable',
+    text: 'The data contract contradicts table {table}: {reason} Change the contract or the table, or import it with force.',
+  },
+  'storage.contracts.mergeBreaks': {
+    kind: 'conflict',
+    text: 'The merge would break data contracts: {tables}. Fix the tables of the branch, or change the contracts in the default branch.',
+  },
   'storage.dataTests.tooSlow': {
     kind: 'unprocessable',
     text: 'The data tests of table {table} took longer than {minutes} minutes. Remove or simplify the slowest.',

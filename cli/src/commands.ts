@@ -43,6 +43,7 @@ import { addTokenCommands } from './stack/token.ts'
 import { addUpgradeCommand } from './stack/upgrade.ts'
 import { addBucketCommands } from './storage/bucket.ts'
 import { addColumnCommands } from './storage/column.ts'
+import { addContractCommands } from './storage/contract.ts'
 import { addFileCommands } from './storage/file.ts'
 import { addMetadataCommands } from './storage/metadata.ts'
 import { addQueryCommands } from './storage/query.ts'
@@ -89,6 +90,7 @@ Examples:
   addSqlCommand(program)
   addQueryCommands(program)
   addTestCommands(program)
+  addContractCommands(program)
   addWorkspaceCommands(program)
   addSearchCommands(program)
   addConfigCommands(program)

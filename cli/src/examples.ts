@@ -206,6 +206,11 @@ millrace query save "orders of a city" 'SELECT * FROM "in.c-main"."orders" WHERE
 millrace query list
 millrace query run "orders of a city" --set city=Brno --format csv
 millrace query delete "orders of a city" --yes
+millrace contract export in.c-main.orders
+millrace contract import in.c-main.orders orders.yaml
+millrace contract breaks --branch 12
+millrace contract delete in.c-main.orders --yes
+millrace bisect in.c-main.orders --good "-2 days" --test 17
 millrace test run
 millrace test run in.c-main.orders --strict
 millrace test list in.c-main.orders

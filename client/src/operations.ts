@@ -36,12 +36,15 @@ export type ConfigurationsSetStateBody = { readonly state?: unknown }
 export type ConfigurationsUpdateBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown }
 export type ConfigurationsValidateBody = { readonly configuration?: unknown; readonly isRow?: boolean }
 export type ConfigurationsValidateSavedBody = { readonly configuration?: unknown }
+export type ContractBreak = { readonly tableId: string; readonly problems: ReadonlyArray<{ readonly name: string; readonly severity: string; readonly message: string }>; readonly usedBy: ReadonlyArray<Readonly<Record<string, unknown>>> }
 export type CreatedGitCredential = { readonly id: string; readonly type: string; readonly name: string; readonly permissions: string; readonly ownerAdminId: string | null; readonly createdAt: string; readonly expiresAt: string; readonly secret: string }
 export type DataApp = { readonly id: string; readonly projectId: string; readonly componentId: string; readonly branchId: string; readonly configId: string; readonly configVersion: string; readonly latestConfigVersion: string; readonly name: string; readonly type: string; readonly size: string | null; readonly state: string; readonly desiredState: string; readonly url: string; readonly autoSuspendAfterSeconds: number; readonly autoRestartEnabled: boolean; readonly provisioningStrategy: string; readonly createdTimestamp: string; readonly lastRequestTimestamp: string | null; readonly lastStartTimestamp: string | null }
 export type DataAppLink = { readonly url: string; readonly expiresAt: string }
 export type DataAppPreviewLink = { readonly url: string; readonly linkExpiresAt: string }
 export type DataAppRepository = { readonly sshUrl: string | null; readonly httpsUrl: string | null; readonly isManagedGitRepo: boolean }
 export type DataAppRun = { readonly id: string; readonly appId: string; readonly state: string; readonly configVersion: string; readonly node: string; readonly startTimestamp: string; readonly endTimestamp: string | null; readonly reason: string | null; readonly createdAt: string; readonly startedAt: string; readonly stoppedAt: string | null; readonly failureReason: { readonly reason: string; readonly message: string } | null }
+export type DataContract = { readonly tableId: string; readonly contract: string; readonly isDraft: boolean; readonly isOfDefaultBranch: boolean; readonly checks: ReadonlyArray<{ readonly name: string; readonly type: string; readonly severity: string }>; readonly notChecked: ReadonlyArray<string>; readonly updated: string | null }
+export type DataContractsSaveBody = { readonly contract: string; readonly force?: boolean }
 export type DataScienceChangeAppBody = { readonly desiredState?: 'running' | 'stopped'; readonly configVersion?: string | number; readonly restartIfRunning?: boolean; readonly updateDependencies?: boolean }
 export type DataScienceChangeBody = { readonly shared?: boolean; readonly expirationAfterHours?: number }
 export type DataScienceCreateAppBody = { readonly type?: string; readonly name?: string; readonly description?: string; readonly branchId?: string | number; readonly useManagedGitRepo?: boolean; readonly componentId?: string; readonly configId?: string; readonly config?: Readonly<Record<string, unknown>> }
@@ -165,6 +168,7 @@ export type SyrupResolveBody = { readonly componentId: string; readonly configId
 export type Table = { readonly uri: string; readonly id: string; readonly name: string; readonly displayName: string; readonly primaryKey: ReadonlyArray<string>; readonly created: string; readonly lastImportDate: string | null; readonly lastChangeDate: string | null; readonly rowsCount: number | null; readonly dataSizeBytes: number | null; readonly isAlias: boolean; readonly isTyped: boolean; readonly columns?: ReadonlyArray<string>; readonly metadata?: ReadonlyArray<unknown>; readonly columnMetadata?: Readonly<Record<string, ReadonlyArray<unknown>>>; readonly bucket?: unknown; readonly definition?: unknown; readonly freshness?: Freshness }
 export type TablesAddColumnBody = { readonly name?: unknown; readonly basetype?: unknown; readonly definition?: unknown }
 export type TablesAddPrimaryKeyBody = { readonly columns?: unknown; readonly skipDuplicatesCheck?: unknown }
+export type TablesBisectBody = { readonly goodAt: string; readonly badAt?: string; readonly testId?: string; readonly sql?: string }
 export type TablesChangeColumnBody = { readonly definition?: unknown; readonly length?: unknown; readonly nullable?: unknown; readonly default?: unknown | null; readonly description?: unknown | null }
 export type TablesChangeColumnTypeBody = { readonly type?: unknown; readonly length?: unknown; readonly invalidValues?: unknown }
 export type TablesChangeDefinitionBody = { readonly displayName?: unknown; readonly columns?: unknown; readonly description?: unknown | null }
@@ -590,6 +594,7 @@ export const ROUTES = {
   'configurations.rollBack': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/versions/{versionId}/rollback', 'address'],
   'configurations.workspaces': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/workspaces', 'address'],
   'configurations.createWorkspace': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/workspaces', 'address'],
+  'dataContracts.breaks': ['GET', '/v2/storage/contract-breaks', 'address'],
   'dataTests.tables': ['GET', '/v2/storage/data-tested-tables', 'address'],
   'dataTests.list': ['GET', '/v2/storage/data-tests', 'address'],
   'dataTests.create': ['POST', '/v2/storage/data-tests', 'address'],
@@ -666,10 +671,14 @@ export const ROUTES = {
   'tables.disableAliasSync': ['DELETE', '/v2/storage/tables/{tableId}/alias-columns-auto-sync', 'address'],
   'tables.setAliasFilter': ['POST', '/v2/storage/tables/{tableId}/alias-filter'],
   'tables.deleteAliasFilter': ['DELETE', '/v2/storage/tables/{tableId}/alias-filter'],
+  'tables.bisect': ['POST', '/v2/storage/tables/{tableId}/bisect', 'address'],
   'tables.addColumn': ['POST', '/v2/storage/tables/{tableId}/columns', 'address'],
   'tables.deleteColumn': ['DELETE', '/v2/storage/tables/{tableId}/columns/{column}', 'address'],
   'tables.changeColumn': ['PUT', '/v2/storage/tables/{tableId}/columns/{column}/definition', 'address'],
   'tables.changeColumnType': ['PUT', '/v2/storage/tables/{tableId}/columns/{column}/type', 'address'],
+  'dataContracts.get': ['GET', '/v2/storage/tables/{tableId}/contract', 'address'],
+  'dataContracts.save': ['PUT', '/v2/storage/tables/{tableId}/contract', 'address'],
+  'dataContracts.remove': ['DELETE', '/v2/storage/tables/{tableId}/contract', 'address'],
   'tables.download': ['GET', '/v2/storage/tables/{tableId}/data', 'address'],
   'tables.preview': ['GET', '/v2/storage/tables/{tableId}/data-preview', 'address'],
   'dataTests.run': ['POST', '/v2/storage/tables/{tableId}/data-tests/run', 'address'],
@@ -941,10 +950,13 @@ export const LOWEST_ROLES = {
   'tables.disableAliasSync': 'editor',
   'tables.setAliasFilter': 'editor',
   'tables.deleteAliasFilter': 'editor',
+  'tables.bisect': 'editor',
   'tables.addColumn': 'editor',
   'tables.deleteColumn': 'editor',
   'tables.changeColumn': 'editor',
   'tables.changeColumnType': 'editor',
+  'dataContracts.save': 'editor',
+  'dataContracts.remove': 'editor',
   'dataTests.run': 'editor',
   'tables.changeDefinition': 'editor',
   'tables.exportAsync': 'editor',
@@ -1157,10 +1169,13 @@ export const REQUIRED_RIGHTS = {
   'tables.disableAliasSync': 'bucketWrite',
   'tables.setAliasFilter': 'bucketWrite',
   'tables.deleteAliasFilter': 'bucketWrite',
+  'tables.bisect': 'bucketRead',
   'tables.addColumn': 'bucketWrite',
   'tables.deleteColumn': 'bucketWrite',
   'tables.changeColumn': 'bucketWrite',
   'tables.changeColumnType': 'bucketWrite',
+  'dataContracts.save': 'bucketWrite',
+  'dataContracts.remove': 'bucketWrite',
   'dataTests.run': 'bucketRead',
   'tables.changeDefinition': 'bucketWrite',
   'tables.exportAsync': 'bucketRead',
@@ -1575,6 +1590,7 @@ export interface Operations {
   'configurations.rollBack': { path: { readonly componentId: string; readonly configurationId: string; readonly versionId: string }; query?: { readonly dryRun?: boolean }; body?: ConfigurationsRollBackBody; answer: { readonly version: string } }
   'configurations.workspaces': { path: { readonly componentId: string; readonly configurationId: string }; query?: undefined; body?: undefined; answer: ReadonlyArray<Workspace> }
   'configurations.createWorkspace': { path: { readonly componentId: string; readonly configurationId: string }; query?: { readonly async?: boolean }; body?: ConfigurationsCreateWorkspaceBody; answer: Workspace | StorageJob }
+  'dataContracts.breaks': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<ContractBreak> }
   'dataTests.tables': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<string> }
   'dataTests.list': { path?: undefined; query?: { readonly tableId?: string; readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<DataTest> }
   'dataTests.create': { path?: undefined; query?: undefined; body: DataTestsCreateBody; answer: DataTest }
@@ -1651,10 +1667,14 @@ export interface Operations {
   'tables.disableAliasSync': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: undefined }
   'tables.setAliasFilter': { path: { readonly tableId: string }; query?: undefined; body?: TablesSetAliasFilterBody; answer: Table }
   'tables.deleteAliasFilter': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: undefined }
+  'tables.bisect': { path: { readonly tableId: string }; query?: undefined; body: TablesBisectBody; answer: StorageJob }
   'tables.addColumn': { path: { readonly tableId: string }; query?: undefined; body?: TablesAddColumnBody; answer: StorageJob }
   'tables.deleteColumn': { path: { readonly tableId: string; readonly column: string }; query?: { readonly force?: boolean; readonly dryRun?: boolean }; body?: undefined; answer: StorageJob }
   'tables.changeColumn': { path: { readonly tableId: string; readonly column: string }; query?: { readonly dryRun?: boolean }; body?: TablesChangeColumnBody; answer: StorageJob }
   'tables.changeColumnType': { path: { readonly tableId: string; readonly column: string }; query?: { readonly dryRun?: boolean }; body?: TablesChangeColumnTypeBody; answer: StorageJob }
+  'dataContracts.get': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: DataContract }
+  'dataContracts.save': { path: { readonly tableId: string }; query?: undefined; body: DataContractsSaveBody; answer: DataContract }
+  'dataContracts.remove': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: undefined }
   'tables.download': { path: { readonly tableId: string }; query?: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly format?: unknown }; body?: undefined; answer: unknown }
   'tables.preview': { path: { readonly tableId: string }; query?: { readonly changedSince?: unknown; readonly changedUntil?: unknown; readonly days?: unknown; readonly whereColumn?: unknown; readonly whereValues?: unknown; readonly whereOperator?: unknown; readonly whereFilters?: unknown; readonly fulltextSearch?: unknown; readonly columns?: unknown; readonly orderBy?: unknown; readonly limit?: unknown; readonly format?: unknown; readonly maxColumns?: unknown }; body?: undefined; answer: unknown }
   'dataTests.run': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: StorageJob }

@@ -511,6 +511,15 @@ export const CHANGE: readonly Step[] = [
   { route: 'DELETE /v2/storage/saved-queries/{queryId}' },
   { route: 'PUT /v2/storage/data-tests/{testId}', ...json(() => ({ description: 'changed' })) },
   { route: 'POST /v2/storage/tables/{tableId}/data-tests/run', ...empty },
+  {
+    route: 'PUT /v2/storage/tables/{tableId}/contract',
+    ...json(() => ({
+      contract: '{kind: DataContract, apiVersion: v3.0.2, schema: [{name: x, properties: [{name: id}]}]}',
+      force: true,
+    })),
+  },
+  { route: 'POST /v2/storage/tables/{tableId}/bisect', ...json(() => ({ goodAt: 'now', sql: 'SELECT 1 AS n' })) },
+  { route: 'DELETE /v2/storage/tables/{tableId}/contract' },
   { route: 'DELETE /v2/storage/data-tests/{testId}' },
   { route: 'PUT /v2/storage/triggers/{id}', ...json(() => ({ coolDownPeriodMinutes: 6 })) },
   { route: 'POST /scheduler/schedules/{id}/refreshToken', ...empty },

@@ -36,6 +36,8 @@ export interface Hooks {
   'branch.removed': (projectId: number, branchId: number) => Promise<void>
   /** A branch is about to be merged without a merge request: refuse where the project requires a review. */
   'branch.merging': (projectId: number) => Promise<void>
+  /** A branch is about to be merged, with or without a merge request: refuse what would break the default branch. */
+  'branch.beforeMerge': (source: EventSource, branchId: number) => Promise<void>
   /** Whether a branch is locked against changes. */
   'branch.isLocked': (projectId: number, branchId: number, from: Db) => Promise<boolean>
   /** A bucket is about to be deleted: drop its tables, and return those that are gone. */

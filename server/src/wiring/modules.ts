@@ -222,8 +222,9 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   const sqlSettings = options.sql ?? {}
   const sql = await createSqlModule({ core, objects, tables, files, storageJobs, usage, settings: sqlSettings })
   const savedQueries = createSavedQueriesModule({ core, sql })
+  const lineage = createLineageModule({ core, freshness, components, configurations, tables, jobRecords })
   const dataTests = await createDataTestsModule({
-    ...{ core, objects, branches, buckets, tables, files, storageJobs },
+    ...{ core, objects, branches, buckets, tables, files, storageJobs, components, jobRecords, events: given.events, lineage },
     settings: sqlSettings,
   })
   const workspaces = createWorkspacesModule({
@@ -259,7 +260,6 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   })
   const syncActions = createSyncActionsModule({ components, branches, jobRunner, worker })
   const watches = createWatchesModule({ core, notifications, branches, tables, queue, flows })
-  const lineage = createLineageModule({ core, freshness, components, configurations, tables, jobRecords })
   const triggers = createTriggersModule({ core, tokens, components, branches, tables, queue, baseUrl })
   const scheduler = createSchedulerModule({
     ...{ core, tokens, components, branches, configurations, notifications, queue, triggers, baseUrl },

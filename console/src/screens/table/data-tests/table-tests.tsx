@@ -18,6 +18,7 @@ import { Status } from '../../../parts/status.tsx'
 import { TextField } from '../../../parts/text-field.tsx'
 import { api } from '../../../session.ts'
 import { toast } from '../../../shell/toast.tsx'
+import { FindTheLoad, TableContract } from './table-contract.tsx'
 import '../table.css'
 
 /** What the parameters of each type look like. */
@@ -91,6 +92,8 @@ export function TableTests({ table }: { table: Table }) {
           {(list) => (list.length === 0 ? <Teach>No test has run yet.</Teach> : <ul className="list">{list.map(resultItem)}</ul>)}
         </Loaded>
       </section>
+      <FindTheLoad table={table} tests={tests.data ?? []} />
+      <TableContract table={table} />
     </div>
   )
 }

@@ -20,7 +20,10 @@ export function createBranchesApiModule({ core, branches, configurations: { copi
       branchesRoutes({
         branches,
         createJob: storageJobs.create,
-        checkReview: async (projectId) => void (await core.publish('branch.merging', projectId)),
+        checkMerge: async (actor, branchId) => {
+          await core.publish('branch.merging', actor.projectId)
+          await core.publish('branch.beforeMerge', actor, branchId)
+        },
         changes: (from, into) => copies.changes(core.db, from.projectId, from, into),
       }),
     ],

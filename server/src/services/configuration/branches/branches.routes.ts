@@ -10,6 +10,7 @@ import { Timestamp } from '../../../http/record-schemas.ts'
 import type { Needs } from '../../../http/rights.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import type { EventSource } from '../../../model/event.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../../model/storage-job.ts'
 import { BRANCHES_LOCK, CREATE, DELETE, MERGE } from './branch-job-names.ts'
 import type { BranchMetadata, BranchRecord } from './branches.store.ts'
@@ -19,7 +20,8 @@ export interface BranchesRoutesDeps {
   readonly branches: Branches
   readonly createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>
   /** Refuses where the project requires a review. */
-  readonly checkReview: (projectId: number) => Promise<void>
+  /** Refuses a merge that needs a review, or would break the default branch. */
+  readonly checkMerge: (source: EventSource, branchId: number) => Promise<void>
   /** What a merge would do, for people to look at first. */
   readonly changes: (from: BranchRecord, into: BranchRecord) => Promise<readonly unknown[]>
 }
@@ -46,7 +48,7 @@ const config = (operation: string, summary: string, needs: Needs) =>
 const metadataConfig = (operation: string, summary: string, needs: Needs) =>
   ({ operation: `branchMetadata.${operation}`, summary, needs, branch: 'required' }) as const
 
-export function branchesRoutes({ branches, createJob, checkReview, changes }: BranchesRoutesDeps): FastifyPluginAsyncTypebox {
+export function branchesRoutes({ branches, createJob, checkMerge, changes }: BranchesRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       BRANCHES,
@@ -134,7 +136,7 @@ export function branchesRoutes({ branches, createJob, checkReview, changes }: Br
       },
       async (req, reply) => {
         const { branch } = await branches.checkMerge(req.actor, req.params.branchId)
-        await checkReview(req.actor.projectId)
+        await checkMerge(req.actor, branch.id)
         const job = await createJob(req, {
           operationName: MERGE,
           operationParams: { branchId: branch.id },

@@ -23,6 +23,8 @@ export interface MergingDeps {
     refusal: (conflicts: readonly Change[]) => PlatformError,
   ) => Promise<readonly Change[]>
   readonly removeBranch: (trx: Trx, source: EventSource, branchId: number, origin: Origin) => Promise<void>
+  /** Throws what the merge would break. */
+  readonly beforeMerge: (source: EventSource, branchId: number) => Promise<void>
   /** Removes what the branch had outside of the database. */
   readonly afterRemoval: (projectId: number, branchId: number) => Promise<void>
   readonly log: { warn(details: object, text: string): void }
@@ -40,6 +42,7 @@ export function createMerging({
   changesOf,
   merge,
   removeBranch,
+  beforeMerge,
   afterRemoval,
   log,
 }: MergingDeps) {
@@ -94,6 +97,7 @@ export function createMerging({
     const { mergeRequestId: id } = job.input as { readonly mergeRequestId: number } // written by createMergeJob
     const { branchFromId } = await mergeRequests.get(job.projectId, id)
     try {
+      await beforeMerge(job.source, branchFromId)
       await publish(async (trx) => {
         const request = await mergeRequests.get(job.projectId, id, trx)
         if (request.state === 'approved') await mergeRequests.step(trx, job, id, 'merge') // tried again

@@ -82,6 +82,14 @@ export interface StackEventFilter {
   readonly limit: number
 }
 
+export interface ObjectSpan {
+  readonly objectType: string
+  readonly objectId: string
+  /** Epoch milliseconds. */
+  readonly from: number
+  readonly to: number
+}
+
 export type SearchColumn =
   | 'event'
   | 'component'
@@ -163,6 +171,21 @@ export function createEventsStore(database: Db) {
         .orderBy('id', filter.newestFirst ? 'desc' : 'asc')
         .limit(filter.limit)
         .offset(filter.offset)
+        .execute()
+    },
+
+    /** Of one object in a span of time, the oldest first. */
+    ofObject(projectId: number, { objectType, objectId, from, to }: ObjectSpan): Promise<EventRow[]> {
+      return db
+        .selectFrom('event')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('object_type', '=', objectType)
+        .where('object_id', '=', objectId)
+        .where('created_at', '>=', from)
+        .where('created_at', '<=', to)
+        .orderBy('id')
+        .limit(100)
         .execute()
     },
 

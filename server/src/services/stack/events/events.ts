@@ -23,6 +23,7 @@ import {
   type EventRow,
   isNumeric,
   type NewEventRow,
+  type ObjectSpan,
   type SearchColumn,
   type SearchText,
   type StackEventFilter,
@@ -214,6 +215,15 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
     list,
     get,
     newestAt,
+    /** What happened to an object in a span of time, for modules that have checked that the caller may know. */
+    ofObject: async (projectId: number, span: ObjectSpan) =>
+      (await store.ofObject(projectId, span)).map((row) => ({
+        id: row.id,
+        event: row.event,
+        runId: row.run_id,
+        createdAtMs: row.created_at,
+        tokenDescription: row.token_description,
+      })),
     /** Of all projects: for those who run the stack. */
     listOfStack: async (filter: StackEventFilter) => (await store.listOfStack(filter)).map(auditEntry),
     nextTicket: () => inTransaction(store.nextTicket),

@@ -6,11 +6,18 @@ import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { Scope } from '../../../model/scope.ts'
 import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
+import type { ComponentsModule } from '../../configuration/components/components.module.ts'
+import type { JobRecordsModule } from '../../jobs/queue/job-records.module.ts'
+import type { EventsModule } from '../../stack/events/events.module.ts'
 import type { BucketsModule } from '../buckets/buckets.module.ts'
 import type { FilesModule } from '../files/files.module.ts'
+import type { LineageModule } from '../lineage/lineage.module.ts'
 import type { ObjectsModule } from '../s3/s3.module.ts'
 import type { StorageJobsModule } from '../storage-jobs/storage-jobs.module.ts'
 import type { TablesModule } from '../tables/tables.module.ts'
+import { createBisect } from './bisect.ts'
+import { contractsRoutes } from './contracts.routes.ts'
+import { createContracts } from './data-contracts.ts'
 import { dataTestsRoutes } from './data-tests.routes.ts'
 import { createDataTests } from './data-tests.ts'
 
@@ -22,6 +29,10 @@ export interface DataTestsModuleDeps {
   readonly tables: TablesModule
   readonly files: FilesModule
   readonly storageJobs: StorageJobsModule
+  readonly components: ComponentsModule
+  readonly jobRecords: JobRecordsModule
+  readonly events: Pick<EventsModule, 'ofObject'>
+  readonly lineage: LineageModule
   readonly settings: SqlEngineSettings
 }
 
@@ -32,7 +43,7 @@ const WAIT_MS = 60 * 60_000
 export type DataTestsModule = Awaited<ReturnType<typeof createDataTestsModule>>
 
 export async function createDataTestsModule(deps: DataTestsModuleDeps) {
-  const { core, objects, branches, buckets, tables, files, storageJobs, settings } = deps
+  const { core, objects, branches, buckets, tables, files, storageJobs, components, jobRecords, events, lineage, settings } = deps
   const { db, inTransaction, clock, recordEvent, subscribe } = core
   const engine = await createSqlEngine({
     openLocal: objects.store.openLocal,
@@ -45,25 +56,78 @@ export async function createDataTestsModule(deps: DataTestsModuleDeps) {
       if (scope.branch.isDefault || !(error instanceof PlatformError && error.kind === 'not-found')) throw error
       return tables.parts.catalog.getInDefaultBranch(scope, tableId)
     })
+  const readSnapshot = async (scope: Scope, tableId: string) =>
+    (await tables.parts.catalog.reading(await getTable(scope, tableId))).snapshot
   const tests = createDataTests({
     ...{ db, inTransaction, clock, recordEvent, engine },
+    contractTests: (...args) => contracts.testsFor(...args),
     findTable: tables.sqlTables.find,
     ofState: tables.sqlTables.ofState,
     getTable,
-    readSnapshot: async (scope, tableId) => (await tables.parts.catalog.reading(await getTable(scope, tableId))).snapshot,
+    readSnapshot,
     defaultBranchId: branches.defaultId,
     saveFile: files.save,
   })
-  subscribe('branch.deleted', (trx, { projectId, id }) => tests.store.removeOfBranch(trx, projectId, id))
+  const contracts = createContracts({
+    ...{ db, inTransaction, clock, recordEvent, readSnapshot },
+    placeOf: tests.placeOf,
+    checkRule: tests.checkRule,
+    readOwnSnapshot: async (scope, tableId) => {
+      const found = (await tables.parts.catalog.list(scope)).find(
+        ({ id, bucket }) => id === tableId && bucket.branchId === scope.branch.id,
+      )
+      return found && (await tables.parts.catalog.reading(found)).snapshot
+    },
+    usedBy: async (scope, tableId) => (await lineage.usedBy(scope, tableId)).readBy,
+    runOn: (scope, tableId, all, snapshot) =>
+      tests.runTests(all, {
+        ...{ tableId, scope, snapshot, rowsBefore: undefined, history: () => [] },
+        ...{ loadedAt: clock.now().getTime(), now: clock.now().getTime(), signal: new AbortController().signal },
+      }),
+  })
+  const bisect = createBisect({
+    clock,
+    runTests: tests.runTests,
+    listStates: async (scope, tableId) => {
+      const table = await tables.get(scope, tableId)
+      if (table.source) throw new PlatformError('storage.dataTests.notOwnTable', { table: tableId })
+      return tables.parts.store.listStates(scope.actor.projectId, table.data.key)
+    },
+    readState: async (scope, tableId, id) =>
+      (await tables.parts.store.findStateOf((await tables.get(scope, tableId)).data.key, id))?.snapshot,
+    eventsOf: (projectId, tableId, from, to) => events.ofObject(projectId, { objectType: 'table', objectId: tableId, from, to }),
+    findJob: async (projectId, id) => {
+      const job = await jobRecords.find(projectId, id)
+      return (
+        job && {
+          id: job.id,
+          componentId: job.component_id,
+          configurationId: job.configuration_id,
+          configurationVersion: job.config_version,
+        }
+      )
+    },
+    canonicalId: components.canonicalId,
+    getTest: async (scope, id) => tests.get(scope, id),
+    checkRule: tests.checkRule,
+  })
+  subscribe('branch.beforeMerge', contracts.checkMerge)
+  subscribe('branch.deleted', async (trx, { projectId, id }) => {
+    await tests.store.removeOfBranch(trx, projectId, id)
+    await contracts.store.removeOfBranch(trx, projectId, id)
+  })
   subscribe('bucket.emptied', async (trx, projectId, bucketKey) => {
     const bucket = await buckets.ofTables.findByKey(bucketKey)
-    if (bucket) await tests.store.removeOfBucket(trx, projectId, bucket.branchId, bucket.id)
+    if (bucket) {
+      await tests.store.removeOfBucket(trx, projectId, bucket.branchId, bucket.id)
+      await contracts.store.removeOfBucket(trx, projectId, bucket.branchId, bucket.id)
+    }
     return []
   })
   return defineModule({
     name: 'data-tests',
-    routes: [dataTestsRoutes(tests, storageJobs.create)],
-    jobHandlers: { dataTestsRun: tests.runNow },
+    routes: [dataTestsRoutes(tests, storageJobs.create), contractsRoutes(contracts, bisect, storageJobs.create)],
+    jobHandlers: { dataTestsRun: tests.runNow, tableBisect: bisect.run },
     background: [{ stop: engine.close }],
     check: tests.check,
   })

@@ -14,7 +14,7 @@ import type { CheckedLoad, CheckLoad, LoadCandidate } from '../../../model/load-
 import { readerOf, type Scope } from '../../../model/scope.ts'
 import type { JobHandler, NewStorageJob, StorageJob } from '../../../model/storage-job.ts'
 import { createDataTestsStore, type DataTestRecord, type TestPlace, type TestRunRecord } from './data-tests.store.ts'
-import { createRunTests, nested, type Outcome, type Severity, type TestedState } from './run-tests.ts'
+import { createRunTests, type DataTest, nested, type Outcome, type Severity, type TestedState } from './run-tests.ts'
 import { columnsNamed, readRule, type TestRule, type TestType } from './test-rules.ts'
 
 /** A table, seen from here. */
@@ -35,6 +35,8 @@ export interface DataTestsDeps {
   readonly getTable: (scope: Scope, tableId: string) => Promise<TestedTable>
   readonly readSnapshot: (scope: Scope, tableId: string) => Promise<LoadCandidate['after']>
   readonly defaultBranchId: (projectId: number) => Promise<number>
+  /** Tests that the contract of a table adds to those that people wrote. */
+  readonly contractTests: (place: TestPlace, tableId: string, snapshot: LoadCandidate['after']) => Promise<readonly DataTest[]>
   readonly saveFile: (
     scope: Scope,
     name: string,
@@ -175,7 +177,7 @@ export function createDataTests(deps: DataTestsDeps) {
   const check: CheckLoad = async (candidate) => {
     const { job, branchId, tableId } = candidate
     const place = { projectId: job.projectId, branchId, defaultBranchId: await defaultBranchId(job.projectId) }
-    const tests = await store.ofTable(place, tableId)
+    const tests = [...(await deps.contractTests(place, tableId, candidate.after)), ...(await store.ofTable(place, tableId))]
     if (tests.length === 0) return UNTESTED
     const startedAt = clock.now()
     const outcome = await runTests(tests, {
@@ -208,12 +210,13 @@ export function createDataTests(deps: DataTestsDeps) {
     const place = { projectId: job.projectId, branchId: job.branchId ?? home, defaultBranchId: home }
     const state = stateFor(job, place, tableId, signal)
     const table = await getTable(state.scope, tableId)
-    const tests = await store.ofTable(place, tableId)
+    const snapshot = await readSnapshot(state.scope, tableId)
+    const tests = [...(await deps.contractTests(place, tableId, snapshot)), ...(await store.ofTable(place, tableId))]
     const startedAt = clock.now()
     const outcome = await runTests(tests, {
       ...state,
       history: await historyFor(place, tableId, tests),
-      snapshot: await readSnapshot(state.scope, tableId),
+      snapshot,
       rowsBefore: undefined,
       loadedAt: table.data.lastImportAt?.getTime(),
     })
@@ -225,7 +228,7 @@ export function createDataTests(deps: DataTestsDeps) {
   async function historyFor(
     { projectId, branchId }: TestPlace,
     tableId: string,
-    tests: readonly DataTestRecord[],
+    tests: readonly DataTest[],
   ): Promise<TestedState['history']> {
     if (!tests.some(({ rule }) => rule.type === 'usual')) return () => []
     const runs = await store.listRuns(projectId, branchId, tableId, { limit: 100, offset: 0 })
@@ -273,7 +276,22 @@ export function createDataTests(deps: DataTestsDeps) {
     return store.tablesTested(await placeOf(scope), { bucketIds, onlyEnabled: true })
   }
 
-  return { list, get, create, update, remove, check, startRun, runNow, listRuns, tablesTested, store }
+  return {
+    placeOf,
+    checkRule,
+    runTests,
+    list,
+    get,
+    create,
+    update,
+    remove,
+    check,
+    startRun,
+    runNow,
+    listRuns,
+    tablesTested,
+    store,
+  }
 }
 
 const UNTESTED: CheckedLoad = { warnings: [], record: async () => {} }
@@ -291,7 +309,7 @@ const runOf = (job: StorageJob, { projectId, branchId }: TestPlace, tableId: str
  * Tests run with the same rights for every load of the table: what they may name was checked with the rights of their creator. This actor only
  * reads, and owns the files of failed rows as the token that loads.
  */
-const readerOfProject = (source: EventSource): Actor => ({
+export const readerOfProject = (source: EventSource): Actor => ({
   ...source,
   isMasterToken: false,
   canManageBuckets: false,

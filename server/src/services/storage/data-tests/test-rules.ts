@@ -60,7 +60,7 @@ const MAX_CONTRACT_COLUMNS = 4096
 const MAX_VALUES = 1000
 /** Of all parameters as JSON. */
 const MAX_PARAMETERS = 65_536
-const BASE_TYPES = ['STRING', 'INTEGER', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP']
+export const BASE_TYPES = ['STRING', 'INTEGER', 'NUMERIC', 'FLOAT', 'BOOLEAN', 'DATE', 'TIMESTAMP']
 const TIME = /^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$/
 
 type Parameters = Readonly<Record<string, unknown>>

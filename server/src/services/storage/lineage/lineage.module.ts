@@ -20,6 +20,8 @@ export interface LineageModuleDeps {
   readonly jobRecords: JobRecordsModule
 }
 
+export type LineageModule = ReturnType<typeof createLineageModule>
+
 export function createLineageModule({ core, freshness, components, configurations, tables, jobRecords }: LineageModuleDeps) {
   const { db, inTransaction, clock, log, recordEvent } = core
   const store = createLineageStore(db)
@@ -46,6 +48,7 @@ export function createLineageModule({ core, freshness, components, configuration
     name: 'lineage',
     routes: [lineageRoutes(lineage)],
     background: [{ role: 'worker', start: loop.start, stop: loop.stop }],
+    usedBy: lineage.usedBy,
     /** Records an event for each table that is late by then; returns how many. */
     reportLate,
   })

@@ -48,47 +48,47 @@ function ContractForm({ found }: { found: DataContract }) {
     toast('The contract is deleted.')
   }
   return (
-    <Form onSubmit={() => save.mutate()}>
-      {isDraft ? (
-        <Teach>
-          No contract yet. This draft describes the table as it is; import it, changed or not, and loads that break it are not
-          published.
-        </Teach>
-      ) : (
-        <p>
-          {plural(checks.length, 'check')} in every load.
-          {notChecked.length > 0 ? ` Not checked: ${notChecked.join('; ')}.` : ''}
-        </p>
-      )}
-      <Field label="Contract as YAML (ODCS)">
-        {(id) => (
-          <textarea
-            className="input mono"
-            id={id}
-            rows={16}
-            spellCheck={false}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
+    <>
+      <Form onSubmit={() => save.mutate()}>
+        {isDraft ? (
+          <Teach>
+            No contract yet. This draft describes the table as it is; import it, changed or not, and loads that break it are not
+            published.
+          </Teach>
+        ) : (
+          <p>
+            {plural(checks.length, 'check')} in every load.
+            {notChecked.length > 0 ? ` Not checked: ${notChecked.join('; ')}.` : ''}
+          </p>
         )}
-      </Field>
-      {save.error ? <Problem error={save.error} /> : null}
-      <span className="flex-row">
+        <Field label="Contract as YAML (ODCS)">
+          {(id) => (
+            <textarea
+              className="input mono"
+              id={id}
+              rows={16}
+              spellCheck={false}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          )}
+        </Field>
+        {save.error ? <Problem error={save.error} /> : null}
         <ActButton needs="dataContracts.save" type="submit" className="button primary" disabled={save.isPending || text === ''}>
           Import the contract
         </ActButton>
-        {isDraft ? null : (
-          <ConfirmButton
-            label="Delete"
-            name="contract"
-            ariaLabel="Delete the contract"
-            needs="dataContracts.remove"
-            effect={<p>Loads are no longer checked against it.</p>}
-            act={remove}
-          />
-        )}
-      </span>
-    </Form>
+      </Form>
+      {isDraft ? null : (
+        <ConfirmButton
+          label="Delete"
+          name="contract"
+          ariaLabel="Delete the contract"
+          needs="dataContracts.remove"
+          effect={<p>Loads are no longer checked against it.</p>}
+          act={remove}
+        />
+      )}
+    </>
   )
 }
 

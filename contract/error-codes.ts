@@ -475,6 +475,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: '"{value}" is not a time. Use an ISO date, a time such as "2026-01-31 12:00:00", or a phrase such as "-2 days".',
   },
+  'sql.noHistory': {
+    kind: 'invalid',
+    text: 'The history of table {table} is not kept. Switch it on with PUT /v2/storage/tables/{table}/history.',
+  },
   'sql.noState': {
     kind: 'invalid',
     text: 'Table {table} has no state of {time}: it was created later, or the state is older than the retention. Use a later time.',
@@ -794,6 +798,12 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'Data test "{name}" belongs to the default branch. Change it there, or create a test with the same name in this branch, which replaces it here.',
   },
+  'storage.history.notPossible': { kind: 'invalid', text: 'The history of table {table} cannot be kept: {reason}.' },
+  'storage.history.gap': {
+    kind: 'conflict',
+    text: 'The history of table {table} has a gap: the state that it goes up to is older than the retention. Switch the history off and on again.',
+  },
+  'storage.history.advanced': { kind: 'conflict', text: 'The history of table {table} was extended by another node.' },
   'storage.contracts.invalid': { kind: 'invalid', text: 'The data contract is invalid: {reason}.' },
   'storage.contracts.notFound': { kind: 'not-found', text: 'Table {table} has no data contract in this branch.' },
   'storage.contracts.contradicts': {

@@ -166,6 +166,8 @@ export type SyncActionsResolveBody = { readonly componentId: string; readonly co
 export type SyncActionsRunBody = { readonly componentId: string; readonly action: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
 export type SyrupResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
 export type Table = { readonly uri: string; readonly id: string; readonly name: string; readonly displayName: string; readonly primaryKey: ReadonlyArray<string>; readonly created: string; readonly lastImportDate: string | null; readonly lastChangeDate: string | null; readonly rowsCount: number | null; readonly dataSizeBytes: number | null; readonly isAlias: boolean; readonly isTyped: boolean; readonly columns?: ReadonlyArray<string>; readonly metadata?: ReadonlyArray<unknown>; readonly columnMetadata?: Readonly<Record<string, ReadonlyArray<unknown>>>; readonly bucket?: unknown; readonly definition?: unknown; readonly freshness?: Freshness }
+export type TableHistory = { readonly tableId: string; readonly isEnabled: boolean; readonly historyTableId: string | null; readonly isCurrent: boolean; readonly updated: string | null; readonly problem: string | null }
+export type TableHistorySetBody = { readonly isEnabled: boolean }
 export type TablesAddColumnBody = { readonly name?: unknown; readonly basetype?: unknown; readonly definition?: unknown }
 export type TablesAddPrimaryKeyBody = { readonly columns?: unknown; readonly skipDuplicatesCheck?: unknown }
 export type TablesBisectBody = { readonly goodAt: string; readonly badAt?: string; readonly testId?: string; readonly sql?: string }
@@ -687,6 +689,8 @@ export const ROUTES = {
   'tables.events': ['GET', '/v2/storage/tables/{tableId}/events', 'address'],
   'tables.exportAsync': ['POST', '/v2/storage/tables/{tableId}/export-async', 'address'],
   'lineage.freshnessOfTable': ['GET', '/v2/storage/tables/{tableId}/freshness', 'address'],
+  'tableHistory.get': ['GET', '/v2/storage/tables/{tableId}/history', 'address'],
+  'tableHistory.set': ['PUT', '/v2/storage/tables/{tableId}/history', 'address'],
   'tables.import': ['POST', '/v2/storage/tables/{tableId}/import', 'address'],
   'tables.importAsync': ['POST', '/v2/storage/tables/{tableId}/import-async', 'address'],
   'tables.listMetadata': ['GET', '/v2/storage/tables/{tableId}/metadata', 'address'],
@@ -960,6 +964,7 @@ export const LOWEST_ROLES = {
   'dataTests.run': 'editor',
   'tables.changeDefinition': 'editor',
   'tables.exportAsync': 'editor',
+  'tableHistory.set': 'editor',
   'tables.import': 'editor',
   'tables.importAsync': 'editor',
   'tables.setMetadata': 'editor',
@@ -1179,6 +1184,7 @@ export const REQUIRED_RIGHTS = {
   'dataTests.run': 'bucketRead',
   'tables.changeDefinition': 'bucketWrite',
   'tables.exportAsync': 'bucketRead',
+  'tableHistory.set': 'bucketWrite',
   'tables.import': 'bucketWrite',
   'tables.importAsync': 'bucketWrite',
   'tables.setMetadata': 'bucketWrite',
@@ -1683,6 +1689,8 @@ export interface Operations {
   'tables.events': { path: { readonly tableId: string }; query?: { readonly limit?: number; readonly offset?: number; readonly sinceId?: string; readonly maxId?: string; readonly component?: string; readonly configurationId?: string; readonly runId?: string; readonly q?: string; readonly sortOrder?: 'asc' | 'desc'; readonly forceUuid?: boolean }; body?: undefined; answer: ReadonlyArray<unknown> }
   'tables.exportAsync': { path: { readonly tableId: string }; query?: undefined; body?: TablesExportAsyncBody; answer: StorageJob }
   'lineage.freshnessOfTable': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: JudgedFreshness }
+  'tableHistory.get': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: TableHistory }
+  'tableHistory.set': { path: { readonly tableId: string }; query?: undefined; body: TableHistorySetBody; answer: TableHistory }
   'tables.import': { path: { readonly tableId: string }; query?: undefined; body: { readonly data: string; readonly incremental?: unknown; readonly treatValuesAsNull?: unknown; readonly useTimestampFromDataFile?: unknown; readonly deduplicationStrategy?: unknown; readonly delimiter?: unknown; readonly enclosure?: unknown; readonly escapedBy?: unknown; readonly columns?: unknown; readonly withoutHeaders?: unknown; readonly ignoredLinesCount?: unknown; readonly dataString?: unknown }; answer: { readonly transaction: null; readonly warnings: ReadonlyArray<unknown>; readonly importedColumns: ReadonlyArray<string>; readonly totalRowsCount: number; readonly totalDataSizeBytes: number } }
   'tables.importAsync': { path: { readonly tableId: string }; query?: { readonly dryRun?: boolean }; body?: TablesImportAsyncBody; answer: StorageJob }
   'tables.listMetadata': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: ReadonlyArray<unknown> }

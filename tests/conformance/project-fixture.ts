@@ -518,6 +518,7 @@ export const CHANGE: readonly Step[] = [
       force: true,
     })),
   },
+  { route: 'PUT /v2/storage/tables/{tableId}/history', ...json(() => ({ isEnabled: false })) },
   { route: 'POST /v2/storage/tables/{tableId}/bisect', ...json(() => ({ goodAt: 'now', sql: 'SELECT 1 AS n' })) },
   { route: 'DELETE /v2/storage/tables/{tableId}/contract' },
   { route: 'DELETE /v2/storage/data-tests/{testId}' },

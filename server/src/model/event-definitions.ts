@@ -165,6 +165,8 @@ export const EVENTS = {
   'storage.savedQueryCreated': { objectType: 'savedQuery', message: 'Created saved query "{objectName}"', params: [] },
   'storage.savedQueryUpdated': { objectType: 'savedQuery', message: 'Updated saved query "{objectName}"', params: [] },
   'storage.savedQueryDeleted': { objectType: 'savedQuery', message: 'Deleted saved query "{objectName}"', params: [] },
+  'storage.tableHistoryEnabled': { objectType: 'table', message: 'Enabled the history of table {objectId}', params: [] },
+  'storage.tableHistoryDisabled': { objectType: 'table', message: 'Disabled the history of table {objectId}', params: [] },
   'storage.dataContractSaved': { objectType: 'table', message: 'Imported the data contract of table {objectId}', params: [] },
   'storage.dataContractDeleted': { objectType: 'table', message: 'Deleted the data contract of table {objectId}', params: [] },
   'storage.dataTestCreated': {

@@ -67,6 +67,7 @@ import { createRunStatsModule } from '../services/storage/storage-jobs/run-stats
 import { createStorageJobsModule } from '../services/storage/storage-jobs/storage-jobs.module.ts'
 import { createStorageMetadataModule } from '../services/storage/storage-metadata/storage-metadata.module.ts'
 import { createStreamsModule } from '../services/storage/streams/streams.module.ts'
+import { createTableHistoryModule } from '../services/storage/table-history/table-history.module.ts'
 import { createTableUsage } from '../services/storage/tables/table-usage.module.ts'
 import { createTablesModule, type WorkspacesOfTables } from '../services/storage/tables/tables.module.ts'
 import { createUsageModule } from '../services/storage/usage/usage.module.ts'
@@ -222,6 +223,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   const sqlSettings = options.sql ?? {}
   const sql = await createSqlModule({ core, objects, tables, files, storageJobs, usage, settings: sqlSettings })
   const savedQueries = createSavedQueriesModule({ core, sql })
+  const tableHistory = createTableHistoryModule({ core, branches, tables, sql, baseUrl })
   const lineage = createLineageModule({ core, freshness, components, configurations, tables, jobRecords })
   const dataTests = await createDataTestsModule({
     ...{ core, objects, branches, buckets, tables, files, storageJobs, components, jobRecords, events: given.events, lineage },
@@ -282,6 +284,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
       sql,
       savedQueries,
       dataTests,
+      tableHistory,
       workspaces,
       sqlPort,
       sandboxes,

@@ -1,5 +1,5 @@
 // Earlier states of tables in SQL. `"in.c-main"."orders" AS OF '2026-01-31'`, `table_as_of('in.c-main.orders', '2026-01-31')` and
-// `table_changes('in.c-main.orders', '2026-01-30', '2026-01-31')` are relations; DuckDB has none of them. Each is replaced by a name in a schema that no
+// `table_changes('in.c-main.orders', '2026-01-30', '2026-01-31')` and `table_history('in.c-main.orders')` are relations; DuckDB has none of them. Each is replaced by a name in a schema that no
 // bucket has, which the session binds like a table: what the name means is up to the caller that finds tables.
 
 import { PlatformError } from '../../kit/errors.ts'
@@ -14,11 +14,14 @@ export const HISTORY_SCHEMA = 'sys.history'
 export type HistoryName =
   | { readonly kind: 'asOf'; readonly tableId: string; readonly at: string }
   | { readonly kind: 'changes'; readonly tableId: string; readonly from: string; readonly to?: string }
+  /** Versions of its rows, from the history that is kept of the table. */
+  | { readonly kind: 'versions'; readonly tableId: string }
 
 /** Undefined for a name that was not written here, but by the author of the SQL. */
 export function readHistoryName(name: string): HistoryName | undefined {
   const [kind, tableId = '', first = '', second] = name.split('|')
   if (kind === 'asOf') return { kind, tableId, at: first }
+  if (kind === 'versions') return { kind, tableId }
   if (kind !== 'changes') return undefined
   return { kind, tableId, from: first, ...(second !== undefined && { to: second }) }
 }
@@ -59,9 +62,14 @@ export async function withHistory(statement: Statement): Promise<Rewritten> {
 }
 
 function nameOf(name: HistoryName): string {
-  const parts = name.kind === 'asOf' ? [name.at] : [name.from, ...(name.to === undefined ? [] : [name.to])]
+  const parts = partsOf(name)
   // Neither an id nor a time has a bar; one that is given anyway is no time any more.
   return `${doubleQuoted(HISTORY_SCHEMA)}.${doubleQuoted([name.kind, name.tableId, ...parts].join('|'))}`
+}
+
+function partsOf(name: HistoryName): readonly string[] {
+  if (name.kind === 'versions') return []
+  return name.kind === 'asOf' ? [name.at] : [name.from, ...(name.to === undefined ? [] : [name.to])]
 }
 
 function originalPosition(edits: readonly Edit[], at: number): number {
@@ -80,7 +88,7 @@ interface Found {
   readonly end: number
 }
 
-const FUNCTIONS = new Set(['table_as_of', 'table_changes'])
+const FUNCTIONS = new Set(['table_as_of', 'table_changes', 'table_history'])
 
 function functionAt(tokens: Tokens, i: number): Found | undefined {
   if (tokens.kind(i) !== 'word' || !tokens.isSymbol(i + 1, '(') || tokens.end(i) - tokens.start(i) > 13) return undefined
@@ -95,8 +103,9 @@ function functionAt(tokens: Tokens, i: number): Found | undefined {
     if (!tokens.isSymbol(at + 1, ',')) break
   }
   const [tableId = '', first = '', second] = values
-  const isRight = called === 'table_as_of' ? values.length === 2 : values.length === 2 || values.length === 3
+  const isRight = (ARGUMENTS[called] ?? []).includes(values.length)
   if (!isRight || !tokens.isSymbol(at + 1, ')')) throw wrongCall(called, tokens.start(i))
+  if (called === 'table_history') return { name: { kind: 'versions', tableId }, end: at + 2 }
   const name: HistoryName =
     called === 'table_as_of'
       ? { kind: 'asOf', tableId, at: first }
@@ -123,8 +132,16 @@ function textAt(tokens: Tokens, i: number): string | undefined {
   return raw.startsWith("'") ? raw.slice(1, -1).replaceAll("''", "'") : undefined
 }
 
+/** How many arguments each takes. */
+const ARGUMENTS: Readonly<Record<string, readonly number[]>> = { table_as_of: [2], table_changes: [2, 3], table_history: [1] }
+const TIMES: Readonly<Record<string, string>> = {
+  table_as_of: 'the id of a table and a time',
+  table_changes: 'the id of a table and one or two times',
+  table_history: 'the id of a table',
+}
+
 const wrongCall = (name: string, position: number) =>
   new PlatformError('sql.invalid', {
-    reason: `${name} takes the id of a table and ${name === 'table_as_of' ? 'a time' : 'one or two times'}, each as a text in single quotes`,
+    reason: `${name} takes ${TIMES[name] ?? ''}, each as a text in single quotes`,
     position: position + 1,
   })

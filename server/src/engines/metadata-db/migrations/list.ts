@@ -79,6 +79,7 @@ import * as agentUsage from './1317-agent-usage.ts'
 import * as tidiedStates from './1346-tidied-states.ts'
 import * as workspaceActingToken from './1347-workspace-acting-token.ts'
 import * as dataContracts from './1381-data-contracts.ts'
+import * as tableHistory from './1382-table-history.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -167,4 +168,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1346-tidied-states', up: tidiedStates.up },
   { name: '1347-workspace-acting-token', up: workspaceActingToken.up },
   { name: '1381-data-contracts', up: dataContracts.up },
+  { name: '1382-table-history', up: tableHistory.up },
 ]

@@ -43,12 +43,12 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 /** What values of an untyped table look like, if the contract gives them a type. */
 const LOOKS: Readonly<Record<string, string>> = {
-  INTEGER: String.raw`[+-]?[0-9]+`,
+  INTEGER: '[+-]?[0-9]+',
   NUMERIC: String.raw`[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)`,
   FLOAT: String.raw`[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?`,
   BOOLEAN: '(?i)true|false|1|0|yes|no',
-  DATE: String.raw`[0-9]{4}-[0-9]{2}-[0-9]{2}`,
-  TIMESTAMP: String.raw`[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9:.]+(Z|[+-][0-9:]+)?)?`,
+  DATE: '[0-9]{4}-[0-9]{2}-[0-9]{2}',
+  TIMESTAMP: '[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9:.]+(Z|[+-][0-9:]+)?)?',
 }
 
 type Node = Readonly<Record<string, unknown>>
@@ -76,7 +76,7 @@ export function readContract(text: string, tableId: string): Contract {
   const position = ({ primaryKeyPosition: at }: Node) => (typeof at === 'number' ? at : Number.MAX_SAFE_INTEGER)
   const known = new Set(columns.map(({ name }) => name))
   const checks = [
-    ...properties.flatMap((one) => checksOfProperty(one, notChecked)),
+    ...properties.flatMap((one) => checksOfProperty(one, tableId, notChecked)),
     ...listOf(object.quality, 'quality').flatMap((one) => qualityCheck(one, undefined, tableId, notChecked)),
     ...listOf(root.slaProperties, 'slaProperties').flatMap((one) => levelCheck(one, known, notChecked)),
   ]
@@ -141,7 +141,7 @@ function check(name: string, severity: Severity, type: TestType, parameters: Nod
   }
 }
 
-function checksOfProperty(property: Node, notChecked: string[]): readonly ContractTest[] {
+function checksOfProperty(property: Node, tableId: string, notChecked: string[]): readonly ContractTest[] {
   const column = String(property.name)
   const options = nodeOf(property.logicalTypeOptions) ?? {}
   const found: ContractTest[] = []
@@ -158,32 +158,51 @@ function checksOfProperty(property: Node, notChecked: string[]): readonly Contra
       add(`${column} has its greatest length`, 'pattern', { column, pattern: `(?s).{0,${Number(value)}}` })
     else notChecked.push(`${column}: logicalTypeOptions.${option}`)
   }
-  return [...found, ...listOf(property.quality, 'quality').flatMap((one) => qualityCheck(one, column, '', notChecked))]
+  return [...found, ...listOf(property.quality, 'quality').flatMap((one) => qualityCheck(one, column, tableId, notChecked))]
 }
 
 /** Rules of the library, and SQL that has to return a number. */
 function qualityCheck(quality: Node, column: string | undefined, tableId: string, notChecked: string[]): readonly ContractTest[] {
   const rule = textOf(quality.rule) ?? textOf(quality.metric) ?? ''
-  const name = textOf(quality.name) ?? `${column === undefined ? '' : `${column} `}${rule || textOf(quality.type) || 'quality'}`
+  const place = column === undefined ? '' : `${column} `
+  const name = textOf(quality.name) ?? `${place}${rule || textOf(quality.type) || 'quality'}`
   const severity: Severity = /^(warn|warning|info|low)$/i.test(textOf(quality.severity) ?? '') ? 'warn' : 'stop'
-  const add = (type: TestType, parameters: Node) => check(name, severity, type, parameters, notChecked)
-  const isZero = quality.mustBe === 0 || quality.mustBeLessThan === 1 || quality.mustBeLessOrEqualTo === 0
-  const columns = column === undefined ? (nodeOf(quality.arguments)?.properties ?? quality.columns) : [column]
-  if (/^(nullCheck|nullValues|missingValues)$/.test(rule) && (isZero || rule === 'nullCheck')) return add('notNull', { columns })
-  if (/^(duplicateCount|duplicateValues|uniqueCheck)$/.test(rule) && (isZero || rule === 'uniqueCheck'))
-    return add('unique', { columns })
-  const values = quality.validValues ?? nodeOf(quality.arguments)?.validValues
-  if (/^(validValues|invalidValues)$/.test(rule) && column !== undefined && values !== undefined)
-    return add('acceptedValues', { column, values })
-  if (rule === 'rowCount') return add('rowCount', bounds(quality))
-  if (quality.type === 'sql' && typeof quality.query === 'string' && isZero) {
-    const [bucket = '', table = ''] = [tableId.slice(0, tableId.lastIndexOf('.')), tableId.slice(tableId.lastIndexOf('.') + 1)]
-    const query = quality.query.replaceAll(/\$\{(table|object)\}|\{(table|object|model)\}/g, `"${bucket}"."${table}"`)
-    // The query returns a number that has to be 0; a test fails by the rows that it returns.
-    return add('sql', { sql: `SELECT * FROM (\n${query}\n) q(found) WHERE found <> 0` })
-  }
+  const found = libraryRule(rule, quality, column) ?? sqlRule(quality, tableId)
+  if (found) return check(name, severity, found.type, found.parameters, notChecked)
   if (quality.type !== 'text') notChecked.push(`quality ${name}`.slice(0, 200))
   return []
+}
+
+interface FoundRule {
+  readonly type: TestType
+  readonly parameters: Node
+}
+
+const mustBeZero = ({ mustBe, mustBeLessThan, mustBeLessOrEqualTo }: Node): boolean =>
+  mustBe === 0 || mustBeLessThan === 1 || mustBeLessOrEqualTo === 0
+
+function libraryRule(rule: string, quality: Node, column: string | undefined): FoundRule | undefined {
+  const given = nodeOf(quality.arguments) ?? {}
+  const columns = column === undefined ? (given.properties ?? quality.columns) : [column]
+  if (rule === 'rowCount') return { type: 'rowCount', parameters: bounds(quality) }
+  const values = quality.validValues ?? given.validValues
+  if (/^(validValues|invalidValues)$/.test(rule) && column !== undefined && values !== undefined)
+    return { type: 'acceptedValues', parameters: { column, values } }
+  const isZero = mustBeZero(quality)
+  if (rule === 'nullCheck' || (isZero && /^(nullValues|missingValues)$/.test(rule)))
+    return { type: 'notNull', parameters: { columns } }
+  if (rule === 'uniqueCheck' || (isZero && /^(duplicateCount|duplicateValues)$/.test(rule)))
+    return { type: 'unique', parameters: { columns } }
+  return undefined
+}
+
+/** The query returns a number that has to be 0; a test fails by the rows that it returns. */
+function sqlRule(quality: Node, tableId: string): FoundRule | undefined {
+  if (quality.type !== 'sql' || typeof quality.query !== 'string' || !mustBeZero(quality)) return undefined
+  const at = tableId.lastIndexOf('.')
+  const table = `"${tableId.slice(0, at)}"."${tableId.slice(at + 1)}"`
+  const query = quality.query.replaceAll(/\$\{(table|object)\}|\{(table|object|model)\}/g, table)
+  return { type: 'sql', parameters: { sql: `SELECT * FROM (\n${query}\n) q(found) WHERE found <> 0` } }
 }
 
 function bounds(quality: Node): Node {

@@ -1,4 +1,4 @@
-// Data contracts of tables, and which load broke a table.
+// HTTP for data contracts of tables, and for the load that broke a table (spec storage 2.5.14).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -4,6 +4,7 @@
 import { HISTORY_SCHEMA, type HistoryName, readHistoryName } from '../../../../engines/sql/history.ts'
 import type { SqlTable } from '../../../../engines/sql/sql-engine.ts'
 import { changedKeys, changesSelect } from '../../../../engines/table-engine/history/changes.ts'
+import { HISTORY_COLUMNS, historyTableOf, validitySelect } from '../../../../engines/table-engine/history/validity.ts'
 import { LOAD_TIME, outAs, pathOf, query } from '../../../../engines/table-engine/relation.ts'
 import { columnNamed, countBytes, referencedKeys, type TableSnapshot } from '../../../../engines/table-engine/snapshot.ts'
 import { identifier, paths, sqlType } from '../../../../engines/table-engine/sql.ts'
@@ -25,6 +26,7 @@ export function createSqlTables({ catalog, store, clock }: Pick<TableParts, 'cat
   /** Undefined when there is none; a table that the asker may not read throws. */
   async function find(scope: Scope, bucketId: string, name: string): Promise<SqlTable | undefined> {
     const history = bucketId === HISTORY_SCHEMA ? readHistoryName(name) : undefined
+    if (history?.kind === 'versions') return versions(scope, history.tableId)
     if (history) return history.kind === 'asOf' ? asOf(scope, history) : changes(scope, history)
     const table = await catalog.get(scope, `${bucketId}.${name}`).catch((error: unknown) => {
       if (error instanceof PlatformError && error.code === 'storage.tables.notFound') return undefined
@@ -51,6 +53,25 @@ export function createSqlTables({ catalog, store, clock }: Pick<TableParts, 'cat
       version: JSON.stringify([before.id, snapshotId]),
       keys: changedKeys(before.snapshot, after),
       select: (local) => changesSelect(before.snapshot, after, local),
+    }
+  }
+
+  /** Of a table whose history is kept; the rows of the history are readable with the bucket, like those of the table. */
+  async function versions(scope: Scope, tableId: string): Promise<SqlTable> {
+    const { columns, primaryKey } = await catalog.get(scope, tableId)
+    const log = await catalog.get(scope, historyTableOf(tableId)).catch((error: unknown) => {
+      if (error instanceof PlatformError && error.kind === 'not-found')
+        throw new PlatformError('sql.noHistory', { table: tableId })
+      throw error
+    })
+    const kept = columns.filter((name) => log.columns.includes(name))
+    if (!HISTORY_COLUMNS.every((name) => log.columns.includes(name)) || primaryKey.length === 0)
+      throw new PlatformError('sql.noHistory', { table: tableId })
+    const rows = await sqlTableOf(log)
+    return {
+      version: JSON.stringify([rows.version, kept, primaryKey]),
+      keys: rows.keys,
+      select: (local) => validitySelect(rows.select(local), kept, primaryKey),
     }
   }
 

@@ -1,6 +1,7 @@
 // Manifests as configurations of the extractor and back: what both can say survives, what they cannot is listed.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { loadManifest } from '../manifest/load.ts'
 import type { Dict } from '../python/values.ts'
@@ -112,4 +113,14 @@ test('what the other format cannot say is listed, with the stream or job and the
   ])
   assert.throws(() => fromExtractor({ parameters: { api: { baseUrl: 'x' } } }, []), /has no jobs/)
   assert.throws(() => toExtractor({ streams: [] }), /nothing to convert/)
+})
+
+test('a manifest that we ship opens in the builder with all its streams', () => {
+  const text = readFileSync(new URL('../../catalogue/stripe.yaml', import.meta.url), 'utf8')
+  const { rows, parameters } = toExtractor(loadManifest(text))
+  assert.deepEqual(
+    rows.map(({ name }) => name).filter((name) => ['customers', 'charges'].includes(name)),
+    ['customers', 'charges'],
+  )
+  assert.equal((parameters.api as Dict).baseUrl, 'https://api.stripe.com/v1')
 })

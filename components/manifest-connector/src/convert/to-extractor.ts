@@ -17,7 +17,9 @@ export function toExtractor(manifest: Dict): Conversion {
   const notes: string[] = []
   const secrets = secretNames(manifest.spec)
   const value = (template: unknown) => toExtractorValue(template, (name) => secrets.has(name))
-  const streams = listOf(manifest.streams).filter(isDict)
+  const streams = listOf(manifest.streams)
+    .map((each) => withParameters(each, {}))
+    .filter(isDict)
   const first = streams.map(requesterOf).find((each) => each !== undefined)
   if (!first)
     throw new ConnectorError('The manifest has no stream that is read by HTTP requests, so there is nothing to convert.')
@@ -74,6 +76,21 @@ export function toExtractor(manifest: Dict): Conversion {
     rows: [...jobs].map(([name, job]) => ({ name, configuration: { parameters: { config: { jobs: [job] } } } })),
     notes,
   }
+}
+
+/** `{{ parameters['x'] }}` is known here. */
+function withParameters(node: unknown, parameters: Dict): unknown {
+  if (Array.isArray(node)) return node.map((each) => withParameters(each, parameters))
+  if (typeof node === 'string')
+    return node.replace(/\{\{\s*parameters(?:\.(\w+)|\[['"](\w+)['"]\])\s*\}\}/g, (found, a?: string, b?: string) => {
+      const value = parameters[(a ?? b)!]
+      return typeof value === 'string' || typeof value === 'number' ? String(value) : found
+    })
+  if (!isDict(node)) return node
+  const own = isDict(node.$parameters) ? node.$parameters : parameters
+  return Object.fromEntries(
+    Object.entries(node).map(([name, member]) => [name, name === '$parameters' ? member : withParameters(member, own)]),
+  )
 }
 
 /** An address that the configuration may replace is the one it has otherwise. */

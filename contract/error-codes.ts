@@ -1219,13 +1219,32 @@ export const ERRORS = {
     kind: 'forbidden',
     text: 'A token that only proposes cannot use {operation}. Propose changes of configurations and rows; for everything else ask a person.',
   },
+  'proposals.changedSince': {
+    kind: 'conflict',
+    text: 'Configuration {configuration} of {component} has changed since proposal {id} was accepted. Roll it back by itself.',
+  },
+  'proposals.defaultBranch': { kind: 'invalid', text: 'The default branch cannot be proposed. Name a development branch.' },
+  'proposals.exists': { kind: 'conflict', text: 'Proposal {id} of branch {branch} already exists and is not decided yet.' },
+  'proposals.notRehearsed': {
+    kind: 'invalid',
+    text: 'Component {component} cannot be rehearsed: {reason}.',
+  },
   'proposals.otherBranch': {
     kind: 'forbidden',
     text: 'A token that only proposes changes its own branch alone, not branch {branch}. Omit the branch.',
   },
+  'proposals.rehearsing': { kind: 'conflict', text: 'Proposal {id} is being rehearsed. Wait for the end of its job.' },
   'proposals.submitted': {
     kind: 'conflict',
     text: 'Proposal {id} is submitted, so its branch is closed for changes until a person has decided.',
+  },
+  'proposals.tokenGone': {
+    kind: 'conflict',
+    text: 'The token of proposal {id} is deleted, disabled or expired, so its changes cannot be rehearsed.',
+  },
+  'proposals.tooMany': {
+    kind: 'too-many',
+    text: 'The limit of {limit} {what} per hour is reached. Try again in {seconds} seconds.',
   },
   'proposals.wrongState': { kind: 'conflict', text: 'Proposal {id} is {state}, so this is not possible: {step}.' },
 
@@ -1429,8 +1448,23 @@ export const ERRORS = {
   },
 
   // Agents
+  'agents.decided': { kind: 'conflict', text: 'Request {id} of an agent is already decided.' },
+  'agents.needsPerson': {
+    kind: 'forbidden',
+    text: 'A person has to allow this to the agent: {subject}. Open the link in the answer, or do it in the console.',
+  },
+  'agents.noValue': { kind: 'invalid', text: 'Request {id} asks for a secret. Send its value.' },
+  'agents.personDecides': {
+    kind: 'forbidden',
+    text: 'A signed-in person decides, or a token that no agent uses. Sign in to the console.',
+  },
+  'agents.requestNotFound': { kind: 'not-found', text: 'Request {id} of an agent does not exist or is older than a day.' },
   'mcp.unknownGroup': { kind: 'invalid', text: 'The group of tools {group} does not exist. Groups: {known}.' },
   'mcp.invalidCall': { kind: 'invalid', text: '{reason}' },
+  'mcp.secretInCall': {
+    kind: 'invalid',
+    text: 'The value of {name} is a secret, which tools do not accept. Call request_secret and give its link to a person.',
+  },
   'mcp.stillRunning': { kind: 'transient', text: 'Storage job {id} is still running. Look again later.' },
   'mcp.budgetSpent': {
     kind: 'too-many',

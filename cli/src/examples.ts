@@ -129,7 +129,10 @@ millrace merge-request request-changes 3 --reason "VAT is missing"
 millrace merge-request merge 3
 millrace proposal list
 millrace proposal show 5
+millrace proposal rehearse 5
+millrace proposal create 123 --title "New prices"
 millrace proposal accept 5
+millrace proposal undo 5
 millrace proposal refuse 5 --reason "the host is not ours"
 millrace proposal discard 5
 millrace action list keboola.ex-generic-v2

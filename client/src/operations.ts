@@ -7,6 +7,8 @@ export type AccountSetPasswordBody = { readonly current?: string; readonly passw
 export type AccountTurnOffAuthenticatorBody = { readonly password?: string }
 export type AccountTurnOnAuthenticatorBody = { readonly secret: string; readonly code: string; readonly password?: string }
 export type AccountUpdateBody = { readonly name: string }
+export type AgentRequest = { readonly id: string; readonly kind: string; readonly subject: string; readonly detail: unknown; readonly state: string; readonly token: { readonly id: number; readonly description: string }; readonly decidedBy: string | null; readonly created: string }
+export type AgentRequestsDecideBody = { readonly isAllowed: boolean; readonly value?: string }
 export type AiQuestionBody = { readonly query: string }
 export type AiSuggestComponentBody = { readonly prompt: string }
 export type AuditEntry = { readonly id: number; readonly projectId: number; readonly event: string; readonly component: string; readonly message: string; readonly objectType: string | null; readonly objectId: string | null; readonly who: { readonly tokenId: number; readonly description: string; readonly remoteAddress: string | null }; readonly at: string }
@@ -114,12 +116,14 @@ export type ProjectsCreateBody = { readonly name: string }
 export type ProjectsPauseBody = { readonly disableReason?: string }
 export type ProjectsSetLimitsBody = { readonly limits: ReadonlyArray<{ readonly name: string; readonly value: number }> }
 export type ProjectsUpdateBody = { readonly name: string }
-export type Proposal = { readonly id: number; readonly state: string; readonly title: string | null; readonly description: string | null; readonly token: { readonly id: number; readonly description: string }; readonly branchId: number; readonly mergeRequestId: number | null; readonly created: string; readonly refusal: { readonly reason: string; readonly by: string } | null }
-export type ProposalReview = { readonly id: number; readonly state: string; readonly title: string | null; readonly description: string | null; readonly token: { readonly id: number; readonly description: string }; readonly branchId: number; readonly mergeRequestId: number | null; readonly created: string; readonly refusal: { readonly reason: string; readonly by: string } | null; readonly changes: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly name: string; readonly kind: string; readonly isConflict: boolean; readonly differences: ReadonlyArray<{ readonly pointer: string; readonly before: string | null; readonly after: string | null }> }>; readonly tables: ReadonlyArray<string>; readonly schedules: ReadonlyArray<{ readonly configurationId: string; readonly cronTab: string }>; readonly hosts: ReadonlyArray<{ readonly host: string; readonly isNew: boolean }> }
+export type Proposal = { readonly id: number; readonly state: string; readonly title: string | null; readonly description: string | null; readonly token: { readonly id: number; readonly description: string }; readonly branchId: number; readonly mergeRequestId: number | null; readonly created: string; readonly expires: string | null; readonly link: string; readonly refusal: { readonly reason: string; readonly by: string } | null }
+export type ProposalReview = { readonly id: number; readonly state: string; readonly title: string | null; readonly description: string | null; readonly token: { readonly id: number; readonly description: string }; readonly branchId: number; readonly mergeRequestId: number | null; readonly created: string; readonly expires: string | null; readonly link: string; readonly refusal: { readonly reason: string; readonly by: string } | null; readonly changes: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly name: string; readonly kind: string; readonly isConflict: boolean; readonly differences: ReadonlyArray<{ readonly pointer: string; readonly before: string | null; readonly after: string | null; readonly copiedFrom: string | null }> }>; readonly tables: ReadonlyArray<string>; readonly schedules: ReadonlyArray<{ readonly configurationId: string; readonly cronTab: string }>; readonly hosts: ReadonlyArray<{ readonly host: string; readonly isNew: boolean }>; readonly runBy: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly name: string }>; readonly destinations: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly name: string }>; readonly costs: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly runs: number; readonly usualMs: number | null }> }
 export type ProposalsAcceptBody = { readonly reason?: string }
+export type ProposalsBeginBody = { readonly branchId: number }
 export type ProposalsRefuseBody = { readonly reason: string }
 export type ProposalsSubmitBody = { readonly title: string; readonly description?: string }
 export type QuerySubmitBody = { readonly statements: ReadonlyArray<string>; readonly transactional?: boolean; readonly actorType?: string }
+export type Rehearsal = { readonly id: number | null; readonly proposalId: number; readonly state: string; readonly summary: string; readonly jobId: string | null; readonly created: string | null; readonly isCurrent: boolean; readonly steps: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly jobId: string; readonly status: string; readonly error: string | null }>; readonly notRun: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly reason: string }>; readonly tables: ReadonlyArray<{ readonly id: string; readonly rowsBefore: number; readonly rowsAfter: number; readonly added: number; readonly removed: number; readonly changed: number; readonly addedColumns: ReadonlyArray<string>; readonly removedColumns: ReadonlyArray<string>; readonly columns: ReadonlyArray<string>; readonly samples: ReadonlyArray<{ readonly kind: string; readonly before: ReadonlyArray<string | null> | null; readonly after: ReadonlyArray<string | null> | null }>; readonly problem?: string }>; readonly tablesLeftOut: number; readonly hiddenTables: number; readonly deliveries: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly tables: ReadonlyArray<string>; readonly rows: number }> }
 export type RowsCopyBody = { readonly targetConfigId?: string; readonly changeDescription?: string }
 export type RowsCreateBody = { readonly rowId?: unknown; readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
 export type RowsDeleteBody = { readonly changeDescription?: string }
@@ -526,6 +530,8 @@ export const ROUTES = {
   'templates.validate': ['POST', '/templates/v1/repositories/{repository}/templates/{template}/{version}/validate'],
   'templates.task': ['GET', '/templates/v1/tasks/{id}'],
   'index.get': ['GET', '/v2/storage'],
+  'agentRequests.list': ['GET', '/v2/storage/agent-requests'],
+  'agentRequests.decide': ['POST', '/v2/storage/agent-requests/{id}/decide'],
   'buckets.refreshTablesInfo': ['POST', '/v2/storage/branch/{branch}/buckets/{bucketId}/refresh-tables-info'],
   'branchConfigurations.diff': ['GET', '/v2/storage/branch/{branch}/components/{componentId}/configs/{configurationId}/diff'],
   'branchConfigurations.rebase': ['POST', '/v2/storage/branch/{branch}/components/{componentId}/configs/{configurationId}/rebase'],
@@ -645,11 +651,15 @@ export const ROUTES = {
   'mergeRequests.request-changes': ['PUT', '/v2/storage/merge-request/{id}/request-changes'],
   'mergeRequests.request-review': ['PUT', '/v2/storage/merge-request/{id}/request-review'],
   'proposals.list': ['GET', '/v2/storage/proposals'],
+  'proposals.begin': ['POST', '/v2/storage/proposals', 'body'],
   'proposals.get': ['GET', '/v2/storage/proposals/{id}'],
   'proposals.discard': ['DELETE', '/v2/storage/proposals/{id}'],
   'proposals.accept': ['POST', '/v2/storage/proposals/{id}/accept'],
   'proposals.refuse': ['POST', '/v2/storage/proposals/{id}/refuse'],
+  'proposals.rehearse': ['POST', '/v2/storage/proposals/{id}/rehearsal'],
+  'proposals.rehearsal': ['GET', '/v2/storage/proposals/{id}/rehearsal'],
   'proposals.submit': ['POST', '/v2/storage/proposals/{id}/submit'],
+  'proposals.undo': ['POST', '/v2/storage/proposals/{id}/undo'],
   'sql.query': ['POST', '/v2/storage/query', 'address'],
   'sql.export': ['POST', '/v2/storage/query/export', 'address'],
   'savedQueries.list': ['GET', '/v2/storage/saved-queries', 'address'],
@@ -873,6 +883,7 @@ export const LOWEST_ROLES = {
   'templates.refreshRepository': 'editor',
   'templates.preview': 'editor',
   'templates.use': 'editor',
+  'agentRequests.decide': 'editor',
   'buckets.refreshTablesInfo': 'editor',
   'branchConfigurations.rebase': 'editor',
   'branchConfigurations.reset': 'editor',
@@ -937,10 +948,13 @@ export const LOWEST_ROLES = {
   'mergeRequests.merge': 'editor',
   'mergeRequests.request-changes': 'editor',
   'mergeRequests.request-review': 'editor',
+  'proposals.begin': 'editor',
   'proposals.discard': 'editor',
   'proposals.accept': 'editor',
   'proposals.refuse': 'editor',
+  'proposals.rehearse': 'editor',
   'proposals.submit': 'editor',
+  'proposals.undo': 'editor',
   'sql.export': 'editor',
   'savedQueries.create': 'editor',
   'savedQueries.update': 'editor',
@@ -1097,6 +1111,7 @@ export const REQUIRED_RIGHTS = {
   'templates.refreshRepository': 'master',
   'templates.preview': 'component',
   'templates.use': 'component',
+  'agentRequests.decide': 'canManageBuckets',
   'buckets.refreshTablesInfo': 'bucketWrite',
   'branchConfigurations.rebase': 'component',
   'branchConfigurations.reset': 'component',
@@ -1157,10 +1172,13 @@ export const REQUIRED_RIGHTS = {
   'mergeRequests.merge': 'canManageDevBranches',
   'mergeRequests.request-changes': 'canManageDevBranches',
   'mergeRequests.request-review': 'canManageDevBranches',
+  'proposals.begin': 'canManageDevBranches',
   'proposals.discard': 'proposal',
   'proposals.accept': 'canManageDevBranches',
   'proposals.refuse': 'canManageDevBranches',
+  'proposals.rehearse': 'proposal',
   'proposals.submit': 'ownProposal',
+  'proposals.undo': 'canManageDevBranches',
   'sql.query': 'bucketRead',
   'sql.export': 'bucketRead',
   'savedQueries.create': 'canManageBuckets',
@@ -1526,6 +1544,8 @@ export interface Operations {
   'templates.validate': { path: { readonly repository: string; readonly template: string; readonly version: string }; query?: undefined; body: TemplatesValidateBody; answer: Readonly<Record<string, unknown>> }
   'templates.task': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
   'index.get': { path?: undefined; query?: { readonly exclude?: string }; body?: undefined; answer: { readonly host: string; readonly api: string; readonly version: string; readonly revision: string; readonly stack: string; readonly documentation: string; readonly components?: ReadonlyArray<unknown>; readonly services: ReadonlyArray<{ readonly id: string; readonly url: string }>; readonly features: ReadonlyArray<string>; readonly urlTemplates: Readonly<Record<string, string>>; readonly sqlPort: number | null } }
+  'agentRequests.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<AgentRequest> }
+  'agentRequests.decide': { path: { readonly id: string }; query?: undefined; body: AgentRequestsDecideBody; answer: AgentRequest }
   'buckets.refreshTablesInfo': { path: { readonly branch: string; readonly bucketId: string }; query?: undefined; body?: undefined; answer: StorageJob }
   'branchConfigurations.diff': { path: { readonly branch: string; readonly componentId: string; readonly configurationId: string }; query?: undefined; body?: undefined; answer: { readonly base: ConfigurationVersion | null; readonly ours: ConfigurationVersion; readonly theirs: ConfigurationVersion | null } }
   'branchConfigurations.rebase': { path: { readonly branch: string; readonly componentId: string; readonly configurationId: string }; query?: undefined; body: BranchConfigurationsRebaseBody; answer: Configuration }
@@ -1645,11 +1665,15 @@ export interface Operations {
   'mergeRequests.request-changes': { path: { readonly id: string }; query?: undefined; body?: MergeRequestsRequestChangesBody; answer: MergeRequest }
   'mergeRequests.request-review': { path: { readonly id: string }; query?: undefined; body?: MergeRequestsRequestReviewBody; answer: MergeRequest }
   'proposals.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<Proposal> }
+  'proposals.begin': { path?: undefined; query?: undefined; body: ProposalsBeginBody; answer: Proposal }
   'proposals.get': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: ProposalReview }
   'proposals.discard': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'proposals.accept': { path: { readonly id: string }; query?: undefined; body?: ProposalsAcceptBody; answer: Proposal }
   'proposals.refuse': { path: { readonly id: string }; query?: undefined; body: ProposalsRefuseBody; answer: Proposal }
+  'proposals.rehearse': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Rehearsal }
+  'proposals.rehearsal': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Rehearsal }
   'proposals.submit': { path: { readonly id: string }; query?: undefined; body: ProposalsSubmitBody; answer: Proposal }
+  'proposals.undo': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Proposal }
   'sql.query': { path?: undefined; query?: undefined; body: SqlQueryBody; answer: unknown }
   'sql.export': { path?: undefined; query?: undefined; body: SqlExportBody; answer: StorageJob }
   'savedQueries.list': { path?: undefined; query?: { readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<SavedQuery> }

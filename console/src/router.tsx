@@ -49,6 +49,8 @@ const BranchesScreen = lazyRouteComponent(() => import('./screens/project/branch
 const BranchScreen = lazyRouteComponent(() => import('./screens/project/branches.tsx'), 'BranchScreen')
 const WorkspacesScreen = lazyRouteComponent(() => import('./screens/sql/workspaces.tsx'), 'WorkspacesScreen')
 const AppsScreen = lazyRouteComponent(() => import('./screens/project/apps.tsx'), 'AppsScreen')
+const AgentsScreen = lazyRouteComponent(() => import('./screens/agents/agents.tsx'), 'AgentsScreen')
+const ProposalScreen = lazyRouteComponent(() => import('./screens/agents/proposal.tsx'), 'ProposalScreen')
 const BucketScreen = lazyRouteComponent(() => import('./screens/storage/bucket.tsx'), 'BucketScreen')
 const VaultScreen = lazyRouteComponent(() => import('./screens/components/vault.tsx'), 'VaultScreen')
 const BuilderScreen = lazyRouteComponent(() => import('./screens/builder/builder.tsx'), 'BuilderScreen')
@@ -93,6 +95,8 @@ export const router = createRouter({
     route('/flows/$componentId/$configurationId', FlowScreen),
     route('/branches', BranchesScreen),
     route('/branches/$branchId', BranchScreen, 'config'),
+    route('/agents', AgentsScreen, 'request'),
+    route('/proposals/$proposalId', ProposalScreen),
     route('/apps', AppsScreen),
     route('/workspaces', WorkspacesScreen),
     route('/templates', TemplatesScreen),

@@ -38,6 +38,9 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /v2/storage/files/sniff': TAKES_NO_ID,
   'POST /ai/docs/question': TAKES_NO_ID,
   'POST /ai/suggest/component': TAKES_NO_ID,
+  'POST /v2/storage/agent-requests/{id}/decide': 'requests come from tools; see mcp.test.ts',
+  'POST /v2/storage/proposals': 'takes its branch in its body; see proposals.test.ts',
+  'POST /v2/storage/proposals/{id}/undo': 'the fixture refuses its proposal; see proposals.test.ts',
   'POST /v2/storage/proposals/{id}/accept': 'the fixture refuses its proposal; see proposals.test.ts',
   ...Object.fromEntries(
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map((method) => [

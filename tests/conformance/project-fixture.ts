@@ -336,6 +336,7 @@ export const MAKE: readonly Step[] = [
     as: ({ agentValue }) => agentValue!,
   },
   { route: 'GET /v2/storage/proposals', as: ({ agentValue }) => agentValue!, gives: ([{ id }]) => ({ proposal: id }) },
+  { route: 'POST /v2/storage/proposals/{id}/rehearsal' },
   {
     route: 'POST /v2/storage/events',
     ...json(({ mark }) => ({ component: 'test', message: mark })),

@@ -1,5 +1,6 @@
 // millrace proposal: what agents propose, and the decision of a person.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Answer } from '../../../client/src/client.ts'
 import { createClient, stackOptions } from '../client.ts'
@@ -7,6 +8,9 @@ import { print } from '../json-output.ts'
 import { table } from '../output.ts'
 
 type Review = Answer<'proposals.get'>
+type Rehearsal = Answer<'proposals.rehearsal'>
+
+const POLL_MS = 500
 
 export function addProposalCommands(program: Command): void {
   const group = program.command('proposal').description('changes that agents propose, and the decision about them')
@@ -27,6 +31,36 @@ export function addProposalCommands(program: Command): void {
     .description('what a proposal changes and touches')
     .action(async (id: string, _: object, command: Command) => {
       print(command, await createClient(command).call('proposals.get', { path: { id } }), reviewText)
+    })
+
+  stackOptions(group.command('rehearse <id>'))
+    .description('run what a proposal changes in its branch, offline, and show the rows that differ')
+    .action(async (id: string, _: object, command: Command) => {
+      const client = createClient(command)
+      let found = await client.call('proposals.rehearse', { path: { id } })
+      while (found.state === 'running') {
+        await delay(POLL_MS)
+        found = await client.call('proposals.rehearsal', { path: { id } })
+      }
+      print(command, found, rehearsalText)
+    })
+
+  stackOptions(group.command('create <branch>'))
+    .description('propose the changes of a development branch, and ask for a decision')
+    .requiredOption('--title <text>', 'what changes')
+    .option('--description <text>', 'why', '')
+    .action(async (branch: string, { title, description }: { title: string; description: string }, command: Command) => {
+      const client = createClient(command)
+      const { id } = await client.call('proposals.begin', { body: { branchId: Number(branch) } })
+      const made = await client.call('proposals.submit', { path: { id: String(id) }, body: { title, description } })
+      print(command, made, () => `Proposal ${id} submitted: ${made.link}`)
+    })
+
+  stackOptions(group.command('undo <id>'))
+    .description('bring back what an accepted proposal replaced, as one')
+    .action(async (id: string, _: object, command: Command) => {
+      const { state } = await createClient(command).call('proposals.undo', { path: { id } })
+      print(command, { id, state }, () => `Proposal ${id} undone`)
     })
 
   stackOptions(group.command('accept <id>'))
@@ -74,5 +108,29 @@ function reviewText({ id, state, title, description, token, changes, tables, hos
   if (tables.length > 0) lines.push('', `tables: ${tables.join(', ')}`)
   for (const { configurationId, cronTab } of schedules) lines.push(`schedule ${configurationId}: ${cronTab}`)
   for (const { host, isNew } of hosts) lines.push(`host ${host}${isNew ? ' (NEW: no configuration of production names it)' : ''}`)
+  return lines.join('\n')
+}
+
+function rehearsalText({ summary, steps, notRun, tables, hiddenTables, deliveries }: Rehearsal): string {
+  const lines = [summary]
+  for (const { componentId, configurationId, status, error } of steps)
+    lines.push(`  ran ${componentId} ${configurationId}: ${status}${error === null ? '' : `: ${error}`}`)
+  for (const { componentId, configurationId, reason } of notRun)
+    lines.push(`  not run: ${componentId} ${configurationId}: ${reason}`)
+  for (const { id, added, removed, changed, addedColumns, removedColumns, samples, problem } of tables) {
+    lines.push(`  ${id}: ${problem ?? `${added} added, ${removed} removed, ${changed} changed`}`)
+    for (const name of addedColumns) lines.push(`    new column ${name}`)
+    for (const name of removedColumns) lines.push(`    column ${name} goes`)
+    for (const { kind, before, after } of samples)
+      lines.push(
+        `    ${kind}: ${[before, after]
+          .filter((one) => one !== null)
+          .map((one) => one.join(', '))
+          .join(' -> ')}`,
+      )
+  }
+  if (hiddenTables > 0) lines.push(`  ${hiddenTables} more tables differ, which this token may not read`)
+  for (const { componentId, configurationId, rows } of deliveries)
+    lines.push(`  would be sent by ${componentId} ${configurationId}: ${rows} rows that differ`)
   return lines.join('\n')
 }

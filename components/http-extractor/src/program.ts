@@ -2,7 +2,7 @@
 // Exit codes: 0 success, 1 the user can fix it, 2 anything else.
 //
 //   main.ts                     run (or the action that config.json names)
-//   main.ts --replay archive    run against recorded exchanges, without a network
+//   main.ts --replay archive    run against recorded exchanges, without a network (also MILLRACE_REPLAY_FILE, of a rehearsal)
 //   main.ts --schema            print the JSON Schema of the configuration
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -54,13 +54,14 @@ async function main(): Promise<void> {
 
   const configuration = checkedConfiguration(file)
   log = createLog({ debug: anyRun(configuration, 'debug'), redactor, write: print })
-  if (values.replay !== undefined) await run(configuration, replayed(readArchive(values.replay), values.replay, folder))
+  const archive = values.replay ?? (process.env.MILLRACE_REPLAY_FILE || undefined)
+  if (archive !== undefined) await run(configuration, replayed(readArchive(archive), archive, folder))
   else await runLive(configuration, folder)
   log.info('Extractor finished successfully.')
 }
 
 async function runLive(configuration: Configuration, dataDir: string): Promise<void> {
-  const recorder = anyRun(configuration, 'record') ? createRecorder(dataDir, redactor) : undefined
+  const recorder = anyRun(configuration, 'record') ? createRecorder(dataDir, redactor, now()) : undefined
   try {
     await run(
       configuration,
@@ -106,12 +107,15 @@ function exempted(): Audit {
 
 /** No network, and no waiting between retries: what would be waited for has been recorded. */
 function replayed(archive: string, name: string, dataDir: string): RunDeps {
-  const replay = createReplay(parseArchive(archive, name), redactor)
+  const exchanges = parseArchive(archive, name)
+  const replay = createReplay(exchanges, redactor)
+  // Requests that name the time are those of the recorded run.
+  const offsetMs = (exchanges[0]?.began ?? now()) - now()
   return {
     dataDir,
     log,
     redactor,
-    now,
+    now: () => now() + offsetMs,
     sleep: async () => {},
     openWire: async () => ({ send: replay.send, close: async () => {} }),
   }

@@ -76,7 +76,7 @@ async function runIn(dataDir: string, options: Options): Promise<Outcome> {
     const flag = (key: string) => configuration.runs.some((one) => flagAt(at(one, key), key))
     const log = createLog({ debug: flag('debug'), redactor, write: (line) => lines.push(line) })
     const egress = createEgress(options.policy ?? OPEN, options.resolve)
-    const recorder = flag('record') ? createRecorder(dataDir, redactor) : undefined
+    const recorder = flag('record') ? createRecorder(dataDir, redactor, now()) : undefined
     const replay = options.archive === undefined ? undefined : createReplay(parseArchive(options.archive, 'archive'), redactor)
     try {
       await run(configuration, {

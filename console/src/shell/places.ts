@@ -33,6 +33,7 @@ export const STACK: readonly Place[] = [
   { to: '/people', name: 'People', icon: 'people' },
   { to: '/notifications', name: 'Notifications', icon: 'bell' },
   { to: '/tokens', name: 'Tokens', icon: 'key' },
+  { to: '/agents', name: 'Agents', icon: 'wand' },
   { to: '/vault', name: 'Vault', icon: 'lock' },
   { to: '/usage', name: 'Usage', icon: 'history' },
 ]

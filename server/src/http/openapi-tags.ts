@@ -3,6 +3,7 @@
 
 export const TAGS: Readonly<Record<string, string>> = {
   account: 'The signed-in user: name, password, authenticator, sessions and manage tokens.',
+  agentRequests: 'What agents may not do without a person: requests to allow something, and secrets to enter.',
   ai: 'Questions about the documentation, component suggestions and component documentation, answered without a model.',
   billing: 'Credits and limits in the format of the public billing service. This stack has no billing.',
   branchConfigurations: 'Configurations of a development branch compared with the default branch: diff, rebase, reset.',

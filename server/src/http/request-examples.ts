@@ -179,6 +179,8 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
   'mergeRequests.request-review': { reason: 'Ready' },
   'ai.question': { query: 'How do I run a configuration every morning?' },
   'ai.suggestComponent': { prompt: 'read orders from an HTTP API' },
+  'agentRequests.decide': { isAllowed: true },
+  'proposals.begin': { branchId: 123 },
   'proposals.accept': { reason: 'Tested in the branch' },
   'proposals.refuse': { reason: 'The host is not ours' },
   'proposals.submit': { title: 'New address of the shop', description: 'It moved.' },

@@ -142,6 +142,8 @@ export interface HttpDeps extends AddressOptions {
     branchOf(actor: Actor): Promise<Branch | undefined>
     open(actor: Actor, origin: Origin): Promise<Branch>
   }
+  /** Refuses changes that a token of an agent must leave to a person: new hosts and recipients in the body, tokens. */
+  readonly guardChange?: (actor: Actor, body: string, isToken: boolean) => Promise<void>
   /** Another number after every commit; undefined (or left out) where the database cannot tell. */
   readonly databaseVersion?: () => number | undefined
   /** Keeps the event of a read; must not wait. */
@@ -167,6 +169,22 @@ const BODY_IDLE_MS = 120_000
 const HEADERS_TIMEOUT_MS = 60_000
 /** Bodies of callers who have not shown who they are, where the route does not say another limit or reads a stream. */
 const ANONYMOUS_BODY_BYTES = 1 << 20
+
+/** Groups of operations whose bodies say where data goes, or who may do what. */
+const LEADS_OUT: ReadonlySet<string> = new Set([
+  ...['configurations', 'rows', 'branchConfigurations', 'notification', 'tokens', 'queue', 'syncActions', 'dockerRunner'],
+  ...['syrup', 'templates', 'dataApps', 'dataScience', 'oauth', 'vault', 'stream', 'triggers'],
+])
+
+/** Forms carry JSON with its characters encoded. */
+function plainBody({ rawBody, headers }: FastifyRequest): string {
+  if (!String(headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded')) return rawBody
+  try {
+    return decodeURIComponent(rawBody.replaceAll('+', ' '))
+  } catch {
+    return rawBody
+  }
+}
 
 function fastifyWith(
   { tls, upgrades, headersTimeoutMs = HEADERS_TIMEOUT_MS }: Pick<HttpDeps, 'tls' | 'upgrades' | 'headersTimeoutMs'>,
@@ -297,6 +315,15 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     request.body ??= {}
     refuseUnknownDryRun(request)
     done()
+  })
+  app.addHook('preHandler', (request, _reply, done) => {
+    const { operation = '' } = request.routeOptions.config
+    const group = operation.slice(0, operation.indexOf('.'))
+    const isChange = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'DELETE'
+    const isGuarded = isChange && request.tokenValue !== '' && request.actor && deps.guardChange && LEADS_OUT.has(group)
+    // What only turns a text into a configuration reaches nothing.
+    if (!isGuarded || /"action"\s*:\s*"\w+ToConfig"/.test(request.rawBody.slice(0, 1000))) return done()
+    deps.guardChange!(request.actor, plainBody(request), group === 'tokens').then(() => done(), done)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.place && reply.statusCode === 200 && typeof payload === 'string') kept.keep(request.place, payload)

@@ -43,7 +43,7 @@ export interface JobWork {
   /** JSON text. */
   readonly configData?: string
   readonly configRowIds?: readonly string[]
-  readonly mode?: 'run' | 'forceRun' | 'debug'
+  readonly mode?: 'run' | 'forceRun' | 'debug' | 'rehearse'
   readonly tag?: string
   readonly variableValuesId?: string
   readonly variableValues: readonly VariableValue[]

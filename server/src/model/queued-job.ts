@@ -11,7 +11,7 @@ export interface QueuedJob {
   readonly configurationId: string | null
   readonly configData: string | null
   readonly rowIds: readonly string[] | null
-  readonly mode: 'run' | 'forceRun' | 'debug'
+  readonly mode: 'run' | 'forceRun' | 'debug' | 'rehearse'
   /** Of debug mode: the folder as the component would find it, and nothing more. */
   readonly inputOnly: boolean
   /** As asked for with the job. */

@@ -8,6 +8,7 @@ import { type LiveValues, withLive } from '../kit/live-values.ts'
 import type { CheckLoad } from '../model/load-check.ts'
 import { ROLES } from '../model/module.ts'
 import { DEFAULT_WORKER, type WorkerSettings } from '../model/worker-settings.ts'
+import { createAgentGuardsModule } from '../services/access/agent-guards/agent-guards.module.ts'
 import { createEncryptionModule } from '../services/access/encryption/encryption.module.ts'
 import { createOauthModule } from '../services/access/oauth/oauth.module.ts'
 import { createPeopleApiModule } from '../services/access/people/people-api.module.ts'
@@ -30,6 +31,7 @@ import { createWatchesModule } from '../services/jobs/notifications/watches.modu
 import { createJobRecordsModule } from '../services/jobs/queue/job-records.module.ts'
 import { createFlowQueue, createQueueModule } from '../services/jobs/queue/queue.module.ts'
 import { createRegisteredServersModule } from '../services/jobs/registered-servers/registered-servers.module.ts'
+import { createRehearsalsModule } from '../services/jobs/rehearsals/rehearsals.module.ts'
 import { createSchedulerModule } from '../services/jobs/scheduler/scheduler.module.ts'
 import { createSparkModule } from '../services/jobs/spark/spark.module.ts'
 import { createSyncActionsModule } from '../services/jobs/sync-actions/sync-actions.module.ts'
@@ -155,8 +157,9 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   const encryption = createEncryptionModule({ keyRing, components })
   const branches = createBranchesModule({ core })
   const configurations = createConfigurationsModule({ core, components, encryption, branches, tokens })
+  const agentGuards = createAgentGuardsModule({ core, branches, configurations })
   const mergeRequests = createMergeRequestsModule({ core, branches, configurations, storageJobs, tokens })
-  const proposals = createProposalsModule({ core, branches, configurations, mergeRequests })
+  const proposals = createProposalsModule({ core, agentGuards, jobRecords, components, branches, configurations, mergeRequests })
   const branchesApi = createBranchesApiModule({ core, branches, configurations, storageJobs })
   const componentsApi = createComponentsApiModule({ components, configurations })
 
@@ -206,7 +209,19 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   })
 
   return {
-    ...{ jobRecords, usage, storageJobs, nodes, components, encryption, branches, configurations, mergeRequests, proposals },
+    ...{
+      jobRecords,
+      usage,
+      storageJobs,
+      nodes,
+      components,
+      encryption,
+      branches,
+      configurations,
+      agentGuards,
+      mergeRequests,
+      proposals,
+    },
     ...{ branchesApi, componentsApi, files, runStats, eventsApi, storageMetadata, freshness, buckets, tables, bucketsApi },
     ...{ iceberg, tokensApi, peopleApi },
   }
@@ -262,6 +277,10 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   })
   const syncActions = createSyncActionsModule({ components, branches, jobRunner, worker })
   const watches = createWatchesModule({ core, notifications, branches, tables, queue, flows })
+  const rehearsals = createRehearsalsModule({
+    ...{ core, tokens, branches, components, configurations, storageJobs, tables, sql, lineage, jobRunner, queue },
+    proposals: storage.proposals,
+  })
   const triggers = createTriggersModule({ core, tokens, components, branches, tables, queue, baseUrl })
   const scheduler = createSchedulerModule({
     ...{ core, tokens, components, branches, configurations, notifications, queue, triggers, baseUrl },
@@ -297,7 +316,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
       jobRunner,
       flows,
     },
-    ...{ queue, syncActions, watches, lineage, triggers, scheduler, templates, apps, streams, registeredServers },
+    ...{ queue, syncActions, watches, lineage, rehearsals, triggers, scheduler, templates, apps, streams, registeredServers },
   }
 }
 
@@ -329,7 +348,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const nameRules = createNameRulesModule()
   const guides = createGuidesModule({ version })
   const mcp = createMcpModule({
-    ...{ core, guides, version },
+    ...{ core, guides, version, guards: storage.agentGuards },
     recordLater: events.recordRead,
     callsPerDay: options.agentCallsPerDay,
   })

@@ -54,7 +54,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     listeningOrigin: () => app.listeningOrigin, // later
   })
 
-  const { branches, mergeRequests, proposals, apps, health, components, nodes, queue, scheduler } = modules
+  const { branches, agentGuards, mergeRequests, proposals, apps, health, components, nodes, queue, scheduler } = modules
   const app = createHttpServer({
     log,
     tls: options.tls,
@@ -71,6 +71,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     showsOwnStorage: tokens.showsOwnStorage,
     isBranchLocked: mergeRequests.isMerging,
     proposals: proposals.kernel,
+    guardChange: agentGuards.checkChange,
     databaseVersion: metadata.version,
     upgrades: apps.upgrades,
     onRead: events.recordRead,

@@ -25,6 +25,8 @@ export interface RecordedRequest {
 export interface RecordedExchange {
   readonly request: RecordedRequest
   readonly response: HttpResponse
+  /** When the run began, in milliseconds; of the first exchange. */
+  readonly began: number | undefined
 }
 
 /** Signed with the time or a random number: never the same twice. */
@@ -34,7 +36,8 @@ const VOLATILE = /^(?:AWS4-HMAC-SHA256|OAuth|MAC) /
 const SEPARATORS = /[\u2028\u2029]/g
 const oneLine = (json: string) => json.replace(SEPARATORS, (c) => (c === '\u2028' ? '\\u2028' : '\\u2029'))
 
-export function exchangeLine(exchanged: HttpRequest, response: HttpResponse): string {
+/** `began`: when the run began, in milliseconds, for its first exchange. */
+export function exchangeLine(exchanged: HttpRequest, response: HttpResponse, began?: number): string {
   const request = shownRequest(exchanged)
   const headers = [...request.headers.values()].filter(
     ([name, value]) => name.toLowerCase() !== 'x-amz-date' && !VOLATILE.test(value),
@@ -54,6 +57,7 @@ export function exchangeLine(exchanged: HttpRequest, response: HttpResponse): st
       headers: response.headers,
       ...(isText ? { body: text } : { bodyBase64: response.body.toString('base64') }),
     },
+    ...(began === undefined ? {} : { began }),
   }
   return oneLine(JSON.stringify(exchange))
 }
@@ -79,7 +83,12 @@ function readExchange(line: string, where: string): RecordedExchange {
   const response = isObject(value) ? memberOf(value, 'response') : undefined
   if (!isObject(request) || !isObject(response))
     throw new UserError(`The archive is not readable: a line needs "request" and "response" (${where}).`)
-  return { request: readRequest(request), response: readResponse(response) }
+  const began = Number(textOf(isObject(value) ? memberOf(value, 'began') : undefined))
+  return {
+    request: readRequest(request),
+    response: readResponse(response),
+    began: Number.isSafeInteger(began) ? began : undefined,
+  }
 }
 
 const textOf = (value: JsonValue | undefined) =>

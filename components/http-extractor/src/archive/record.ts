@@ -17,11 +17,12 @@ export interface Recorder {
   finish(): void
 }
 
-export function createRecorder(dataDir: string, redactor: Redactor): Recorder {
+export function createRecorder(dataDir: string, redactor: Redactor, began: number): Recorder {
   const unfinished = join(dataDir, '.extractor-record', ARCHIVE_FILE)
   mkdirSync(dirname(unfinished), { recursive: true })
   const file = openSync(unfinished, 'w', 0o600)
   let last: string | undefined
+  let isFirst = true
 
   function writeLast(): void {
     if (last !== undefined) writeSync(file, `${redactor.redact(last)}\n`)
@@ -33,7 +34,8 @@ export function createRecorder(dataDir: string, redactor: Redactor): Recorder {
     async (request) => {
       const response = await send(request)
       writeLast()
-      last = exchangeLine(request, response)
+      last = exchangeLine(request, response, isFirst ? began : undefined)
+      isFirst = false
       return response
     }
 

@@ -80,6 +80,9 @@ import * as tidiedStates from './1346-tidied-states.ts'
 import * as workspaceActingToken from './1347-workspace-acting-token.ts'
 import * as dataContracts from './1381-data-contracts.ts'
 import * as tableHistory from './1382-table-history.ts'
+import * as rehearsals from './1391-rehearsals.ts'
+import * as proposalUndo from './1392-proposal-undo.ts'
+import * as agentGuards from './1393-agent-guards.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -169,4 +172,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1347-workspace-acting-token', up: workspaceActingToken.up },
   { name: '1381-data-contracts', up: dataContracts.up },
   { name: '1382-table-history', up: tableHistory.up },
+  { name: '1391-rehearsals', up: rehearsals.up },
+  { name: '1392-proposal-undo', up: proposalUndo.up },
+  { name: '1393-agent-guards', up: agentGuards.up },
 ]

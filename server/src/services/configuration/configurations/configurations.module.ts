@@ -117,6 +117,7 @@ export function createConfigurationsModule({ core, components, encryption, branc
         runAccess,
         configurations: createConfigurations({ ...inner, checkContent: check(runAccess) }),
         rows: createRows(inner),
+        versions: createVersions(inner),
       }
     },
     /** Refuses a configuration that does not exist or that the actor may not see. */

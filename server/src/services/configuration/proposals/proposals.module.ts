@@ -1,36 +1,91 @@
+import { PlatformError } from '../../../kit/errors.ts'
+import { repeat } from '../../../kit/repeat.ts'
 import type { Actor } from '../../../model/actor.ts'
 import type { Core } from '../../../model/core.ts'
 import { NO_ORIGIN } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
+import type { AgentGuardsModule } from '../../access/agent-guards/agent-guards.module.ts'
+import type { JobRecordsModule } from '../../jobs/queue/job-records.module.ts'
 import type { BranchesModule } from '../branches/branches.module.ts'
+import type { ComponentsModule } from '../components/components.module.ts'
 import type { ConfigurationsModule } from '../configurations/configurations.module.ts'
 import type { MergeRequestsModule } from '../merge-requests/merge-requests.module.ts'
 import { proposalsRoutes, type Review } from './proposals.routes.ts'
+import type { Replaced } from './proposals.store.ts'
 import { createProposals, type KnownProposal } from './proposals.ts'
 import { differencesOf, hostsOf, type Side, tablesOf } from './review.ts'
 
 export interface ProposalsModuleDeps {
   readonly core: Core
+  readonly agentGuards: AgentGuardsModule
+  readonly jobRecords: JobRecordsModule
+  readonly components: ComponentsModule
   readonly branches: BranchesModule
   readonly configurations: ConfigurationsModule
   readonly mergeRequests: MergeRequestsModule
 }
 
+const SWEEP_MS = 3_600_000
+const ENDED: ReadonlySet<string> = new Set(['accepted', 'undone', 'expired', 'discarded'])
+
+interface Place {
+  readonly componentId: string
+  readonly configurationId: string
+}
+
+const keyOf = ({ componentId, configurationId }: Place): string => `${componentId}/${configurationId}`
+const unique = <T extends Place>(places: readonly T[]): T[] => [...new Map(places.map((one) => [keyOf(one), one])).values()]
+
 /** By its own id, or the one that clients know. */
 const isScheduler = (componentId: string): boolean => componentId.endsWith('.scheduler')
 
-export function createProposalsModule({ core, branches, configurations, mergeRequests }: ProposalsModuleDeps) {
-  const { db, inTransaction, clock, publish } = core
+export type ProposalsModule = ReturnType<typeof createProposalsModule>
+
+export function createProposalsModule(deps: ProposalsModuleDeps) {
+  const { core, agentGuards, jobRecords, components, branches, configurations, mergeRequests } = deps
+  const { db, inTransaction, clock, publish, log } = core
+  const { usualDuration } = jobRecords
+  const isDestination = (componentId: string): boolean =>
+    ['writer', 'application'].includes(components.find(componentId)?.type ?? '')
   const proposals = createProposals({
     ...{ db, inTransaction, clock, branches },
     mergeRequests: mergeRequests.requests,
     approve: mergeRequests.approveAndMerge,
+    replacedBy: async (projectId, branchId) => {
+      const branchIntoId = await branches.defaultId(projectId)
+      const changes = await configurations.merging.changesOf({ projectId, branchFromId: branchId, branchIntoId })
+      const replaced: Replaced[] = []
+      for (const { componentId, configurationId, kind } of changes) {
+        const place = { projectId, branchId: branchIntoId, componentId, configurationId }
+        const version = kind === 'created' ? null : ((await configurations.runAccess.find(place))?.version ?? null)
+        replaced.push({ componentId, configurationId, kind, version })
+      }
+      return replaced
+    },
+    bringBack: async (trx, { actor, origin }, id, replaced) => {
+      const branch = { id: await branches.defaultId(actor.projectId), isDefault: true }
+      const inside = configurations.inside(trx, () => async () => [])
+      const caller = { actor: { ...actor, canManageBuckets: true }, branch, origin }
+      for (const { componentId, configurationId, kind, version } of replaced) {
+        const place = { projectId: actor.projectId, branchId: branch.id, componentId, configurationId }
+        const now = (await inside.runAccess.find(place))?.version
+        const expected = kind === 'deleted' ? undefined : (version ?? 0) + 1
+        if (now !== expected)
+          throw new PlatformError('proposals.changedSince', { id, component: componentId, configuration: configurationId })
+        if (kind === 'created') await inside.configurations.remove(caller, componentId, configurationId)
+        else if (kind === 'deleted') await inside.configurations.restore(caller, componentId, configurationId)
+        else
+          await inside.versions.rollBack(caller, componentId, configurationId, version ?? 0, {
+            changeDescription: `Proposal ${id} undone`,
+          })
+      }
+    },
     afterRemoval: async (projectId, branchId) => void (await publish('branch.removed', projectId, branchId)),
   })
 
   async function review(actor: Actor, { proposal, state }: KnownProposal): Promise<Review> {
-    const nothing = { changes: [], tables: [], schedules: [], hosts: [] }
-    if (state === 'accepted' || state === 'discarded') return nothing
+    const nothing = { changes: [], tables: [], schedules: [], hosts: [], runBy: [], destinations: [], costs: [] }
+    if (ENDED.has(state)) return nothing
     const { projectId, branchId } = proposal
     const branchIntoId = await branches.defaultId(projectId)
     const changes = await configurations.merging.changesOf({ projectId, branchFromId: branchId, branchIntoId })
@@ -41,27 +96,68 @@ export function createProposalsModule({ core, branches, configurations, mergeReq
     for (const { componentId, configurationId, kind, isConflict } of changes) {
       const { theirs, ours } = await configurations.copies.diff(caller, componentId, configurationId)
       sides.push({ before: theirs, after: ours })
-      const differences = differencesOf(kind === 'created' ? undefined : theirs, kind === 'deleted' ? undefined : ours)
+      const found = differencesOf(kind === 'created' ? undefined : theirs, kind === 'deleted' ? undefined : ours)
+      const copied = await agentGuards.copiedIn(
+        projectId,
+        proposal.token.id,
+        found.map(({ after }) => textOf(after)),
+      )
+      const differences = found.map((one, at) => ({ ...one, copiedFrom: copied[at]?.slice(0, 200) ?? null }))
       shown.push({ componentId, configurationId, name: ours.name, kind, isConflict, differences })
     }
+    const links = await configurations.links(projectId, branchId)
+    const names = new Map((await configurations.namesOfBranch(projectId, branchId)).map((one) => [keyOf(one), one.name]))
+    const named = (one: Place) => ({
+      ...{ componentId: one.componentId, configurationId: one.configurationId, name: names.get(keyOf(one)) ?? '' },
+    })
+    const changed = new Set(changes.map(keyOf))
+    const writes = new Set(links.filter((one) => changed.has(keyOf(one))).flatMap((one) => one.writes))
+    const runBy = links.filter(({ runs }) => runs.some((task) => changed.has(keyOf(task))))
+    const destinations = [...changes, ...links.filter(({ reads }) => reads.some((table) => writes.has(table)))].filter(
+      ({ componentId }) => isDestination(componentId),
+    )
+    const costs: Review['costs'][number][] = []
+    for (const { componentId, configurationId } of changes) {
+      const { ms, runs } = await usualDuration({ projectId, branchId: branchIntoId, componentId, configurationId })
+      if (runs > 0) costs.push({ componentId, configurationId, runs, usualMs: ms })
+    }
     const known = hostsOf(await configurations.contents(projectId, branchIntoId))
-    const named = hostsOf(sides.flatMap(({ after }) => [after.configuration, ...after.rows.map((row) => row.configuration)]))
+    const hosts = hostsOf(sides.flatMap(({ after }) => [after.configuration, ...after.rows.map((row) => row.configuration)]))
     return {
       changes: shown,
       tables: [...new Set(sides.flatMap(({ after }) => tablesOf(after)))],
       schedules: changes.flatMap(({ componentId, configurationId }, at) =>
         isScheduler(componentId) ? [{ configurationId, cronTab: cronOf(sides[at]!.after) }] : [],
       ),
-      hosts: [...named].sort().map((host) => ({ host, isNew: !known.has(host) })),
+      runBy: unique(runBy).map(named),
+      destinations: unique(destinations).map(named),
+      costs,
+      hosts: [...hosts].sort().map((host) => ({ host, isNew: !known.has(host) })),
     }
   }
 
+  const sweeper = repeat({
+    everyMs: SWEEP_MS,
+    work: proposals.sweep,
+    onError: (err) => log.error({ err }, 'expired proposals could not be removed; it is tried again'),
+  })
+
   return defineModule({
     name: 'proposals',
+    background: [{ role: 'worker', start: sweeper.start, stop: sweeper.stop }],
+    sweep: proposals.sweep,
     routes: [proposalsRoutes({ proposals, review })],
     /** For the HTTP kernel. */
     kernel: { branchOf: proposals.branchOf, open: proposals.open },
+    /** Rejects for proposals that the caller may not see. */
+    get: proposals.get,
   })
+}
+
+/** A text without its quotes; the JSON of anything else. */
+function textOf(value: string | null): string {
+  if (value === null) return ''
+  return value.startsWith('"') && value.endsWith('"') ? String(JSON.parse(value)) : value
 }
 
 function cronOf({ configuration }: Side): string {

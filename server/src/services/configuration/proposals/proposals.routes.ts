@@ -9,7 +9,7 @@ import type { Needs } from '../../../http/rights.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Actor } from '../../../model/actor.ts'
-import { type KnownProposal, type Proposals, refusalOf } from './proposals.ts'
+import { expiryOf, type KnownProposal, type Proposals, refusalOf } from './proposals.ts'
 import type { Difference } from './review.ts'
 
 export interface Review {
@@ -24,6 +24,14 @@ export interface Review {
   readonly tables: readonly string[]
   readonly schedules: readonly { readonly configurationId: string; readonly cronTab: string }[]
   readonly hosts: readonly { readonly host: string; readonly isNew: boolean }[]
+  readonly runBy: readonly { readonly componentId: string; readonly configurationId: string; readonly name: string }[]
+  readonly destinations: readonly { readonly componentId: string; readonly configurationId: string; readonly name: string }[]
+  readonly costs: readonly {
+    readonly componentId: string
+    readonly configurationId: string
+    readonly runs: number
+    readonly usualMs: number | null
+  }[]
 }
 
 export interface ProposalsRoutesDeps {
@@ -34,15 +42,20 @@ export interface ProposalsRoutesDeps {
 const PLACE = '/v2/storage/proposals'
 const ById = Type.Object({ id: numberedId('proposal') })
 const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Why; the agent reads it.' })
+const PLACE_OF = { componentId: Type.String(), configurationId: Type.String() }
 const VIEW = {
   id: Type.Integer(),
-  state: Type.String({ description: '`open`, `submitted`, `refused` (and open again), `accepted` or `discarded`.' }),
+  state: Type.String({
+    description: '`open`, `submitted`, `refused` (and open again), `accepted`, `undone`, `expired` or `discarded`.',
+  }),
   title: Nullable(Type.String()),
   description: Nullable(Type.String()),
   token: Type.Object({ id: Type.Integer(), description: Type.String() }),
   branchId: Type.Integer(),
   mergeRequestId: Nullable(Type.Integer()),
   created: Timestamp,
+  expires: Nullable(Type.String({ format: 'date-time', description: 'When it expires, unless something happens to it before.' })),
+  link: Type.String({ description: 'Where a person reads it and decides.' }),
   refusal: Nullable(Type.Object({ reason: Type.String(), by: Type.String() })),
 }
 const View = Type.Object(VIEW, { title: 'Proposal' })
@@ -57,7 +70,14 @@ const ReviewView = Type.Object(
         kind: Type.String({ description: '`created`, `changed` or `deleted`.' }),
         isConflict: Type.Boolean({ description: 'The default branch changed it, too; accepting is refused.' }),
         differences: Type.Array(
-          Type.Object({ pointer: Type.String(), before: Nullable(Type.String()), after: Nullable(Type.String()) }),
+          Type.Object({
+            pointer: Type.String(),
+            before: Nullable(Type.String()),
+            after: Nullable(Type.String()),
+            copiedFrom: Nullable(
+              Type.String({ description: 'A value that the token has read from data, where this contains it.' }),
+            ),
+          }),
           { description: 'Values as JSON text, secrets hidden; at most 200.' },
         ),
       }),
@@ -69,6 +89,20 @@ const ReviewView = Type.Object(
         host: Type.String(),
         isNew: Type.Boolean({ description: 'No configuration of the default branch names it.' }),
       }),
+    ),
+    runBy: Type.Array(Type.Object({ ...PLACE_OF, name: Type.String() }), {
+      description: 'Flows and schedules that run what it changes.',
+    }),
+    destinations: Type.Array(Type.Object({ ...PLACE_OF, name: Type.String() }), {
+      description: 'Configurations that take tables out of the project: changed ones, and those that read what is written.',
+    }),
+    costs: Type.Array(
+      Type.Object({
+        ...PLACE_OF,
+        runs: Type.Integer({ description: 'Good runs in production that were looked at.' }),
+        usualMs: Nullable(Type.Integer({ description: 'Their median duration.' })),
+      }),
+      { description: 'What runs of the changed configurations took so far.' },
     ),
   },
   { title: 'ProposalReview' },
@@ -86,7 +120,26 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
         config: config('list', 'Proposals, newest first: all for those who may decide, otherwise the own', 'token'),
         schema: { response: { 200: Type.Array(View) } },
       },
-      async (req) => (await proposals.list(req.actor)).map(viewOf),
+      async (req) => (await proposals.list(req.actor)).map((found) => viewOf(req, found)),
+    )
+
+    app.post(
+      PLACE,
+      {
+        config: {
+          ...config(
+            'begin',
+            'Propose the changes of a development branch, for people and ordinary tokens',
+            'canManageDevBranches',
+          ),
+          proposable: undefined,
+        },
+        schema: {
+          body: Type.Object({ branchId: Type.Integer({ minimum: 1, description: 'Development branch with the changes.' }) }),
+          response: { 201: View },
+        },
+      },
+      async (req, reply) => reply.code(201).send(viewOf(req, await proposals.begin(req.actor, req.body.branchId))),
     )
 
     app.get(
@@ -97,7 +150,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
       },
       async (req) => {
         const found = await proposals.get(req.actor, idOf(req.params.id))
-        return { ...viewOf(found), ...(await review(req.actor, found)) } as Type.Static<typeof ReviewView> // lists are read-only inside
+        return { ...viewOf(req, found), ...(await review(req.actor, found)) } as Type.Static<typeof ReviewView> // lists are read-only inside
       },
     )
 
@@ -116,7 +169,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
       },
       async (req) => {
         const { title, description = '' } = req.body
-        return viewOf(await proposals.submit(req.actor, idOf(req.params.id), { title, description }, req.origin))
+        return viewOf(req, await proposals.submit(req.actor, idOf(req.params.id), { title, description }, req.origin))
       },
     )
 
@@ -133,7 +186,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
           response: { 200: View },
         },
       },
-      async (req) => viewOf(await proposals.accept(req, idOf(req.params.id), req.body?.reason)),
+      async (req) => viewOf(req, await proposals.accept(req, idOf(req.params.id), req.body?.reason)),
     )
 
     app.post(
@@ -145,7 +198,19 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
         },
         schema: { params: ById, body: Type.Object({ reason: Reason }), response: { 200: View } },
       },
-      async (req) => viewOf(await proposals.refuse(req, idOf(req.params.id), req.body.reason)),
+      async (req) => viewOf(req, await proposals.refuse(req, idOf(req.params.id), req.body.reason)),
+    )
+
+    app.post(
+      `${PLACE}/:id/undo`,
+      {
+        config: {
+          ...config('undo', 'Bring back what an accepted proposal replaced, as one', 'canManageDevBranches'),
+          proposable: undefined,
+        },
+        schema: { params: ById, response: { 200: View } },
+      },
+      async (req) => viewOf(req, await proposals.undo(req, idOf(req.params.id))),
     )
 
     app.delete(
@@ -162,7 +227,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
   }
 }
 
-const viewOf = (found: KnownProposal) => {
+const viewOf = ({ baseUrl }: { readonly baseUrl: string }, found: KnownProposal) => {
   const { proposal, state, request } = found
   return {
     id: proposal.id,
@@ -173,6 +238,8 @@ const viewOf = (found: KnownProposal) => {
     branchId: proposal.branchId,
     mergeRequestId: proposal.mergeRequestId ?? null,
     created: formatTimestamp(proposal.createdAt),
+    expires: ['open', 'submitted', 'refused', 'expired'].includes(state) ? formatTimestamp(expiryOf(proposal, request)) : null,
+    link: `${baseUrl}/console/proposals/${proposal.id}`,
     refusal: refusalOf(found),
   }
 }

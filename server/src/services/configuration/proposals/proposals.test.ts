@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type ShellStack, shareShellStack } from '../../../../../tests/support/shell-stack.ts'
+import { type ShellStack, shareShellStack, shellStack } from '../../../../../tests/support/shell-stack.ts'
 import type { RequestOptions } from '../../../../../tests/support/test-stack.ts'
 import { until } from '../../../../../tests/support/until.ts'
 
@@ -18,6 +18,10 @@ interface Proposal {
   }[]
   readonly hosts: readonly { readonly host: string; readonly isNew: boolean }[]
   readonly tables: readonly string[]
+  readonly link: string
+  readonly expires: string | null
+  readonly runBy: readonly { readonly configurationId: string }[]
+  readonly costs: readonly { readonly configurationId: string; readonly runs: number }[]
 }
 
 const CONFIGS = '/v2/storage/components/test.noop/configs'
@@ -68,11 +72,16 @@ test('changes of a token that only proposes go into its own branch, and producti
   const differences = review.changes.find(({ configurationId }) => configurationId === id)!.differences
   assert.deepEqual(
     differences.find(({ pointer }) => pointer === '/configuration/parameters/url'),
-    { pointer: '/configuration/parameters/url', before: '"https://known.example.com/a"', after: '"https://new.example.com/b"' },
+    {
+      pointer: '/configuration/parameters/url',
+      before: '"https://known.example.com/a"',
+      after: '"https://new.example.com/b"',
+      copiedFrom: null,
+    },
   )
   assert.deepEqual(
     differences.find(({ pointer }) => pointer.endsWith('#password')),
-    { pointer: '/configuration/parameters/#password', before: '(secret)', after: '(secret)' },
+    { pointer: '/configuration/parameters/#password', before: '(secret)', after: '(secret)', copiedFrom: null },
   )
   assert.deepEqual(review.hosts, [
     { host: 'db.example.org', isNew: true },
@@ -156,4 +165,112 @@ test('two first changes at once have one branch', async () => {
   const answers = await Promise.all(['a', 'b', 'c'].map((name) => asAgent('POST', CONFIGS, { json: { name } })))
   for (const answer of answers) assert.equal(answer.status, 201, answer.text)
   assert.equal((await mine()).length, 1)
+})
+
+test('an accepted proposal is undone as one, unless something of it has changed since', async () => {
+  const { stack, asAgent, mine } = await start()
+  const id = await stack.configure('test.noop', { parameters: { a: 1 } })
+  const doomed = await stack.configure('test.noop', { parameters: { b: 1 } })
+  const flow = await stack.configure('keboola.flow', {
+    phases: [{ id: 'p', name: 'p', next: [] }],
+    tasks: [{ id: 't', name: 't', phase: 'p', task: { type: 'job', componentId: 'test.noop', configId: id, mode: 'run' } }],
+  })
+  const job = await stack.request('POST', '/queue/jobs', { json: { component: 'test.noop', config: id, mode: 'run' } })
+  await stack.wait(job.json())
+  const propose = async () => {
+    assert.equal((await asAgent('PUT', `${CONFIGS}/${id}`, { json: { configuration: { parameters: { a: 2 } } } })).status, 200)
+    assert.equal((await asAgent('DELETE', `${CONFIGS}/${doomed}`)).status, 204)
+    const made = (await asAgent('POST', CONFIGS, { json: { name: 'new' } })).json<{ id: string }>().id
+    const place = `/v2/storage/proposals/${(await mine())[0]!.id}`
+    assert.equal((await asAgent('POST', `${place}/submit`, { json: { title: 'all' } })).status, 200)
+    return { place, made }
+  }
+  const { place, made } = await propose()
+  const review = (await stack.request('GET', place)).json<Proposal>()
+  assert.deepEqual(
+    review.runBy.map(({ configurationId }) => configurationId),
+    [flow],
+  )
+  assert.deepEqual(
+    review.costs.map(({ configurationId, runs }) => ({ configurationId, runs })),
+    [{ configurationId: id, runs: 1 }],
+  )
+  assert.equal(review.link, `${stack.url}/console/proposals/${review.id}`)
+  assert.ok(review.expires !== null && new Date(review.expires).getTime() > Date.now())
+  assert.equal((await stack.request('POST', `${place}/undo`)).status, 409, 'not accepted yet')
+  const accept = async (at: string) => {
+    assert.equal((await stack.request('POST', `${at}/accept`)).status, 200)
+    await until('the proposal is applied', async () => (await stack.request('GET', at)).json<Proposal>().state === 'accepted')
+  }
+  await accept(place)
+  assert.equal((await stack.request('GET', `${CONFIGS}/${doomed}`)).status, 404)
+  assert.equal((await asAgent('POST', `${place}/undo`)).status, 403, 'a person decides')
+  const undone = await stack.request('POST', `${place}/undo`)
+  assert.equal(undone.json<Proposal>().state, 'undone', undone.text)
+  assert.deepEqual((await contentOf(stack, id)).configuration, { parameters: { a: 1 } })
+  assert.equal((await stack.request('GET', `${CONFIGS}/${doomed}`)).status, 200)
+  assert.equal((await stack.request('GET', `${CONFIGS}/${made}`)).status, 404)
+  assert.equal((await stack.request('POST', `${place}/undo`)).status, 409)
+
+  const next = await propose()
+  await accept(next.place)
+  await stack.request('PUT', `${CONFIGS}/${id}`, { json: { name: 'changed since' } })
+  const late = await stack.request('POST', `${next.place}/undo`)
+  assert.equal(late.status, 409, late.text)
+  assert.match(late.text, /has changed since proposal/)
+  assert.equal((await stack.request('GET', `${CONFIGS}/${next.made}`)).status, 200, 'nothing of it was undone')
+})
+
+test('people propose a branch of their own', async () => {
+  const { stack, asAgent } = await start()
+  const id = await stack.configure('test.noop', { parameters: { a: 1 } })
+  const made = await stack.wait((await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'mine' } })).json())
+  const branchId = (made.results as { id: number }).id
+  await stack.request('PUT', `/v2/storage/branch/${branchId}/components/test.noop/configs/${id}`, { json: { name: 'better' } })
+  const begin = (branch: number, ask = stack.request) => ask('POST', '/v2/storage/proposals', { json: { branchId: branch } })
+  const begun = await begin(branchId)
+  assert.equal(begun.status, 201, begun.text)
+  const place = `/v2/storage/proposals/${begun.json<Proposal>().id}`
+  assert.equal((await begin(branchId)).status, 409)
+  assert.equal((await begin(branchId, asAgent)).status, 403)
+  assert.equal((await begin(999_999)).status, 404)
+  assert.equal(
+    (await stack.request('POST', `${place}/submit`, { json: { title: 'Better name' } })).json<Proposal>().state,
+    'submitted',
+  )
+  assert.equal((await stack.request('POST', `${place}/accept`)).status, 200, 'a user who is alone approves')
+  await until('it is applied', async () => (await stack.request('GET', place)).json<Proposal>().state === 'accepted')
+  assert.equal((await stack.request('GET', `${CONFIGS}/${id}`)).json<{ name: string }>().name, 'better')
+})
+
+test('a proposal that is not decided expires, and a token begins and submits only so many in an hour', async (t) => {
+  let now = Date.now()
+  const stack = await shellStack(t, { clock: { now: () => new Date(now) } })
+  await stack.add('test.noop', 'true')
+  const { token } = (
+    await stack.request('POST', '/v2/storage/tokens', { json: { description: 'a', canManageBuckets: true, onlyProposes: true } })
+  ).json<{ token: string }>()
+  const asAgent = (method: string, path: string, json?: object) => stack.request(method, path, { token, ...(json && { json }) })
+  const mine = async () => (await asAgent('GET', '/v2/storage/proposals')).json<Proposal[]>()
+  assert.equal((await asAgent('POST', CONFIGS, { name: 'a' })).status, 201)
+  const [first] = await mine()
+  const place = `/v2/storage/proposals/${first!.id}`
+  for (let n = 0; n < 10; n++) {
+    assert.equal((await asAgent('POST', `${place}/submit`, { title: 'x' })).status, 200)
+    assert.equal((await stack.request('POST', `${place}/refuse`, { json: { reason: 'no' } })).status, 200)
+  }
+  const tooMany = await asAgent('POST', `${place}/submit`, { title: 'x' })
+  assert.equal(tooMany.status, 429, tooMany.text)
+  now += 15 * 86_400_000
+  assert.equal((await mine())[0]?.state, 'expired')
+  assert.equal((await stack.request('POST', `${place}/accept`)).status, 409)
+  assert.equal(await stack.platform.proposals.sweep(), 1)
+  assert.equal((await mine())[0]?.state, 'discarded')
+  for (let n = 0; n < 20; n++) {
+    assert.equal((await asAgent('POST', CONFIGS, { name: 'b' })).status, 201)
+    assert.equal((await asAgent('DELETE', `/v2/storage/proposals/${(await mine())[0]!.id}`)).status, 204)
+  }
+  const refused = await asAgent('POST', CONFIGS, { name: 'c' })
+  assert.equal(refused.status, 429, refused.text)
+  assert.match(refused.text, /20 new proposals per hour/)
 })

@@ -2,20 +2,28 @@
 //  1. A token with `onlyProposes` has at most one open proposal: its branch, created by its first change.
 //  2. While a proposal is submitted, nothing changes in its branch: what was reviewed is what is applied.
 //  3. Someone else than the token decides. A refusal has a reason, which the token can read; it may go on in the same branch.
+//  4. People propose a development branch of their own; the rules for approvals of merge requests hold for it.
+//  5. A proposal that was not decided expires. What was applied can be undone as one, while nothing of it has changed since.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Actor } from '../../../model/actor.ts'
-import type { EventSource, Origin } from '../../../model/event.ts'
+import { type EventSource, NO_ORIGIN, type Origin } from '../../../model/event.ts'
 import type { Requester } from '../../../model/storage-job.ts'
 import {
+  countProposalsOfToken,
   findNewestOfToken,
   findProposal,
+  findProposalOfBranch,
   insertProposal,
+  listBegunBetween,
   listProposals,
   type Proposal,
+  type Replaced,
   setMergeRequest,
+  setReplaced,
+  setUndone,
 } from './proposals.store.ts'
 
 interface Branch {
@@ -30,7 +38,12 @@ export interface Request {
   readonly title: string
   readonly description: string
   readonly state: 'development' | 'in_review' | 'approved' | 'in_merge' | 'published' | 'canceled'
-  readonly activity: readonly { readonly what: string; readonly reason?: string; readonly by: { readonly name: string } }[]
+  readonly activity: readonly {
+    readonly at: number
+    readonly what: string
+    readonly reason?: string
+    readonly by: { readonly name: string }
+  }[]
 }
 
 export interface ProposalsDeps {
@@ -68,17 +81,33 @@ export interface ProposalsDeps {
       reason?: string,
     ): Promise<Request>
   }
+  /** What the default branch has now of everything that a proposal changes. */
+  readonly replacedBy: (projectId: number, branchId: number) => Promise<readonly Replaced[]>
+  /** Brings it back; rejects when something of it was changed since. */
+  readonly bringBack: (
+    trx: Trx,
+    requester: { readonly actor: Actor; readonly origin: Origin },
+    id: number,
+    replaced: readonly Replaced[],
+  ) => Promise<void>
   /** Approves, and merges when enough have approved; refuses conflicts before. */
   readonly approve: (requester: Requester & { readonly actor: Actor }, id: number, reason?: string) => Promise<Request>
 }
 
-export type ProposalState = 'open' | 'submitted' | 'refused' | 'accepted' | 'discarded'
+export type ProposalState = 'open' | 'submitted' | 'refused' | 'accepted' | 'undone' | 'expired' | 'discarded'
 
 export interface KnownProposal {
   readonly proposal: Proposal
   readonly state: ProposalState
   readonly request: Request | undefined
 }
+
+/** How long a proposal waits for its next step. */
+const EXPIRES_AFTER_MS = 14 * 86_400_000
+const HOUR_MS = 3_600_000
+/** Proposals that a token may begin, and how often one may be submitted, within an hour. */
+const BEGUN_PER_HOUR = 20
+const SUBMITTED_PER_HOUR = 10
 
 export type Proposals = ReturnType<typeof createProposals>
 
@@ -88,7 +117,7 @@ export function createProposals(deps: ProposalsDeps) {
   async function known(proposal: Proposal, from: Db = db): Promise<KnownProposal> {
     const { projectId, branchId, mergeRequestId } = proposal
     const request = mergeRequestId === undefined ? undefined : await mergeRequests.get(projectId, mergeRequestId, from)
-    return { proposal, request, state: stateOf(request, await isGone(projectId, branchId, from)) }
+    return { proposal, request, state: stateOf(proposal, request, await isGone(projectId, branchId, from), clock.now()) }
   }
 
   async function isGone(projectId: number, branchId: number, from: Db): Promise<boolean> {
@@ -123,6 +152,7 @@ export function createProposals(deps: ProposalsDeps) {
       await branches.hold(trx, projectId, defaultBranch.id) // of two first changes at once, the second sees the branch of the first
       const now = await current(actor, trx)
       if (now) return writable(now)
+      await checkBegun(actor, trx)
       const at = clock.now()
       const name = `Proposal of ${tokenDescription.slice(0, 100)}, ${at.toISOString()}`
       const branch = await branches.create(trx, actor, { name, description: 'Changes that an agent proposes.' }, origin)
@@ -130,6 +160,29 @@ export function createProposals(deps: ProposalsDeps) {
       await insertProposal(trx, { projectId, token, branchId: branch.id, createdAt: at })
       return { id: branch.id, isDefault: false }
     })
+  }
+
+  async function checkBegun({ projectId, tokenId }: Actor, from: Db): Promise<void> {
+    const since = new Date(clock.now().getTime() - HOUR_MS)
+    if ((await countProposalsOfToken(from, projectId, tokenId, since)) >= BEGUN_PER_HOUR)
+      throw new PlatformError('proposals.tooMany', { what: 'new proposals', limit: BEGUN_PER_HOUR, seconds: 600 })
+  }
+
+  /** Rule 4. */
+  async function begin(actor: Actor, branchId: number): Promise<KnownProposal> {
+    const { projectId, tokenId, tokenDescription } = actor
+    const branch = await branches.get(projectId, String(branchId), db)
+    if (branch.isDefault) throw new PlatformError('proposals.defaultBranch')
+    const id = await inTransaction(async (trx) => {
+      await branches.hold(trx, projectId, branch.id)
+      const earlier = await findProposalOfBranch(trx, projectId, branch.id)
+      if (earlier && !isEnded((await known(earlier, trx)).state))
+        throw new PlatformError('proposals.exists', { id: earlier.id, branch: branch.id })
+      await checkBegun(actor, trx)
+      const token = { id: tokenId, description: tokenDescription }
+      return insertProposal(trx, { projectId, token, branchId: branch.id, createdAt: clock.now() })
+    })
+    return get(actor, id)
   }
 
   async function get(actor: Actor, id: number): Promise<KnownProposal> {
@@ -154,7 +207,11 @@ export function createProposals(deps: ProposalsDeps) {
     const { proposal, state, request } = await get(actor, id)
     if (proposal.token.id !== actor.tokenId) throw new PlatformError('accessDenied')
     if (state !== 'open' && state !== 'refused') throw new PlatformError('proposals.wrongState', { id, state, step: 'submit' })
-    const agent = asManager(actor)
+    const since = clock.now().getTime() - HOUR_MS
+    const submits = request?.activity.filter(({ what, at }) => what === 'request-review' && at > since).length ?? 0
+    if (submits >= SUBMITTED_PER_HOUR)
+      throw new PlatformError('proposals.tooMany', { what: 'submissions', limit: SUBMITTED_PER_HOUR, seconds: 600 })
+    const agent = actor.onlyProposes ? asManager(actor) : actor
     const submitted = request
       ? await mergeRequests.update(agent, request.id, { title, description })
       : await mergeRequests.create(
@@ -172,8 +229,11 @@ export function createProposals(deps: ProposalsDeps) {
 
   /** Rule 3. */
   async function accept(requester: Requester & { readonly actor: Actor }, id: number, reason?: string): Promise<KnownProposal> {
-    const { request, state } = await get(requester.actor, id)
+    const { proposal, request, state } = await get(requester.actor, id)
     if (!request || state !== 'submitted') throw new PlatformError('proposals.wrongState', { id, state, step: 'accept' })
+    const { projectId, branchId } = proposal
+    const replaced = await deps.replacedBy(projectId, branchId)
+    await inTransaction((trx) => setReplaced(trx, projectId, id, replaced))
     await deps.approve(requester, request.id, reason)
     return get(requester.actor, id)
   }
@@ -185,17 +245,47 @@ export function createProposals(deps: ProposalsDeps) {
     return get(actor, id)
   }
 
+  /** Rule 5: one click back. */
+  async function undo(requester: { readonly actor: Actor; readonly origin: Origin }, id: number): Promise<KnownProposal> {
+    const { actor } = requester
+    const { proposal, state } = await get(actor, id)
+    const { replaced } = proposal
+    if (state !== 'accepted' || !replaced) throw new PlatformError('proposals.wrongState', { id, state, step: 'undo' })
+    await inTransaction(async (trx) => {
+      if (!(await setUndone(trx, actor.projectId, id, clock.now())))
+        throw new PlatformError('proposals.wrongState', { id, state: 'undone', step: 'undo' })
+      await deps.bringBack(trx, requester, id, replaced)
+    })
+    return get(actor, id)
+  }
+
+  /** Deletes the branches of those that expired, and returns how many. */
+  async function sweep(): Promise<number> {
+    const now = clock.now().getTime()
+    const found = await listBegunBetween(db, new Date(now - 10 * EXPIRES_AFTER_MS), new Date(now - EXPIRES_AFTER_MS), 500)
+    let count = 0
+    for (const proposal of found) {
+      if ((await known(proposal)).state !== 'expired') continue
+      const { projectId, branchId, token } = proposal
+      const source = { projectId, tokenId: token.id, tokenDescription: token.description }
+      await inTransaction((trx) => branches.remove(trx, source, branchId, NO_ORIGIN))
+      await deps.afterRemoval(projectId, branchId)
+      count++
+    }
+    return count
+  }
+
   /** Deletes its branch, and with it everything that it would change. */
   async function discard({ actor, origin }: { actor: Actor; origin: Origin }, id: number): Promise<void> {
     const { proposal, state, request } = await get(actor, id)
     if (proposal.token.id !== actor.tokenId && !mayDecide(actor)) throw new PlatformError('accessDenied')
-    if (isEnded(state) || request?.state === 'in_merge')
+    if ((isEnded(state) && state !== 'expired') || request?.state === 'in_merge')
       throw new PlatformError('proposals.wrongState', { id, state, step: 'discard' })
     await inTransaction((trx) => branches.remove(trx, actor, proposal.branchId, origin))
     await deps.afterRemoval(actor.projectId, proposal.branchId)
   }
 
-  return { branchOf, open, current, list, get, submit, accept, refuse, discard }
+  return { branchOf, open, begin, current, list, get, submit, accept, refuse, undo, sweep, discard }
 }
 
 function writable({ proposal, state }: KnownProposal): { id: number; isDefault: boolean } {
@@ -203,11 +293,16 @@ function writable({ proposal, state }: KnownProposal): { id: number; isDefault: 
   return { id: proposal.branchId, isDefault: false }
 }
 
-const isEnded = (state: ProposalState): boolean => state === 'accepted' || state === 'discarded'
+const isEnded = (state: ProposalState): boolean => ['accepted', 'undone', 'expired', 'discarded'].includes(state)
 
-function stateOf(request: Request | undefined, isGone: boolean): ProposalState {
-  if (request?.state === 'published') return 'accepted'
+/** Until when it may be decided; each step begins the time anew. */
+export const expiryOf = ({ createdAt }: Proposal, request: Request | undefined): Date =>
+  new Date((request?.activity.at(-1)?.at ?? createdAt.getTime()) + EXPIRES_AFTER_MS)
+
+function stateOf(proposal: Proposal, request: Request | undefined, isGone: boolean, now: Date): ProposalState {
+  if (request?.state === 'published') return proposal.undoneAt ? 'undone' : 'accepted'
   if (isGone || request?.state === 'canceled') return 'discarded'
+  if (request?.state !== 'in_merge' && expiryOf(proposal, request) < now) return 'expired'
   if (!request) return 'open'
   if (request.state !== 'development') return 'submitted'
   return request.activity.some(({ what }) => what === 'request-changes') ? 'refused' : 'open'

@@ -20,6 +20,8 @@ export interface Difference {
   readonly pointer: string
   readonly before: string | null
   readonly after: string | null
+  /** What of `after` the token has read in data before; null: nothing. */
+  readonly copiedFrom: string | null
 }
 
 const MAX_DIFFERENCES = 200
@@ -50,7 +52,7 @@ function compare(before: unknown, after: unknown, pointer: string, found: Differ
     return
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return
-  found.push({ pointer, before: shown(before, pointer), after: shown(after, pointer) })
+  found.push({ pointer, before: shown(before, pointer), after: shown(after, pointer), copiedFrom: null })
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -13,7 +13,7 @@ type Members = Readonly<Record<string, unknown>>
 export const MAX_TASKS = 1_000
 const MAX_PHASES = 1_000
 const DEFAULT_RETRIES = 3
-const RUN_MODES = ['run', 'forceRun', 'debug'] as const
+const RUN_MODES = ['run', 'forceRun', 'debug', 'rehearse'] as const
 const DEFAULT_RETRY_SECONDS = 10
 const LONGEST_SECONDS = 366 * 86_400
 

@@ -72,6 +72,8 @@ export interface ComponentRun {
   readonly mask: Mask
   readonly signal: AbortSignal
   readonly collectStdout?: boolean
+  /** It has no network at all. */
+  readonly isOffline?: boolean
   /** A folder that outlives the run; for built-in programs. */
   readonly checkpointFolder?: string | undefined
   onEvent(event: LogEvent): void
@@ -104,7 +106,7 @@ export async function runComponent(
     limits: run.limits,
     gelf: run.component.logging.type === 'gelf' ? run.component.logging.gelfServerType : undefined,
     mask: run.mask,
-    egress: egressOf(settings, run.component, environment),
+    egress: run.isOffline ? undefined : egressOf(settings, run.component, environment),
     signal: run.signal,
     onEvent: run.onEvent,
     ...(run.collectStdout ? { collectStdout: true } : {}),
@@ -235,7 +237,7 @@ async function imageOf(settings: ProgramSettings, run: ComponentRun): Promise<{ 
     memoryBytes: limits.memoryBytes,
     cpus: limits.cpus,
   })
-  const network = component.network === 'bridge' ? 'bridge' : 'none'
+  const network = component.network === 'bridge' && !run.isOffline ? 'bridge' : 'none'
   return { program: { kind: 'image', container, network }, image: { id: image, digests } }
 }
 

@@ -27,6 +27,7 @@ import type { JobRecordsModule } from '../queue/job-records.module.ts'
 import type { SparkModule } from '../spark/spark.module.ts'
 import { createRunRule } from './content-rule.ts'
 import type { ProgramsModule } from './programs.module.ts'
+import { notRehearsable } from './rehearsal.ts'
 import { resolveConfiguration } from './resolve-configuration.ts'
 import { runAction } from './run-action.ts'
 import { type JobRunnerDeps, rowIdsOf } from './run-job.ts'
@@ -80,6 +81,8 @@ export function createJobRunnerModule(deps: JobRunnerModuleDeps) {
     background: [{ role: 'worker', start: checkpoints.start, stop: checkpoints.stop }],
     run: (handle: Parameters<typeof runQueuedJob>[1]) =>
       runQueuedJob({ runner, prepare: runAccess.prepare, holdBranch: branches.hold }, handle),
+    /** Why a component cannot run in a rehearsal; undefined when it can. */
+    notRehearsable,
     rowIdsOf: (job: QueuedJob) => rowIdsOf(runner, job),
     runAction: (scope: RunScope, action: Parameters<typeof runAction>[2], signal: AbortSignal) =>
       runAction(runner, scope, action, signal),
@@ -120,6 +123,9 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
     recordUse: deps.freshness.recordUse,
     recordState: jobRecords.stateHistory.record,
     lastGood: jobRecords.lastGood,
+    defaultBranchId: branches.defaultId,
+    statesOf: jobRecords.stateHistory.listOfJob,
+    isolationProblem: async () => (await deps.programs.isolation()).problem,
     project: async (projectId) => (await tokens.findProject(projectId)) ?? { name: '', features: [] },
     programs: {
       runner: deps.programs.runner,

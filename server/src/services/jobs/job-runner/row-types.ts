@@ -26,9 +26,10 @@ import type { ComponentLimits } from './limits.ts'
 import type { Mapping } from './mapping/mapping.ts'
 import type { OutputContext } from './mapping/output-plan.ts'
 import type { Staging } from './mapping/staging.ts'
+import type { Recording, RehearsalDeps } from './rehearsal.ts'
 import type { RowAccount } from './row-account.ts'
 
-export interface RowDeps extends InputDeps {
+export interface RowDeps extends InputDeps, RehearsalDeps {
   readonly programs: ProgramSettings
   readonly spark: RunSpark
   readonly sandboxes: RunSandboxes
@@ -65,6 +66,8 @@ export interface RowRun {
   /** Where the state is saved; undefined when it is not. */
   readonly statePlace: StatePlace | undefined
   readonly debug: DebugArchive | undefined
+  /** Programs have no network; an extractor is answered from the recording. */
+  readonly rehearsal: { readonly recording: Recording | undefined } | undefined
   /** The row ends before its first program starts. */
   readonly inputOnly: boolean
   /** Undefined without a stored configuration: they would not be found again. */

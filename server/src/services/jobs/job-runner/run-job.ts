@@ -31,6 +31,7 @@ import { defaultBucketId } from './mapping/output-plan.ts'
 import { stagingOf } from './mapping/staging.ts'
 import { withOauthCredentials } from './oauth-credentials.ts'
 import { type PlannedRow, prepareSteps, type StepDeps } from './prepare-steps.ts'
+import { checkProcessors, checkRehearsal, findRecording, needsRecording, withProductionState } from './rehearsal.ts'
 import { closeRowAccount, openRowAccount, publishedAccount, startedRows } from './row-account.ts'
 import type { RowDeps, RowProgress, RowResult, RowRun } from './row-types.ts'
 import { chooseRows, contextOf, notFound, ownConfiguration, planRow, rowIdsIn } from './run-configuration.ts'
@@ -133,7 +134,10 @@ async function runRows(
   if (!component) throw new PlatformError('queue.unknownComponent', { component: job.componentId })
   if (!job.isDefaultBranch && !(await deps.findBranch(job.projectId, String(job.branchId))))
     throw gone(`its branch ${job.branchId} no longer exists`)
-  const stored = await configurationOf(deps, job)
+  if (job.mode === 'rehearse') await checkRehearsal(deps, job, component)
+  const found = await configurationOf(deps, job)
+  const stored =
+    job.mode === 'rehearse' ? await withProductionState(deps, scope, configurationPlace(job), found, component) : found
   gathered.stored = stored
   gathered.version = stored.version === 0 ? '' : String(stored.version)
   const { rows, skipped } = chooseRows(stored, job.rowIds)
@@ -141,7 +145,8 @@ async function runRows(
   if (rows.length === 0) return 'No configurations executed.'
   const project = await deps.project(job.projectId)
   const bucketComponentId = await bucketComponentOf(deps, scope, component, job.configurationId, stored.listedAs)
-  const token = component.forwardToken ? await deps.tokens.issue(scope, `Job ${job.id}`, TOKEN_SECONDS) : undefined
+  const token =
+    component.forwardToken && job.mode !== 'rehearse' ? await deps.tokens.issue(scope, `Job ${job.id}`, TOKEN_SECONDS) : undefined
   if (token) gathered.secrets.push(token.value)
   try {
     for (const [index, row] of rows.entries()) {
@@ -272,7 +277,7 @@ const configurationPlace = ({ projectId, branchId, componentId, configurationId 
 })
 
 const isStateSaved = ({ configurationId, configData, mode }: QueuedJob): boolean =>
-  configurationId !== null && configData === null && mode !== 'debug'
+  configurationId !== null && configData === null && mode !== 'debug' && mode !== 'rehearse'
 
 interface Planned extends PlannedRow, Pick<RowRun, 'tell'> {
   readonly stateBefore: string
@@ -287,6 +292,8 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
   const { scope, component, plan, token } = planned
   const { steps, secrets: opened } = await prepareSteps(deps, job, planned)
   planned.progress.secrets.push(...opened)
+  const isRehearsal = job.mode === 'rehearse'
+  if (isRehearsal) checkProcessors(steps)
   const isSaved = isStateSaved(job)
   return runRow(
     deps,
@@ -324,8 +331,11 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
               publish: handle.publish,
             }
           : undefined,
+      rehearsal: isRehearsal ? { recording: await recordingOf(deps, job, scope, component, plan.rowId) } : undefined,
       artifacts:
-        job.configurationId === null ? undefined : { settings: plan.artifacts, owner: ownerOf(job, job.configurationId) },
+        job.configurationId === null || isRehearsal
+          ? undefined
+          : { settings: plan.artifacts, owner: ownerOf(job, job.configurationId) },
       checkpoint:
         isSaved && !job.inputOnly && component.features.includes(CHECKPOINT) ? checkpointOwner(job, plan.rowId) : undefined,
       isDelivery: component.type === 'writer',
@@ -334,6 +344,25 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
     },
     planned.progress,
   )
+}
+
+/** Throws where the outside would be needed and nothing stands in for it. */
+async function recordingOf(
+  deps: JobRunnerDeps,
+  job: QueuedJob,
+  scope: RunScope,
+  component: RunnableComponent,
+  rowId: string | null,
+) {
+  if (!needsRecording(component)) return undefined
+  const place = { componentId: component.id, configurationId: job.configurationId ?? '', rowId }
+  const recording = await findRecording(deps, scope, place)
+  if (!recording)
+    throw new PlatformError('proposals.notRehearsed', {
+      component: component.id,
+      reason: `the configuration ${place.configurationId} has no recording of a run in production`,
+    })
+  return recording
 }
 
 /**

@@ -24,6 +24,7 @@ import type { Inputs } from './input.ts'
 import type { JobLog } from './job-log.ts'
 import { type Failure, failureOf, thrown } from './limits.ts'
 import { invalid } from './mapping/mapping.ts'
+import { placeRecording } from './rehearsal.ts'
 import { readResultVariables, readStateResult, readUsage } from './results.ts'
 import { inPhase } from './row-account.ts'
 import type { RowDeps, RowProgress, RowRun, Step } from './row-types.ts'
@@ -158,9 +159,13 @@ const runSandboxTask = (deps: RowDeps, { scope, output, log }: RowRun, { configF
 async function runProgramStep(deps: RowDeps, run: RowRun, step: Step, place: RowFolder, progress: RowProgress): Promise<void> {
   const { component, isMain, limits } = step
   const { folder, mask, checkpoint } = place
+  const recording = isMain ? run.rehearsal?.recording : undefined
+  const replay = recording ? await placeRecording(deps, run.scope, recording, folder, run.signal) : {}
   const program = () =>
     runComponent(deps.programs, {
       ...step,
+      environment: { ...step.environment, ...replay },
+      isOffline: run.rehearsal !== undefined,
       folder,
       mask,
       signal: run.signal,

@@ -7,7 +7,7 @@ import { createJobNotifier } from './job-notifier.ts'
 import { createJobSearchStore } from './job-search.store.ts'
 import { createQueueStore } from './queue.store.ts'
 import { createStateHistory } from './state-history.store.ts'
-import { lastGoodRun } from './usual-duration.ts'
+import { lastGoodRun, usualDuration } from './usual-duration.ts'
 
 export type JobRecordsModule = ReturnType<typeof createJobRecordsModule>
 
@@ -20,6 +20,17 @@ export function createJobRecordsModule({ core: { db, recordChange } }: { readonl
     stateHistory: createStateHistory(db),
     find: store.find,
     lastGood: (job: Parameters<typeof lastGoodRun>[1]) => lastGoodRun(db, job),
+    /** Of whole runs of a configuration: the median of the last good ones. */
+    usualDuration: (place: {
+      readonly projectId: number
+      readonly branchId: number
+      readonly componentId: string
+      readonly configurationId: string
+    }) =>
+      usualDuration(db, {
+        ...{ id: Number.MAX_SAFE_INTEGER, project_id: place.projectId, branch_id: place.branchId, row_ids: null },
+        ...{ component_id: place.componentId, configuration_id: place.configurationId, type: 'standard' },
+      }),
     newestEnded: createJobSearchStore(db).newestEnded,
     startsOf: createJobSearchStore(db).startsOf,
     /** Jobs by words of a search. */

@@ -64,7 +64,8 @@ export interface QueueTables {
 }
 
 export type JobType = 'standard' | 'container' | 'phaseContainer' | 'orchestrationContainer' | 'retryContainer'
-export type JobMode = 'run' | 'forceRun' | 'debug'
+/** `rehearse`: offline, against recorded answers, in a development branch; only the module of rehearsals creates such jobs. */
+export type JobMode = 'run' | 'forceRun' | 'debug' | 'rehearse'
 export type JobRow = Selectable<QueueTables['queue_job']>
 export type NewJobRow = Omit<Insertable<QueueTables['queue_job']>, 'run_id' | 'id'>
 

@@ -161,7 +161,7 @@ export function createQueue(deps: QueueDeps) {
     const configuration = await configurationToRun(place, request)
     const content = request.configData ?? configuration?.configuration ?? '{}'
     const runtime = runtimeOf(content)
-    if (!branch.isDefault) refuseInBranch(component, runtime)
+    refuseByBranch(component, runtime, branch.isDefault, request.mode)
     const rows = configuration && rowsToRun(request, configuration.rows)
     const parallelism = request.parallelism ?? runtime.parallelism
     if (component.isFlow && request.inputOnly)
@@ -509,6 +509,16 @@ export function createQueue(deps: QueueDeps) {
     },
     workload: () => store.workload(clock.now().getTime()),
   }
+}
+
+/** Rehearsals run in development branches only, and components that are not safe there do not. */
+function refuseByBranch(component: QueuedComponent, runtime: JobRuntime, isDefault: boolean, mode: JobRequest['mode']): void {
+  if (!isDefault) refuseInBranch(component, runtime)
+  else if (mode === 'rehearse')
+    throw new PlatformError('queue.notRunnable', {
+      component: component.id,
+      reason: 'a rehearsal runs in a development branch.',
+    })
 }
 
 /** spec platform 1.25: what a component does outside the project, it does for real, in whichever branch it runs. */

@@ -27,6 +27,8 @@ export interface Api {
   /** Undefined where the route answers 403, 404 or 501: for parts of an answer that a caller may lack. */
   find<T = Json>(path: string, query?: Query): Promise<T | undefined>
   send<T = Json>(method: HTTPMethods, path: string, body?: unknown): Promise<T>
+  /** The page where a person enters it. */
+  askForSecret(target: Readonly<Record<string, string>>): Promise<string>
 }
 
 /** Paths with every value encoded. A value that would make it another address is refused: empty, or a step of a path. */
@@ -59,7 +61,12 @@ const FORWARDED = [
 const MAX_BYTES = 8 << 20
 const STORAGE = '/v2/storage'
 
-export function createApi(app: FastifyInstance, request: FastifyRequest, branch: string | undefined): Api {
+export function createApi(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  branch: string | undefined,
+  ask?: (subject: string, detail: object) => Promise<string>,
+): Api {
   const headers: Record<string, string> = {}
   for (const name of FORWARDED) {
     const value = request.headers[name]
@@ -87,8 +94,14 @@ export function createApi(app: FastifyInstance, request: FastifyRequest, branch:
     const read = await readAtMost(response.stream(), MAX_BYTES)
     const value = read === '' ? {} : parse(read)
     if (response.statusCode < 400) return value as T
-    const { error, message, code } = value as { error?: unknown; message?: unknown; code?: unknown }
-    throw new Refused(response.statusCode, String(code ?? 'unknown'), String(error ?? message ?? 'The request failed.'))
+    const { error, message, code, context } = value as {
+      error?: unknown
+      message?: unknown
+      code?: unknown
+      context?: { stringCode?: unknown }
+    }
+    const named = String(context?.stringCode ?? code ?? 'unknown')
+    throw new Refused(response.statusCode, named, String(error ?? message ?? 'The request failed.'))
   }
 
   return {
@@ -104,6 +117,12 @@ export function createApi(app: FastifyInstance, request: FastifyRequest, branch:
       }
     },
     send: (method, url, body) => call(method, url, {}, body),
+    askForSecret: async (target) => {
+      const place = branch ?? (request.actor.onlyProposes && !request.branch.isDefault ? String(request.branch.id) : undefined)
+      const detail = { ...target, ...(place !== undefined && { branch: place }) }
+      if (!ask) throw new PlatformError('mcp.invalidCall', { reason: 'Secrets are requested by tools only.' })
+      return ask(`${target.pointer} of ${target.component} ${target.configuration}`, detail)
+    },
   }
 }
 

@@ -1,7 +1,9 @@
 import type { Core } from '../../../model/core.ts'
 import { type EventSource, eventOf, type NewEvent, type Origin } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
+import type { AgentGuardsModule } from '../../access/agent-guards/agent-guards.module.ts'
 import type { GuidesModule } from '../guides/guides.module.ts'
+import { agentRequestsRoutes } from './agent-requests.routes.ts'
 import { createBudgets } from './budgets.ts'
 import { maskedArguments } from './masked.ts'
 import { mcpRoutes } from './mcp.routes.ts'
@@ -15,6 +17,7 @@ import { runTools } from './tools/run.ts'
 export interface McpDeps {
   readonly core: Core
   readonly guides: GuidesModule
+  readonly guards: AgentGuardsModule
   /** Keeps an event without waiting for it. */
   readonly recordLater: (source: EventSource, event: NewEvent, origin: Origin) => void
   readonly version: string
@@ -23,11 +26,11 @@ export interface McpDeps {
 
 const CALLS_PER_DAY = 10_000
 
-export function createMcpModule({ core, guides, recordLater, version, callsPerDay = CALLS_PER_DAY }: McpDeps) {
+export function createMcpModule({ core, guides, guards, recordLater, version, callsPerDay = CALLS_PER_DAY }: McpDeps) {
   const { inTransaction, clock } = core
   const tools = [...lookTools(guides.findPassages), ...queryTools, ...runTools, ...buildTools, ...adminTools]
   const routes = mcpRoutes({
-    ...{ version, tools, proposeTools },
+    ...{ version, tools, proposeTools, guards },
     spend: createBudgets({ inTransaction, clock, callsPerDay }),
     onCalled: ({ actor, origin }, tool, args, outcome) => {
       const params = { tool: tool.slice(0, 100), outcome, arguments: maskedArguments(args) }
@@ -35,5 +38,5 @@ export function createMcpModule({ core, guides, recordLater, version, callsPerDa
       recordLater(actor, eventOf('storage.agentToolCalled', params, object), origin)
     },
   })
-  return defineModule({ name: 'mcp', routes: [routes] })
+  return defineModule({ name: 'mcp', routes: [routes, agentRequestsRoutes(guards)] })
 }

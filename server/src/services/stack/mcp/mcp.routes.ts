@@ -7,6 +7,8 @@ import { Type } from 'typebox'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Actor } from '../../../model/actor.ts'
 import { createApi } from './api.ts'
+import type { GuardsOfAgents } from './guards.ts'
+import { maskedArguments } from './masked.ts'
 import { createMcpServer } from './mcp-server.ts'
 import { DEFAULT_GROUPS, GROUPS, type Group, type Tool } from './tool.ts'
 
@@ -16,6 +18,7 @@ export interface McpRoutesDeps {
   /** Those that only tokens that propose have, in place of those that are refused to them. */
   readonly proposeTools: readonly Tool[]
   readonly spend: (actor: Actor) => Promise<number>
+  readonly guards: GuardsOfAgents
   readonly onCalled: (request: FastifyRequest, tool: string, args: unknown, outcome: 'success' | 'refused') => void
 }
 
@@ -35,7 +38,7 @@ const Query = Type.Object({
   ),
 })
 
-export function mcpRoutes({ version, tools, proposeTools, spend, onCalled }: McpRoutesDeps): FastifyPluginAsyncTypebox {
+export function mcpRoutes({ version, tools, proposeTools, spend, guards, onCalled }: McpRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     const toolsFor = ({ actor }: FastifyRequest): readonly Tool[] =>
       actor.onlyProposes ? [...tools.filter(({ needsDirect }) => !needsDirect), ...proposeTools] : tools
@@ -50,7 +53,15 @@ export function mcpRoutes({ version, tools, proposeTools, spend, onCalled }: Mcp
             return createMcpServer(Server, {
               version,
               tools: toolsFor(request).filter(({ group }) => groups.includes(group)),
-              api: createApi(app as unknown as FastifyInstance, request, branch), // the types of schemas are of no use to it
+              api: createApi(app as unknown as FastifyInstance, request, branch, (subject, detail) =>
+                linkOf(request, guards.request(request.actor, 'secret', subject, detail, detail)),
+              ), // the types of schemas are of no use to it
+              remember: (values) => guards.remember(request.actor, values),
+              useLeave: (tool, args) => guards.useLeave(request.actor, tool, args),
+              ask: (kind, subject, args) => {
+                const detail = { arguments: maskedArguments(args) }
+                return linkOf(request, guards.request(request.actor, kind, subject, detail, kind === 'call' ? args : ''))
+              },
               spend: () => spend(request.actor),
               onBug: (err) => request.log.error({ err, requestId: request.id }, 'a tool failed by our fault'),
               onCalled: (tool, args, outcome) => onCalled(request, tool, args, outcome),
@@ -94,6 +105,10 @@ export function mcpRoutes({ version, tools, proposeTools, spend, onCalled }: Mcp
     )
   }
 }
+
+/** Where a person reads and decides it. */
+const linkOf = async ({ baseUrl }: FastifyRequest, id: Promise<string>): Promise<string> =>
+  `${baseUrl}/console/agents?request=${await id}`
 
 function groupsOf(given: string | undefined): readonly Group[] {
   if (given === undefined || given.trim() === '') return DEFAULT_GROUPS

@@ -136,7 +136,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
           summary: 'What the file in the request is and how its CSV seems to be written, and its first bad lines',
           needs: 'token',
           body: 'bytes',
-          consumes: ['text/csv', 'application/octet-stream'],
+          consumes: ['text/csv', '*/*'],
         },
         schema: {
           querystring: BodyHints,

@@ -51,5 +51,7 @@ export function createLineageModule({ core, freshness, components, configuration
     usedBy: lineage.usedBy,
     /** Records an event for each table that is late by then; returns how many. */
     reportLate,
+    /** What runs of a branch read and wrote. */
+    usesOf: store.listUses,
   })
 }

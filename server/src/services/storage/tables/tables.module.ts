@@ -170,6 +170,8 @@ export async function createTablesModule(deps: TablesModuleDeps) {
     loop,
     dryRuns,
     search: createTableSearch(parts),
+    /** The job that brings a table of the default branch into a development branch. */
+    pull: createStructureChanges(parts, deps.workspaces.check).pull,
     /** Tables as the catalogue of Iceberg reads and commits them. */
     open: createOpenTables({
       parts,

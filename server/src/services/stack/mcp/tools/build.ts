@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { type Api, path } from '../api.ts'
+import { withValues } from '../json-pointer.ts'
 import { waitForStorageJob } from '../storage-job.ts'
 import {
   Anything,
@@ -95,6 +96,8 @@ export const buildTools: readonly Tool[] = [
     description: 'Move a configuration to the trash, where a person can restore it, or delete one of its rows.',
     input: { component: ComponentId, configuration: ConfigurationId, row: optionalText('Row id: that row alone.') },
     output: { deleted: Type.String() },
+    needsPerson: ({ configuration, row }) =>
+      stepUp(`delete ${row === undefined ? 'configuration' : 'a row of configuration'}`, configuration),
     kind: 'destroys',
     run: async ({ component, configuration, row }, api) => {
       const address = path`/v2/storage/components/${component}/configs/${configuration}`
@@ -115,6 +118,28 @@ export const buildTools: readonly Tool[] = [
     },
   }),
 
+  defineTool('build', 'request_secret', {
+    description: 'A link where a person enters a secret of a configuration.',
+    input: {
+      component: ComponentId,
+      configuration: ConfigurationId,
+      row: optionalText('Row id.'),
+      pointer: text('Such as /parameters/#password.'),
+    },
+    output: { link: Type.String() },
+    kind: 'writes',
+    run: async ({ component, configuration, row, pointer }, api) => {
+      if (!/^\/(?:.*\/)?#[^/]+$/.test(pointer))
+        throw new PlatformError('mcp.invalidCall', {
+          reason: 'The last name of the pointer begins with #, so that its value is encrypted.',
+        })
+      const owner = path`/v2/storage/components/${component}/configs/${configuration}`
+      await api.get(row === undefined ? owner : `${owner}${path`/rows/${row}`}`)
+      const link = await api.askForSecret({ component, configuration, ...(row !== undefined && { row }), pointer })
+      return { link, note: 'Give the link to the person. It works for a day.' }
+    },
+  }),
+
   defineTool('build', 'create_row', {
     description: 'Add a row to a configuration of a component that works by rows.',
     input: { component: ComponentId, configuration: ConfigurationId, name: text('Name of the row.'), content: Content },
@@ -128,7 +153,7 @@ export const buildTools: readonly Tool[] = [
   }),
 
   defineTool('build', 'create_transformation', {
-    description: 'Inputs are views under their destination, an output is a table that the statements create. DuckDB dialect.',
+    description: 'SQL (DuckDB): inputs are views, outputs tables that the statements create.',
     input: {
       name: text('Name for people.'),
       statements: Type.Array(Type.String(), { minItems: 1 }),
@@ -149,7 +174,7 @@ export const buildTools: readonly Tool[] = [
   }),
 
   defineTool('build', 'create_flow', {
-    description: 'Run configurations in order: each step runs its tasks side by side, then the next step starts.',
+    description: 'Steps run in order, the tasks of a step side by side.',
     input: {
       name: text('Name for people.'),
       steps: Type.Array(
@@ -172,7 +197,7 @@ export const buildTools: readonly Tool[] = [
   }),
 
   defineTool('build', 'set_schedule', {
-    description: 'Run a configuration or flow on a cron expression. Replaces its schedule if it has one. Shows the next runs.',
+    description: 'Run a configuration or flow on a cron expression; replaces its schedule.',
     input: {
       component: ComponentId,
       configuration: ConfigurationId,
@@ -181,6 +206,8 @@ export const buildTools: readonly Tool[] = [
       isEnabled: Type.Optional(Type.Boolean()),
     },
     output: { schedule: Anything },
+    needsPerson: ({ cron, isEnabled = true }) =>
+      isEnabled && isFrequent(cron) ? `run on the schedule ${cron}, more often than every 15 minutes` : undefined,
     kind: 'writes',
     run: async ({ component, configuration, cron, timezone = 'UTC', isEnabled = true }, api) => {
       const content = {
@@ -228,6 +255,7 @@ export const buildTools: readonly Tool[] = [
     input: { schedule: text('Schedule id.') },
     output: { deleted: Type.String() },
     needsDirect: true,
+    needsPerson: ({ schedule }) => stepUp('delete schedule', schedule),
     kind: 'destroys',
     run: async ({ schedule }, api) => {
       const { configurationId } = await api.get<Schedule>(path`/scheduler/schedules/${schedule}`)
@@ -271,6 +299,7 @@ export const buildTools: readonly Tool[] = [
     input: { table: text('Table id.'), isDryRun: Type.Optional(Type.Boolean()) },
     output: { result: Type.Unknown() },
     needsDirect: true,
+    needsPerson: ({ table, isDryRun = false }) => (isDryRun ? undefined : stepUp('delete table', table)),
     kind: 'destroys',
     run: async ({ table, isDryRun = false }, api) => ({
       result: await api.send('DELETE', `${path`/v2/storage/tables/${table}`}${isDryRun ? '?dryRun=1' : ''}`),
@@ -278,7 +307,7 @@ export const buildTools: readonly Tool[] = [
   }),
 
   defineTool('build', 'propose_extractor', {
-    description: `Turn a curl command, an OpenAPI document or a HAR into a configuration of ${EXTRACTOR}. Saves nothing: test it, then create_configuration.`,
+    description: `Turn a curl command, an OpenAPI document or a HAR into a configuration of ${EXTRACTOR}. Saves nothing.`,
     input: {
       curl: optionalText('A curl command.'),
       openapi: optionalText('OpenAPI as JSON or YAML.'),
@@ -299,7 +328,7 @@ export const buildTools: readonly Tool[] = [
   }),
 
   defineTool('build', 'test_extractor', {
-    description: 'Ask the API for the first page of an extractor configuration: rows as they would be loaded, and what is wrong.',
+    description: 'First page of an extractor configuration: rows as they would be loaded, and what is wrong.',
     input: { content: Content, action: optionalText('previewPage (default), testConnection, walkPages or suggest.') },
     output: { data: Data },
     needsDirect: true,
@@ -308,6 +337,20 @@ export const buildTools: readonly Tool[] = [
     run: async ({ content, action = 'previewPage' }, api) => ({ data: asData({ result: await act(api, action, content) }) }),
   }),
 ]
+
+/** A person allows it for an id; what is none is refused anyway. */
+const stepUp = (what: string, id: string): string | undefined =>
+  ['', '.', '..'].includes(id.trim()) ? undefined : `${what} ${id.slice(0, 100)}`
+
+/** The minutes of the expression are closer than a quarter of an hour. */
+function isFrequent(cron: string): boolean {
+  const minutes = cron.trim().split(/\s+/)[0] ?? ''
+  if (minutes.includes('*')) return Number(/^\*\/(\d+)$/.exec(minutes)?.[1] ?? 1) < 15
+  const named = minutes.split(',').flatMap((part) => (/^\d+$/.test(part) ? [Number(part)] : [Number.NaN]))
+  if (named.some(Number.isNaN)) return true // ranges
+  const sorted = [...new Set(named)].sort((a, b) => a - b)
+  return sorted.some((minute, at) => at > 0 && minute - sorted[at - 1]! < 15)
+}
 
 const act = (api: Api, action: string, configData: object): Promise<unknown> =>
   api.send('POST', '/sync-actions/actions', {
@@ -371,35 +414,4 @@ async function schedulesOf(api: Api, configuration: string): Promise<Configurati
     ({ configuration: content }) =>
       (content.target as { configurationId?: unknown } | undefined)?.configurationId === configuration,
   )
-}
-
-/** A copy with values at JSON pointers; objects on the way are created. */
-function withValues(content: unknown, values: Readonly<Record<string, unknown>>): unknown {
-  return Object.entries(values).reduce((changed, [pointer, value]) => withValue(changed, namesOf(pointer), value), content)
-}
-
-function namesOf(pointer: string): readonly string[] {
-  if (!pointer.startsWith('/'))
-    throw new PlatformError('mcp.invalidCall', { reason: `${pointer.slice(0, 80)} is no JSON pointer: it begins with a slash.` })
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
-function withValue(place: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
-  if (name === undefined) return value
-  if (Array.isArray(place)) {
-    const at = name === '-' ? place.length : Number(name)
-    if (!Number.isInteger(at) || at < 0 || at > place.length)
-      throw new PlatformError('mcp.invalidCall', {
-        reason: `The list has ${place.length} items; ${name.slice(0, 40)} is none of them.`,
-      })
-    return Object.assign([...place], { [at]: withValue(place[at], rest, value) })
-  }
-  const members = typeof place === 'object' && place !== null ? Object.entries(place) : []
-  const own = members.find(([key]) => key === name)?.[1]
-  const changed = withValue(own, rest, value)
-  const kept = members.map(([key, member]) => [key, key === name ? changed : member] as const)
-  return Object.fromEntries(own === undefined ? [...kept.filter(([key]) => key !== name), [name, changed]] : kept)
 }

@@ -1,8 +1,9 @@
 // Tools of tokens that only propose.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { type Api, path } from '../api.ts'
-import { Anything, defineTool, Items, optionalText, type Tool, text } from '../tool.ts'
+import { Anything, asData, Data, defineTool, Items, optionalText, type Tool, text } from '../tool.ts'
 
 interface Proposal {
   readonly id: number
@@ -10,6 +11,14 @@ interface Proposal {
   readonly refusal: unknown
   readonly [member: string]: unknown
 }
+
+interface Rehearsal {
+  readonly state: string
+  readonly isCurrent: boolean
+}
+
+const MAX_WAIT_MS = 25_000
+const POLL_MS = 500
 
 export const proposeTools: readonly Tool[] = [
   defineTool('build', 'my_proposal', {
@@ -24,6 +33,24 @@ export const proposeTools: readonly Tool[] = [
         path`/v2/storage/proposals/${String(newest.id)}`,
       )
       return { proposal, items: changes, isPaged: false }
+    },
+  }),
+
+  defineTool('build', 'rehearse_proposal', {
+    description:
+      'Run your changes in your branch against recorded answers, offline, and compare the rows of every table behind them with production. Waits up to 25 s; call again for the result.',
+    input: { isNew: Type.Optional(Type.Boolean({ description: 'Start another one, although one exists.' })) },
+    output: { rehearsal: Data },
+    kind: 'writes',
+    run: async ({ isNew = false }, api) => {
+      const place = path`/v2/storage/proposals/${await openProposal(api)}/rehearsal`
+      const known = isNew ? undefined : await api.find<Rehearsal>(place)
+      let rehearsal = known?.isCurrent ? known : await api.send<Rehearsal>('POST', place)
+      for (let waited = 0; rehearsal.state === 'running' && waited < MAX_WAIT_MS; waited += POLL_MS) {
+        await delay(POLL_MS)
+        rehearsal = await api.get<Rehearsal>(place)
+      }
+      return { rehearsal: asData(rehearsal) }
     },
   }),
 

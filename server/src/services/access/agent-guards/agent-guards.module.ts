@@ -1,0 +1,24 @@
+import type { Core } from '../../../model/core.ts'
+import { defineModule } from '../../../model/module.ts'
+import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
+import type { ConfigurationsModule } from '../../configuration/configurations/configurations.module.ts'
+import { createAgentGuards } from './agent-guards.ts'
+
+export interface AgentGuardsModuleDeps {
+  readonly core: Core
+  readonly branches: BranchesModule
+  readonly configurations: ConfigurationsModule
+}
+
+export type AgentGuardsModule = ReturnType<typeof createAgentGuardsModule>
+
+export function createAgentGuardsModule({ core, branches, configurations }: AgentGuardsModuleDeps) {
+  const { db, inTransaction, clock } = core
+  return defineModule({
+    name: 'agent-guards',
+    ...createAgentGuards({
+      ...{ db, inTransaction, clock },
+      contents: async (projectId) => configurations.contents(projectId, await branches.defaultId(projectId)),
+    }),
+  })
+}

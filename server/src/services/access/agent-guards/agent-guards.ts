@@ -1,0 +1,143 @@
+// Rules for tokens that agents use over /mcp.
+//  1. What a tool returned from data is remembered as fingerprints: whole values, and the addresses, hosts and mail addresses in them.
+//  2. A token that has read data within a day adds no host and no recipient that production does not know, and no token, unless a person
+//     allows it. This holds for every request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
+//  3. Some calls need a person each time: deletes, and schedules that run often. A leave is for one call with the same arguments.
+//  4. A request is decided by someone else: a signed-in person, or another token that is not an agent's.
+
+import { createHash, randomBytes } from 'node:crypto'
+import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
+import type { Clock } from '../../../kit/clock.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import type { Actor } from '../../../model/actor.ts'
+import {
+  type AgentRequest,
+  addSeen,
+  deleteSeenBefore,
+  findRequest,
+  insertRequest,
+  listRequests,
+  listSeen,
+  moveRequest,
+} from './agent-guards.store.ts'
+import { outgoingIn, partsOf } from './outgoing.ts'
+
+export interface AgentGuardsDeps {
+  readonly db: Db
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
+  readonly clock: Clock
+  /** Texts of everything that production is configured with. */
+  readonly contents: (projectId: number) => Promise<readonly string[]>
+}
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const REMEMBERED_MS = 30 * DAY_MS
+const MAX_SEEN = 2_000
+/** Under this name the token has read data at all. */
+const ANY = 'any'
+
+const hashOf = (text: string): string => createHash('sha256').update(text.toLowerCase()).digest('base64url')
+
+export type AgentGuards = ReturnType<typeof createAgentGuards>
+
+export function createAgentGuards({ db, inTransaction, clock, contents }: AgentGuardsDeps) {
+  const now = (): number => clock.now().getTime()
+
+  /** Rule 1. */
+  async function remember({ projectId, tokenId }: Actor, values: readonly string[]): Promise<void> {
+    const parts = [...new Set(values.flatMap(partsOf))].slice(0, MAX_SEEN)
+    await inTransaction(async (trx) => {
+      await addSeen(trx, projectId, tokenId, [ANY, ...new Set(parts.map(hashOf))], now())
+      await deleteSeenBefore(trx, now() - REMEMBERED_MS)
+    })
+  }
+
+  const hasRead = async ({ projectId, tokenId }: Actor): Promise<boolean> =>
+    (await listSeen(db, projectId, tokenId, [ANY], now() - DAY_MS)).has(ANY)
+
+  /** Which part of each text the token has read before; undefined where it has read none. */
+  async function copiedIn(
+    projectId: number,
+    tokenId: number,
+    texts: readonly string[],
+  ): Promise<readonly (string | undefined)[]> {
+    const parts = texts.map((text) => partsOf(text))
+    const seen = await listSeen(db, projectId, tokenId, [...new Set(parts.flat().map(hashOf))], now() - REMEMBERED_MS)
+    return parts.map((some) => some.find((part) => seen.has(hashOf(part))))
+  }
+
+  /** Rule 2. `isToken`: the request creates or changes a token. */
+  async function checkChange(actor: Actor, body: string, isToken: boolean): Promise<void> {
+    const named = outgoingIn(body)
+    if ((named.length === 0 && !isToken) || actor.onlyProposes || !(await hasRead(actor))) return
+    const given = (await listRequests(db, actor.projectId, now() - HOUR_MS, actor.tokenId)).filter(
+      ({ kind, state }) => kind === 'allow' && state === 'allowed',
+    )
+    const allowed = new Set(given.map(({ subject }) => subject))
+    if (isToken) {
+      if (!allowed.has('a token')) throw needsPerson('a token')
+      return
+    }
+    const open = named.filter((one) => !allowed.has(one))
+    if (open.length === 0) return
+    const known = new Set((await contents(actor.projectId)).flatMap(outgoingIn))
+    const unknown = open.find((one) => !known.has(one))
+    if (unknown !== undefined) throw needsPerson(unknown)
+  }
+
+  async function request(
+    { projectId, tokenId, tokenDescription }: Actor,
+    kind: AgentRequest['kind'],
+    subject: string,
+    detail: object,
+    args: unknown,
+  ): Promise<string> {
+    const hash = hashOf(JSON.stringify([subject, args]))
+    const waiting = (await listRequests(db, projectId, now() - HOUR_MS, tokenId)).find(
+      (one) => one.state === 'waiting' && one.hash === hash && one.kind === kind,
+    )
+    if (waiting) return waiting.id
+    const id = randomBytes(12).toString('base64url')
+    await inTransaction((trx) =>
+      insertRequest(trx, {
+        ...{ id, project_id: projectId, token_id: tokenId, token_description: tokenDescription, kind, subject, hash },
+        ...{ detail: JSON.stringify(detail), state: 'waiting', decided_by: null, created_at: now() },
+      }),
+    )
+    return id
+  }
+
+  /** Rule 3. True once for each leave. */
+  async function useLeave({ projectId, tokenId }: Actor, tool: string, args: unknown): Promise<boolean> {
+    const hash = hashOf(JSON.stringify([tool, args]))
+    for (const one of await listRequests(db, projectId, now() - HOUR_MS, tokenId))
+      if (one.kind === 'call' && one.hash === hash && one.state === 'allowed')
+        if (await inTransaction((trx) => moveRequest(trx, one, 'allowed', 'used'))) return true
+    return false
+  }
+
+  const list = (actor: Actor): Promise<AgentRequest[]> => listRequests(db, actor.projectId, now() - DAY_MS)
+
+  async function get({ projectId }: Actor, id: string): Promise<AgentRequest> {
+    const found = await findRequest(db, projectId, id)
+    if (!found || found.created_at < now() - DAY_MS) throw new PlatformError('agents.requestNotFound', { id: id.slice(0, 40) })
+    return found
+  }
+
+  /** Rule 4. */
+  async function decide(actor: Actor, isSession: boolean, id: string, isAllowed: boolean): Promise<AgentRequest> {
+    const found = await get(actor, id)
+    if (!isSession && (actor.onlyProposes || found.token_id === actor.tokenId || (await hasRead(actor))))
+      throw new PlatformError('agents.personDecides')
+    const state = isAllowed ? 'allowed' : 'refused'
+    if (!(await inTransaction((trx) => moveRequest(trx, found, 'waiting', state, actor.tokenDescription))))
+      throw new PlatformError('agents.decided', { id })
+    return get(actor, id)
+  }
+
+  return { remember, copiedIn, checkChange, request, useLeave, list, get, decide }
+}
+
+const needsPerson = (subject: string): PlatformError =>
+  new PlatformError('agents.needsPerson', { subject: subject.slice(0, 120) })

@@ -1,0 +1,71 @@
+// Proposals of agents in the console: read, rehearsed, refused with a reason, accepted and undone; and a client is connected.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { signedIn, startBrowser } from '../support/browser.ts'
+import { startTestStack } from '../support/test-stack.ts'
+
+const SQL = 'keboola.duckdb-transformation'
+const CONFIGS = `/v2/storage/components/${SQL}/configs`
+
+const content = (statement: string) => ({
+  parameters: { blocks: [{ name: 'b', codes: [{ name: 'c', script: [statement] }] }] },
+  storage: {
+    input: { tables: [{ source: 'in.c-shop.orders', destination: 'orders' }] },
+    output: { tables: [{ source: 'made', destination: 'out.c-shop.prices' }] },
+  },
+})
+
+test('a person rehearses, refuses, accepts and undoes what an agent proposes', { timeout: 240_000 }, async (t) => {
+  const browser = await startBrowser(t)
+  const stack = await startTestStack(t)
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'shop' } })
+  await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', {
+    json: { name: 'orders', dataString: 'id,price\n1,10\n2,20\n' },
+  })
+  await stack.request('POST', CONFIGS, {
+    json: { configurationId: 'prices', name: 'Prices', configuration: content('CREATE TABLE made AS SELECT * FROM orders') },
+  })
+  const { token } = (
+    await stack.request('POST', '/v2/storage/tokens', {
+      json: { description: 'helper', canManageBuckets: true, onlyProposes: true },
+    })
+  ).json<{ token: string }>()
+  const asAgent = (method: string, path: string, json: object) => stack.request(method, path, { token, json })
+  const changed = content("CREATE TABLE made AS SELECT * FROM orders WHERE id = '1'")
+  assert.equal((await asAgent('PUT', `${CONFIGS}/prices`, { configuration: changed })).status, 200)
+  const [{ id }] = (await stack.request('GET', '/v2/storage/proposals')).json<[{ id: number }]>()
+  const submit = async () =>
+    assert.equal((await asAgent('POST', `/v2/storage/proposals/${id}/submit`, { title: 'Only the first order' })).status, 200)
+  await submit()
+
+  const { page, go, nothingWrong } = await signedIn(browser, stack, '/agents')
+  await page.getByText('1 proposal to decide about.').waitFor()
+  await page.getByLabel('Client', { exact: true }).selectOption('Cursor')
+  assert.match((await page.locator('#client-configuration').textContent()) ?? '', /"mcpServers"[\s\S]*\/mcp"[\s\S]*YOUR-TOKEN/)
+  await page.getByRole('button', { name: 'Create a token for it' }).click()
+  await page.getByText('The token is shown this once').waitFor()
+  assert.doesNotMatch((await page.locator('#client-configuration').textContent()) ?? '', /YOUR-TOKEN/)
+
+  await page.getByRole('link', { name: 'Only the first order' }).click()
+  await page.getByRole('group', { name: 'Differences of Prices' }).getByText('WHERE id').waitFor()
+  await page.getByRole('button', { name: 'Effective configuration' }).click()
+  await page.locator('pre.code').getByText('"parameters"').waitFor()
+  await page.getByRole('button', { name: 'Rehearse', exact: true }).click()
+  await page.getByText('1 row differs in 1 table.').waitFor({ timeout: 120_000 })
+  await page.getByRole('group', { name: 'Rows of out.c-shop.prices' }).getByText('added, proposed').waitFor()
+
+  await page.getByRole('button', { name: 'Refuse', exact: true }).click()
+  await page.getByLabel('Reason').fill('All orders, please')
+  await page.getByRole('dialog').getByRole('button', { name: 'Refuse', exact: true }).click()
+  await page.getByText('All orders, please').waitFor()
+  await submit()
+  await go(`/proposals/${id}`)
+  await page.getByRole('button', { name: 'Accept', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Accept', exact: true }).click()
+  await page.getByRole('button', { name: 'Undo', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Undo', exact: true }).click()
+  await page.getByText('Undone', { exact: true }).first().waitFor()
+  assert.doesNotMatch((await stack.request('GET', `${CONFIGS}/prices`)).text, /WHERE id/)
+  await nothingWrong()
+})

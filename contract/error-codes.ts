@@ -470,7 +470,32 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The project already has {limit} saved queries, the maximum. Delete some that are not used any more.',
   },
+  'sql.savedQueries.changedSince': {
+    kind: 'conflict',
+    text: 'Saved query {id} was changed by another request. Read it again, and repeat the change.',
+  },
+  'sql.savedQueries.inUse': {
+    kind: 'conflict',
+    text: 'Saved query {id} is shown by the dashboard "{dashboard}". Remove it from the dashboard first.',
+  },
   'sql.savedQueries.parameter': { kind: 'invalid', text: 'The parameter {name} {reason}.' },
+  'dashboards.notFound': { kind: 'not-found', text: 'Dashboard {id} does not exist.' },
+  'dashboards.noTile': { kind: 'not-found', text: 'The dashboard has no tile {id}.' },
+  'dashboards.noLink': { kind: 'not-found', text: 'The dashboard has no link {id}.' },
+  'dashboards.alreadyExists': {
+    kind: 'conflict',
+    text: 'The project already has a dashboard named "{name}". Choose another name, or change the existing dashboard.',
+  },
+  'dashboards.changedSince': {
+    kind: 'conflict',
+    text: 'Dashboard {id} was changed by another request. Read it again, and repeat the change.',
+  },
+  'dashboards.tooMany': { kind: 'invalid', text: 'The maximum of {limit} {what} is reached. Delete unused ones.' },
+  'dashboards.invalid': { kind: 'invalid', text: '{what} {reason}.' },
+  'dashboards.linkInvalid': {
+    kind: 'unauthenticated',
+    text: 'This link does not exist, has expired or is revoked. Ask the person who sent it for a new one.',
+  },
   'sql.noTime': {
     kind: 'invalid',
     text: '"{value}" is not a time. Use an ISO date, a time such as "2026-01-31 12:00:00", or a phrase such as "-2 days".',

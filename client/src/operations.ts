@@ -40,6 +40,11 @@ export type ConfigurationsValidateBody = { readonly configuration?: unknown; rea
 export type ConfigurationsValidateSavedBody = { readonly configuration?: unknown }
 export type ContractBreak = { readonly tableId: string; readonly problems: ReadonlyArray<{ readonly name: string; readonly severity: string; readonly message: string }>; readonly usedBy: ReadonlyArray<Readonly<Record<string, unknown>>> }
 export type CreatedGitCredential = { readonly id: string; readonly type: string; readonly name: string; readonly permissions: string; readonly ownerAdminId: string | null; readonly createdAt: string; readonly expiresAt: string; readonly secret: string }
+export type Dashboard = { readonly id: string; readonly name: string; readonly description: string; readonly tiles: ReadonlyArray<{ readonly id: string; readonly queryId: string; readonly title: string; readonly type: 'table' | 'line' | 'area' | 'bar' | 'scatter' | 'pivot' | 'figure'; readonly width: number; readonly x?: string; readonly y?: ReadonlyArray<string>; readonly series?: string; readonly alert?: { readonly operator: 'above' | 'below'; readonly value: number } }>; readonly filters: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string; readonly label?: string }>; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string; readonly updated: string; readonly version: number }
+export type DashboardLink = { readonly id: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string; readonly expires: string }
+export type DashboardsCreateBody = { readonly name: string; readonly description?: string; readonly tiles?: ReadonlyArray<{ readonly id: string; readonly queryId: string; readonly title: string; readonly type: 'table' | 'line' | 'area' | 'bar' | 'scatter' | 'pivot' | 'figure'; readonly width: number; readonly x?: string; readonly y?: ReadonlyArray<string>; readonly series?: string; readonly alert?: { readonly operator: 'above' | 'below'; readonly value: number } }>; readonly filters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string; readonly label?: string }> }
+export type DashboardsCreateLinkBody = { readonly expiresIn: number }
+export type DashboardsUpdateBody = { readonly name?: string; readonly description?: string; readonly tiles?: ReadonlyArray<{ readonly id: string; readonly queryId: string; readonly title: string; readonly type: 'table' | 'line' | 'area' | 'bar' | 'scatter' | 'pivot' | 'figure'; readonly width: number; readonly x?: string; readonly y?: ReadonlyArray<string>; readonly series?: string; readonly alert?: { readonly operator: 'above' | 'below'; readonly value: number } }>; readonly filters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string; readonly label?: string }>; readonly version?: number }
 export type DataApp = { readonly id: string; readonly projectId: string; readonly componentId: string; readonly branchId: string; readonly configId: string; readonly configVersion: string; readonly latestConfigVersion: string; readonly name: string; readonly type: string; readonly size: string | null; readonly state: string; readonly desiredState: string; readonly url: string; readonly autoSuspendAfterSeconds: number; readonly autoRestartEnabled: boolean; readonly provisioningStrategy: string; readonly createdTimestamp: string; readonly lastRequestTimestamp: string | null; readonly lastStartTimestamp: string | null }
 export type DataAppLink = { readonly url: string; readonly expiresAt: string }
 export type DataAppPreviewLink = { readonly url: string; readonly linkExpiresAt: string }
@@ -122,6 +127,7 @@ export type ProposalsAcceptBody = { readonly reason?: string }
 export type ProposalsBeginBody = { readonly branchId: number }
 export type ProposalsRefuseBody = { readonly reason: string }
 export type ProposalsSubmitBody = { readonly title: string; readonly description?: string }
+export type QueryRun = { readonly id: string; readonly sql: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly started: string; readonly durationMs: number; readonly error: string | null }
 export type QuerySubmitBody = { readonly statements: ReadonlyArray<string>; readonly transactional?: boolean; readonly actorType?: string }
 export type Rehearsal = { readonly id: number | null; readonly proposalId: number; readonly state: string; readonly summary: string; readonly jobId: string | null; readonly created: string | null; readonly isCurrent: boolean; readonly steps: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly jobId: string; readonly status: string; readonly error: string | null }>; readonly notRun: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly reason: string }>; readonly tables: ReadonlyArray<{ readonly id: string; readonly rowsBefore: number; readonly rowsAfter: number; readonly added: number; readonly removed: number; readonly changed: number; readonly addedColumns: ReadonlyArray<string>; readonly removedColumns: ReadonlyArray<string>; readonly columns: ReadonlyArray<string>; readonly samples: ReadonlyArray<{ readonly kind: string; readonly before: ReadonlyArray<string | null> | null; readonly after: ReadonlyArray<string | null> | null }>; readonly problem?: string }>; readonly tablesLeftOut: number; readonly hiddenTables: number; readonly deliveries: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly tables: ReadonlyArray<string>; readonly rows: number }> }
 export type RowsCopyBody = { readonly targetConfigId?: string; readonly changeDescription?: string }
@@ -142,20 +148,22 @@ export type SandboxesCreateAppGitCredentialBody = { readonly type?: 'http_token'
 export type SandboxesCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type SandboxesCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type SavedQueriesCreateBody = { readonly name: string; readonly sql: string; readonly description?: string; readonly parameters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string }> }
-export type SavedQueriesUpdateBody = { readonly name?: string; readonly sql?: string; readonly description?: string; readonly parameters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string }> }
-export type SavedQuery = { readonly id: string; readonly name: string; readonly description: string; readonly sql: string; readonly parameters: ReadonlyArray<{ readonly name: string; readonly type: string; readonly default?: string }>; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string; readonly updated: string }
+export type SavedQueriesUpdateBody = { readonly name?: string; readonly sql?: string; readonly description?: string; readonly parameters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string }>; readonly version?: number }
+export type SavedQuery = { readonly id: string; readonly name: string; readonly description: string; readonly sql: string; readonly parameters: ReadonlyArray<{ readonly name: string; readonly type: string; readonly default?: string }>; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string; readonly updated: string; readonly version: number }
+export type SavedQueryVersion = { readonly version: number; readonly name: string; readonly description: string; readonly sql: string; readonly parameters: ReadonlyArray<{ readonly name: string; readonly type: string; readonly default?: string }>; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string }
 export type Schedule = { readonly id: string; readonly tokenId: string; readonly configurationId: string; readonly configurationVersionId: string; readonly schedule: { readonly cronTab: string; readonly timezone: string; readonly state: string }; readonly target: { readonly componentId: string; readonly configurationId: string; readonly configurationRowIds: ReadonlyArray<string>; readonly mode: string; readonly tag: string }; readonly executions: ReadonlyArray<{ readonly jobId: string | null; readonly executionTime: string; readonly dueTime: string; readonly status: string; readonly reason: string | null }>; readonly nextExecutionTime: string | null; readonly stoppedReason: string | null }
 export type SchedulerActivateBody = { readonly configurationId: string; readonly configurationVersionId?: string }
 export type SchedulerPreviewBody = { readonly cronTab: string; readonly timezone?: string; readonly dst?: 'once' | 'skip' | 'every'; readonly count?: number }
 export type SearchResult = { readonly items: ReadonlyArray<{ readonly kind: string; readonly id: string; readonly name: string; readonly tableId?: string; readonly componentId?: string; readonly configurationId?: string; readonly rowId?: string; readonly email?: string }>; readonly more: ReadonlyArray<string> }
 export type Session = { readonly id: number; readonly method: string; readonly address: string | null; readonly userAgent: string | null; readonly created: string; readonly lastSeen: string; readonly expires: string; readonly isCurrent: boolean }
+export type SharedDashboard = { readonly name: string; readonly description: string; readonly tiles: ReadonlyArray<{ readonly id: string; readonly title: string; readonly type: 'table' | 'line' | 'area' | 'bar' | 'scatter' | 'pivot' | 'figure'; readonly width: number; readonly x?: string; readonly y?: ReadonlyArray<string>; readonly series?: string; readonly alert?: { readonly operator: 'above' | 'below'; readonly value: number } }>; readonly filters: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly default?: string; readonly label?: string }>; readonly expires: string }
 export type SignInDescribeLinkBody = { readonly link: string }
 export type SignInLinkBody = { readonly link: string; readonly name?: string; readonly email?: string; readonly password?: string }
 export type SignInPasswordBody = { readonly email: string; readonly password: string; readonly code?: string }
 export type SniffedFile = { readonly format: string; readonly compression: string | null; readonly encoding: string; readonly hasByteOrderMark: boolean; readonly delimiter: string; readonly enclosure: string; readonly lineEnd: string; readonly hasHeader: boolean; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly nullable: boolean }>; readonly rows: number; readonly preview: ReadonlyArray<ReadonlyArray<string>>; readonly problems: ReadonlyArray<{ readonly kind: string; readonly line: number; readonly column: number; readonly offset: number; readonly message: string; readonly text: string }>; readonly isLoadable: boolean; readonly sampledBytes: number; readonly isWhole: boolean }
 export type SparkCluster = { readonly url: string; readonly version: string | null; readonly problem: string | null; readonly pagesUrl: string | null; readonly cluster: { readonly status: string; readonly workers: { readonly alive: number; readonly all: number }; readonly cores: { readonly all: number; readonly used: number }; readonly memoryMb: { readonly all: number; readonly used: number }; readonly applications: ReadonlyArray<{ readonly id: string; readonly name: string; readonly jobId: string; readonly state: string; readonly cores: number; readonly memoryPerExecutorMb: number; readonly startedAt: string }> } | null }
 export type SqlExportBody = { readonly sql: string; readonly fileName?: string; readonly fileType?: 'csv' | 'parquet'; readonly gzip?: boolean }
-export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv' | 'parquet'; readonly limit?: number }
+export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv' | 'parquet'; readonly limit?: number; readonly parameters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly value: string | number | boolean }> }
 export type StackNode = { readonly id: string; readonly name: string; readonly version: string; readonly roles: ReadonlyArray<string>; readonly labels: ReadonlyArray<string>; readonly state: string; readonly startedAt: string; readonly lastSeenAt: string; readonly load: { readonly jobs: number; readonly slots: number; readonly storageJobs: number; readonly memoryBytes: number; readonly loadAverage: number; readonly clockDifferenceMs?: number }; readonly leases: { readonly jobs: ReadonlyArray<{ readonly id: number; readonly projectId: number; readonly leaseUntil: string }>; readonly storageJobs: ReadonlyArray<{ readonly id: number; readonly projectId: number; readonly leaseUntil: string }> } }
 export type StackSetting = { readonly name: string; readonly value: string | null; readonly origin: string; readonly default: string; readonly description: string; readonly isSecret: boolean; readonly isChangeable: boolean; readonly changedAt: string | null; readonly changedBy: string | null }
 export type StackStatus = { readonly level: string; readonly version: string; readonly at: string; readonly checks: ReadonlyArray<{ readonly check: string; readonly level: string; readonly text: string; readonly facts: Readonly<Record<string, unknown>> }> }
@@ -461,6 +469,8 @@ export const ROUTES = {
   'scheduler.delete': ['DELETE', '/scheduler/schedules/{id}'],
   'scheduler.next': ['GET', '/scheduler/schedules/{id}/next'],
   'scheduler.refreshToken': ['POST', '/scheduler/schedules/{id}/refreshToken'],
+  'dashboards.shared': ['GET', '/shared/dashboard'],
+  'dashboards.sharedResult': ['GET', '/shared/dashboard/tiles/{tileId}/result'],
   'signIn.methods': ['GET', '/sign-in'],
   'signIn.link': ['POST', '/sign-in/link'],
   'signIn.describeLink': ['POST', '/sign-in/link/describe'],
@@ -603,6 +613,15 @@ export const ROUTES = {
   'configurations.workspaces': ['GET', '/v2/storage/components/{componentId}/configs/{configurationId}/workspaces', 'address'],
   'configurations.createWorkspace': ['POST', '/v2/storage/components/{componentId}/configs/{configurationId}/workspaces', 'address'],
   'dataContracts.breaks': ['GET', '/v2/storage/contract-breaks', 'address'],
+  'dashboards.list': ['GET', '/v2/storage/dashboards', 'address'],
+  'dashboards.create': ['POST', '/v2/storage/dashboards', 'address'],
+  'dashboards.get': ['GET', '/v2/storage/dashboards/{dashboardId}', 'address'],
+  'dashboards.update': ['PUT', '/v2/storage/dashboards/{dashboardId}', 'address'],
+  'dashboards.remove': ['DELETE', '/v2/storage/dashboards/{dashboardId}', 'address'],
+  'dashboards.links': ['GET', '/v2/storage/dashboards/{dashboardId}/links', 'address'],
+  'dashboards.createLink': ['POST', '/v2/storage/dashboards/{dashboardId}/links', 'address'],
+  'dashboards.removeLink': ['DELETE', '/v2/storage/dashboards/{dashboardId}/links/{linkId}', 'address'],
+  'dashboards.result': ['GET', '/v2/storage/dashboards/{dashboardId}/tiles/{tileId}/result', 'address'],
   'dataTests.tables': ['GET', '/v2/storage/data-tested-tables', 'address'],
   'dataTests.list': ['GET', '/v2/storage/data-tests', 'address'],
   'dataTests.create': ['POST', '/v2/storage/data-tests', 'address'],
@@ -662,12 +681,14 @@ export const ROUTES = {
   'proposals.undo': ['POST', '/v2/storage/proposals/{id}/undo'],
   'sql.query': ['POST', '/v2/storage/query', 'address'],
   'sql.export': ['POST', '/v2/storage/query/export', 'address'],
+  'sql.history': ['GET', '/v2/storage/query/history', 'address'],
   'savedQueries.list': ['GET', '/v2/storage/saved-queries', 'address'],
   'savedQueries.create': ['POST', '/v2/storage/saved-queries', 'address'],
   'savedQueries.get': ['GET', '/v2/storage/saved-queries/{queryId}', 'address'],
   'savedQueries.update': ['PUT', '/v2/storage/saved-queries/{queryId}', 'address'],
   'savedQueries.remove': ['DELETE', '/v2/storage/saved-queries/{queryId}', 'address'],
   'savedQueries.result': ['GET', '/v2/storage/saved-queries/{queryId}/result', 'address'],
+  'savedQueries.versions': ['GET', '/v2/storage/saved-queries/{queryId}/versions', 'address'],
   'buckets.unscheduleRefresh': ['DELETE', '/v2/storage/scheduled-tasks/{taskId}'],
   'search.everything': ['GET', '/v2/storage/search', 'address'],
   'tables.search': ['GET', '/v2/storage/search/tables'],
@@ -927,6 +948,12 @@ export const LOWEST_ROLES = {
   'configurations.copy': 'editor',
   'configurations.rollBack': 'editor',
   'configurations.createWorkspace': 'editor',
+  'dashboards.create': 'editor',
+  'dashboards.update': 'editor',
+  'dashboards.remove': 'editor',
+  'dashboards.links': 'editor',
+  'dashboards.createLink': 'editor',
+  'dashboards.removeLink': 'editor',
   'dataTests.create': 'editor',
   'dataTests.update': 'editor',
   'dataTests.remove': 'editor',
@@ -1157,6 +1184,11 @@ export const REQUIRED_RIGHTS = {
   'configurations.copy': 'component',
   'configurations.rollBack': 'component',
   'configurations.createWorkspace': 'component',
+  'dashboards.create': 'canManageBuckets',
+  'dashboards.update': 'canManageBuckets',
+  'dashboards.remove': 'canManageBuckets',
+  'dashboards.createLink': 'canManageBuckets',
+  'dashboards.removeLink': 'canManageBuckets',
   'dataTests.create': 'bucketWrite',
   'dataTests.update': 'bucketWrite',
   'dataTests.remove': 'bucketWrite',
@@ -1475,6 +1507,8 @@ export interface Operations {
   'scheduler.delete': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'scheduler.next': { path: { readonly id: string }; query?: { readonly count?: number }; body?: undefined; answer: ReadonlyArray<{ readonly executionTime: string; readonly dst: string | null }> }
   'scheduler.refreshToken': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Schedule }
+  'dashboards.shared': { path?: undefined; query?: undefined; body?: undefined; answer: SharedDashboard }
+  'dashboards.sharedResult': { path: { readonly tileId: string }; query?: { readonly filters?: string }; body?: undefined; answer: unknown }
   'signIn.methods': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly isSignedIn: boolean; readonly hasPeople: boolean; readonly oidc: { readonly name: string } | null } }
   'signIn.link': { path?: undefined; query?: undefined; body: SignInLinkBody; answer: Person }
   'signIn.describeLink': { path?: undefined; query?: undefined; body: SignInDescribeLinkBody; answer: { readonly kind: string; readonly email: string | null; readonly role: string | null; readonly project: string | null; readonly creator: string | null; readonly expires: string } }
@@ -1617,6 +1651,15 @@ export interface Operations {
   'configurations.workspaces': { path: { readonly componentId: string; readonly configurationId: string }; query?: undefined; body?: undefined; answer: ReadonlyArray<Workspace> }
   'configurations.createWorkspace': { path: { readonly componentId: string; readonly configurationId: string }; query?: { readonly async?: boolean }; body?: ConfigurationsCreateWorkspaceBody; answer: Workspace | StorageJob }
   'dataContracts.breaks': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<ContractBreak> }
+  'dashboards.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<Dashboard> }
+  'dashboards.create': { path?: undefined; query?: undefined; body: DashboardsCreateBody; answer: Dashboard }
+  'dashboards.get': { path: { readonly dashboardId: string }; query?: undefined; body?: undefined; answer: Dashboard }
+  'dashboards.update': { path: { readonly dashboardId: string }; query?: undefined; body?: DashboardsUpdateBody; answer: Dashboard }
+  'dashboards.remove': { path: { readonly dashboardId: string }; query?: undefined; body?: undefined; answer: undefined }
+  'dashboards.links': { path: { readonly dashboardId: string }; query?: undefined; body?: undefined; answer: ReadonlyArray<DashboardLink> }
+  'dashboards.createLink': { path: { readonly dashboardId: string }; query?: undefined; body: DashboardsCreateLinkBody; answer: { readonly id: string; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string; readonly expires: string; readonly value: string } }
+  'dashboards.removeLink': { path: { readonly dashboardId: string; readonly linkId: string }; query?: undefined; body?: undefined; answer: undefined }
+  'dashboards.result': { path: { readonly dashboardId: string; readonly tileId: string }; query?: { readonly filters?: string; readonly refresh?: boolean }; body?: undefined; answer: unknown }
   'dataTests.tables': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<string> }
   'dataTests.list': { path?: undefined; query?: { readonly tableId?: string; readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<DataTest> }
   'dataTests.create': { path?: undefined; query?: undefined; body: DataTestsCreateBody; answer: DataTest }
@@ -1676,12 +1719,14 @@ export interface Operations {
   'proposals.undo': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Proposal }
   'sql.query': { path?: undefined; query?: undefined; body: SqlQueryBody; answer: unknown }
   'sql.export': { path?: undefined; query?: undefined; body: SqlExportBody; answer: StorageJob }
+  'sql.history': { path?: undefined; query?: { readonly limit?: number; readonly before?: number; readonly q?: string }; body?: undefined; answer: ReadonlyArray<QueryRun> }
   'savedQueries.list': { path?: undefined; query?: { readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<SavedQuery> }
   'savedQueries.create': { path?: undefined; query?: undefined; body: SavedQueriesCreateBody; answer: SavedQuery }
   'savedQueries.get': { path: { readonly queryId: string }; query?: undefined; body?: undefined; answer: SavedQuery }
   'savedQueries.update': { path: { readonly queryId: string }; query?: undefined; body?: SavedQueriesUpdateBody; answer: SavedQuery }
   'savedQueries.remove': { path: { readonly queryId: string }; query?: undefined; body?: undefined; answer: undefined }
   'savedQueries.result': { path: { readonly queryId: string }; query?: { readonly parameters?: string; readonly format?: 'json' | 'csv'; readonly limit?: number; readonly refresh?: boolean }; body?: undefined; answer: unknown }
+  'savedQueries.versions': { path: { readonly queryId: string }; query?: undefined; body?: undefined; answer: ReadonlyArray<SavedQueryVersion> }
   'buckets.unscheduleRefresh': { path: { readonly taskId: string }; query?: undefined; body?: undefined; answer: undefined }
   'search.everything': { path?: undefined; query: { readonly text: string; readonly kinds?: ReadonlyArray<'table' | 'column' | 'configuration' | 'row' | 'content' | 'file' | 'job' | 'schedule' | 'person'> | 'table' | 'column' | 'configuration' | 'row' | 'content' | 'file' | 'job' | 'schedule' | 'person'; readonly limit?: number }; body?: undefined; answer: SearchResult }
   'tables.search': { path?: undefined; query?: { readonly metadataKey?: string; readonly metadataValue?: string; readonly metadataProvider?: string; readonly include?: string }; body?: undefined; answer: ReadonlyArray<Table> }

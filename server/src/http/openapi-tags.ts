@@ -16,6 +16,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   configurationMetadata: 'Keys and values stored with a configuration.',
   configurations: 'Component configurations with all their versions: create, change, copy, roll back, delete and restore.',
   console: 'The web console.',
+  dashboards: 'Dashboards over saved queries, and links that show them.',
   dataApps: 'Pages of running data apps.',
   dataScience: 'Data apps and workspaces with their passwords, links, logs and git repositories.',
   tableHistory: 'History of tables as data: versions of rows with the time they are valid.',

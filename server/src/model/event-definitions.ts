@@ -169,6 +169,11 @@ export const EVENTS = {
   'storage.tableHistoryDisabled': { objectType: 'table', message: 'Disabled the history of table {objectId}', params: [] },
   'storage.dataContractSaved': { objectType: 'table', message: 'Imported the data contract of table {objectId}', params: [] },
   'storage.dataContractDeleted': { objectType: 'table', message: 'Deleted the data contract of table {objectId}', params: [] },
+  'storage.dashboardCreated': { objectType: 'dashboard', message: 'Created dashboard "{objectName}"', params: [] },
+  'storage.dashboardUpdated': { objectType: 'dashboard', message: 'Updated dashboard "{objectName}"', params: [] },
+  'storage.dashboardDeleted': { objectType: 'dashboard', message: 'Deleted dashboard "{objectName}"', params: [] },
+  'storage.dashboardLinkCreated': { objectType: 'dashboard', message: 'Created a link to dashboard "{objectName}"', params: [] },
+  'storage.dashboardLinkDeleted': { objectType: 'dashboard', message: 'Revoked a link to dashboard "{objectName}"', params: [] },
   'storage.dataTestCreated': {
     objectType: 'table',
     message: 'Created data test "{name}" of table {objectId}',

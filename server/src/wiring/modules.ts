@@ -36,6 +36,7 @@ import { createSchedulerModule } from '../services/jobs/scheduler/scheduler.modu
 import { createSparkModule } from '../services/jobs/spark/spark.module.ts'
 import { createSyncActionsModule } from '../services/jobs/sync-actions/sync-actions.module.ts'
 import { createTriggersModule } from '../services/jobs/triggers/triggers.module.ts'
+import { createDashboardsModule } from '../services/query/dashboards/dashboards.module.ts'
 import { createFullTextSearchModule } from '../services/query/full-text-search/full-text-search.module.ts'
 import { createGlobalSearchModule } from '../services/query/global-search/global-search.module.ts'
 import { createIcebergModule } from '../services/query/iceberg/iceberg.module.ts'
@@ -240,6 +241,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   const savedQueries = createSavedQueriesModule({ core, sql })
   const tableHistory = createTableHistoryModule({ core, branches, tables, sql, baseUrl })
   const lineage = createLineageModule({ core, freshness, components, configurations, tables, jobRecords })
+  const dashboards = createDashboardsModule({ core, tokens, branches, savedQueries })
   const dataTests = await createDataTestsModule({
     ...{ core, objects, branches, buckets, tables, files, storageJobs, components, jobRecords, events: given.events, lineage },
     settings: sqlSettings,
@@ -302,6 +304,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
     ...{
       sql,
       savedQueries,
+      dashboards,
       dataTests,
       tableHistory,
       workspaces,

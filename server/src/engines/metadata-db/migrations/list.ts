@@ -78,6 +78,9 @@ import * as proposals from './1316-proposals.ts'
 import * as agentUsage from './1317-agent-usage.ts'
 import * as tidiedStates from './1346-tidied-states.ts'
 import * as workspaceActingToken from './1347-workspace-acting-token.ts'
+import * as savedQueryVersions from './1356-saved-query-versions.ts'
+import * as queryHistory from './1357-query-history.ts'
+import * as dashboards from './1358-dashboards.ts'
 import * as dataContracts from './1381-data-contracts.ts'
 import * as tableHistory from './1382-table-history.ts'
 import * as rehearsals from './1391-rehearsals.ts'
@@ -170,6 +173,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1317-agent-usage', up: agentUsage.up },
   { name: '1346-tidied-states', up: tidiedStates.up },
   { name: '1347-workspace-acting-token', up: workspaceActingToken.up },
+  { name: '1356-saved-query-versions', up: savedQueryVersions.up },
+  { name: '1357-query-history', up: queryHistory.up },
+  { name: '1358-dashboards', up: dashboards.up },
   { name: '1381-data-contracts', up: dataContracts.up },
   { name: '1382-table-history', up: tableHistory.up },
   { name: '1391-rehearsals', up: rehearsals.up },

@@ -12,5 +12,7 @@ export interface SavedQueriesModuleDeps {
 export function createSavedQueriesModule({ core, sql }: SavedQueriesModuleDeps) {
   const { db, inTransaction, clock, recordEvent } = core
   const queries = createSavedQueries({ db, inTransaction, clock, recordEvent, ...sql.queries })
-  return defineModule({ name: 'saved-queries', routes: [savedQueriesRoutes(queries)] })
+  return defineModule({ name: 'saved-queries', routes: [savedQueriesRoutes(queries)], queries })
 }
+
+export type SavedQueriesModule = ReturnType<typeof createSavedQueriesModule>

@@ -3,11 +3,11 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { PARAMETER_TYPES, type Values, wrong } from '../../../engines/sql/parameters.ts'
 import { numberedId, Offset, optionalFlag, optionalText } from '../../../http/parameters.ts'
 import { scopeOf } from '../../../http/scope.ts'
 import { PlatformError } from '../../../kit/errors.ts'
-import { PARAMETER_TYPES, type Values, wrong } from './query-parameters.ts'
-import type { SavedQuery } from './saved-queries.store.ts'
+import type { SavedQuery, SavedQueryVersion } from './saved-queries.store.ts'
 import type { SavedQueries } from './saved-queries.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name of the query, unique in the project.' })
@@ -40,6 +40,12 @@ const Change = Type.Object({
   sql: Type.Optional(Sql),
   description: Type.Optional(Description),
   parameters: Type.Optional(Parameters),
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Of the query that was read: the change is refused if another request changed it since.',
+    }),
+  ),
 })
 const View = Type.Object(
   {
@@ -51,8 +57,21 @@ const View = Type.Object(
     creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
     created: Type.String(),
     updated: Type.String(),
+    version: Type.Integer({ description: '1 for a new one; every change adds one.' }),
   },
   { title: 'SavedQuery' },
+)
+const VersionView = Type.Object(
+  {
+    version: Type.Integer(),
+    name: Type.String(),
+    description: Type.String(),
+    sql: Type.String(),
+    parameters: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), default: Type.Optional(Type.String()) })),
+    creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
+    created: Type.String(),
+  },
+  { title: 'SavedQueryVersion' },
 )
 const ById = Type.Object({ queryId: numberedId('saved query') })
 const CONTENT_TYPES = { json: 'application/json; charset=utf-8', csv: 'text/csv; charset=utf-8' }
@@ -121,6 +140,19 @@ export function savedQueriesRoutes(queries: SavedQueries): FastifyPluginAsyncTyp
     )
 
     app.get(
+      '/v2/storage/saved-queries/:queryId/versions',
+      {
+        config: {
+          operation: 'savedQueries.versions',
+          summary: 'Versions of a saved query, newest first; the last 200 are kept',
+          needs: 'bucketRead',
+        },
+        schema: { params: ById, response: { 200: Type.Array(VersionView) } },
+      },
+      async (req) => (await queries.versions(scopeOf(req), idOf(req.params.queryId))).map(versionView),
+    )
+
+    app.get(
       '/v2/storage/saved-queries/:queryId/result',
       {
         config: {
@@ -180,4 +212,12 @@ const view = (query: SavedQuery) => ({
   creatorToken: { ...query.creator },
   created: query.createdAt.toISOString(),
   updated: query.updatedAt.toISOString(),
+  version: query.version,
+})
+
+const versionView = ({ parameters, creator, createdAt, ...version }: SavedQueryVersion) => ({
+  ...version,
+  parameters: parameters.map((one) => ({ ...one })),
+  creatorToken: { ...creator },
+  created: createdAt.toISOString(),
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { tableClient } from '../../../../../tests/support/clients/table-client.ts'
 import { onBothStacks } from '../../../../../tests/support/on-both-stacks.ts'
 import type { TestStack } from '../../../../../tests/support/test-stack.ts'
+import { until } from '../../../../../tests/support/until.ts'
 
 const PATH = '/v2/storage/saved-queries'
 const SQL = `SELECT id, '$city' AS said FROM "in.c-main"."orders" WHERE city = $city AND CAST(id AS INTEGER) >= $least ORDER BY id -- $nothing`
@@ -135,5 +136,61 @@ await onBothStacks('saved queries', (startProject) => {
     assert.equal((await stack.request('GET', `${PATH}/${id}/result?parameters=[`)).status, 400)
     const broken = await save(stack, { name: 'broken', sql: 'SELECT * FROM "in.c-main"."gone"' })
     assert.equal((await resultOf(stack, broken, {})).status, 400)
+  })
+
+  test('every change is a version, and a change of an older one is refused', async () => {
+    const stack = await startProject()
+    const id = await save(stack, { name: 'first', sql: 'SELECT 1 AS n' })
+    const put = (json: object) => stack.request('PUT', `${PATH}/${id}`, { json })
+    assert.equal((await put({ sql: 'SELECT 2 AS n', version: 1 })).json<{ version: number }>().version, 2)
+    assert.equal((await put({ sql: 'SELECT 3 AS n', version: 1 })).json().code, 'sql.savedQueries.changedSince')
+    const versions = (await stack.request('GET', `${PATH}/${id}/versions`)).json<{ version: number; sql: string }[]>()
+    assert.deepEqual(
+      versions.map(({ version, sql }) => [version, sql]),
+      [
+        [2, 'SELECT 2 AS n'],
+        [1, 'SELECT 1 AS n'],
+      ],
+    )
+    const other = await stack.newProject()
+    assert.equal((await stack.request('GET', `${PATH}/${id}/versions`, { token: other.masterToken })).status, 404)
+  })
+
+  test('the history of the project has who ran what, and what failed; a token with a bucket sees its own', async () => {
+    const stack = await startProject()
+    const tables = await withTable(stack)
+    await tables.bucket('other')
+    const run = (json: object, token = stack.masterToken) => stack.request('POST', '/v2/storage/query', { json, token })
+    const parameters = [{ name: 'city', type: 'text', value: "Pra'ha" }]
+    assert.deepEqual((await run({ sql: 'SELECT $city AS c', parameters })).json<{ rows: unknown }>().rows, [["Pra'ha"]])
+    assert.equal((await run({ sql: 'SELECT nope' })).status, 400)
+    const json = { description: 'small', bucketPermissions: { 'in.c-other': 'read' }, expiresIn: 3600 }
+    const { token } = (await stack.request('POST', '/v2/storage/tokens', { json })).json<{ token: string }>()
+    assert.equal((await run({ sql: 'SELECT 7' }, token)).status, 200)
+    const history = async (query = '', as = stack.masterToken) =>
+      (await stack.request('GET', `/v2/storage/query/history${query}`, { token: as })).json<
+        { id: string; sql: string; error: string | null; creatorToken: { description: string } }[]
+      >()
+    const all = await until('three queries', async () => {
+      const rows = await history()
+      return rows.length === 3 && rows
+    })
+    assert.deepEqual(
+      all.map(({ sql, error }) => [sql, error === null]),
+      [
+        ['SELECT 7', true],
+        ['SELECT nope', false],
+        ["SELECT 'Pra''ha' AS c", true],
+      ],
+    )
+    assert.equal(all[0]?.creatorToken.description, 'small')
+    assert.deepEqual((await history('?q=NOPE')).length, 1)
+    assert.deepEqual((await history(`?before=${all[1]!.id}`)).length, 1)
+    assert.deepEqual(
+      (await history('', token)).map(({ sql }) => sql),
+      ['SELECT 7'],
+    )
+    const other = await stack.newProject()
+    assert.deepEqual(await history('', other.masterToken), [])
   })
 })

@@ -3,14 +3,14 @@
 
 import { createHash } from 'node:crypto'
 import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
+import { type QueryParameter, type Values, withValues, wrong } from '../../../engines/sql/parameters.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { creatorTokenOf } from '../../../model/actor.ts'
 import { eventOf, type Origin, type RecordEvent } from '../../../model/event.ts'
 import type { Scope } from '../../../model/scope.ts'
-import { type QueryParameter, type Values, withValues, wrong } from './query-parameters.ts'
 import { createResultCache } from './result-cache.ts'
-import { createSavedQueriesStore, type SavedQuery } from './saved-queries.store.ts'
+import { createSavedQueriesStore, type SavedQuery, type SavedQueryVersion } from './saved-queries.store.ts'
 
 export interface SavedQueriesDeps {
   readonly db: Db
@@ -31,6 +31,8 @@ export interface QueryInput {
   readonly description?: string | undefined
   readonly sql?: string | undefined
   readonly parameters?: readonly QueryParameter[] | undefined
+  /** Of the state that is changed: refused if it is another by now. */
+  readonly version?: number | undefined
 }
 
 export interface ResultRequest {
@@ -41,6 +43,8 @@ export interface ResultRequest {
   readonly refresh: boolean
 }
 
+export type RemovalCheck = (projectId: number, id: number) => Promise<void>
+
 const MAX_QUERIES = 1000
 
 export type SavedQueries = ReturnType<typeof createSavedQueries>
@@ -48,6 +52,8 @@ export type SavedQueries = ReturnType<typeof createSavedQueries>
 export function createSavedQueries({ db, inTransaction, clock, recordEvent, statesRead, run }: SavedQueriesDeps) {
   const store = createSavedQueriesStore(db)
   const cache = createResultCache(clock)
+  /** Each throws when something needs the query. */
+  const removalChecks: RemovalCheck[] = []
 
   async function get({ actor }: Scope, id: number): Promise<SavedQuery> {
     const query = await store.find(actor.projectId, id)
@@ -63,8 +69,9 @@ export function createSavedQueries({ db, inTransaction, clock, recordEvent, stat
     return inTransaction(async (trx) => {
       if ((await store.count(trx, projectId)) >= MAX_QUERIES)
         throw new PlatformError('sql.savedQueries.tooMany', { limit: MAX_QUERIES })
-      const query = { projectId, name, description, sql, parameters, creator, createdAt: now, updatedAt: now }
+      const query = { projectId, name, description, sql, parameters, creator, createdAt: now, updatedAt: now, version: 1 }
       const created = await store.insert(trx, query).catch(nameTaken(name))
+      await store.keepVersion(trx, created, creator)
       await recordEvent(trx, scope.actor, queryEvent('storage.savedQueryCreated', created), origin)
       return created
     })
@@ -72,11 +79,15 @@ export function createSavedQueries({ db, inTransaction, clock, recordEvent, stat
 
   async function update(scope: Scope, id: number, input: QueryInput, origin: Origin): Promise<SavedQuery> {
     const query = await get(scope, id)
+    if (input.version !== undefined && input.version !== query.version)
+      throw new PlatformError('sql.savedQueries.changedSince', { id })
     const { name = query.name, description = query.description, sql = query.sql, parameters = query.parameters } = input
     await check(sql, parameters)
-    const changed = { ...query, name, description, sql, parameters, updatedAt: clock.now() }
+    const changed = { ...query, name, description, sql, parameters, updatedAt: clock.now(), version: query.version + 1 }
     await inTransaction(async (trx) => {
-      if (!(await store.update(trx, changed).catch(nameTaken(name)))) throw notFound(id)
+      if (!(await store.update(trx, changed).catch(nameTaken(name))))
+        throw new PlatformError('sql.savedQueries.changedSince', { id })
+      await store.keepVersion(trx, changed, creatorTokenOf(scope.actor))
       await recordEvent(trx, scope.actor, queryEvent('storage.savedQueryUpdated', changed), origin)
     })
     return changed
@@ -84,6 +95,7 @@ export function createSavedQueries({ db, inTransaction, clock, recordEvent, stat
 
   async function remove(scope: Scope, id: number, origin: Origin): Promise<void> {
     const query = await get(scope, id)
+    for (const check of removalChecks) await check(query.projectId, id)
     await inTransaction(async (trx) => {
       if (!(await store.remove(trx, query.projectId, id))) throw notFound(id)
       await recordEvent(trx, scope.actor, queryEvent('storage.savedQueryDeleted', query), origin)
@@ -123,9 +135,23 @@ export function createSavedQueries({ db, inTransaction, clock, recordEvent, stat
     return createHash('sha256').update(JSON.stringify(parts)).digest('base64')
   }
 
+  async function versions(scope: Scope, id: number): Promise<readonly SavedQueryVersion[]> {
+    await get(scope, id)
+    return store.versions(scope.actor.projectId, id)
+  }
+
   const list = ({ actor }: Scope, page: { readonly limit: number; readonly offset: number }) => store.list(actor.projectId, page)
 
-  return { list, get, create, update, remove, result }
+  return {
+    list,
+    get,
+    create,
+    update,
+    remove,
+    versions,
+    result,
+    checkRemoval: (check: RemovalCheck) => void removalChecks.push(check),
+  }
 }
 
 const SAMPLES = { text: '', number: '0', boolean: 'true', date: '2026-01-31', timestamp: '2026-01-31 12:00:00' } as const

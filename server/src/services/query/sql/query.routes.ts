@@ -3,11 +3,13 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { PARAMETER_TYPES, withValues } from '../../../engines/sql/parameters.ts'
 import { JobView, jobView } from '../../../http/job-view.ts'
-import { optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { Nullable, optionalFlag, optionalText } from '../../../http/parameters.ts'
 import { scopeOf } from '../../../http/scope.ts'
 import type { CreateJob } from '../../../model/storage-job.ts'
 import { DEFAULT_JSON_ROWS, type Queries } from './queries.ts'
+import type { QueryHistory } from './query-history.ts'
 import { checkQuery, type QueryExportInput } from './result-files.ts'
 
 const MAX_JSON_ROWS = 1_000_000
@@ -30,7 +32,34 @@ const QueryBody = Type.Object({
       description: `Most rows of the answer. Default for json ${DEFAULT_JSON_ROWS}; the others have none.`,
     }),
   ),
+  parameters: Type.Optional(
+    Type.Array(
+      Type.Object({
+        name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$', description: 'Its name, as the SQL has it behind `$`.' }),
+        type: Type.Union(
+          PARAMETER_TYPES.map((type) => Type.Literal(type)),
+          { description: 'What the value is.' },
+        ),
+        value: Type.Union([Type.String({ maxLength: 10_000 }), Type.Number(), Type.Boolean()], {
+          description: 'Its value: one literal of the type, whatever it contains.',
+        }),
+      }),
+      { maxItems: 50, description: 'Values of `$name` in the SQL, as in saved queries. Without them `$` is sent as it is.' },
+    ),
+  ),
 })
+
+const RunView = Type.Object(
+  {
+    id: Type.String(),
+    sql: Type.String({ description: 'The first 20,000 characters.' }),
+    creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
+    started: Type.String(),
+    durationMs: Type.Integer({ description: 'Until the last row was sent.' }),
+    error: Nullable(Type.String({ description: 'Why it failed.' })),
+  },
+  { title: 'QueryRun' },
+)
 
 const CONTENT_TYPES = {
   json: 'application/json; charset=utf-8',
@@ -47,7 +76,7 @@ const ExportBody = Type.Object({
   gzip: optionalFlag('True: the file is packed.'),
 })
 
-export function queryRoutes(queries: Queries, createJob: CreateJob): FastifyPluginAsyncTypebox {
+export function queryRoutes(queries: Queries, history: QueryHistory, createJob: CreateJob): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post(
       '/v2/storage/query',
@@ -62,11 +91,36 @@ export function queryRoutes(queries: Queries, createJob: CreateJob): FastifyPlug
         schema: { body: QueryBody, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
-        const { sql, format = 'json', limit } = req.body
+        const { sql: text, format = 'json', limit, parameters } = req.body
         const gone = new AbortController()
         reply.raw.once('close', () => gone.abort())
-        const rows = await queries.run(scopeOf(req), { sql, format, limit }, gone.signal)
+        const scope = scopeOf(req)
+        const sql = parameters === undefined ? text : await withValues(text, parameters, valuesOf(parameters))
+        const rows = await history.recorded(scope, sql, () => queries.run(scope, { sql, format, limit }, gone.signal))
         return reply.type(CONTENT_TYPES[format]).send(Readable.from(rows, { objectMode: false }))
+      },
+    )
+
+    app.get(
+      '/v2/storage/query/history',
+      {
+        config: {
+          operation: 'sql.history',
+          summary: 'Queries that were run in the project by POST query, newest first; a token with some buckets sees its own',
+          needs: 'bucketRead',
+        },
+        schema: {
+          querystring: Type.Object({
+            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
+            before: Type.Optional(Type.Integer({ minimum: 1, description: 'Only queries older than the one with this id.' })),
+            q: Type.Optional(Type.String({ maxLength: 200, description: 'Only queries with this text.' })),
+          }),
+          response: { 200: Type.Array(RunView) },
+        },
+      },
+      async (req) => {
+        const { limit = 100, before, q } = req.query
+        return history.list(scopeOf(req), { limit, before, q })
       },
     )
 
@@ -96,3 +150,6 @@ export function queryRoutes(queries: Queries, createJob: CreateJob): FastifyPlug
     )
   }
 }
+
+const valuesOf = (parameters: readonly { readonly name: string; readonly value: unknown }[]) =>
+  Object.fromEntries(parameters.map(({ name, value }) => [name, value]))

@@ -10,6 +10,7 @@ import type { TablesModule } from '../../storage/tables/tables.module.ts'
 import type { UsageModule } from '../../storage/usage/usage.module.ts'
 import { createQueries } from './queries.ts'
 import { queryRoutes } from './query.routes.ts'
+import { createQueryHistory } from './query-history.ts'
 import { createQueryExport, createSaveResult } from './result-files.ts'
 import { createScripts } from './scripts.ts'
 
@@ -37,9 +38,11 @@ export async function createSqlModule({ core, objects, tables, files, storageJob
   const onSession = (projectId: number, ms: number) => usage.queryEnded(projectId, null, ms)
   const saveResult = createSaveResult(files.save)
   const queries = createQueries({ engine, findTable, listTables, onSession })
+  const onFailure = (err: unknown) => core.log.warn({ err }, 'a query could not be added to the history of the project')
+  const history = createQueryHistory({ db: core.db, clock: core.clock, onFailure })
   return defineModule({
     name: 'sql',
-    routes: [queryRoutes(queries, storageJobs.create)],
+    routes: [queryRoutes(queries, history, storageJobs.create)],
     jobHandlers: { queryExport: createQueryExport({ engine, findTable, saveResult, onSession }) },
     background: [{ stop: engine.close }],
     engine,

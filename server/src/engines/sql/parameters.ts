@@ -1,10 +1,10 @@
-// Parameters of saved queries: `$city` in the SQL, replaced by a literal. The text is cut into tokens as DuckDB does it, so that nothing in a
+// Parameters of queries: `$city` in the SQL, replaced by a literal. The text is cut into tokens as DuckDB does it, so that nothing in a
 // string, a comment or a quoted name is replaced, and a value is never more than one literal.
 
-import { singleStatement } from '../../../engines/sql/statements.ts'
-import { PlatformError } from '../../../kit/errors.ts'
-import { eachInTurns } from '../../../kit/in-turns.ts'
-import { singleQuoted } from '../../../kit/text/single-quoted.ts'
+import { PlatformError } from '../../kit/errors.ts'
+import { eachInTurns } from '../../kit/in-turns.ts'
+import { singleQuoted } from '../../kit/text/single-quoted.ts'
+import { singleStatement } from './statements.ts'
 
 export const PARAMETER_TYPES = ['text', 'number', 'boolean', 'date', 'timestamp'] as const
 

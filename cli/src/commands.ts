@@ -44,6 +44,7 @@ import { addUpgradeCommand } from './stack/upgrade.ts'
 import { addBucketCommands } from './storage/bucket.ts'
 import { addColumnCommands } from './storage/column.ts'
 import { addContractCommands } from './storage/contract.ts'
+import { addDashboardCommands } from './storage/dashboard.ts'
 import { addFileCommands } from './storage/file.ts'
 import { addMetadataCommands } from './storage/metadata.ts'
 import { addQueryCommands } from './storage/query.ts'
@@ -89,6 +90,7 @@ Examples:
   addMetadataCommands(program)
   addSqlCommand(program)
   addQueryCommands(program)
+  addDashboardCommands(program)
   addTestCommands(program)
   addContractCommands(program)
   addWorkspaceCommands(program)

@@ -108,6 +108,10 @@ millrace component show keboola.ex-generic-v2
 millrace component validate counter/counter.json
 millrace component new acme.counter --language python
 millrace component run counter/counter.json counter/data
+millrace dashboard list
+millrace dashboard show 3 --filter since=2026-01-01
+millrace dashboard link 3 --days 30
+millrace dashboard revoke 3 5
 millrace connector list
 millrace connector list shop --catalogue public
 millrace connector show stripe

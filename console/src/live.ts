@@ -28,6 +28,7 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'tables.profileNow',
     'tables.events',
     'tables.listSnapshots',
+    'dashboards.result',
     'buckets.list',
     'buckets.get',
     'lineage.graph',

@@ -2,7 +2,7 @@ import './styles/tokens.css'
 import './styles/base.css'
 import './styles/shared.css'
 import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
+import { lazy, StrictMode, Suspense } from 'react'
 import { createRoot } from 'react-dom/client'
 import { router } from './router.tsx'
 import { NoProject } from './screens/access/no-project.tsx'
@@ -20,15 +20,25 @@ const keyOf = (session: Session): string =>
       ? `${session.account.id} ${session.projectId}`
       : session.kind
 
+/** Needs no session, and knows nothing of the rest. */
+const Shared = lazy(() => import('./screens/dashboards/shared.tsx'))
+const isShared = location.pathname === '/console/shared'
+
 function App() {
   const session = useSession()
+  if (isShared)
+    return (
+      <Suspense>
+        <Shared />
+      </Suspense>
+    )
   if (session.kind === 'unknown') return null
   if (session.kind === 'signed-out') return <SignIn />
   if (session.kind === 'person' && session.projectId === undefined) return <NoProject />
   return <RouterProvider key={keyOf(session)} router={router} />
 }
 
-void loadSession()
+if (!isShared) void loadSession()
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

@@ -25,7 +25,6 @@ import { NotificationsScreen } from './screens/project/notifications.tsx'
 import { OperationsScreen } from './screens/project/operations.tsx'
 import { UsageScreen } from './screens/project/usage.tsx'
 import { SchedulesScreen } from './screens/schedules/schedules.tsx'
-import { SqlScreen } from './screens/sql/sql.tsx'
 import { FilesScreen } from './screens/storage/files.tsx'
 import { StorageScreen } from './screens/storage/storage.tsx'
 import { StreamsScreen } from './screens/storage/streams.tsx'
@@ -47,6 +46,9 @@ const ConfigurationScreen = lazyRouteComponent(() => import('./screens/configura
 const FlowScreen = lazyRouteComponent(() => import('./screens/flows/flow.tsx'), 'FlowScreen')
 const BranchesScreen = lazyRouteComponent(() => import('./screens/project/branches.tsx'), 'BranchesScreen')
 const BranchScreen = lazyRouteComponent(() => import('./screens/project/branches.tsx'), 'BranchScreen')
+const SqlScreen = lazyRouteComponent(() => import('./screens/sql/sql.tsx'), 'SqlScreen')
+const DashboardsScreen = lazyRouteComponent(() => import('./screens/dashboards/dashboards.tsx'), 'DashboardsScreen')
+const DashboardScreen = lazyRouteComponent(() => import('./screens/dashboards/dashboard.tsx'), 'DashboardScreen')
 const WorkspacesScreen = lazyRouteComponent(() => import('./screens/sql/workspaces.tsx'), 'WorkspacesScreen')
 const AppsScreen = lazyRouteComponent(() => import('./screens/project/apps.tsx'), 'AppsScreen')
 const AgentsScreen = lazyRouteComponent(() => import('./screens/agents/agents.tsx'), 'AgentsScreen')
@@ -77,7 +79,9 @@ export const router = createRouter({
     route('/buckets/$bucketId', BucketScreen),
     route('/files', FilesScreen, 'q', 'tag', 'file'),
     route('/upload', UploadScreen, 'table', 'bucket', 'file'),
-    route('/sql', SqlScreen, 'table'),
+    route('/sql', SqlScreen, 'table', 'query', 'sql'),
+    route('/dashboards', DashboardsScreen),
+    route('/dashboards/$dashboardId', DashboardScreen, 'filters', 'edit'),
     route('/components', ComponentsScreen, 'q', 'view'),
     route(
       '/components/$componentId/$configurationId',

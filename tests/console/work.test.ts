@@ -406,7 +406,12 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('button', { name: 'Create the table' }).click()
     await page.getByRole('heading', { name: /^2 rows, last loaded/ }).waitFor()
     await go('/sql')
-    await page.getByLabel('Earlier queries').selectOption({ index: 1 })
+    await page.getByRole('button', { name: 'History' }).click()
+    await page
+      .getByRole('region', { name: 'Queries of the project' })
+      .getByRole('button', { name: /pasted/ })
+      .first()
+      .click()
     await page.locator('.cm-content').getByText('pasted').waitFor()
     await replaceText(editor, 'select nothing from "in.c-main"."pasted"')
     await editor.press('Control+Enter')

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkScreensOn, replaceText, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreen, checkScreensOn, replaceText, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
@@ -64,6 +64,96 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('heading', { name: 'The query was stopped.' }).waitFor()
     await run.waitFor()
+    nothingWrong()
+  })
+
+  await t.test('a query with parameters is saved for the project, changed, brought back, and opened by its link', async () => {
+    await page.getByRole('button', { name: 'New query' }).click()
+    await replaceText(editor, 'select id, $word as word from "in.c-shop"."notes" where id >= $least order by id -- $no')
+    await page.getByLabel('Value of word').fill("it's")
+    await page.getByLabel('Value of least').fill('2')
+    await run.click()
+    await page.getByRole('heading', { name: /^One row in/ }).waitFor()
+    await page.getByRole('cell', { name: "it's" }).waitFor()
+    await page.getByRole('button', { name: 'Save the query' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Notes by word')
+    await page.getByRole('button', { name: 'Save for the project' }).click()
+    await page.getByText('Notes by word is saved for everyone in the project.').waitFor()
+    await page.getByRole('button', { name: 'Format', exact: true }).click()
+    await editor.getByText('order by id -- $no', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved as version 2 of Notes by word.').waitFor()
+    await page.getByRole('button', { name: 'Saved', exact: true }).click()
+    const saved = page.getByRole('region', { name: 'Saved queries' })
+    await saved.getByText(/^version 2/).waitFor()
+    await saved.getByRole('button', { name: 'Versions of Notes by word' }).click()
+    await page.getByRole('dialog', { name: 'Versions of Notes by word' }).getByRole('button', { name: 'Bring back' }).click()
+    await saved.getByText(/^version 3/).waitFor()
+    const [query] = (await stack.request('GET', '/v2/storage/saved-queries')).json<{ id: string; parameters: unknown }[]>()
+    assert.deepEqual(query?.parameters, [
+      { name: 'word', type: 'text', default: "it's" },
+      { name: 'least', type: 'text', default: '2' },
+    ])
+    await page.evaluate('sessionStorage.removeItem("millrace.sql-open")')
+    await page.goto(`${stack.url}/console/sql?query=${query?.id}`)
+    await page.getByRole('navigation', { name: 'Open queries' }).getByRole('button', { name: 'Notes by word' }).waitFor()
+    assert.equal(await page.getByLabel('Value of word').inputValue(), "it's")
+    await page.getByRole('button', { name: 'Saved', exact: true }).click()
+    await saved.getByRole('button', { name: 'Delete Notes by word' }).click()
+    await page.getByText('Notes by word is deleted.').waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await saved.getByRole('button', { name: 'Notes by word', exact: true }).waitFor()
+    nothingWrong()
+  })
+
+  await t.test('a plan is shown and measured, snippets are put in, and the project has its history', async () => {
+    await page.getByRole('button', { name: 'New query' }).click()
+    await page.getByRole('button', { name: 'Snippets' }).click()
+    await page.getByRole('button', { name: 'Running total' }).click()
+    await editor.getByText('sum(n) over').waitFor()
+    await page.getByRole('button', { name: 'Plan' }).click()
+    const plan = page.getByRole('dialog', { name: 'Plan' })
+    await plan.getByText(/WINDOW/).waitFor()
+    await plan.getByLabel('Run it, and show the time').check()
+    await plan.getByText(/Total Time/).waitFor()
+    await page.keyboard.press('Escape')
+    await stack.request('POST', '/v2/storage/query', { json: { sql: 'select 41 + 1 as by_a_program' } })
+    await page.getByRole('button', { name: 'History' }).click()
+    await page.getByLabel('Filter queries').fill('by_a_program')
+    await page.getByRole('button', { name: 'select 41 + 1 as by_a_program' }).click()
+    await editor.getByText('select 41 + 1 as by_a_program').waitFor()
+    nothingWrong()
+  })
+
+  await t.test('a result is drawn in six ways, and becomes a file with a link', async () => {
+    await replaceText(
+      editor,
+      "select * from (values ('Mon', 'Praha', 2, 1.5), ('Mon', 'Brno', 1, 2.5), ('Tue', 'Praha', 4, 0.5)) t(day, city, n, w)",
+    )
+    await run.click()
+    await page.getByRole('heading', { name: /^3 rows in/ }).waitFor()
+    await page.getByRole('button', { name: 'Chart' }).click()
+    await page.getByRole('list', { name: 'w by day' }).getByText('Mon').waitFor()
+    await page.getByLabel('How much').selectOption('n')
+    await page.getByLabel('Kind').selectOption('line')
+    await page.getByLabel('One for each').selectOption('city')
+    await page.getByRole('img', { name: 'w by day' }).waitFor()
+    await page.locator('figcaption').getByText('Brno').waitFor()
+    await checkScreen(opened, '/sql-line')
+    for (const kind of ['area', 'scatter'] as const) {
+      await page.getByLabel('Kind').selectOption(kind)
+      await page.getByRole('img', { name: kind === 'area' ? 'w by day' : 'w by n' }).waitFor()
+    }
+    await page.getByLabel('Kind').selectOption('pivot')
+    await page.getByRole('rowheader', { name: 'Mon' }).waitFor()
+    await page.getByLabel('Kind').selectOption('figure')
+    await page.getByText('0.5', { exact: true }).last().waitFor()
+    await page.getByRole('button', { name: 'Save as a file' }).click()
+    const drawer = page.getByRole('dialog', { name: 'Saved as a file' })
+    await drawer.getByText('query.csv').waitFor()
+    await drawer.getByRole('button', { name: 'Create a link' }).click()
+    await drawer.getByRole('button', { name: /Copy/ }).first().waitFor()
+    await page.keyboard.press('Escape')
     nothingWrong()
   })
 

@@ -13,6 +13,7 @@ export const DATA: readonly Place[] = [
   { to: '/storage', name: 'Storage', icon: 'table' },
   { to: '/files', name: 'Files', icon: 'file' },
   { to: '/sql', name: 'SQL', icon: 'sql' },
+  { to: '/dashboards', name: 'Dashboards', icon: 'eye' },
 ]
 export const WORK: readonly Place[] = [
   { to: '/components', name: 'Components', icon: 'plug' },

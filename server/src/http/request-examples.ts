@@ -28,6 +28,12 @@ const oauthProvider = {
 }
 
 export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
+  'dashboards.create': {
+    name: 'Sales',
+    tiles: [{ id: 'cities', queryId: '1', title: 'Orders by city', type: 'bar', width: 2, x: 'city', y: ['orders'] }],
+    filters: [{ name: 'since', type: 'date', default: '2026-01-01' }],
+  },
+  'dashboards.update': { name: 'Sales of the week', version: 1 },
   'account.update': { name: 'Ann' },
   'account.turnOnAuthenticator': { secret: 'JBSWY3DPEHPK3PXP', code: '123456', password: 'a long password' },
   'account.turnOffAuthenticator': { password: 'a long password' },

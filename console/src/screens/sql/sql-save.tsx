@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { SqlQueryBody } from '../../../../client/src/operations.ts'
 import { finishStorageJob } from '../../facts/storage-job.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
@@ -19,6 +20,7 @@ export type Keep = 'table' | 'transformation'
 interface SaveProps {
   readonly kind: Keep
   readonly sql: string
+  readonly parameters: SqlQueryBody['parameters'] | undefined
   /** Tables that the query names. */
   readonly sources: readonly string[]
   readonly onClose: () => void
@@ -30,11 +32,13 @@ async function ensureBucket(id: string): Promise<void> {
   if (!buckets.some((bucket) => bucket.id === id) && stage && name) await api.call('buckets.create', { body: { stage, name } })
 }
 
-async function makeTable(tableId: string, sql: string): Promise<void> {
+async function makeTable(tableId: string, sql: string, parameters: SaveProps['parameters']): Promise<void> {
   const bucketId = bucketOf(tableId)
   const name = tableNameOf(tableId)
   await ensureBucket(bucketId)
-  const { results } = await finishStorageJob(await api.call('sql.export', { body: { sql, fileName: `${name}.csv` } }))
+  const { results } = await finishStorageJob(
+    await api.call('sql.export', { body: { sql, fileName: `${name}.csv`, ...(parameters && { parameters }) } }),
+  )
   const { file } = results as { readonly file: { readonly id: number } } // as an export answers
   await finishStorageJob(await api.call('tables.createAsync', { path: { bucketId }, body: { name, dataFileId: file.id } }))
 }
@@ -60,7 +64,7 @@ const quoted = (tableId: string): string => `"${bucketOf(tableId)}"."${tableName
 /** `in.c-shop.orders` as a name without dots, different for each table. */
 const aliasOf = (tableId: string): string => tableId.replaceAll(/\W+/g, '_')
 
-export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
+export function SaveQuery({ kind, sql, parameters, sources, onClose }: SaveProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [tableId, setTableId] = useState('out.c-main.result')
@@ -68,7 +72,7 @@ export function SaveQuery({ kind, sql, sources, onClose }: SaveProps) {
   const save = useMutation({
     mutationFn: async () => {
       if (kind === 'table') {
-        await makeTable(tableId, sql)
+        await makeTable(tableId, sql, parameters)
         return undefined
       }
       const made = await api.call('configurations.create', {

@@ -1,13 +1,14 @@
 // SQL: the result, and how to keep it. Reads the tables of the project as they are now.
 
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { Suspense, useId, useMemo, useRef, useState } from 'react'
+import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError } from '../../../../client/src/client.ts'
 import type { Table } from '../../../../client/src/operations.ts'
 import { LazySqlEditor } from '../../editor/lazy.ts'
 import type { SqlTable } from '../../editor/sql-completion.ts'
 import type { Insertion } from '../../editor/sql-editor.tsx'
+import { formattedSql } from '../../editor/sql-format.ts'
 import { placeOfError, type Statement, statementsOf } from '../../editor/sql-statements.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count, duration } from '../../format.ts'
@@ -16,47 +17,32 @@ import { Lines, useLoad } from '../../load.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { saveAs } from '../../parts/save-as.ts'
-import { Scroll } from '../../parts/scroll.tsx'
 import { api } from '../../session.ts'
 import { curlOf, shellQuoted } from '../../shell/curl.tsx'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
-import { type Cell, CellDrawer, CellValue } from '../../views/long-cell.tsx'
-import { SqlChart } from './sql-chart.tsx'
-import { type Keep, SaveQuery } from './sql-save.tsx'
-import { SqlTabs, useSqlTabs } from './sql-tabs.tsx'
-import { SqlTree } from './sql-tree.tsx'
+import { originOf, SqlLibrary } from './sql-library.tsx'
+import { ParameterFields, type ParameterType, type ParameterValues, useParameters } from './sql-parameters.tsx'
+import { PlanDrawer } from './sql-plan.tsx'
+import { ResultGrid, SHOWN_ROWS, type SqlResult } from './sql-result.tsx'
+import { StoreButtons } from './sql-store.tsx'
+import { type OpenTabs, SqlTabs, useSqlTabs } from './sql-tabs.tsx'
 import './sql.css'
 
-const SHOWN_ROWS = 1000
-const HISTORY_KEY = 'millrace.sql-history'
-const REMEMBERED = 50
-
-interface SqlResult {
-  readonly columns: readonly { readonly name: string; readonly type: string }[]
-  readonly rows: readonly (readonly unknown[])[]
-  readonly seconds: number
-  readonly sql: string
-}
-
 const quoted = (tableId: string): string => `"${bucketOf(tableId)}"."${tableNameOf(tableId)}"`
-
-const readHistory = (): readonly string[] => JSON.parse(localStorage.getItem(HISTORY_KEY) ?? '[]') as readonly string[] // written below
-
-function remember(sql: string): void {
-  const others = readHistory().filter((one) => one !== sql)
-  localStorage.setItem(HISTORY_KEY, JSON.stringify([sql, ...others].slice(0, REMEMBERED)))
-}
 
 const route = getRouteApi('/sql')
 
 const firstRowsOf = (tableId: string): string => `select *\nfrom ${quoted(tableId)}\nlimit 100`
 
 export function SqlScreen() {
-  const { table } = route.useSearch()
-  const tabs = useSqlTabs(table === undefined ? undefined : firstRowsOf(table))
+  const { table, query: queryId, sql: given } = route.useSearch()
+  const tabs = useSqlTabs(given ?? (table === undefined ? undefined : firstRowsOf(table)))
   const { sql, edit } = tabs
+  const parameters = useParameters(sql)
+  const [isPlan, setPlan] = useState(false)
+  const queries = useQueryClient()
+  useOpenSaved(queryId, tabs, parameters.setAll)
   const stop = useRef<AbortController>(null)
   const [startedMs, setStarted] = useState(0)
   const [insertion, setInsertion] = useState<Insertion>()
@@ -70,20 +56,21 @@ export function SqlScreen() {
       const results: SqlResult[] = []
       for (const [index, statement] of statements.entries()) {
         const started = performance.now()
-        const result = await api
-          .call('sql.query', { body: { sql: statement.sql, limit: SHOWN_ROWS }, signal })
-          .catch((error: unknown) => {
-            throw failedStatement(error, statement, statements.length > 1 ? index + 1 : undefined)
-          })
+        const values = parameters.sent(statement.sql)
+        const body = { sql: statement.sql, limit: SHOWN_ROWS, ...(values && { parameters: values }) }
+        const result = await api.call('sql.query', { body, signal }).catch((error: unknown) => {
+          throw failedStatement(error, statement, statements.length > 1 ? index + 1 : undefined, values !== undefined)
+        })
         results.push({
           ...(result as Pick<SqlResult, 'columns' | 'rows'>), // described loosely
           sql: statement.sql,
+          parameters: values,
           seconds: (performance.now() - started) / 1000,
         })
       }
-      remember(text)
       return results
     },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['sql.history'] }),
   })
   useSeconds(run.isPending)
   const isStopped = run.error?.name === 'AbortError'
@@ -131,8 +118,16 @@ export function SqlScreen() {
                   insertion={insertion}
                 />
               </Suspense>
+              <ParameterFields parameters={parameters} />
               <div className="flex-row wrap">
-                <History onChoose={edit} />
+                <StoreButtons tabs={tabs} parameters={parameters} />
+                <button type="button" className="button small" onClick={() => edit(formattedSql(sql))}>
+                  Format
+                </button>
+                <button type="button" className="button small" onClick={() => setPlan(true)}>
+                  Plan
+                </button>
+                <CopyButton text={linkTo(tabs)} label="Copy a link to this query" />
                 <CopyButton text={curlOf('sql.query', { body: { sql } })} label="Copy as curl" />
                 <CopyButton text={`npx millrace sql ${shellQuoted(sql)}`} label="Copy as command" />
                 {run.isPending ? (
@@ -156,14 +151,38 @@ export function SqlScreen() {
             <ResultGrid key={index} result={result} sources={sourcesOf(result.sql)} />
           ))}
         </div>
-        <SqlTree
-          query={tables}
+        <SqlLibrary
+          tables={tables}
+          tabs={tabs}
           onSelect={(id) => edit(firstRowsOf(id))}
           onInsert={(text) => setInsertion((before) => ({ text, number: (before?.number ?? 0) + 1 }))}
         />
       </div>
+      {isPlan ? (
+        <PlanDrawer
+          statements={statementsOf(sql).map((one) => ({ sql: one.sql, parameters: parameters.sent(one.sql) }))}
+          onClose={() => setPlan(false)}
+        />
+      ) : null}
     </Page>
   )
+}
+
+/** Opens the saved query that the address names, with the defaults of its parameters. */
+function useOpenSaved(id: string | undefined, tabs: OpenTabs, setValues: (values: ParameterValues) => void): void {
+  const query = useLoad('savedQueries.get', id === undefined ? undefined : { path: { queryId: id } }).data
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each query, not for each change of its text
+  useEffect(() => {
+    if (!query) return
+    tabs.show({ text: query.sql, saved: originOf(query) })
+    const entries = query.parameters.map(({ name, type, default: value = '' }) => [name, { type: type as ParameterType, value }])
+    setValues(Object.fromEntries(entries) as ParameterValues)
+  }, [query?.id])
+}
+
+const linkTo = ({ saved, sql }: OpenTabs): string => {
+  const search = saved && saved.sql === sql ? `query=${saved.id}` : `sql=${encodeURIComponent(sql)}`
+  return `${location.origin}/console/sql?${search}`
 }
 
 /** For completion. */
@@ -183,9 +202,10 @@ class StatementError extends ApiError {
   }
 }
 
-function failedStatement(error: unknown, { sql, offset }: Statement, number: number | undefined): unknown {
+/** `isFilled`: the stack names places of the text with the values in it, which are others. */
+function failedStatement(error: unknown, { sql, offset }: Statement, number: number | undefined, isFilled: boolean): unknown {
   if (!(error instanceof ApiError)) return error
-  const at = placeOfError(error.message, sql)
+  const at = isFilled ? undefined : placeOfError(error.message, sql)
   return new StatementError(error, at === undefined ? undefined : offset + at, number)
 }
 
@@ -214,99 +234,3 @@ const sentenceOf = (results: readonly SqlResult[]): string =>
 
 const sentenceOfOne = ({ rows, seconds }: SqlResult): string =>
   `${rows.length === SHOWN_ROWS ? `The first ${count(rows.length)} rows` : rows.length === 1 ? 'One row' : `${count(rows.length)} rows`} in ${seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds)}.`
-
-function History({ onChoose }: { onChoose: (sql: string) => void }) {
-  const history = readHistory()
-  if (history.length === 0) return null
-  return (
-    <select
-      className="input small history"
-      aria-label="Earlier queries"
-      value=""
-      onChange={(event) => onChoose(event.target.value)}
-    >
-      <option value="">Earlier queries</option>
-      {history.map((sql) => (
-        <option key={sql} value={sql}>
-          {sql.replace(/\s+/g, ' ').slice(0, 80)}
-        </option>
-      ))}
-    </select>
-  )
-}
-
-const NUMBERS = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U|FLOAT|DOUBLE|DECIMAL)/
-
-interface GridProps {
-  readonly result: SqlResult
-  readonly sources: readonly string[]
-}
-
-function ResultGrid({ result: { columns, rows, sql }, sources }: GridProps) {
-  const id = useId()
-  const [isChart, setChart] = useState(false)
-  const [kept, setKept] = useState<Keep>()
-  const [open, setOpen] = useState<Cell>()
-  const download = useMutation({
-    mutationFn: async () => saveAs('query.csv', await (await api.open('sql.query', { body: { sql, format: 'csv' } })).blob()),
-  })
-  if (rows.length === 0) return <p className="mute">The query has no rows.</p>
-  return (
-    <section className="card grid" aria-labelledby={id}>
-      <header className="wrap">
-        <h2 id={id}>Result</h2>
-        <fieldset className="segments small" aria-label="View of the result">
-          <button type="button" aria-pressed={!isChart} onClick={() => setChart(false)}>
-            Rows
-          </button>
-          <button type="button" aria-pressed={isChart} onClick={() => setChart(true)}>
-            Chart
-          </button>
-        </fieldset>
-        <button type="button" className="button small push" onClick={() => setKept('table')}>
-          Save as a table
-        </button>
-        <button type="button" className="button small" onClick={() => setKept('transformation')}>
-          Save as a transformation
-        </button>
-        <button type="button" className="button small" disabled={download.isPending} onClick={() => download.mutate()}>
-          <Icon name="download" size="small" />
-          <span>Download all rows as CSV</span>
-        </button>
-      </header>
-      {download.error ? <Problem error={download.error} /> : null}
-      {kept ? <SaveQuery kind={kept} sql={sql} sources={sources} onClose={() => setKept(undefined)} /> : null}
-      {isChart ? <SqlChart columns={columns} rows={rows} /> : null}
-      <Scroll label="Rows of the result" className={isChart ? 'hidden' : 'rows'}>
-        <table className="data-table">
-          <thead>
-            <tr>
-              {columns.map(({ name, type }) => (
-                <th key={name} className={NUMBERS.test(type) ? 'numeric' : ''}>
-                  <span className="column-name">{name}</span>
-                  <span className="fine mute">{type.toLowerCase()}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a result have no other name
-              <tr key={index}>
-                {columns.map(({ name, type }, at) => (
-                  <td key={name} className={NUMBERS.test(type) ? 'numeric' : ''}>
-                    <CellValue cell={{ column: name, value: textOf(row[at]), isCut: false }} onOpen={setOpen} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-      {open ? <CellDrawer column={open.column} whole={{ text: open.value ?? '' }} onClose={() => setOpen(undefined)} /> : null}
-    </section>
-  )
-}
-
-const textOf = (value: unknown): string | null =>
-  value === null || value === undefined ? null : typeof value === 'object' ? JSON.stringify(value) : String(value)

@@ -158,7 +158,7 @@ export function createDashboardsStore(database: Db) {
       return row !== undefined
     },
 
-    /** The value names its project: nobody is known yet. */
+    /** Of any project: the value is all that the request has. */
     async findLink(valueHash: string): Promise<Link | undefined> {
       const row = await db.selectFrom('dashboard_link').selectAll().where('value_hash', '=', valueHash).executeTakeFirst()
       return row && toLink(row)

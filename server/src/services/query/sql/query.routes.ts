@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { PARAMETER_TYPES, withValues } from '../../../engines/sql/parameters.ts'
 import { JobView, jobView } from '../../../http/job-view.ts'
 import { Nullable, optionalFlag, optionalText } from '../../../http/parameters.ts'
@@ -13,6 +13,20 @@ import type { QueryHistory } from './query-history.ts'
 import { checkQuery, type QueryExportInput } from './result-files.ts'
 
 const MAX_JSON_ROWS = 1_000_000
+
+const Parameters = Type.Array(
+  Type.Object({
+    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$', description: 'Its name, as the SQL has it behind `$`.' }),
+    type: Type.Union(
+      PARAMETER_TYPES.map((type) => Type.Literal(type)),
+      { description: 'What the value is.' },
+    ),
+    value: Type.Union([Type.String({ maxLength: 10_000 }), Type.Number(), Type.Boolean()], {
+      description: 'Its value: one literal of the type, whatever it contains.',
+    }),
+  }),
+  { maxItems: 50, description: 'Values of `$name` in the SQL, as in saved queries. Without them `$` is sent as it is.' },
+)
 
 const QueryBody = Type.Object({
   sql: Type.String({
@@ -32,21 +46,7 @@ const QueryBody = Type.Object({
       description: `Most rows of the answer. Default for json ${DEFAULT_JSON_ROWS}; the others have none.`,
     }),
   ),
-  parameters: Type.Optional(
-    Type.Array(
-      Type.Object({
-        name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$', description: 'Its name, as the SQL has it behind `$`.' }),
-        type: Type.Union(
-          PARAMETER_TYPES.map((type) => Type.Literal(type)),
-          { description: 'What the value is.' },
-        ),
-        value: Type.Union([Type.String({ maxLength: 10_000 }), Type.Number(), Type.Boolean()], {
-          description: 'Its value: one literal of the type, whatever it contains.',
-        }),
-      }),
-      { maxItems: 50, description: 'Values of `$name` in the SQL, as in saved queries. Without them `$` is sent as it is.' },
-    ),
-  ),
+  parameters: Type.Optional(Parameters),
 })
 
 const RunView = Type.Object(
@@ -74,6 +74,7 @@ const ExportBody = Type.Object({
     Type.Union([Type.Literal('csv'), Type.Literal('parquet')], { description: '`csv` (default) with a header, or `parquet`.' }),
   ),
   gzip: optionalFlag('True: the file is packed.'),
+  parameters: Type.Optional(Parameters),
 })
 
 export function queryRoutes(queries: Queries, history: QueryHistory, createJob: CreateJob): FastifyPluginAsyncTypebox {
@@ -95,7 +96,7 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
         const gone = new AbortController()
         reply.raw.once('close', () => gone.abort())
         const scope = scopeOf(req)
-        const sql = parameters === undefined ? text : await withValues(text, parameters, valuesOf(parameters))
+        const sql = await filledIn(text, parameters)
         const rows = await history.recorded(scope, sql, () => queries.run(scope, { sql, format, limit }, gone.signal))
         return reply.type(CONTENT_TYPES[format]).send(Readable.from(rows, { objectMode: false }))
       },
@@ -135,7 +136,8 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
         schema: { body: ExportBody, response: { 202: JobView } },
       },
       async (req, reply) => {
-        const { sql, fileType = 'csv', fileName, gzip = false } = req.body
+        const { sql: text, fileType = 'csv', fileName, gzip = false, parameters } = req.body
+        const sql = await filledIn(text, parameters)
         await checkQuery(sql)
         const name = fileName ?? `query.${fileType}${gzip ? '.gz' : ''}`
         const input: QueryExportInput = { scope: scopeOf(req), sql, fileType, gzip, fileName: name }
@@ -151,5 +153,8 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
   }
 }
 
-const valuesOf = (parameters: readonly { readonly name: string; readonly value: unknown }[]) =>
-  Object.fromEntries(parameters.map(({ name, value }) => [name, value]))
+/** Without parameters the text stays as it is. */
+const filledIn = async (sql: string, parameters: Static<typeof Parameters> | undefined): Promise<string> =>
+  parameters === undefined
+    ? sql
+    : withValues(sql, parameters, Object.fromEntries(parameters.map(({ name, value }) => [name, value])))

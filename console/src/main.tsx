@@ -21,7 +21,7 @@ const keyOf = (session: Session): string =>
       : session.kind
 
 /** Needs no session, and knows nothing of the rest. */
-const Shared = lazy(() => import('./screens/dashboards/shared.tsx'))
+const Shared = lazy(() => import('./screens/dashboards/shared-dashboard.tsx'))
 const isShared = location.pathname === '/console/shared'
 
 function App() {

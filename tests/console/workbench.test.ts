@@ -87,7 +87,7 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
     const saved = page.getByRole('region', { name: 'Saved queries' })
     await saved.getByText(/^version 2/).waitFor()
     await saved.getByRole('button', { name: 'Versions of Notes by word' }).click()
-    await page.getByRole('dialog', { name: 'Versions of Notes by word' }).getByRole('button', { name: 'Bring back' }).click()
+    await page.getByRole('dialog', { name: 'Versions of Notes by word' }).getByRole('button', { name: 'Restore' }).click()
     await saved.getByText(/^version 3/).waitFor()
     const [query] = (await stack.request('GET', '/v2/storage/saved-queries')).json<{ id: string; parameters: unknown }[]>()
     assert.deepEqual(query?.parameters, [

@@ -34,6 +34,8 @@ export function Chart({ result, settings, label }: ChartProps) {
 }
 
 const MAX_BARS = 30
+/** Of a series, by its place. */
+const colourOf = (index: number) => ({ color: `var(--c-${index + 1})` })
 const FIRST_WIDTH = 720
 const HEIGHT = 240
 const LEFT = 56
@@ -62,7 +64,7 @@ const Legend = ({ data: { series, hidden } }: { data: ChartData }) =>
         ? null
         : series.map(({ name }, index) => (
             <span key={name} className="flex-row gap-1">
-              <i className={`chart-key c-${index + 1}`} />
+              <i className="chart-key" style={colourOf(index)} />
               {name}
             </span>
           ))}
@@ -146,7 +148,7 @@ function Lines({ data: { labels, series }, type, label }: { data: ChartData; typ
           ) : null,
         )}
         {series.map(({ name, values }, of) => (
-          <g key={name} className={`c-${of + 1}`}>
+          <g key={name} style={colourOf(of)}>
             {type === 'bar' ? (
               values.map((value, index) =>
                 value === null ? null : (
@@ -231,7 +233,7 @@ function Points({ result: { columns, rows }, settings: { x, y = [] }, label }: C
                 {shortNumber(tick)}
               </text>
             ))}
-            <g className="c-1">
+            <g style={colourOf(0)}>
               {points.map(([one, two], index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a point is known by its place
                 <circle key={index} cx={toX(one)} cy={toY(two)} r={4} fillOpacity={0.6}>

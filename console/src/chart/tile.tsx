@@ -5,6 +5,7 @@ import { Loaded, type Loading } from '../load.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Scroll } from '../parts/scroll.tsx'
 import { Chart, figureOf } from './chart.tsx'
+import './chart.css'
 import { guessedSettings, numberOf, numericColumns, type ResultRows } from './chart-data.ts'
 
 export interface TileShape {

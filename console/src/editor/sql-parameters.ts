@@ -5,3 +5,6 @@ const PLACES = /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|""
 export const parametersIn = (sql: string): readonly string[] => [
   ...new Set([...sql.matchAll(PLACES)].flatMap(([, name]) => (name === undefined ? [] : [name]))),
 ]
+
+export const PARAMETER_TYPES = ['text', 'number', 'boolean', 'date', 'timestamp'] as const
+export type ParameterType = (typeof PARAMETER_TYPES)[number]

@@ -278,7 +278,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
     graceMs: options.graceMs ?? 0,
   })
   const syncActions = createSyncActionsModule({ components, branches, jobRunner, worker })
-  const watches = createWatchesModule({ core, notifications, branches, tables, queue, flows })
+  const watches = createWatchesModule({ core, notifications, branches, tables, queue, flows, dashboards })
   const rehearsals = createRehearsalsModule({
     ...{ core, tokens, branches, components, configurations, storageJobs, tables, sql, lineage, jobRunner, queue },
     proposals: storage.proposals,

@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Dashboard, DashboardsUpdateBody } from '../../../../client/src/operations.ts'
+import { PARAMETER_TYPES } from '../../editor/sql-parameters.ts'
 import { useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Field } from '../../parts/field.tsx'
@@ -10,7 +11,7 @@ import { Form } from '../../parts/form.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
-import { PARAMETER_TYPES } from '../sql/sql-parameters.tsx'
+import './dashboards.css'
 
 type Tile = Dashboard['tiles'][number]
 type Filter = Dashboard['filters'][number]

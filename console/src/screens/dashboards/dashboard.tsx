@@ -17,6 +17,7 @@ import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { DashboardEditor } from './dashboard-editor.tsx'
 import { ShareDashboard } from './dashboard-links.tsx'
+import './dashboards.css'
 
 const route = getRouteApi('/dashboards/$dashboardId')
 
@@ -135,7 +136,7 @@ function Tile({ dashboard: { id }, tile, values }: TileProps) {
   })
   const rows = (result.data as ResultRows | undefined)?.rows.length // described loosely
   return (
-    <section className={`card wide-${tile.width}`} aria-label={tile.title || 'Tile'}>
+    <section className="card tile" data-width={tile.width} aria-label={tile.title || 'Tile'}>
       <header>
         <h2>{tile.title}</h2>
         {tile.type === 'table' && rows !== undefined ? <span className="fine mute">{plural(rows, 'row')}</span> : null}

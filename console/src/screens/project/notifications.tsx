@@ -34,6 +34,7 @@ const EVENTS: Readonly<Record<string, string>> = {
   'schedule-missed': 'a scheduled run is missed',
   'table-not-updated': 'a table gets no new rows',
   'storage-nearly-full': 'the disk is nearly full',
+  'dashboard-alert': 'a figure of a dashboard is beyond its bound',
 }
 /** Events of which a filter must say how much. */
 const NEEDED: Readonly<Record<string, { readonly field: string; readonly label: string; readonly value: string }>> = {

@@ -15,6 +15,7 @@ import { toast } from '../../shell/toast.tsx'
 import { SNIPPETS } from './snippets.ts'
 import type { OpenTabs } from './sql-tabs.tsx'
 import { SqlTree } from './sql-tree.tsx'
+import './sql.css'
 
 interface LibraryProps {
   readonly tables: Loading<readonly Table[]>
@@ -157,7 +158,7 @@ function Versions({ query, tabs, onClose }: { query: SavedQuery; tabs: OpenTabs;
                       disabled={restore.isPending}
                       onClick={() => restore.mutate(index)}
                     >
-                      Bring back
+                      Restore
                     </ActButton>
                   )}
                 </div>

@@ -1,10 +1,7 @@
 // Values of `$name` in a query: a field for each, with what the value is.
 
 import { useState } from 'react'
-import { parametersIn } from '../../editor/sql-parameters.ts'
-
-export const PARAMETER_TYPES = ['text', 'number', 'boolean', 'date', 'timestamp'] as const
-export type ParameterType = (typeof PARAMETER_TYPES)[number]
+import { PARAMETER_TYPES, type ParameterType, parametersIn } from '../../editor/sql-parameters.ts'
 
 export interface ParameterValue {
   readonly type: ParameterType

@@ -6,6 +6,7 @@ import type { SqlQueryBody } from '../../../../client/src/operations.ts'
 import { Loaded } from '../../load.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { api } from '../../session.ts'
+import './sql.css'
 
 interface PlanProps {
   readonly statements: readonly { readonly sql: string; readonly parameters: SqlQueryBody['parameters'] | undefined }[]

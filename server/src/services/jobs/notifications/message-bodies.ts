@@ -35,6 +35,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'schedule-missed': 'Schedule missed',
   'table-not-updated': 'Table was not updated',
   'storage-nearly-full': 'Storage is nearly full',
+  'dashboard-alert': 'Figure of a dashboard beyond its bound',
 }
 
 /** The lines of a message: a label, and the paths whose first value is shown. */
@@ -56,6 +57,11 @@ const LINES: readonly (readonly [label: string, ...paths: readonly string[]])[] 
   ['Last update', 'table.lastUpdate'],
   ['Hours since the last update', 'hoursSinceUpdate'],
   ['Used (percent)', 'usedPercentage'],
+  ['Dashboard', 'dashboard.name'],
+  ['Figure', 'tile.title'],
+  ['Value', 'value'],
+  ['Alert', 'operator'],
+  ['Bound', 'bound'],
   ['Reason', 'reason'],
 ]
 

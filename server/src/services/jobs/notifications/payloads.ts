@@ -17,6 +17,7 @@ export const OWN_EVENTS = [
   'schedule-missed',
   'table-not-updated',
   'storage-nearly-full',
+  'dashboard-alert',
 ] as const
 export type OwnEvent = (typeof OWN_EVENTS)[number]
 
@@ -134,6 +135,22 @@ export const payloadOfDisk = (projectId: number, { totalBytes, freeBytes }: Disk
   usedPercentage: Math.floor((1 - freeBytes / Math.max(totalBytes, 1)) * 100),
   freeBytes,
   totalBytes,
+  project: { id: String(projectId) },
+})
+
+/** A figure of a dashboard beyond its bound. */
+export interface FigureAlert {
+  readonly projectId: number
+  readonly dashboard: { readonly id: string; readonly name: string }
+  readonly tile: { readonly id: string; readonly title: string }
+  readonly value: number
+  readonly operator: 'above' | 'below'
+  readonly bound: number
+}
+
+export const payloadOfFigure = ({ projectId, ...alert }: FigureAlert): Payload => ({
+  eventType: 'dashboard-alert',
+  ...alert,
   project: { id: String(projectId) },
 })
 

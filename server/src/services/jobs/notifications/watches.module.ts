@@ -4,6 +4,7 @@ import { diskSpaceOf } from '../../../engines/data-dir/data-dir.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
+import type { DashboardsModule } from '../../query/dashboards/dashboards.module.ts'
 import type { TablesModule } from '../../storage/tables/tables.module.ts'
 import type { FlowsModule } from '../flows/flows.module.ts'
 import type { QueueModule } from '../queue/queue.module.ts'
@@ -19,9 +20,10 @@ export interface WatchesModuleDeps {
   readonly tables: TablesModule
   readonly queue: QueueModule
   readonly flows: FlowsModule
+  readonly dashboards: DashboardsModule
 }
 
-export function createWatchesModule({ core, notifications, branches, tables, queue, flows }: WatchesModuleDeps) {
+export function createWatchesModule({ core, notifications, branches, tables, queue, flows, dashboards }: WatchesModuleDeps) {
   const { db, inTransaction, clock, log } = core
   const { look } = createWatches({
     db,
@@ -32,6 +34,7 @@ export function createWatchesModule({ core, notifications, branches, tables, que
     runningPhases: flows.runningPhases,
     unchangedTables: async (projectId, range) => tables.listUnchanged(projectId, await branches.defaultId(projectId), range),
     diskSpace: () => diskSpaceOf(core.dataDir),
+    figureAlerts: dashboards.figureAlerts,
   })
   const loop = createNotificationsLoop({
     store: createNotificationsStore(db),

@@ -188,3 +188,35 @@ test("the message of a flow's notification task reaches its receiver, and none o
       .some(({ attempts }) => /not allowed/.test(attempts[0]?.error ?? ''))
   })
 })
+
+test('a figure of a dashboard beyond its bound is told about once a day, and a broken one does not hide it', async () => {
+  const saved = async (name: string, sql: string) =>
+    (await post('/v2/storage/saved-queries', { name, sql })).json<{ id: string }>().id
+  const tile = async (id: string, sql: string, alert: object) => ({
+    ...{ id, queryId: await saved(`figure ${id}`, sql), title: `Figure ${id}`, type: 'figure', width: 1 },
+    alert,
+  })
+  const tiles = [
+    await tile('broken', 'SELECT * FROM "in.c-none"."none"', { operator: 'above', value: 0 }),
+    await tile('high', "SELECT 'now' AS at, 12 AS n", { operator: 'above', value: 10 }),
+    await tile('fine', 'SELECT 5 AS n', { operator: 'below', value: 5 }),
+  ]
+  const { id } = (await post('/v2/storage/dashboards', { name: 'Figures', tiles })).json<{ id: string }>()
+  const day = 24 * HOUR_MS
+  aheadMs += (1.5 * day - ((Date.now() + aheadMs) % day)) % day // noon: the day does not end in between
+  const told = await subscribe('figures', 'dashboard-alert', [{ field: 'dashboard.id', value: id }])
+  await until('a message', () => told().length > 0)
+  aheadMs += 2 * 60_000
+  const second = await subscribe('figures-again', 'dashboard-alert', [{ field: 'dashboard.id', value: id }])
+  await until('the next look', () => {
+    aheadMs += 60_000
+    return second().length > 0
+  })
+  const [message] = told()
+  const { tile: about, value, operator, bound } = message as { tile: object; value: number; operator: string; bound: number }
+  assert.deepEqual(
+    { about, value, operator, bound },
+    { about: { id: 'high', title: 'Figure high' }, value: 12, operator: 'above', bound: 10 },
+  )
+  assert.equal(told().length, 1)
+})

@@ -7,7 +7,16 @@ import type { ListRunning } from '../../../model/notification-port.ts'
 import { minHours } from './filters.ts'
 import { createNotificationsStore, type Subscription } from './notifications.store.ts'
 import type { Outbox } from './outbox.ts'
-import { type DiskSpace, type Payload, payloadOfDisk, payloadOfLongRun, payloadOfTable, type UnchangedTable } from './payloads.ts'
+import {
+  type DiskSpace,
+  type FigureAlert,
+  type Payload,
+  payloadOfDisk,
+  payloadOfFigure,
+  payloadOfLongRun,
+  payloadOfTable,
+  type UnchangedTable,
+} from './payloads.ts'
 
 export interface WatchesDeps {
   readonly db: Db
@@ -22,10 +31,20 @@ export interface WatchesDeps {
     range: { readonly after: number; readonly until: number },
   ) => Promise<{ readonly tables: readonly UnchangedTable[]; readonly until: number }>
   readonly diskSpace: () => Promise<DiskSpace>
+  /** Figures of dashboards of a project that are beyond their bounds now. */
+  readonly figureAlerts: (projectId: number) => Promise<readonly FigureAlert[]>
 }
 
-const WATCHED = ['job-processing-long', 'phase-job-processing-long', 'table-not-updated', 'storage-nearly-full'] as const
+const WATCHED = [
+  'job-processing-long',
+  'phase-job-processing-long',
+  'table-not-updated',
+  'storage-nearly-full',
+  'dashboard-alert',
+] as const
 const HOUR_MS = 3_600_000
+/** Figures are computed by queries: less often than what is known already. */
+const FIGURES_MS = 60_000
 
 interface Message {
   readonly subscription: Subscription
@@ -42,6 +61,7 @@ export function createWatches(deps: WatchesDeps) {
   let known = new Set<string>()
   /** Of each subscription to tables: those written up to here are known. */
   let tablesKnownUntil = new Map<number, number>()
+  let figuresSeenAt = 0
 
   async function look(): Promise<void> {
     const subscriptions = await store.subscribersToAny(WATCHED)
@@ -54,6 +74,7 @@ export function createWatches(deps: WatchesDeps) {
     await putAll(due.filter((message) => !known.has(keyOf(message))))
     known = new Set(due.map(keyOf))
     await lookAtTables(to('table-not-updated'))
+    await lookAtFigures(to('dashboard-alert'))
   }
 
   async function longRuns(subscriptions: readonly Subscription[], listRunning: ListRunning): Promise<Message[]> {
@@ -74,6 +95,19 @@ export function createWatches(deps: WatchesDeps) {
     const space = await deps.diskSpace()
     const day = clock.now().toISOString().slice(0, 'yyyy-mm-dd'.length)
     return subscriptions.flatMap((one) => messagesTo([one], payloadOfDisk(one.projectId, space), `disk-${day}`))
+  }
+
+  /** Once a day while it lasts. */
+  async function lookAtFigures(subscriptions: readonly Subscription[]): Promise<void> {
+    const now = clock.now()
+    if (subscriptions.length === 0 || now.getTime() - figuresSeenAt < FIGURES_MS) return
+    figuresSeenAt = now.getTime()
+    const day = now.toISOString().slice(0, 'yyyy-mm-dd'.length)
+    for (const [projectId, ofProject] of Map.groupBy(subscriptions, (one) => one.projectId))
+      for (const alert of await deps.figureAlerts(projectId)) {
+        const key = `figure-${alert.dashboard.id}-${alert.tile.id}-${alert.operator}-${alert.bound}-${day}`
+        await putAll(messagesTo(ofProject, payloadOfFigure(alert), key))
+      }
   }
 
   /** Once for each time a table is left unchanged for too long. */

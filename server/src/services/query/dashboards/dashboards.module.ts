@@ -19,7 +19,17 @@ export function createDashboardsModule({ core, tokens, branches, savedQueries }:
     const project = await tokens.findProject(projectId)
     return project && !project.isDisabled && !project.deleteAfter ? branches.findByName(projectId, 'default') : undefined
   }
-  const dashboards = createDashboards({ db, inTransaction, clock, recordEvent, queries: savedQueries.queries, defaultBranch })
-  savedQueries.queries.checkRemoval(dashboards.checkUnused)
-  return defineModule({ name: 'dashboards', routes: [dashboardsRoutes(dashboards)] })
+  const onFailure = (err: unknown, what: { readonly dashboardId: number; readonly tileId: string }) =>
+    core.log.warn({ err, ...what }, 'a figure with an alert could not be computed')
+  const { queries } = savedQueries
+  const dashboards = createDashboards({ db, inTransaction, clock, recordEvent, queries, defaultBranch, onFailure })
+  queries.checkRemoval(dashboards.checkUnused)
+  return defineModule({
+    name: 'dashboards',
+    routes: [dashboardsRoutes(dashboards)],
+    /** Figures of a project that are beyond their bounds. */
+    figureAlerts: dashboards.figureAlerts,
+  })
 }
+
+export type DashboardsModule = ReturnType<typeof createDashboardsModule>

@@ -6,6 +6,7 @@ import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-
 import type { Values } from '../../../engines/sql/parameters.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import { readStored } from '../../../kit/stored-json.ts'
 import { type Actor, creatorTokenOf } from '../../../model/actor.ts'
 import { eventOf, type Origin, type RecordEvent } from '../../../model/event.ts'
 import type { Scope } from '../../../model/scope.ts'
@@ -37,6 +38,7 @@ export interface DashboardsDeps {
   }
   /** The branch in which links are shown; undefined for a project that is not there any more. */
   readonly defaultBranch: (projectId: number) => Promise<Scope['branch'] | undefined>
+  readonly onFailure: (error: unknown, what: { readonly dashboardId: number; readonly tileId: string }) => void
 }
 
 export interface DashboardInput {
@@ -61,10 +63,17 @@ const MAX_LINKS = 50
 const MAX_ROWS = 2000
 /** Results that one link computes at the same time. */
 const MAX_AT_ONCE = 4
+/** For one figure with an alert. */
+const FIGURE_MS = 20_000
+
+interface Rows {
+  readonly columns: readonly { readonly name: string }[]
+  readonly rows: readonly (readonly unknown[])[]
+}
 
 export type Dashboards = ReturnType<typeof createDashboards>
 
-export function createDashboards({ db, inTransaction, clock, recordEvent, queries, defaultBranch }: DashboardsDeps) {
+export function createDashboards({ db, inTransaction, clock, recordEvent, queries, defaultBranch, onFailure }: DashboardsDeps) {
   const store = createDashboardsStore(db)
   const busy = new Map<number, number>()
 
@@ -211,13 +220,58 @@ export function createDashboards({ db, inTransaction, clock, recordEvent, querie
 
   const list = ({ actor }: Scope) => store.list(actor.projectId)
 
+  /** Figures that are beyond their bounds, with the defaults of the filters. One that cannot be computed does not hide the others. */
+  async function figureAlerts(projectId: number) {
+    const branch = await defaultBranch(projectId)
+    const found = []
+    for (const dashboard of branch ? await store.list(projectId) : [])
+      for (const tile of dashboard.tiles) {
+        if (!tile.alert || !branch) continue
+        const scope = { actor: readerBehind(dashboard), branch }
+        const value = await figureIn(scope, dashboard, tile).catch((error: unknown) =>
+          onFailure(error, { dashboardId: dashboard.id, tileId: tile.id }),
+        )
+        const { operator, value: bound } = tile.alert
+        if (typeof value !== 'number' || !(operator === 'above' ? value > bound : value < bound)) continue
+        const names = { dashboard: { id: String(dashboard.id), name: dashboard.name }, tile: { id: tile.id, title: tile.title } }
+        found.push({ projectId, ...names, value, operator, bound })
+      }
+    return found
+  }
+
+  /** Of the last row: the column that the tile names, else the last one with a number. */
+  async function figureIn(scope: Scope, dashboard: Dashboard, { id: tileId, y }: Tile): Promise<number | undefined> {
+    const asked = { tileId, values: {}, refresh: false }
+    const { body } = await resultIn(scope, dashboard, asked, AbortSignal.timeout(FIGURE_MS))
+    const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body))
+    const { columns, rows } = readStored<Rows>(bytes.toString('utf8'))
+    const row = rows.at(-1) ?? []
+    const at =
+      y?.[0] === undefined ? row.findLastIndex((value) => isNumber(value)) : columns.findIndex(({ name }) => name === y[0])
+    return isNumber(row[at]) ? Number(row[at]) : undefined
+  }
+
   /** Throws for a query that a dashboard shows. */
   async function checkUnused(projectId: number, queryId: number): Promise<void> {
     const user = (await store.list(projectId)).find(({ tiles }) => tiles.some((tile) => tile.queryId === String(queryId)))
     if (user) throw new PlatformError('sql.savedQueries.inUse', { id: queryId, dashboard: user.name })
   }
 
-  return { list, get, create, update, remove, result, createLink, links, removeLink, shared, sharedResult, checkUnused }
+  return {
+    list,
+    get,
+    create,
+    update,
+    remove,
+    result,
+    createLink,
+    links,
+    removeLink,
+    shared,
+    sharedResult,
+    checkUnused,
+    figureAlerts,
+  }
 }
 
 async function* releasing(body: AsyncIterable<Buffer>, release: () => void): AsyncGenerator<Buffer> {
@@ -229,7 +283,7 @@ async function* releasing(body: AsyncIterable<Buffer>, release: () => void): Asy
 }
 
 /** Reads, and only what the queries of the dashboard name: no request chooses anything else. */
-const readerBehind = ({ projectId, creator }: Link): Actor => ({
+const readerBehind = ({ projectId, creator }: Pick<Link, 'projectId' | 'creator'>): Actor => ({
   projectId,
   tokenId: creator.id,
   tokenDescription: creator.description,
@@ -244,6 +298,9 @@ const readerBehind = ({ projectId, creator }: Link): Actor => ({
   componentAccess: [],
   role: 'viewer',
 })
+
+const isNumber = (value: unknown): boolean =>
+  value !== null && value !== '' && value !== undefined && Number.isFinite(Number(value))
 
 const hashOf = (value: string): string => hash('sha256', value, 'hex')
 const repeated = (names: readonly string[]): string | undefined => names.find((name, i) => names.indexOf(name) !== i)

@@ -9,6 +9,7 @@ import { FilterFields, TileContent } from '../../chart/tile.tsx'
 import { moment, zone } from '../../format.ts'
 import { Lines, Loaded } from '../../load.tsx'
 import { Logo } from '../../parts/icon.tsx'
+import './dashboards.css'
 
 async function ask<T>(path: string): Promise<T> {
   const response = await fetch(`/shared/dashboard${path}`, { headers: { 'X-Dashboard-Link': location.hash.slice(1) } })
@@ -74,7 +75,7 @@ function Tile({ tile, values }: TileProps) {
     refetchInterval: AGAIN_MS,
   })
   return (
-    <section className={`card wide-${tile.width}`} aria-label={tile.title || 'Tile'}>
+    <section className="card tile" data-width={tile.width} aria-label={tile.title || 'Tile'}>
       <header>
         <h2>{tile.title}</h2>
       </header>

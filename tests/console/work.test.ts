@@ -53,7 +53,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('a dropped file is read without a header, and one in another encoding is refused', async () => {
     await go('/upload')
-    await page.getByText('Drop a CSV, JSON, JSON lines, Parquet or Excel file here').waitFor()
+    await page.getByText('Drop a CSV, JSON, JSON lines, Parquet, Avro or Excel file here').waitFor()
     const dropped = await page.evaluateHandle(
       "(() => { const all = new DataTransfer(); all.items.add(new File(['id,name\\n1,Tea\\n'], 'dropped.csv')); return all })()",
     )

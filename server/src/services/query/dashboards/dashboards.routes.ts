@@ -1,4 +1,4 @@
-// HTTP for dashboards (docs/dashboards.md).
+// HTTP for dashboards (spec storage 2.9.1).
 
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { tableClient } from '../../../../../tests/support/clients/table-client.ts'
 import { onBothStacks } from '../../../../../tests/support/on-both-stacks.ts'
 import type { TestStack } from '../../../../../tests/support/test-stack.ts'
+import { until } from '../../../../../tests/support/until.ts'
 
 const PATH = '/v2/storage/dashboards'
 const QUERY = 'SELECT city, count(*) AS n FROM "in.c-main"."orders" WHERE city <> $without GROUP BY city ORDER BY city'
@@ -100,6 +101,27 @@ await onBothStacks('dashboards', (startProject) => {
       [['Praha', 1]],
       'after a load it shows the new rows',
     )
+    for (let i = 0; i < 8; i++) {
+      const left = new AbortController()
+      const headers = { 'x-dashboard-link': link.value }
+      const asked = fetch(`${stack.url}${result}?filters=${encodeURIComponent(`{"without":"x${i}"}`)}`, {
+        headers,
+        signal: left.signal,
+      })
+      setTimeout(() => left.abort(), 40 * i)
+      await asked.then(
+        (answer) => answer.body?.cancel(),
+        () => {},
+      )
+    }
+    await until('visitors that left do not count', async () => {
+      const { status } = await stack.request(
+        'GET',
+        `${result}?filters=${encodeURIComponent('{"without":"Brno"}')}`,
+        as(link.value),
+      )
+      return status === 200
+    })
     for (const path of ['/v2/storage/tables', PATH, `${PATH}/${id}`])
       assert.equal((await stack.request('GET', path, as(link.value))).status, 401, path)
     assert.equal((await stack.request('GET', '/v2/storage/tables', { token: link.value })).status, 401)

@@ -194,28 +194,21 @@ export function createDashboards({ db, inTransaction, clock, recordEvent, querie
     return { link, dashboard, scope: { actor: readerBehind(link), branch } }
   }
 
-  /** Never computed again for a link while the tables are the same. */
+  /** Never computed again for a link while the tables are the same. `signal` is aborted when the response has ended, however it ended. */
   async function sharedResult(value: string, asked: TileRequest, signal: AbortSignal): Promise<Result> {
     const { link, dashboard, scope } = await shared(value)
     const count = busy.get(link.id) ?? 0
     if (count >= MAX_AT_ONCE) throw new PlatformError('tooManyRequests', { seconds: 1 })
+    if (signal.aborted) throw new PlatformError('sql.cancelled')
     busy.set(link.id, count + 1)
-    const release = () => {
-      const left = (busy.get(link.id) ?? 1) - 1
-      if (left > 0) busy.set(link.id, left)
-      else busy.delete(link.id)
-    }
-    try {
-      const { isKept, body } = await resultIn(scope, dashboard, { ...asked, refresh: false }, signal)
-      if (Buffer.isBuffer(body)) {
-        release()
-        return { isKept, body }
-      }
-      return { isKept, body: releasing(body, release) }
-    } catch (error) {
-      release()
-      throw error
-    }
+    signal.addEventListener('abort', () => release(link.id), { once: true }) // also when the response was never read
+    return resultIn(scope, dashboard, { ...asked, refresh: false }, signal)
+  }
+
+  function release(linkId: number): void {
+    const left = (busy.get(linkId) ?? 1) - 1
+    if (left > 0) busy.set(linkId, left)
+    else busy.delete(linkId)
   }
 
   const list = ({ actor }: Scope) => store.list(actor.projectId)
@@ -271,14 +264,6 @@ export function createDashboards({ db, inTransaction, clock, recordEvent, querie
     sharedResult,
     checkUnused,
     figureAlerts,
-  }
-}
-
-async function* releasing(body: AsyncIterable<Buffer>, release: () => void): AsyncGenerator<Buffer> {
-  try {
-    yield* body
-  } finally {
-    release()
   }
 }
 

@@ -81,6 +81,21 @@ test('what the other format cannot say is listed, with the stream or job and the
         requester: { request_parameters: { day: '{{ today_utc() }}' } },
         stream: { transformations: [{ type: 'KeysToLower' }] },
       }),
+      stream(
+        'pages',
+        {},
+        {
+          paginator: {
+            type: 'DefaultPaginator',
+            page_token_option: { type: 'RequestOption', inject_into: 'request_parameter', field_name: 'after' },
+            pagination_strategy: {
+              type: 'CursorPagination',
+              cursor_value: '{{ response.next }}',
+              stop_condition: '{{ not response.more }}',
+            },
+          },
+        },
+      ),
       stream('other', { requester: { url_base: 'https://b.example' } }),
       stream('computed', { requester: { path: "{{ config['x'] | upper }}" } }),
       { type: 'DeclarativeStream', name: 'report', retriever: { type: 'AsyncRetriever' } },
@@ -88,11 +103,12 @@ test('what the other format cannot say is listed, with the stream or job and the
   })
   assert.deepEqual(
     rows.map(({ name }) => name),
-    ['plain'],
+    ['plain', 'pages'],
   )
   assert.deepEqual(notes, [
     "The stream 'plain': the parameter 'day' is computed and is not carried over.",
-    "The stream 'plain': its transformations is not carried over.",
+    "The stream 'plain': the transformation of records is not carried over.",
+    "The stream 'pages': its stop_condition is not carried over: pages end with a response that names no next one.",
     "The stream 'other' is left out: its address differs from that of the first stream.",
     "The stream 'computed' is left out: its path '{{ config['x'] | upper }}' is computed.",
     "The stream 'report' is left out: it is not read by plain requests.",

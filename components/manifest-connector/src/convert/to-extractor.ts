@@ -150,7 +150,7 @@ function jobOf(
   if (field.some((part) => /[*{]/.test(part))) note(`the path '${field.join('.')}' to the records is not carried over.`)
   for (const [present, what] of [
     [selector.record_filter, 'the filter of records'],
-    [stream.transformations, 'its transformations'],
+    [stream.transformations, 'the transformation of records'],
     [stream.incremental_sync, 'what is incremental (set a parameter with {"time": "previousStart"})'],
     [requester.error_handler, 'how errors are handled'],
     [retriever.decoder && (retriever.decoder as Dict).type !== 'JsonDecoder' ? retriever.decoder : undefined, 'the decoder'],
@@ -217,6 +217,8 @@ function paginationOf(paginator: unknown, note: (what: string) => void): Dict | 
   if (strategy.type === 'OffsetIncrement' && token !== undefined && size.limit !== undefined)
     return { method: 'offset', offsetParam: token, firstPageParams: strategy.inject_on_first_request === true, ...limit, ...size }
   if (strategy.type === 'CursorPagination' && typeof strategy.cursor_value === 'string') {
+    if (strategy.stop_condition !== undefined)
+      note('its stop_condition is not carried over: pages end with a response that names no next one.')
     const path = responsePath(strategy.cursor_value)
     if (path !== undefined && isPath) return { method: 'response.url', urlKey: path }
     if (path !== undefined && token !== undefined) return { method: 'response.param', responseParam: path, queryParam: token }

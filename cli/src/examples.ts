@@ -119,6 +119,8 @@ millrace connector add stripe --id stripe --config stripe.json --stream customer
 millrace connector add my-api.yaml --name "My API"
 millrace connector streams stripe
 millrace connector update stripe --apply
+millrace connector convert my-api.yaml
+millrace connector convert shop --to manifest
 millrace branch list
 millrace branch show 42
 millrace branch create "New prices"

@@ -68,11 +68,11 @@ export function addContractCommands(program: Command): void {
     })
 
   stackOptions(contract.command('breaks'))
-    .description(
-      'tables of a development branch (--branch) that break contracts of the default branch; exit code 1 if there are any',
-    )
-    .action(async (_: object, command: Command) => {
-      const found = await createClient(command).request<Break[]>('GET', '/v2/storage/contract-breaks')
+    .description('tables of a development branch that break contracts of the default branch; exit code 1 if there are any')
+    .requiredOption('--branch <id>', 'the development branch')
+    .action(async ({ branch }: { readonly branch: string }, command: Command) => {
+      const path = `v2/storage/branch/${encodeURIComponent(branch)}/contract-breaks`
+      const found = await createClient(command).request<Break[]>('GET', path)
       print(command, found, (all) => (all.length === 0 ? 'no contract is broken' : all.flatMap(linesOf).join('\n')))
       if (found.length > 0) process.exitCode = 1
     })

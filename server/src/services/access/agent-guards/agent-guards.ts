@@ -69,8 +69,9 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
 
   /** Rule 2. `isToken`: the request creates or changes a token. */
   async function checkChange(actor: Actor, body: string, isToken: boolean): Promise<void> {
+    if (actor.onlyProposes || !(await hasRead(actor))) return
     const named = outgoingIn(body)
-    if ((named.length === 0 && !isToken) || actor.onlyProposes || !(await hasRead(actor))) return
+    if (named.length === 0 && !isToken) return
     const given = (await listRequests(db, actor.projectId, now() - HOUR_MS, actor.tokenId)).filter(
       ({ kind, state }) => kind === 'allow' && state === 'allowed',
     )

@@ -1,18 +1,23 @@
 // What of a text leads out of the project: hosts of addresses and servers, and mail addresses.
 
-const ADDRESS = /[a-z][a-z0-9+.-]*:\/\/([^\s"'\\/?#<>)\]]{1,255})/gi
+// Each pattern begins with a fixed text, so that a long text is read once: bodies have megabytes.
+const AUTHORITY = /:\/\/([^\s"'\\/?#<>)\]]{1,255})/g
 const SERVER = /"(?:host|hostname|server|endpoint|domain)"\s*:\s*"([^"\\]{1,255})"/gi
-const MAIL = /[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi
+const MAIL_DOMAIN = /@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi
+const MAIL_NAME = /[a-z0-9._%+-]{1,64}$/i
+const MAX_MAIL_NAME = 64
 /** Of texts that could be orders or names: short ones occur by chance. */
 const MIN_LENGTH = 8
 const MAX_LENGTH = 2_000
-const MAX_TEXT = 1 << 20
 
 /** Hosts without user and port, and mail addresses, in small letters. */
 export function outgoingIn(text: string): string[] {
-  const plain = text.slice(0, MAX_TEXT).replaceAll('\\/', '/')
-  const hosts = [...plain.matchAll(ADDRESS), ...plain.matchAll(SERVER)].map(([, authority = '']) => hostOf(authority))
-  const mails = [...plain.matchAll(MAIL)].map(([mail]) => mail.toLowerCase())
+  const plain = text.replaceAll('\\/', '/')
+  const hosts = [...plain.matchAll(AUTHORITY), ...plain.matchAll(SERVER)].map(([, authority = '']) => hostOf(authority))
+  const mails = [...plain.matchAll(MAIL_DOMAIN)].flatMap(({ 0: domain, index }) => {
+    const [name] = MAIL_NAME.exec(plain.slice(Math.max(0, index - MAX_MAIL_NAME), index)) ?? []
+    return name === undefined ? [] : [(name + domain).toLowerCase()]
+  })
   const ofAddresses = new Set(hosts)
   return [
     ...new Set([...hosts.filter((host) => host !== ''), ...mails.filter((mail) => !ofAddresses.has(mail.split('@')[1] ?? ''))]),

@@ -18,6 +18,7 @@ COPY client client
 COPY console console
 COPY docs docs
 COPY deploy deploy
+COPY examples/data-app examples/data-app
 COPY tools tools
 # The commit that the image is made of, shown where the version is: docker build --build-arg COMMIT="$(git rev-parse HEAD)".
 ARG COMMIT=

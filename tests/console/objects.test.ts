@@ -158,6 +158,7 @@ test('objects in a browser', { timeout: 900_000 }, async (t) => {
     await drawer.getByLabel(/^Disabled/).check()
     await drawer.getByRole('button', { name: 'Save the settings' }).click()
     await page.getByRole('heading', { name: 'Shop API' }).waitFor()
+    await drawer.waitFor({ state: 'hidden' })
     await page.getByText('Orders and customers').waitFor()
     await page.getByText('Disabled', { exact: true }).waitFor()
     await undo()

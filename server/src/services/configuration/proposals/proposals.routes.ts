@@ -149,8 +149,14 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
         schema: { params: ById, response: { 200: ReviewView } },
       },
       async (req) => {
-        const found = await proposals.get(req.actor, idOf(req.params.id))
-        return { ...viewOf(req, found), ...(await review(req.actor, found)) } as Type.Static<typeof ReviewView> // lists are read-only inside
+        const read = async () => {
+          const found = await proposals.get(req.actor, idOf(req.params.id))
+          return { ...viewOf(req, found), ...(await review(req.actor, found)) } as Type.Static<typeof ReviewView> // lists are read-only inside
+        }
+        return read().catch((error: unknown) => {
+          if (!(error instanceof PlatformError && error.kind === 'not-found')) throw error
+          return read() // its branch may have been merged in between
+        })
       },
     )
 

@@ -99,6 +99,7 @@ export function createTableHistoryStore(database: Db) {
         .execute()
     },
 
+    /** Also if it is due already: the lock of the row keeps a claim waiting until the new state can be seen. */
     markDue: async (trx: Trx, projectId: number, branchId: number, tableId: string): Promise<void> => {
       await tables(trx)
         .updateTable('table_history')
@@ -106,7 +107,6 @@ export function createTableHistoryStore(database: Db) {
         .where('project_id', '=', projectId)
         .where('branch_id', '=', branchId)
         .where('table_id', '=', tableId)
-        .where('is_due', '=', 0)
         .execute()
     },
 

@@ -86,6 +86,7 @@ import * as tableHistory from './1382-table-history.ts'
 import * as rehearsals from './1391-rehearsals.ts'
 import * as proposalUndo from './1392-proposal-undo.ts'
 import * as agentGuards from './1393-agent-guards.ts'
+import * as tableHistoryDue from './1401-table-history-due.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -181,4 +182,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1391-rehearsals', up: rehearsals.up },
   { name: '1392-proposal-undo', up: proposalUndo.up },
   { name: '1393-agent-guards', up: agentGuards.up },
+  { name: '1401-table-history-due', up: tableHistoryDue.up },
 ]

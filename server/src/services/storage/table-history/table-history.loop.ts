@@ -1,5 +1,6 @@
 // Adds new states of tables to their histories, one table after the other. One that cannot be added is tried again after a pause.
 
+import { PlatformError } from '../../../kit/errors.ts'
 import type { TableHistories } from './table-history.ts'
 
 const EVERY_MS = 1000
@@ -19,7 +20,7 @@ export function createTableHistoryLoop({ histories, now, onError }: TableHistory
   let running: Promise<void> | undefined
 
   async function tick(): Promise<void> {
-    for (const history of await histories.store.listDue(AT_ONCE)) {
+    for (const history of await histories.store.listDue(AT_ONCE + pausing.size)) {
       if (stopping.signal.aborted) return
       if ((pausing.get(history.id) ?? 0) > now()) continue
       pausing.delete(history.id)
@@ -27,6 +28,7 @@ export function createTableHistoryLoop({ histories, now, onError }: TableHistory
         await histories.maintain(history, stopping.signal)
       } catch (error) {
         if (stopping.signal.aborted) return
+        if (error instanceof PlatformError && error.code === 'storage.history.advanced') continue // another node was faster
         pausing.set(history.id, now() + PAUSE_MS)
         onError(error, history.tableId)
         await histories.inTransaction((trx) =>
@@ -38,8 +40,7 @@ export function createTableHistoryLoop({ histories, now, onError }: TableHistory
 
   return {
     tick,
-    async start(): Promise<void> {
-      await histories.store.markAllDue()
+    start(): void {
       timer = setInterval(() => {
         running ??= tick()
           .catch((error: unknown) => onError(error, ''))

@@ -24,6 +24,7 @@ export function createTableHistoryModule({ core, branches, tables, sql, baseUrl 
     getTable: tables.get,
     listStates: tables.parts.store.listStates,
     readState: tables.parts.store.findStateOf,
+    hasSameRows: tables.parts.store.isTidied,
     ofState: tables.sqlTables.ofState,
     tables: tables.runTables,
     isDefaultBranch: async (projectId, branchId) => (await branches.defaultId(projectId)) === branchId,
@@ -35,10 +36,8 @@ export function createTableHistoryModule({ core, branches, tables, sql, baseUrl 
     onError: (err, tableId) => log.warn({ err, tableId }, 'the history of a table could not be maintained; it is tried again'),
   })
   subscribe('event.recorded', async (trx, { projectId }, { event, objectId, branchId }) => {
-    if (objectId === undefined || !event.startsWith('storage.table')) return
-    const branch = branchId ?? (await branches.defaultId(projectId))
-    if (event === 'storage.tableDeleted') await store.remove(trx, projectId, branch, objectId)
-    else if (!event.startsWith('storage.tableHistory')) await store.markDue(trx, projectId, branch, objectId)
+    if (event !== 'storage.tableDeleted' || objectId === undefined) return
+    await store.remove(trx, projectId, branchId ?? (await branches.defaultId(projectId)), objectId)
   })
   subscribe('branch.deleted', (trx, { projectId, id }) => store.removeOfBranch(trx, projectId, id))
   return defineModule({

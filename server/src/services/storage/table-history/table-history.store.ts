@@ -6,6 +6,7 @@ import { readStored } from '../../../kit/stored-json.ts'
 import type { Actor } from '../../../model/actor.ts'
 
 interface Tables {
+  data_table: { id: number; project_id: number; snapshot: number | null }
   table_history: {
     id: Generated<number>
     project_id: number
@@ -14,7 +15,6 @@ interface Tables {
     table_key: number
     /** The last state that is in the log; null before the first. */
     last_state: number | null
-    is_due: number
     actor: string
     problem: string | null
     created_at: number
@@ -29,7 +29,6 @@ export interface TableHistory {
   readonly tableId: string
   readonly tableKey: number
   readonly lastState: number | null
-  readonly isDue: boolean
   readonly actor: Actor
   readonly problem: string | null
   readonly updatedAt: Date
@@ -53,13 +52,7 @@ export function createTableHistoryStore(database: Db) {
 
     insert: async (
       trx: Trx,
-      {
-        projectId,
-        branchId,
-        tableId,
-        tableKey,
-        actor,
-      }: Omit<TableHistory, 'id' | 'lastState' | 'isDue' | 'problem' | 'updatedAt'>,
+      { projectId, branchId, tableId, tableKey, actor }: Omit<TableHistory, 'id' | 'lastState' | 'problem' | 'updatedAt'>,
       at: Date,
     ): Promise<void> => {
       await tables(trx)
@@ -70,7 +63,6 @@ export function createTableHistoryStore(database: Db) {
           table_id: tableId,
           table_key: tableKey,
           last_state: null,
-          is_due: 1,
           actor: JSON.stringify(actor),
           problem: null,
           created_at: at.getTime(),
@@ -99,20 +91,17 @@ export function createTableHistoryStore(database: Db) {
         .execute()
     },
 
-    /** Also if it is due already: the lock of the row keeps a claim waiting until the new state can be seen. */
-    markDue: async (trx: Trx, projectId: number, branchId: number, tableId: string): Promise<void> => {
-      await tables(trx)
-        .updateTable('table_history')
-        .set({ is_due: 1 })
-        .where('project_id', '=', projectId)
-        .where('branch_id', '=', branchId)
-        .where('table_id', '=', tableId)
-        .execute()
-    },
-
-    /** Of all projects: the loop has no caller. */
+    /** Of all projects, the ones whose table has another state than the last one of the log: the loop has no caller. */
     listDue: async (limit: number): Promise<TableHistory[]> => {
-      const rows = await db.selectFrom('table_history').selectAll().where('is_due', '=', 1).orderBy('id').limit(limit).execute()
+      const rows = await db
+        .selectFrom('table_history')
+        .innerJoin('data_table', 'data_table.id', 'table_history.table_key')
+        .selectAll('table_history')
+        .whereRef('data_table.project_id', '=', 'table_history.project_id')
+        .where(sql<boolean>`data_table.snapshot <> coalesce(table_history.last_state, 0)`)
+        .orderBy('table_history.id')
+        .limit(limit)
+        .execute()
       return rows.map(toHistory)
     },
 
@@ -125,22 +114,6 @@ export function createTableHistoryStore(database: Db) {
         .where(lastState === null ? sql<boolean>`last_state is null` : sql<boolean>`last_state = ${lastState}`)
         .executeTakeFirst()
       return numUpdatedRows > 0n
-    },
-
-    /** Before its states are listed: what happens from then on makes it due again. False if another node was faster. */
-    claim: async (trx: Trx, { id }: TableHistory): Promise<boolean> => {
-      const { numUpdatedRows } = await tables(trx)
-        .updateTable('table_history')
-        .set({ is_due: 0 })
-        .where('id', '=', id)
-        .where('is_due', '=', 1)
-        .executeTakeFirst()
-      return numUpdatedRows > 0n
-    },
-
-    /** Of all projects, at the start of a node: a claim of one that was killed is lost. */
-    markAllDue: async (): Promise<void> => {
-      await db.updateTable('table_history').set({ is_due: 1 }).where('is_due', '=', 0).execute()
     },
 
     fail: async (trx: Trx, { id }: TableHistory, problem: string): Promise<void> => {
@@ -160,7 +133,6 @@ const toHistory = (row: Selectable<Tables['table_history']>): TableHistory => ({
   tableId: row.table_id,
   tableKey: row.table_key,
   lastState: row.last_state,
-  isDue: row.is_due === 1,
   actor: readStored<Actor>(row.actor),
   problem: row.problem,
   updatedAt: new Date(row.updated_at),

@@ -39,6 +39,12 @@ export interface TableHistoryDeps {
     tableKey: number,
     id: number,
   ) => Promise<{ readonly snapshot: TableSnapshot; readonly createdAt: Date } | undefined>
+  /** Whether only files were rewritten between two states. */
+  readonly hasSameRows: (
+    table: { readonly projectId: number; readonly key: number },
+    from: number,
+    to: number,
+  ) => Promise<boolean>
   readonly ofState: (request: QueryRequest, version: string) => SqlTable
   readonly tables: Pick<RunTables, 'loadAll'>
   readonly isDefaultBranch: (projectId: number, branchId: number) => Promise<boolean>
@@ -57,12 +63,12 @@ export function createTableHistories(deps: TableHistoryDeps) {
   async function get(scope: Scope, tableId: string) {
     const { data } = await deps.getTable(scope, tableId)
     const found = await store.find(scope.actor.projectId, scope.branch.id, tableId)
-    const states = found ? await deps.listStates(scope.actor.projectId, data.key) : []
+    const newest = found && (await deps.listStates(scope.actor.projectId, data.key)).at(-1)?.id
     return {
       tableId,
       isEnabled: found !== undefined,
       historyTableId: found ? historyTableOf(tableId) : null,
-      isCurrent: found !== undefined && found.lastState === (states.at(-1)?.id ?? null),
+      isCurrent: found !== undefined && found.lastState === (newest ?? null),
       updated: found?.lastState ? found.updatedAt.toISOString() : null,
       problem: found?.problem ?? null,
     }
@@ -91,40 +97,51 @@ export function createTableHistories(deps: TableHistoryDeps) {
   /** Adds all states that the log does not have, one by one. Throws what stands in the way. */
   async function maintain(history: TableHistory, signal: AbortSignal): Promise<void> {
     const { projectId, tableKey } = history
-    if (!(await inTransaction((trx) => store.claim(trx, history)))) return
     let last = history.lastState
-    for (const { id } of await deps.listStates(projectId, tableKey)) {
+    for (const { id } of await statesToAdd(history)) {
       if (signal.aborted) return
-      // The log starts with the current state, not with the oldest one that is kept.
-      if (last !== null && id <= last) continue
-      const newest = (await deps.listStates(projectId, tableKey)).at(-1)?.id
-      if (last === null && id !== newest) continue
-      await add({ ...history, lastState: last }, id, signal)
+      const from = { ...history, lastState: last }
+      if (last !== null && (await deps.hasSameRows({ projectId, key: tableKey }, last, id)))
+        await inTransaction((trx) => advance(trx, from, id))
+      else if (!(await add(from, id, signal))) return
       last = id
     }
   }
 
-  async function add(history: TableHistory, to: number, signal: AbortSignal): Promise<void> {
+  /** A log starts with the current state, not with the oldest one that is kept. */
+  async function statesToAdd({ projectId, tableKey, lastState }: TableHistory) {
+    const states = await deps.listStates(projectId, tableKey)
+    return lastState === null ? states.slice(-1) : states.filter(({ id }) => id > lastState)
+  }
+
+  async function advance(trx: Trx, history: TableHistory, to: number): Promise<void> {
+    if (await store.advance(trx, history, to, clock.now())) return
+    throw new PlatformError('storage.history.advanced', { table: history.tableId })
+  }
+
+  /** False if the state is gone: its retention ended, or the table was dropped. */
+  async function add(history: TableHistory, to: number, signal: AbortSignal): Promise<boolean> {
     const { projectId, branchId, tableId, tableKey, lastState, actor } = history
     const after = await deps.readState(tableKey, to)
-    if (!after) return // its retention ended, or the table was dropped: the next look finds out
+    if (!after) return false
     const before = lastState === null ? undefined : await deps.readState(tableKey, lastState)
     if (lastState !== null && !before) throw new PlatformError('storage.history.gap', { table: tableId })
     const path = `${deps.scratchDir}/history-${randomUUID()}.csv`
-    const commit = async (trx: Trx) => {
-      if (!(await store.advance(trx, history, to, clock.now())))
-        throw new PlatformError('storage.history.advanced', { table: tableId })
-    }
+    const commit = (trx: Trx) => advance(trx, history, to)
     try {
       const rows = await writeChanges(
         path,
         { before: before?.snapshot, after: after.snapshot, at: after.createdAt, state: to },
         signal,
       )
-      if (rows === 0 && before) return await inTransaction(commit)
+      if (rows === 0 && before) {
+        await inTransaction(commit)
+        return true
+      }
       const isDefaultBranch = await deps.isDefaultBranch(projectId, branchId)
       const scope = { actor, projectId, branchId, isDefaultBranch, runId: '', baseUrl: deps.baseUrl() }
       await deps.tables.loadAll(scope, [appendTo(tableId, path, after.snapshot, branchId)], commit, signal)
+      return true
     } finally {
       await removeFile(path)
     }

@@ -182,5 +182,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1391-rehearsals', up: rehearsals.up },
   { name: '1392-proposal-undo', up: proposalUndo.up },
   { name: '1393-agent-guards', up: agentGuards.up },
-  { name: '1401-table-history-due', up: tableHistoryDue.up },
+  { name: '1401-table-history-due', up: tableHistoryDue.up, changesOld: true },
 ]

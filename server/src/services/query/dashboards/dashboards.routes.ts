@@ -1,11 +1,10 @@
 // HTTP for dashboards (spec storage 2.9.1).
 
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { PARAMETER_TYPES, type Values } from '../../../engines/sql/parameters.ts'
+import { PARAMETER_TYPES } from '../../../engines/sql/parameters.ts'
 import { numberedId, optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { sendQueryResult, valuesFromText } from '../../../http/query-result.ts'
 import { scopeOf } from '../../../http/scope.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { type Dashboard, type Link, OPERATORS, TILE_TYPES } from './dashboards.store.ts'
@@ -110,6 +109,8 @@ const Secret = Type.Object({
   'x-dashboard-link': Type.String({ maxLength: 100, description: 'The value of a link, as its creation returned it.' }),
 })
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+
 export function dashboardsRoutes(dashboards: Dashboards): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
@@ -185,7 +186,9 @@ export function dashboardsRoutes(dashboards: Dashboards): FastifyPluginAsyncType
         const { filters, refresh = false } = req.query
         const { dashboardId, tileId } = req.params
         const values = valuesIn(filters)
-        return send(reply, (signal) => dashboards.result(scopeOf(req), idOf(dashboardId), { tileId, values, refresh }, signal))
+        return sendQueryResult(reply, JSON_TYPE, (signal) =>
+          dashboards.result(scopeOf(req), idOf(dashboardId), { tileId, values, refresh }, signal),
+        )
       },
     )
 
@@ -273,22 +276,12 @@ export function dashboardsRoutes(dashboards: Dashboards): FastifyPluginAsyncType
       async (req, reply) => {
         const values = valuesIn(req.query.filters)
         reply.header('cache-control', 'no-store')
-        return send(reply, (signal) =>
+        return sendQueryResult(reply, JSON_TYPE, (signal) =>
           dashboards.sharedResult(req.headers['x-dashboard-link'], { tileId: req.params.tileId, values, refresh: false }, signal),
         )
       },
     )
   }
-}
-
-async function send(reply: FastifyReply, result: (signal: AbortSignal) => ReturnType<Dashboards['result']>) {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  const { isKept, body } = await result(gone.signal)
-  reply.header('X-Millrace-Cache', isKept ? 'hit' : 'miss')
-  return reply
-    .type('application/json; charset=utf-8')
-    .send(Buffer.isBuffer(body) ? body : Readable.from(body, { objectMode: false }))
 }
 
 function idOf(text: string): number {
@@ -301,14 +294,8 @@ function linkIdOf(text: string): number {
   return Number(text)
 }
 
-function valuesIn(text: string | undefined): Values {
-  if (text === undefined || text === '') return {}
-  try {
-    const values: unknown = JSON.parse(text)
-    if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values as Values
-  } catch {} // said below
-  throw new PlatformError('dashboards.invalid', { what: 'filters', reason: 'must be a JSON object with a value for each name' })
-}
+const valuesIn = (filters: string | undefined) =>
+  valuesFromText(filters, (reason) => new PlatformError('dashboards.invalid', { what: 'filters', reason }))
 
 const copied = <T>(value: T) => structuredClone(value) as Mutable<T>
 type Mutable<T> = T extends readonly (infer U)[]

@@ -1,10 +1,10 @@
 // HTTP for saved queries (spec storage 2.9.1).
 
-import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { PARAMETER_TYPES, type Values, wrong } from '../../../engines/sql/parameters.ts'
+import { PARAMETER_TYPES, wrong } from '../../../engines/sql/parameters.ts'
 import { numberedId, Offset, optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { sendQueryResult, valuesFromText } from '../../../http/query-result.ts'
 import { scopeOf } from '../../../http/scope.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { SavedQuery, SavedQueryVersion } from './saved-queries.store.ts'
@@ -178,12 +178,11 @@ export function savedQueriesRoutes(queries: SavedQueries): FastifyPluginAsyncTyp
       },
       async (req, reply) => {
         const { parameters, format = 'json', limit = 10_000, refresh = false } = req.query
-        const gone = new AbortController()
-        reply.raw.once('close', () => gone.abort())
-        const asked = { values: valuesIn(parameters), format, limit, refresh }
-        const { isKept, body } = await queries.result(scopeOf(req), idOf(req.params.queryId), asked, gone.signal)
-        reply.header('X-Millrace-Cache', isKept ? 'hit' : 'miss')
-        return reply.type(CONTENT_TYPES[format]).send(Buffer.isBuffer(body) ? body : Readable.from(body, { objectMode: false }))
+        const values = valuesFromText(parameters, (reason) => wrong('parameters', reason))
+        const queryId = idOf(req.params.queryId)
+        return sendQueryResult(reply, CONTENT_TYPES[format], (signal) =>
+          queries.result(scopeOf(req), queryId, { values, format, limit, refresh }, signal),
+        )
       },
     )
   }
@@ -192,15 +191,6 @@ export function savedQueriesRoutes(queries: SavedQueries): FastifyPluginAsyncTyp
 function idOf(text: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw new PlatformError('sql.savedQueries.notFound', { id: text.slice(0, 60) })
   return Number(text)
-}
-
-function valuesIn(text: string | undefined): Values {
-  if (text === undefined || text === '') return {}
-  try {
-    const values: unknown = JSON.parse(text)
-    if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values as Values
-  } catch {} // said below
-  throw wrong('parameters', 'must be a JSON object with a value for each name')
 }
 
 const view = (query: SavedQuery) => ({

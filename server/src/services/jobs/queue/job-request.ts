@@ -303,6 +303,9 @@ function storedRequest(request: JobRequest, context: RowContext): StoredRequest 
   }
 }
 
+/** Whatever the clock says: one that is set back must not delay a job that no caller has delayed. */
+export const AT_ONCE = 0
+
 export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
   const { actor, branch, componentId, now } = context
   return {
@@ -331,7 +334,7 @@ export function jobRow(request: JobRequest, context: RowContext): NewJobRow {
     sibling_limit: context.parent?.siblingLimit ?? null,
     step_group: context.parent?.stepGroup ?? null,
     created_at: now,
-    start_after: request.startAfter ?? now,
+    start_after: request.startAfter ?? AT_ONCE,
     started_at: null,
     ended_at: null,
     updated_at: now,

@@ -237,7 +237,7 @@ export function createJobSearchStore(database: Db) {
       const ended = await countEnded(now)
       const oldest = await db
         .selectFrom('queue_job')
-        .select((e) => e.fn.min('start_after').as('since'))
+        .select(sql<number | null>`min(case when start_after > created_at then start_after else created_at end)`.as('since'))
         .where('ended_at', 'is', null)
         .where('status', 'in', QUEUED)
         .where('start_after', '<=', now)
@@ -248,7 +248,7 @@ export function createJobSearchStore(database: Db) {
       return {
         open: countOf([...QUEUED, ...RUNNING]),
         ended: Object.fromEntries(JOB_STATUSES.filter(isFinished).map((status) => [status, ended.get(status) ?? 0])),
-        oldestWaitingMs: oldest?.since == null ? 0 : now - oldest.since,
+        oldestWaitingMs: oldest?.since == null ? 0 : Math.max(0, now - oldest.since),
       }
     },
   }

@@ -306,8 +306,10 @@ export function createQueueLoop(deps: QueueLoopDeps) {
           return deps.log.warn({ jobId: job.id }, 'a job was finished by a worker that no longer held it; nothing was written')
         if (signal.reason === ('stopped' satisfies AbortReason) && outcome.end === 'failed' && mayRepeat(current))
           return repeat(trx, current, clock.now().getTime())
-        if (outcome.unsavedState) await deps.recordState(trx, outcome.unsavedState)
-        await deps.queue().end(trx, current, endOf(current, outcome), clock.now().getTime())
+        // The answer of the transaction that published may have been lost: what it wrote decides.
+        const final = outcome.end === 'failed' && current.has_begun === PUBLISHED ? outcomeOfLost(current) : outcome
+        if (final.unsavedState) await deps.recordState(trx, final.unsavedState)
+        await deps.queue().end(trx, current, endOf(current, final), clock.now().getTime())
       }),
     )
   }

@@ -185,6 +185,14 @@ await onBothDatabases('queue', (metadata) => {
   after(() => mock.timers.reset())
   afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())))
 
+  test('a job that was not delayed starts at once after the clock was set back', async () => {
+    const { create, tick, sleep, get } = await rig(metadata)
+    const { id } = await create()
+    sleep(-600_000)
+    await tick()
+    assert.equal((await get(id)).status, 'processing')
+  })
+
   test('a job runs and ends with what its run says', async () => {
     const { create, tick, finish, runs, get } = await rig(metadata)
     const job = await create()
@@ -431,6 +439,18 @@ await onBothDatabases('queue', (metadata) => {
     sleep(60_000)
     await newLoop().tick()
     assert.deepEqual([(await get(job.id)).status, (await get(job.id)).result], ['success', '{"message":"all"}'])
+  })
+
+  test('a job whose results were all published has succeeded, also when its run did not learn of it', async () => {
+    const { create, tick, finish, runs, get } = await rig(metadata)
+    const job = await create()
+    await tick()
+    const { handle } = runs[0]!
+    await handle.begin(1)
+    await handle.publish((trx) => handle.markPublished(trx, { result: { message: 'all' }, metrics: [] }))
+    await finish(0, { ...DONE, end: 'failed', error: 'Connection terminated unexpectedly' })
+    const { status, error, result } = await get(job.id)
+    assert.deepEqual([status, error, result], ['success', null, '{"message":"all"}'])
   })
 
   test('a node that stops leaves its repeatable jobs to the next one, and ends the others', async () => {

@@ -14,7 +14,7 @@ import { jobCause } from '../../../model/job-cause.ts'
 import type { JobEndFacts } from '../../../model/job-end.ts'
 import { failureGroupView, groupFailures } from './failures.ts'
 import { jobEndFacts } from './job-end.ts'
-import { IDEMPOTENCY_KEY, type JobRequest, jobRow, type ParentJob } from './job-request.ts'
+import { AT_ONCE, IDEMPOTENCY_KEY, type JobRequest, jobRow, type ParentJob } from './job-request.ts'
 import { type JobRuntime, runtimeOf } from './job-runtime.ts'
 import { type JobSearch, parseGroups, parseJobSearch, type Query } from './job-search.ts'
 import { isFinished, isWaitingForJob, JOB_STATUSES, moveJob, waitingForJob } from './job-states.ts'
@@ -456,7 +456,7 @@ export function createQueue(deps: QueueDeps) {
         step_group: null,
         sibling_limit: parallelism === 'infinity' ? null : Number(parallelism),
         created_at: now,
-        start_after: now,
+        start_after: AT_ONCE,
         started_at: null,
         updated_at: now,
         attempt: 0,

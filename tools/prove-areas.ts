@@ -57,6 +57,13 @@ export const AREAS: readonly Area[] = [
     isRepeated: true,
   },
   {
+    id: 'simulation',
+    name: 'Simulated nodes',
+    comparedWith: 'the rules of the queue, after every transaction of nodes that die, stand still and lose answers by a seed',
+    words: ['tests/simulation'],
+    isRepeated: true,
+  },
+  {
     id: 'fuzz',
     name: 'Random requests',
     comparedWith: 'no 5xx, no hang, no data of another project, for every operation and kind of token',

@@ -5,15 +5,18 @@ import { appendFileSync } from 'node:fs'
 
 export const SEED = Number(process.env.MILLRACE_SEED ?? Date.now() % 1_000_000_000)
 
-let state = SEED >>> 0
-
 /** Between 0 and 1, as Math.random gives it (the generator is mulberry32). */
-export function chance(): number {
-  state = (state + 0x6d2b79f5) >>> 0
-  let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+export function createChance(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
 }
+
+export const chance = createChance(SEED)
 
 /** One line of `what` with a number; counted by tools/prove.ts. */
 export function count(what: 'kills' | 'requests', number = 1): void {

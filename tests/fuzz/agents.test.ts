@@ -45,8 +45,8 @@ interface Row {
 /** Without the marks of the search index, which reads refresh. */
 const textOf = ({ words_stale: _, ...row }: Row): string => JSON.stringify(row)
 
-/** What reads and calls cost, counted for the project. */
-const COUNTERS = /^(agent_|usage)/
+/** What reads and calls cost, counted for the project, and the history of its own queries. */
+const COUNTERS = /^(agent_|usage|query_run)/
 
 test('random calls with a token that only proposes change nothing outside its branches', { timeout: 3_600_000 }, async (t) => {
   const stack = await shellStack(t)

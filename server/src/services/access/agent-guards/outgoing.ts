@@ -2,7 +2,10 @@
 
 // Each pattern begins with a fixed text, so that a long text is read once: bodies have megabytes.
 const AUTHORITY = /:\/\/([^\s"'\\/?#<>)\]]{1,255})/g
-const SERVER = /"(?:host|hostname|server|endpoint|domain)"\s*:\s*"([^"\\]{1,255})"/gi
+const SERVER = /"(?:host|hostname|server|domain)"\s*:\s*"([^"\\]{1,255})"/gi
+/** Of an API it is a path, of a store a host: then it has a dot or a port. */
+const ENDPOINT = /"endpoint"\s*:\s*"([^"\\/]{1,255})/gi
+const IS_HOST = /\.|:\d/
 const MAIL_DOMAIN = /@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/gi
 const MAIL_NAME = /[a-z0-9._%+-]{1,64}$/i
 const MAX_MAIL_NAME = 64
@@ -13,7 +16,9 @@ const MAX_LENGTH = 2_000
 /** Hosts without user and port, and mail addresses, in small letters. */
 export function outgoingIn(text: string): string[] {
   const plain = text.replaceAll('\\/', '/')
-  const hosts = [...plain.matchAll(AUTHORITY), ...plain.matchAll(SERVER)].map(([, authority = '']) => hostOf(authority))
+  const endpoints = [...plain.matchAll(ENDPOINT)].filter(([, value = '']) => IS_HOST.test(value))
+  const named = [...plain.matchAll(AUTHORITY), ...plain.matchAll(SERVER), ...endpoints]
+  const hosts = named.map(([, authority = '']) => hostOf(authority))
   const mails = [...plain.matchAll(MAIL_DOMAIN)].flatMap(({ 0: domain, index }) => {
     const [name] = MAIL_NAME.exec(plain.slice(Math.max(0, index - MAX_MAIL_NAME), index)) ?? []
     return name === undefined ? [] : [(name + domain).toLowerCase()]

@@ -71,7 +71,9 @@ export function hostsOf(texts: Iterable<string>): Set<string> {
   for (const text of texts) {
     const plain = text.replaceAll('\\/', '/')
     for (const [, authority = ''] of plain.matchAll(/[a-z][a-z0-9+.-]*:\/\/([^\s"'\\/?#]{1,255})/gi)) add(hosts, authority)
-    for (const [, host = ''] of plain.matchAll(/"(?:host|hostname|server|endpoint)"\s*:\s*"([^"\\]{1,255})"/gi)) add(hosts, host)
+    for (const [, host = ''] of plain.matchAll(/"(?:host|hostname|server)"\s*:\s*"([^"\\]{1,255})"/gi)) add(hosts, host)
+    // Of an API it is a path, of a store a host: then it has a dot or a port.
+    for (const [, host = ''] of plain.matchAll(/"endpoint"\s*:\s*"([^"\\/]{1,255})/gi)) if (/\.|:\d/.test(host)) add(hosts, host)
   }
   return hosts
 }

@@ -7,6 +7,7 @@ import { ComponentId, optionalText } from '../../../http/parameters.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { membersOf } from '../../../kit/text/json-text.ts'
 import { type Actor, canUseComponent } from '../../../model/actor.ts'
+import { isOfflineAction } from './offline-actions.ts'
 
 export interface Caller {
   readonly actor: Actor
@@ -90,6 +91,8 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
     const abort = new AbortController()
     reply.raw.once('close', () => abort.abort('killed'))
     const configData = textOf(body.configData, membersOf(req.rawBody).get('configData'))
+    if (req.actor.onlyProposes && !isOfflineAction(deps.canonicalId(body.componentId), body.action, configData))
+      throw new PlatformError('proposals.notPossible', { operation: `syncActions.run (${body.action.slice(0, 60)})` })
     const action = { componentId: body.componentId, action: body.action, configData, tag: body.tag ?? undefined }
     return reply.type('application/json').send(await deps.run(caller, action, abort.signal))
   }
@@ -102,6 +105,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
           operation: 'syncActions.run',
           summary: 'Run an action of a component and return its result',
           needs: 'component',
+          proposable: 'own', // see isOfflineAction: it changes nothing
           validationCode: 'validation.failed',
         },
         schema: { body: ActionBody, response: { 200: Type.Unknown() } },

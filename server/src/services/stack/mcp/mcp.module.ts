@@ -9,6 +9,8 @@ import { maskedArguments } from './masked.ts'
 import { mcpRoutes } from './mcp.routes.ts'
 import { adminTools } from './tools/admin.ts'
 import { buildTools } from './tools/build.ts'
+import { connectTools } from './tools/connect.ts'
+import { dataTools } from './tools/data.ts'
 import { lookTools } from './tools/look.ts'
 import { proposeTools } from './tools/propose.ts'
 import { queryTools } from './tools/query.ts'
@@ -28,7 +30,15 @@ const CALLS_PER_DAY = 10_000
 
 export function createMcpModule({ core, guides, guards, recordLater, version, callsPerDay = CALLS_PER_DAY }: McpDeps) {
   const { inTransaction, clock } = core
-  const tools = [...lookTools(guides.findPassages), ...queryTools, ...runTools, ...buildTools, ...adminTools]
+  const tools = [
+    ...lookTools(guides.findPassages),
+    ...queryTools,
+    ...runTools,
+    ...buildTools,
+    ...connectTools(guides.findPassages),
+    ...dataTools,
+    ...adminTools,
+  ]
   const routes = mcpRoutes({
     ...{ version, tools, proposeTools, guards },
     spend: createBudgets({ inTransaction, clock, callsPerDay }),

@@ -310,9 +310,11 @@ test('one value of a configuration is changed, and every other digit stays as it
     versions.items.map(({ version }) => version),
     [2, 1],
   )
-  await agent.use('restore_configuration', { ...address, version: 1 })
+  await agent.use('update_configuration', { ...address, version: 1 })
   assert.match((await stack.request('GET', `/v2/storage/components/test.noop/configs/${id}`)).text, /\{"a":2\}/)
-  const row = await agent.use<{ configuration: { id: string } }>('create_row', { ...address, name: 'r', content: { a: 1 } })
+  const row = await agent.use<{ configuration: { id: string } }>('create_configuration', {
+    ...{ component: 'test.noop', rowOf: id, name: 'r', content: { a: 1 } },
+  })
   await agent.use('update_configuration', { ...address, row: row.configuration.id, set: { '/a': 2 } })
   const shown = await agent.use<{ configuration: { content: unknown } }>('get_configuration', {
     ...address,

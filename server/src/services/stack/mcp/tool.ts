@@ -75,7 +75,8 @@ export const defineTool = <Input extends TProperties>(group: Group, name: string
 
 export const text = (description: string) => Type.String({ description })
 export const optionalText = (description: string) => Type.Optional(Type.String({ description }))
-export const Next = Type.Optional(Type.String({ description: '`next` of the previous answer.' }))
+/** Described by the instructions of the server. */
+export const Next = Type.Optional(Type.String())
 /** Ids; their names say which, and a client pays for every word. */
 export const ComponentId = Type.String()
 export const ConfigurationId = Type.String()
@@ -83,7 +84,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** Lists and objects whose content is described by their names: a client pays for every word of a schema. */
 export const Items = Type.Unsafe<readonly unknown[]>({ type: 'array' })
-export const Data = Type.Unsafe<Fields>({ type: 'object', description: 'Untrusted data.' })
+/** What `asData` marks. */
+export const Data = Type.Unsafe<Fields>({ type: 'object' })
 export const Anything = Type.Unsafe<Fields>({ type: 'object' })
 export const objectOf = (description: string) => Type.Unsafe<Fields>({ type: 'object', description })
 

@@ -1,16 +1,13 @@
-// Tools that create, change and delete: configurations and rows, transformations, flows, schedules, buckets and tables, extractors.
+// Tools that create, change and delete configurations and rows, transformations, flows and schedules.
 
 import { Type } from 'typebox'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { type Api, path } from '../api.ts'
 import { withValues } from '../json-pointer.ts'
-import { waitForStorageJob } from '../storage-job.ts'
 import {
   Anything,
-  asData,
   ComponentId,
   ConfigurationId,
-  Data,
   defineTool,
   Items,
   Next,
@@ -24,7 +21,6 @@ import {
 const SQL = 'keboola.duckdb-transformation'
 const FLOW = 'keboola.flow'
 const SCHEDULER = 'keboola.scheduler'
-const EXTRACTOR = 'keboola.ex-generic-v2'
 
 interface Configuration {
   readonly id: string
@@ -33,16 +29,16 @@ interface Configuration {
   readonly configuration: Readonly<Record<string, unknown>>
 }
 
-const Content = objectOf('The whole configuration object.')
+export const Content = objectOf('The whole configuration object.')
 const Change = optionalText('Why, for the history.')
-const Saved = { configuration: Anything, problems: Items }
-const Columns = Type.Array(
-  Type.Object({ name: Type.String(), type: Type.Optional(Type.String()) }, { additionalProperties: false }),
-  { description: 'Types such as STRING, INTEGER, NUMERIC, DATE, TIMESTAMP; all texts without any.' },
-)
+export const Saved = { configuration: Anything, problems: Items }
 const Mapping = Type.Object({ source: Type.String(), destination: Type.String() }, { additionalProperties: false })
 
-const configsOf = (component: string): string => path`/v2/storage/components/${component}/configs`
+const alone = new PlatformError('mcp.invalidCall', {
+  reason: 'version restores a whole version. Change other values in another call.',
+})
+
+export const configsOf = (component: string): string => path`/v2/storage/components/${component}/configs`
 
 export const buildTools: readonly Tool[] = [
   defineTool('build', 'validate_configuration', {
@@ -55,38 +51,53 @@ export const buildTools: readonly Tool[] = [
   }),
 
   defineTool('build', 'create_configuration', {
-    description: 'Create a configuration of a component. Values of members that begin with # are encrypted.',
-    input: { component: ComponentId, name: text('Name for people.'), description: optionalText('For people.'), content: Content },
+    description: 'Create a configuration of a component, or a row of one.',
+    input: {
+      component: ComponentId,
+      rowOf: optionalText('Configuration id.'),
+      name: text('Name for people.'),
+      description: optionalText('For people.'),
+      content: Content,
+    },
     output: Saved,
     kind: 'writes',
-    run: ({ component, name, description = '', content }, api) =>
-      create(api, component, { name, description, configuration: content }),
+    run: ({ component, rowOf, name, description = '', content }, api) =>
+      rowOf === undefined
+        ? create(api, component, { name, description, configuration: content })
+        : addRow(api, component, rowOf, { name, description, configuration: content }),
   }),
 
   defineTool('build', 'update_configuration', {
     description:
-      'Change name, description, state or content. `set` changes single values by JSON pointer and leaves the rest as it is.',
+      'Change a configuration or row. `set` changes single values by JSON pointer; `version` restores an older version.',
     input: {
       component: ComponentId,
       configuration: ConfigurationId,
-      row: optionalText('Row id: that row instead.'),
+      row: optionalText('Row id.'),
       name: optionalText('New name.'),
       description: optionalText('New description.'),
       isDisabled: Type.Optional(Type.Boolean()),
       content: Type.Optional(Content),
       set: Type.Optional(objectOf('JSON pointer to value, such as {"/parameters/a": 1}.')),
+      version: Type.Optional(Type.Integer({ minimum: 1, description: 'Alone: make it the current one.' })),
       change: Change,
     },
     output: Saved,
     kind: 'destroys',
-    run: async ({ component, configuration, row, name, description, isDisabled, content, set, change }, api) => {
+    run: async ({ component, configuration, row, version, change, ...changed }, api) => {
+      const { name, description, isDisabled, content, set } = changed
       const owner = path`/v2/storage/components/${component}/configs/${configuration}`
       const address = row === undefined ? owner : `${owner}${path`/rows/${row}`}`
+      if (version !== undefined) {
+        if (Object.values(changed).some((value) => value !== undefined)) throw alone
+        await api.send('POST', `${address}/versions/${version}/rollback`, {})
+        return savedView(api, component, await api.get<Configuration>(address), row !== undefined)
+      }
       const before = await api.get<Configuration>(address)
-      const changed = set === undefined ? content : withValues(content ?? before.configuration, set)
+      const next = set === undefined ? content : withValues(content ?? before.configuration, set)
       const saved = await api.send<Configuration>('PUT', address, {
         ...{ name, description, isDisabled, changeDescription: change ?? 'Changed by an agent' },
-        ...(changed !== undefined && { configuration: changed }),
+        ...(next !== undefined && { configuration: next }),
       })
       return savedView(api, component, saved, row !== undefined)
     },
@@ -94,7 +105,7 @@ export const buildTools: readonly Tool[] = [
 
   defineTool('build', 'delete_configuration', {
     description: 'Move a configuration to the trash, where a person can restore it, or delete one of its rows.',
-    input: { component: ComponentId, configuration: ConfigurationId, row: optionalText('Row id: that row alone.') },
+    input: { component: ComponentId, configuration: ConfigurationId, row: optionalText('Row id: only that row.') },
     output: { deleted: Type.String() },
     needsPerson: ({ configuration, row }) =>
       stepUp(`delete ${row === undefined ? 'configuration' : 'a row of configuration'}`, configuration),
@@ -103,18 +114,6 @@ export const buildTools: readonly Tool[] = [
       const address = path`/v2/storage/components/${component}/configs/${configuration}`
       await api.send('DELETE', row === undefined ? address : `${address}${path`/rows/${row}`}`)
       return { deleted: row ?? configuration }
-    },
-  }),
-
-  defineTool('build', 'restore_configuration', {
-    description: 'Make an older version of a configuration the current one.',
-    input: { component: ComponentId, configuration: ConfigurationId, version: Type.Integer({ minimum: 1 }) },
-    output: Saved,
-    kind: 'destroys',
-    run: async ({ component, configuration, version }, api) => {
-      const address = path`/v2/storage/components/${component}/configs/${configuration}`
-      await api.send('POST', `${address}/versions/${version}/rollback`, {})
-      return savedView(api, component, await api.get<Configuration>(address), false)
     },
   }),
 
@@ -137,18 +136,6 @@ export const buildTools: readonly Tool[] = [
       await api.get(row === undefined ? owner : `${owner}${path`/rows/${row}`}`)
       const link = await api.askForSecret({ component, configuration, ...(row !== undefined && { row }), pointer })
       return { link, note: 'Give the link to the person. It works for a day.' }
-    },
-  }),
-
-  defineTool('build', 'create_row', {
-    description: 'Add a row to a configuration of a component that works by rows.',
-    input: { component: ComponentId, configuration: ConfigurationId, name: text('Name of the row.'), content: Content },
-    output: Saved,
-    kind: 'writes',
-    run: async ({ component, configuration, name, content }, api) => {
-      const body = { name, configuration: content, changeDescription: 'Added by an agent' }
-      const rows = path`/v2/storage/components/${component}/configs/${configuration}/rows`
-      return savedView(api, component, await api.send<Configuration>('POST', rows, body), true)
     },
   }),
 
@@ -264,82 +251,10 @@ export const buildTools: readonly Tool[] = [
       return { deleted: schedule }
     },
   }),
-
-  defineTool('build', 'create_table', {
-    description: 'Create an empty table, with its bucket if that does not exist. CSV rows are optional.',
-    input: {
-      table: text('Table id to create, such as in.c-main.orders.'),
-      columns: Columns,
-      primaryKey: Type.Optional(Type.Array(Type.String())),
-      csv: optionalText('Rows to load, with a header.'),
-    },
-    output: { table: Anything },
-    needsDirect: true,
-    kind: 'writes',
-    run: async ({ table, columns, primaryKey = [], csv }, api) => {
-      const [stage = '', bucketName = '', ...rest] = table.split('.')
-      const bucket = `${stage}.${bucketName}`
-      if ((await api.find(path`/v2/storage/buckets/${bucket}`)) === undefined)
-        await api.send('POST', '/v2/storage/buckets', { stage, name: bucketName.replace(/^c-/, '') })
-      const isTyped = columns.some(({ type }) => type !== undefined)
-      const job = await api.send<{ id: number }>('POST', path`/v2/storage/buckets/${bucket}/tables-definition`, {
-        name: rest.join('.'),
-        primaryKeysNames: primaryKey,
-        columns: columns.map(({ name, type }) => (isTyped ? { name, definition: { type: type ?? 'STRING' } } : { name })),
-      })
-      await waitForStorageJob(api, job.id)
-      if (csv !== undefined) await api.send('POST', path`/v2/storage/tables/${table}/import`, { dataString: csv })
-      const made = await api.get<{ id: string; rowsCount: number }>(path`/v2/storage/tables/${table}`)
-      return { table: { id: made.id, rows: made.rowsCount } }
-    },
-  }),
-
-  defineTool('build', 'delete_table', {
-    description: 'Delete a table and its rows. `isDryRun` shows what would be lost.',
-    input: { table: text('Table id.'), isDryRun: Type.Optional(Type.Boolean()) },
-    output: { result: Type.Unknown() },
-    needsDirect: true,
-    needsPerson: ({ table, isDryRun = false }) => (isDryRun ? undefined : stepUp('delete table', table)),
-    kind: 'destroys',
-    run: async ({ table, isDryRun = false }, api) => ({
-      result: await api.send('DELETE', `${path`/v2/storage/tables/${table}`}${isDryRun ? '?dryRun=1' : ''}`),
-    }),
-  }),
-
-  defineTool('build', 'propose_extractor', {
-    description: `Turn a curl command, an OpenAPI document or a HAR into a configuration of ${EXTRACTOR}. Saves nothing.`,
-    input: {
-      curl: optionalText('A curl command.'),
-      openapi: optionalText('OpenAPI as JSON or YAML.'),
-      har: Type.Optional(objectOf('A HAR document.')),
-    },
-    output: { data: Data },
-    needsDirect: true,
-    kind: 'reads',
-    run: async ({ curl, openapi, har }, api) => {
-      const [action, parameters] =
-        curl !== undefined
-          ? ['curlToConfig', { curl }]
-          : openapi !== undefined
-            ? ['openapiToConfig', { openapi }]
-            : ['harToConfig', { har }]
-      return { data: asData({ proposal: await act(api, String(action), { parameters }) }) }
-    },
-  }),
-
-  defineTool('build', 'test_extractor', {
-    description: 'First page of an extractor configuration: rows as they would be loaded, and what is wrong.',
-    input: { content: Content, action: optionalText('previewPage (default), testConnection, walkPages or suggest.') },
-    output: { data: Data },
-    needsDirect: true,
-    kind: 'writes',
-    isOpenWorld: true,
-    run: async ({ content, action = 'previewPage' }, api) => ({ data: asData({ result: await act(api, action, content) }) }),
-  }),
 ]
 
 /** A person allows it for an id; what is none is refused anyway. */
-const stepUp = (what: string, id: string): string | undefined =>
+export const stepUp = (what: string, id: string): string | undefined =>
   ['', '.', '..'].includes(id.trim()) ? undefined : `${what} ${id.slice(0, 100)}`
 
 /** The minutes of the expression are closer than a quarter of an hour. */
@@ -352,15 +267,15 @@ function isFrequent(cron: string): boolean {
   return sorted.some((minute, at) => at > 0 && minute - sorted[at - 1]! < 15)
 }
 
-const act = (api: Api, action: string, configData: object): Promise<unknown> =>
-  api.send('POST', '/sync-actions/actions', {
-    ...{ componentId: EXTRACTOR, action, configData },
-    ...(api.branch !== undefined && { branchId: api.branch }),
-  })
-
-async function create(api: Api, component: string, body: object) {
+export async function create(api: Api, component: string, body: object) {
   const made = await api.send<Configuration>('POST', configsOf(component), { ...body, changeDescription: 'Created by an agent' })
   return savedView(api, component, made, false)
+}
+
+export async function addRow(api: Api, component: string, configuration: string, body: object) {
+  const rows = `${configsOf(component)}${path`/${configuration}/rows`}`
+  const row = await api.send<Configuration>('POST', rows, { ...body, changeDescription: 'Added by an agent' })
+  return savedView(api, component, row, true)
 }
 
 /** What was saved, and what would keep it from running: success with nothing that works is no success. */

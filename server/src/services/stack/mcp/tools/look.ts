@@ -68,6 +68,15 @@ interface User {
   readonly rowId: string | null
 }
 
+interface DataTest {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly parameters: unknown
+  readonly severity: string
+  readonly isEnabled: boolean
+}
+
 export interface Passage {
   readonly page: string
   readonly heading: string
@@ -159,9 +168,17 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
 
   defineTool('look', 'describe_table', {
     description:
-      'Columns with types and profile (nulls, distinct, min, max), a sample of rows, who reads and writes it, freshness.',
+      'Columns with types and profile (nulls, distinct, min, max), a sample of rows, who reads and writes it, freshness, data tests.',
     input: { table: text('Table id, such as in.c-main.orders.') },
-    output: { table: Anything, columns: Items, data: Data, readBy: Items, writtenBy: Items, freshness: Type.Optional(Anything) },
+    output: {
+      table: Anything,
+      columns: Items,
+      data: Data,
+      readBy: Items,
+      writtenBy: Items,
+      freshness: Type.Optional(Anything),
+      tests: Items,
+    },
     kind: 'reads',
     run: async ({ table: id }, api) => {
       const table = await api.get<Table>(path`/v2/storage/tables/${id}`)
@@ -176,6 +193,7 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
         path`/v2/storage/tables/${id}/used-by`,
       )
       const freshness = await api.find<Record<string, unknown>>(path`/v2/storage/tables/${id}/freshness`)
+      const tests = (await api.find<readonly DataTest[]>('/v2/storage/data-tests', { tableId: id, limit: 50 })) ?? []
       const types = new Map(table.definition?.columns?.map(({ name, definition }) => [name, definition?.type]))
       return {
         table: tableView(table),
@@ -185,6 +203,9 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
         ...(freshness && {
           freshness: { state: freshness.state, lastLoad: freshness.lastLoadTime, expected: freshness.expectedTime },
         }),
+        tests: tests.map(({ id: test, name, type, parameters, severity, isEnabled }) => ({
+          ...{ test, name, type, parameters, severity, isEnabled },
+        })),
         data: asData({
           profile: profile?.columns.map(({ name, nulls, empty, distinct, min, max }) => ({
             name,

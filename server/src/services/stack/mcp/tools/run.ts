@@ -128,23 +128,15 @@ export const runTools: readonly Tool[] = [
     },
   }),
 
-  defineTool('run', 'rerun_job', {
-    description: 'Run a finished job again with the configuration as it is now.',
-    input: { job: JobId },
-    output: JobOutput,
-    needsDirect: true,
-    kind: 'writes',
-    isOpenWorld: true,
-    run: async ({ job: id }, api) => described(await api.send<Job>('POST', path`/queue/jobs/${id}/rerun`, {})),
-  }),
-
-  defineTool('run', 'cancel_job', {
-    description: 'Terminate a waiting or running job.',
-    input: { job: JobId },
+  defineTool('run', 'control_job', {
+    description: 'Cancel a waiting or running job, or run a finished one again with the configuration as it is now.',
+    input: { job: JobId, action: Type.Enum(['cancel', 'rerun']) },
     output: JobOutput,
     needsDirect: true,
     kind: 'destroys',
-    run: async ({ job: id }, api) => {
+    isOpenWorld: true,
+    run: async ({ job: id, action }, api) => {
+      if (action === 'rerun') return described(await api.send<Job>('POST', path`/queue/jobs/${id}/rerun`, {}))
       await api.send('POST', path`/queue/jobs/${id}/kill`, {})
       return described(await api.get<Job>(path`/queue/jobs/${id}`))
     },

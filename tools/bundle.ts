@@ -24,7 +24,7 @@ const BUNDLES: readonly Bundle[] = [
   ...componentFolders().map((name) => ({
     folder: `dist/components/${name}`,
     programs: { program: `components/${name}/src/program.ts` },
-    installed: ['ssh2', 'pg-native', 'pg-cloudflare'],
+    installed: ['@duckdb/node-api', 'ssh2', 'pg-native', 'pg-cloudflare'],
   })),
 ]
 

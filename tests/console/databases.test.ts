@@ -58,5 +58,41 @@ test('a table of a database is read by forms alone', { timeout: 200_000 }, async
     return preview.status === 200 && preview.text.trim().split('\n').sort()
   })
   assert.deepEqual(rows, ['"1","2.50"', '"2","0.10"', '"id","price"'])
+
+  const again = new pg.Client({ connectionString: url.href })
+  await again.connect()
+  await again.query('alter table orders alter price type numeric(12,4), add column note text')
+  await again.end()
+  await stack.request('POST', '/v2/storage/components/keboola.duckdb-transformation/configs', {
+    json: {
+      configurationId: 'sums',
+      name: 'Sums of orders',
+      configuration: {
+        parameters: {},
+        storage: { input: { tables: [{ source: 'in.c-platform-ex-database-shop.orders', destination: 'orders' }] } },
+      },
+    },
+  })
+  await go('/components/platform.ex-database/shop?row=orders')
+  await page.getByRole('button', { name: 'Compare the columns with the source' }).click()
+  const preview = page.getByRole('region', { name: 'What the next run would change' })
+  await preview.getByText('The next run finds 2 changed columns.').waitFor()
+  assert.match((await preview.innerText()).replace(/\s+/g, ' '), /note New text none STRING no configuration/)
+  assert.match(
+    (await preview.innerText()).replace(/\s+/g, ' '),
+    /price Another type numeric\(12,4\) NUMERIC\(10,2\) NUMERIC\(12,4\) Sums of orders reads the table/,
+  )
+  const started = await stack.request('POST', '/queue/jobs', {
+    json: { component: 'platform.ex-database', config: 'shop', mode: 'run' },
+  })
+  const { id } = started.json<{ id: string }>()
+  await until(
+    'the job is over',
+    async () => (await stack.request('GET', `/queue/jobs/${id}`)).json<{ isFinished: boolean }>().isFinished,
+  )
+  await go(`/jobs/${id}`)
+  const card = page.getByRole('region', { name: 'Changed columns of in.c-platform-ex-database-shop.orders' })
+  await card.getByText('2 columns').waitFor()
+  assert.match((await card.innerText()).replace(/\s+/g, ' '), /note New text none STRING/)
   nothingWrong()
 })

@@ -1,7 +1,7 @@
 // Sync actions: what a form asks before a row is saved. Each answers with one JSON object.
 
 import { UserError } from '../../http-extractor/src/errors.ts'
-import { driftOf, driftSentences } from './compare/drift.ts'
+import { columnChanges, driftOf } from './compare/drift.ts'
 import { openHere } from './compare/here.ts'
 import { readRow, readSource } from './configuration.ts'
 import type { Database } from './databases/database.ts'
@@ -39,22 +39,9 @@ const ACTIONS: Readonly<Record<string, Action>> = {
     const [table, { columns }] = await Promise.all([here.findTable(tableId), readColumns(database, row)])
     if (!table) return { status: 'success', table: tableId, exists: false, changes: [], stops: false, readBy: [] }
     const drift = driftOf(columns, table)
-    const changes = [
-      ...drift.added.map(({ name, native, base }) => ({
-        column: name,
-        change: 'added',
-        source: native,
-        table: null,
-        becomes: base,
-      })),
-      ...drift.dropped.map(({ name, base }) => ({ column: name, change: 'dropped', source: null, table: base, becomes: base })),
-      ...drift.changed.map(({ column, here: own, wider }) => ({
-        ...{ column: column.name, change: 'type', source: column.native, table: own.base, becomes: wider.base },
-      })),
-    ]
-    const sentences = driftSentences(drift, row)
-    const stops = sentences.some((sentence) => sentence.endsWith('the run stops.'))
-    return { status: 'success', table: tableId, exists: true, changes, sentences, stops, readBy: await here.readersOf(tableId) }
+    const readers = await here.readersOf(tableId)
+    const report = columnChanges(drift, row, tableId, readers)
+    return { status: 'success', exists: true, ...report, readBy: readers.map(({ computed: _, ...reader }) => reader) }
   },
   preview: async (database, parameters) => {
     const source = readSource(parameters)

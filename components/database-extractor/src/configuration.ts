@@ -20,8 +20,8 @@ export interface RowSettings {
   /** Undefined: that of the table. */
   readonly primaryKey: readonly string[] | undefined
   readonly incremental: boolean
-  /** Read only rows whose value in this column is new since the last run. */
-  readonly incrementalColumn: string | undefined
+  /** Read only rows whose value in one of these columns is new since the last run. */
+  readonly incrementalColumns: readonly string[]
   readonly lookback: number
   readonly invalidValues: (typeof INVALID_VALUES)[number]
   readonly mode: (typeof MODES)[number]
@@ -39,7 +39,7 @@ export interface RowSettings {
 
 const ROW_FIELDS = [
   ...['table', 'query', 'columns', 'filter', 'outputTable', 'primaryKey', 'incremental'],
-  ...['incrementalFetchingColumn', 'incrementalFetchingLookback', 'invalidValues'],
+  ...['incrementalFetchingColumn', 'incrementalFetchingColumns', 'incrementalFetchingLookback', 'invalidValues'],
   ...['mode', 'verifyTable', 'deletes', 'deletesLimitPercent'],
   ...['newColumns', 'changedTypes', 'droppedColumns', 'partRows'],
 ]
@@ -48,13 +48,13 @@ export function readRow(parameters: Fields): RowSettings {
   refuseUnknown(parameters, ['db', ...ROW_FIELDS], 'parameters')
   const source = readSource(parameters)
   const outputTable = readOutputTable(parameters, source.kind === 'table' ? source.table.name : '', 'outputTable')
-  const incrementalColumn = textAt(parameters, 'incrementalFetchingColumn', 'incrementalFetchingColumn') || undefined
+  const incrementalColumns = readIncrementalColumns(parameters)
   return {
     source,
     outputTable,
     primaryKey: listAt(parameters, 'primaryKey', 'primaryKey'),
-    incremental: flagAt(parameters, 'incremental', 'incremental', incrementalColumn !== undefined),
-    incrementalColumn,
+    incremental: flagAt(parameters, 'incremental', 'incremental', incrementalColumns.length > 0),
+    incrementalColumns,
     invalidValues: choiceAt(parameters, 'invalidValues', INVALID_VALUES),
     mode: choiceAt(parameters, 'mode', MODES),
     verifyTable: readVerifyTable(parameters),
@@ -66,6 +66,15 @@ export function readRow(parameters: Fields): RowSettings {
     droppedColumns: choiceAt(parameters, 'droppedColumns', DROPPED_COLUMNS),
     lookback: numberAt(parameters, 'incrementalFetchingLookback', 'incrementalFetchingLookback') ?? 0,
   }
+}
+
+/** One column, or several of which one is enough. */
+function readIncrementalColumns(parameters: Fields): readonly string[] {
+  const one = textAt(parameters, 'incrementalFetchingColumn', 'incrementalFetchingColumn')
+  const several = listAt(parameters, 'incrementalFetchingColumns', 'incrementalFetchingColumns') ?? []
+  if (one !== '' && several.length > 0)
+    throw new UserError('Use either incrementalFetchingColumn or incrementalFetchingColumns, not both.')
+  return one === '' ? [...new Set(several)] : [one]
 }
 
 /** Read the source; prove that the table is equal to it; or read again where it is not. */

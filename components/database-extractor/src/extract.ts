@@ -9,12 +9,17 @@ import { settleDrift } from './compare/drift.ts'
 import type { Here } from './compare/here.ts'
 import type { RowSettings } from './configuration.ts'
 import type { SourceColumn } from './databases/columns.ts'
-import type { Database, Description, Range } from './databases/database.ts'
+import type { Bounds, Database, Description, Increment } from './databases/database.ts'
 import { type Progress, planParts, readParts } from './parts.ts'
 
 /** Saved after a run that succeeded, with the tables. */
 interface State {
-  readonly incremental?: { readonly column: string; readonly value: string }
+  /** Columns of the source. */
+  readonly columns?: readonly string[]
+  /** Greatest values by column; null: no row had one. States of older runs have one column and its value. */
+  readonly incremental?:
+    | { readonly values: Readonly<Record<string, string | null>> }
+    | { readonly column: string; readonly value: string }
 }
 
 export interface ExtractRun {
@@ -36,31 +41,32 @@ export async function extract({ database, row, dataDir, log, openTable, progress
     )
   for (const { name, native, asText } of found)
     if (asText !== undefined) log.info(`Column "${name}" of type ${native} is kept as text: ${asText}.`)
+  const before = readState(dataDir)
   const opened = openTable()
   const table = await opened?.here.findTable(opened.tableId)
   const whole = { columns: found, types: found, dropped: [] }
-  const { columns, types, dropped } = opened && table ? await settleDrift(row, found, { here: opened.here, table, log }) : whole
-  const before = readState(dataDir)
+  const { columns, types, dropped } =
+    opened && table ? await settleDrift(row, found, { here: opened.here, table, log, lastColumns: before.columns ?? [] }) : whole
   if (!progress.plan) {
     const key = columns.find(({ name }) => name === primaryKey[0])
-    const range = await rangeOf(database, row, columns, primaryKey, before)
-    progress.plan = { range, key, parts: await planParts(database, row.source, key, row.partRows) }
+    const increment = await incrementOf(database, row, columns, primaryKey, before)
+    progress.plan = { increment, key, parts: await planParts(database, row.source, key, row.partRows) }
     if (progress.plan.parts.length > 1) log.info(`The table is read in ${progress.plan.parts.length} parts of its key.`)
   } else if (progress.done > 0)
     log.warning(`${progress.done} parts were read before the connection was lost; the others show a later state of the source.`)
-  const { range } = progress.plan
+  const { increment } = progress.plan
   const tables = join(dataDir, 'out', 'tables')
   mkdirSync(tables, { recursive: true })
   const path = join(tables, `${row.outputTable}.csv`)
   const { nullMarker } = progress
-  const isNothingNew = row.incrementalColumn !== undefined && range === undefined
+  const isNothingNew = increment?.columns.every(({ upTo }) => upTo === undefined) ?? false
   const hasMark = row.deletes === 'remove' && row.incremental
   const hasFlag = row.deletes === 'flag'
   const constants = [...(hasFlag ? ['false'] : []), ...dropped.map(() => null), ...(hasMark ? ['false'] : [])]
   const invalidAsNull = row.invalidValues === 'null'
   const rows = isNothingNew
     ? 0
-    : await readParts(database, { source: row.source, columns, range, path, nullMarker, invalidAsNull, constants }, progress)
+    : await readParts(database, { source: row.source, columns, increment, path, nullMarker, invalidAsNull, constants }, progress)
   if (isNothingNew) writeFileSync(path, '')
   if (row.deletes !== 'ignore') {
     if (!opened)
@@ -72,9 +78,14 @@ export async function extract({ database, row, dataDir, log, openTable, progress
     ...{ primaryKey, incremental: row.incremental, nullMarker },
     ...(hasMark && { deletedColumn: DELETED_MARK }),
   })
-  writeState(dataDir, range ? { incremental: { column: range.column.name, value: range.upTo } } : before)
+  writeState(dataDir, {
+    ...before,
+    ...(increment && !isNothingNew && { incremental: { values: reachedBy(increment) } }),
+    columns: found.map(({ name }) => name),
+  })
+  const reached = increment?.columns.flatMap(({ column, upTo }) => (upTo === undefined ? [] : [`${column.name} = ${upTo}`])) ?? []
   log.info(
-    `Read ${rows} ${rows === 1 ? 'row' : 'rows'} into ${row.outputTable}${range ? `, up to ${range.column.name} = ${range.upTo}` : ''}.`,
+    `Read ${rows} ${rows === 1 ? 'row' : 'rows'} into ${row.outputTable}${reached.length > 0 ? `, up to ${reached.join(', ')}` : ''}.`,
   )
 }
 
@@ -95,28 +106,48 @@ export const withoutRange = (column: SourceColumn): SourceColumn =>
     ? { name: column.name, native: column.native, base: 'STRING', asText: 'invalidValues is "text"' }
     : column
 
-/** Undefined: everything, or nothing when no row has a value in the column. */
-async function rangeOf(
+/** Undefined: everything. */
+async function incrementOf(
   database: Database,
-  { source, incrementalColumn, lookback, incremental }: RowSettings,
+  { source, incrementalColumns, lookback, incremental }: RowSettings,
   columns: readonly SourceColumn[],
   primaryKey: readonly string[],
-  { incremental: last }: State,
-): Promise<Range | undefined> {
-  if (incrementalColumn === undefined) return undefined
-  const column = columns.find(({ name }) => name === incrementalColumn)
-  if (!column) throw new UserError(`incrementalFetchingColumn "${incrementalColumn}" is not a column that is read.`)
+  before: State,
+): Promise<Increment | undefined> {
+  if (incrementalColumns.length === 0) return undefined
+  const chosen = incrementalColumns.map((wanted) => {
+    const column = columns.find(({ name }) => name === wanted)
+    if (!column) throw new UserError(`incrementalFetchingColumn "${wanted}" is not a column that is read.`)
+    return column
+  })
   if (!incremental)
     throw new UserError('incrementalFetchingColumn needs "incremental": true, or each run would replace what the last one read.')
   if (primaryKey.length === 0)
     throw new UserError(
       'incrementalFetchingColumn needs a primary key: rows with the last value are read again, so that none with the same value is missed.',
     )
-  const upTo = await database.greatest(source, column)
-  if (upTo === undefined) return undefined
-  const from = last?.column === incrementalColumn ? last.value : undefined
-  return { column, from, upTo, lookback: from === undefined ? 0 : lookback }
+  const last = lastValues(before)
+  // What is new by a column that the last run did not look at is unknown.
+  const isFirst = !chosen.every(({ name }) => Object.hasOwn(last, name))
+  const bounds: Bounds[] = []
+  for (const column of chosen)
+    bounds.push({
+      column,
+      from: isFirst ? undefined : (last[column.name] ?? undefined),
+      upTo: await database.greatest(source, column),
+      lookback,
+    })
+  return { columns: bounds, isFirst }
 }
+
+function lastValues({ incremental }: State): Readonly<Record<string, string | null>> {
+  if (!incremental) return {}
+  return 'values' in incremental ? incremental.values : { [incremental.column]: incremental.value }
+}
+
+/** A column whose values are all gone keeps its place. */
+const reachedBy = ({ columns }: Increment): Record<string, string | null> =>
+  Object.fromEntries(columns.map(({ column, from, upTo }) => [column.name, upTo ?? from ?? null]))
 
 /** The result of a join may have a name twice; a table may not. */
 function refuseRepeated(columns: readonly SourceColumn[]): void {

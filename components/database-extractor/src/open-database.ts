@@ -1,5 +1,6 @@
 // Opens the database that the configuration names.
 
+import { join } from 'node:path'
 import type { EgressGuard } from '../../../contract/egress-guard.ts'
 import { openWay } from '../../connector-kit/src/database/connect.ts'
 import type { DatabaseSettings } from '../../connector-kit/src/database/connection.ts'
@@ -10,9 +11,10 @@ export async function openDatabase(
   settings: DatabaseSettings,
   { guard, folders, dataDir }: { readonly guard: EgressGuard; readonly folders: Folders; readonly dataDir: string },
 ): Promise<Database> {
-  if (settings.type === 'sqlite') {
-    const { openSqlite } = await import('./databases/sqlite.ts')
-    return openSqlite(fileOf(settings, folders, dataDir))
+  if ('folder' in settings) {
+    const file = fileOf(settings, folders, dataDir)
+    if (settings.type === 'sqlite') return (await import('./databases/sqlite.ts')).openSqlite(file)
+    return (await import('./databases/duckdb.ts')).openDuckdb(file, join(dataDir, 'out', 'tables'))
   }
   const way = await openWay(settings, guard)
   // Only the driver that is needed is loaded.

@@ -4,12 +4,12 @@ import { statSync, truncateSync } from 'node:fs'
 import { quoted } from '../../connector-kit/src/database/quoting.ts'
 import { type KeyRange, ORDERED, rangeCondition } from './compare/dialect.ts'
 import type { Source, SourceColumn } from './databases/columns.ts'
-import type { Database, Range, ReadRequest } from './databases/database.ts'
+import type { Database, Increment, ReadRequest } from './databases/database.ts'
 
 interface Plan {
   readonly parts: readonly KeyRange[]
   readonly key: SourceColumn | undefined
-  readonly range: Range | undefined
+  readonly increment: Increment | undefined
 }
 
 /** What attempts to read one row of the configuration share. */

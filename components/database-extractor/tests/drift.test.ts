@@ -10,6 +10,13 @@ import { typeForBoth } from '../src/compare/drift.ts'
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
 const COMPONENT = 'platform.ex-database'
 
+interface ChangeEvent {
+  readonly type: string
+  readonly results: {
+    readonly columnChanges: { readonly table: string; readonly changes: readonly { readonly column: string }[] }
+  }
+}
+
 async function setUp(stack: ShellStack, url: string) {
   const db = connectionTo(url)
   const config = await stack.configure(COMPONENT, { parameters: { db } })
@@ -41,7 +48,11 @@ async function setUp(stack: ShellStack, url: string) {
       .map(({ name, basetype, definition }) => `${name} ${basetype}${basetype === 'NUMERIC' ? ` ${definition.length}` : ''}`)
       .join(', ')
   }
-  return { config, tableId, run, good, preview, rows, types }
+  const changeEvents = async () => {
+    const q = encodeURIComponent(`message:"The columns of the source of ${tableId} have changed"`)
+    return (await stack.request('GET', `/v2/storage/events?component=${COMPONENT}&q=${q}`)).json<ChangeEvent[]>()
+  }
+  return { config, tableId, run, good, preview, rows, types, changeEvents }
 }
 
 test('new columns are added, types become wider, dropped columns stay, and the next run reads on', async (t) => {
@@ -49,7 +60,7 @@ test('new columns are added, types become wider, dropped columns stay, and the n
   const stack = await startProject()
   await execute(`create table items (id int primary key, price int, code int, day date, gone text);
     insert into items values (1, 10, 7, '2026-01-01', 'x'), (2, null, 8, null, 'y')`)
-  const { good, preview, rows, types, tableId } = await setUp(stack, url)
+  const { good, preview, rows, types, tableId, changeEvents } = await setUp(stack, url)
   await good()
   await execute(`alter table items alter price type numeric(10,2), alter code type text, alter day type timestamp, drop column gone, add column extra text;
     insert into items values (3, 1.25, 'A7', '2026-01-02 03:04:05', 'new')`)
@@ -59,7 +70,7 @@ test('new columns are added, types become wider, dropped columns stay, and the n
     (shown.changes as { column: string; change: string; becomes: string }[])
       .map(({ column, change, becomes }) => `${column} ${change} ${becomes}`)
       .sort(),
-    ['code type STRING', 'day type TIMESTAMP', 'extra added STRING', 'gone dropped STRING', 'price type NUMERIC'],
+    ['code type STRING', 'day type TIMESTAMP', 'extra added STRING', 'gone dropped STRING', 'price type NUMERIC(21,2)'],
   )
   const log = await good({ incremental: true })
   assert.match(
@@ -72,9 +83,18 @@ test('new columns are added, types become wider, dropped columns stay, and the n
     '2,,8,,,',
     '3,1.25,A7,2026-01-02 03:04:05,,new',
   ])
+  const [event] = await changeEvents()
+  assert.equal(event?.type, 'warn')
+  assert.equal(event?.results.columnChanges.table, tableId)
+  assert.deepEqual(
+    event?.results.columnChanges.changes.map(({ column }) => column).sort(),
+    ['code', 'day', 'extra', 'gone', 'price'],
+    'one event has them all',
+  )
   assert.match(await good({ mode: 'verify' }), /is equal to its source/)
   await execute('alter table items alter price type numeric(5,1)')
   await good()
+  assert.equal((await changeEvents()).length, 1, 'a column that stays dropped is no news')
   const left = (await preview()).changes as { column: string }[]
   assert.deepEqual(
     left.map(({ column }) => column),

@@ -122,6 +122,40 @@ test('only new and changed rows are read, with equal times, late rows and none a
   assert.equal((await rowsOf(stack, `${bucketOf(config)}.orders`, 'id')).length, 5)
 })
 
+test('rows that are new by one of several columns are read, and a column that was empty counts from its first value', async (t) => {
+  const { url, run: execute } = await openDatabase(t)
+  const stack = await startProject()
+  await execute('create table visits (id int primary key, state text, created timestamptz, changed timestamptz, number int)')
+  await execute(
+    `insert into visits values (1, 'a', '2026-01-01', null, 1), (2, 'b', '2026-01-02', null, 2), (3, 'c', null, null, null)`,
+  )
+  const columns = ['created', 'changed', 'number']
+  const row = { table: { tableName: 'visits' }, incrementalFetchingColumns: columns }
+  const config = await configure(stack, url, [row])
+  const read = async (expected: string) => {
+    const job = await run(stack, config)
+    assert.equal(job.status, 'success', job.result.message)
+    const stored = (await rowsOf(stack, `${bucketOf(config)}.visits`, 'id')).map((one) => (one as unknown[]).slice(0, 2).join(''))
+    assert.equal(stored.join(' '), expected)
+    const [{ id }] = (await stack.request('GET', `/v2/storage/components/${COMPONENT}/configs/${config}/rows`)).json<
+      [{ id: string }]
+    >()
+    const path = `/v2/storage/components/${COMPONENT}/configs/${config}/rows/${id}`
+    const { state } = (await stack.request('GET', path)).json<{ state: { component: { incremental: { values: object } } } }>()
+    return { ...state.component.incremental.values }
+  }
+  assert.deepEqual(await read('1a 2b 3c'), { created: '2026-01-02 00:00:00+00', changed: null, number: '2' })
+  await execute(`update visits set state = 'A', changed = '2025-01-01' where id = 1; update visits set state = 'unseen' where id = 3;
+    insert into visits values (4, 'd', '2026-01-02', null, 1), (5, 'late', '2025-12-01', null, 0), (6, 'e', null, null, 3)`)
+  const first = { created: '2026-01-02 00:00:00+00', changed: '2025-01-01 00:00:00+00', number: '3' }
+  assert.deepEqual(await read('1A 2b 3c 4d 6e'), first, 'by the first value of a column, by an equal time, by a greater number')
+  await execute(`update visits set changed = null; update visits set state = 'B', number = 3 where id = 2`)
+  assert.deepEqual(await read('1A 2B 3c 4d 6e'), first, 'a column that has become empty keeps its place')
+  const parameters = { ...row, incrementalFetchingColumn: 'created', db: connectionTo(url) }
+  const both = await stack.configure(COMPONENT, { parameters })
+  assert.match((await run(stack, both)).result.message, /either incrementalFetchingColumn or incrementalFetchingColumns/)
+})
+
 test('rows that arrive late are found within the lookback', async (t) => {
   const { url, run: execute } = await openDatabase(t)
   const stack = await startProject()

@@ -112,7 +112,7 @@ async function withTarget<T>(
 }
 
 async function openTarget(settings: DatabaseSettings, { guard }: Program, isDry: boolean): Promise<Target> {
-  if (settings.type === 'sqlite') {
+  if ('folder' in settings) {
     const { openSqlite, targetFile } = await import('./targets/sqlite.ts')
     const folders = JSON.parse(process.env.MILLRACE_FOLDERS ?? '{}') as Folders // written by the platform
     return openSqlite(targetFile(settings, folders), isDry)

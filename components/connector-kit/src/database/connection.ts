@@ -5,7 +5,9 @@ import { UserError } from '../../../http-extractor/src/errors.ts'
 import { type Fields, flagAt, objectAt, portAt, refuseUnknown, textAt } from '../settings.ts'
 
 export const TYPES = ['postgresql', 'mysql', 'sqlite'] as const
-export type DatabaseType = (typeof TYPES)[number]
+/** What can be read, but not written. */
+export const READ_TYPES = [...TYPES, 'duckdb'] as const
+export type DatabaseType = (typeof READ_TYPES)[number]
 
 export interface TlsSettings {
   readonly ca: string | undefined
@@ -35,7 +37,7 @@ export interface ServerSettings {
 
 /** A file below a folder that the operator has named, or the one file of the input mapping. */
 export interface FileSettings {
-  readonly type: 'sqlite'
+  readonly type: 'sqlite' | 'duckdb'
   readonly folder: string | undefined
   readonly path: string
 }
@@ -44,11 +46,12 @@ export type DatabaseSettings = ServerSettings | FileSettings
 
 const DEFAULT_PORTS = { postgresql: 5432, mysql: 3306 } as const
 
-export function readDatabase(parameters: Fields): DatabaseSettings {
+export function readDatabase(parameters: Fields, types: readonly DatabaseType[] = TYPES): DatabaseSettings {
   const db = objectAt(parameters, 'db', 'parameters.db')
   const type = textAt(db, 'type', 'db.type') || 'postgresql'
-  if (!isType(type)) throw new UserError(`"${type.slice(0, 40)}" in db.type is not supported. Use ${TYPES.join(', ')}.`)
-  if (type === 'sqlite') {
+  const isType = (one: string): one is DatabaseType => (types as readonly string[]).includes(one)
+  if (!isType(type)) throw new UserError(`"${type.slice(0, 40)}" in db.type is not supported. Use ${types.join(', ')}.`)
+  if (type === 'sqlite' || type === 'duckdb') {
     refuseUnknown(db, ['type', 'folder', 'path'], 'db')
     return { type, folder: textAt(db, 'folder', 'db.folder') || undefined, path: textAt(db, 'path', 'db.path') }
   }
@@ -71,8 +74,6 @@ export function readDatabase(parameters: Fields): DatabaseSettings {
     ssh: readSsh(db),
   }
 }
-
-const isType = (type: string): type is DatabaseType => (TYPES as readonly string[]).includes(type)
 
 function readTls(db: Fields): TlsSettings | undefined {
   if (db.ssl === undefined || db.ssl === null) return undefined

@@ -1,7 +1,7 @@
 // What drivers say, as sentences.
 
 import { UserError } from '../../../http-extractor/src/errors.ts'
-import type { DatabaseSettings, ServerSettings } from './connection.ts'
+import type { DatabaseSettings } from './connection.ts'
 
 /** What to do, by codes of PostgreSQL and MySQL; the first that fits counts. */
 export type Advice = readonly (readonly [codes: RegExp, advice: string])[]
@@ -32,7 +32,8 @@ const TLS_ERROR = /^(ERR_TLS|ERR_OSSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HA
 export function explained(error: unknown, settings: DatabaseSettings, own: Advice = []): Error {
   if (error instanceof UserError || !(error instanceof Error)) return error instanceof Error ? error : new Error(String(error))
   const code = codeOf(error)
-  const where = settings.type === 'sqlite' ? 'The SQLite file' : `The database ${(settings as ServerSettings).host}`
+  const where =
+    'host' in settings ? `The database ${settings.host}` : `The ${settings.type === 'sqlite' ? 'SQLite' : 'DuckDB'} file`
   const isAnswer = /^[0-9A-Z]{5}$/.test(code) || code.startsWith('ER_') // the database has answered, so the connection is good
   if (!isAnswer && (TLS_ERROR.test(code) || TLS_ERROR.test(error.message) || /SSL/.test(error.message)))
     return new UserError(`${where} could not be reached over TLS: ${sentence(error.message)} Check db.ssl.`, {}, error).withFacts(

@@ -6,7 +6,7 @@ import type { Log } from '../../../http-extractor/src/log.ts'
 import type { RowSettings } from '../configuration.ts'
 import type { BaseType, SourceColumn } from '../databases/columns.ts'
 import { DELETED_FLAG } from './deletes.ts'
-import type { Here, HereColumn, HereTable } from './here.ts'
+import type { Here, HereColumn, HereTable, Reader } from './here.ts'
 
 interface ColumnType {
   readonly base: BaseType
@@ -81,6 +81,69 @@ export function driftSentences({ added, dropped, changed }: Drift, row: RowSetti
   ]
 }
 
+/** What has changed and what a run makes of it, for a preview, an event and the console. */
+export interface ColumnChanges {
+  readonly table: string
+  readonly stops: boolean
+  readonly changes: readonly ColumnChange[]
+}
+
+interface ColumnChange {
+  readonly column: string
+  readonly change: 'added' | 'dropped' | 'type'
+  /** Types: in the source, in the table, and in the table after the run. Null: there is none. */
+  readonly source: string | null
+  readonly table: string | null
+  readonly becomes: string | null
+  readonly sentence: string
+  readonly usedBy: readonly UsedBy[]
+}
+
+interface UsedBy extends Omit<Reader, 'computed'> {
+  /** Columns that are computed from it; none: the table is read, and whether the column is used is unknown. */
+  readonly columns: readonly string[]
+}
+
+export function columnChanges(drift: Drift, row: RowSettings, tableId: string, readers: readonly Reader[]): ColumnChanges {
+  const sentences = driftSentences(drift, row)
+  const usedBy = (name: string): UsedBy[] =>
+    readers
+      .map(({ computed, ...reader }) => ({ ...reader, columns: computed[name] ?? [] }))
+      .sort((a, b) => b.columns.length - a.columns.length)
+  const { added, dropped, changed } = drift
+  const changes = [
+    ...added.map((column) => ({
+      ...{ column: column.name, change: 'added' as const, source: column.native, table: null, usedBy: [] },
+      becomes: row.newColumns === 'add' ? column.base : null,
+    })),
+    ...dropped.map((column) => ({
+      ...{ column: column.name, change: 'dropped' as const, source: null, table: typeText(column), becomes: typeText(column) },
+      usedBy: usedBy(column.name),
+    })),
+    ...changed.map(({ column, here, wider }) => ({
+      ...{ column: column.name, change: 'type' as const, source: column.native, table: typeText(here) },
+      becomes: typeText(row.changedTypes === 'widen' ? wider : here),
+      usedBy: usedBy(here.name),
+    })),
+  ]
+  return {
+    table: tableId,
+    stops: isStopped(drift, row),
+    changes: changes.map((change, at) => ({ ...change, sentence: sentences[at] ?? '' })), // both lists have the same order
+  }
+}
+
+const isStopped = ({ added, changed, dropped }: Drift, row: RowSettings): boolean =>
+  (row.newColumns === 'stop' && added.length > 0) ||
+  (row.changedTypes === 'stop' && changed.length > 0) ||
+  (row.droppedColumns === 'stop' && dropped.length > 0)
+
+/** Since the last run, which read `lastColumns`. A column that was dropped stays in the table, and so in the drift of every later run. */
+const isNews = ({ added, changed, dropped }: Drift, row: RowSettings, lastColumns: readonly string[]): boolean =>
+  (row.newColumns !== 'ignore' && added.length > 0) ||
+  (row.changedTypes !== 'ignore' && changed.length > 0) ||
+  dropped.some(({ name }) => lastColumns.some((one) => columnNameFrom(one) === name))
+
 export interface Settled {
   /** What is read. */
   readonly columns: readonly SourceColumn[]
@@ -90,18 +153,27 @@ export interface Settled {
   readonly dropped: readonly SourceColumn[]
 }
 
+interface Place {
+  readonly here: Here
+  readonly table: HereTable
+  readonly log: Log
+  /** What the last run read. */
+  readonly lastColumns: readonly string[]
+}
+
 /** Does what the row wants before anything is read. */
 export async function settleDrift(
   row: RowSettings,
   found: readonly SourceColumn[],
-  { here, table, log }: { readonly here: Here; readonly table: HereTable; readonly log: Log },
+  { here, table, log, lastColumns }: Place,
 ): Promise<Settled> {
   const drift = driftOf(found, table)
   const sentences = driftSentences(drift, row)
-  const stops =
-    (row.newColumns === 'stop' && drift.added.length > 0) ||
-    (row.changedTypes === 'stop' && drift.changed.length > 0) ||
-    (row.droppedColumns === 'stop' && drift.dropped.length > 0)
+  const stops = isStopped(drift, row)
+  if (stops || isNews(drift, row, lastColumns)) {
+    const report = columnChanges(drift, row, table.id, await here.readersOf(table.id))
+    log.warning(`The columns of the source of ${table.id} have changed.`, { columnChanges: report })
+  }
   if (stops)
     throw new UserError(
       `The columns of the source have changed. ${sentences.join(' ')} Change newColumns, changedTypes or droppedColumns of the row, or the table.`,

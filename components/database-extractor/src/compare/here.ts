@@ -5,7 +5,8 @@ import { columnNameFrom } from '../../../../contract/column-name.ts'
 import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { BaseType, SourceColumn } from '../databases/columns.ts'
-import { type Dialect, HASH_DIGITS } from './dialect.ts'
+import type { Dialect } from './dialect.ts'
+import { duckdbSums, duckdbText } from './duckdb-dialect.ts'
 
 export interface HereColumn {
   readonly name: string
@@ -34,8 +35,17 @@ export interface Here {
     column: string,
     type: { readonly base: BaseType; readonly length?: string | undefined },
   ): Promise<void>
-  /** Configurations that read the table. */
-  readersOf(tableId: string): Promise<readonly unknown[]>
+  /** Configurations that read the table, with what they compute from its columns, as far as that is known. */
+  readersOf(tableId: string): Promise<readonly Reader[]>
+}
+
+export interface Reader {
+  readonly componentId: string
+  readonly configurationId: string
+  readonly name: string | null
+  readonly rowId: string | null
+  /** Columns of other tables (`out.c-main.sums.total`) by the column of this table that they are computed from. */
+  readonly computed: Readonly<Record<string, readonly string[]>>
 }
 
 const MAX_ROWS = 1_000_000
@@ -86,8 +96,18 @@ export function openHere({ KBC_URL, KBC_TOKEN, KBC_BRANCHID }: Readonly<Record<s
       }
     },
     async readersOf(tableId) {
-      const answer = await request('GET', `${branch}tables/${encodeURIComponent(tableId)}/used-by`)
-      return answer.ok ? ((await answer.json()) as { readBy: readonly unknown[] }).readBy : []
+      const id = encodeURIComponent(tableId)
+      const [used, graph] = await Promise.all([
+        request('GET', `${branch}tables/${id}/used-by`),
+        request('GET', `${branch}lineage?tableId=${id}&direction=downstream&depth=2`),
+      ])
+      if (!used.ok) return [] // the token may not see them
+      const { readBy } = (await used.json()) as { readBy: readonly Omit<Reader, 'computed'>[] }
+      const { edges } = graph.ok ? ((await graph.json()) as { edges: readonly LineageEdge[] }) : { edges: [] }
+      return readBy.map(({ componentId, configurationId, name, rowId }) => ({
+        ...{ componentId, configurationId, name, rowId },
+        computed: computedBy(`configuration:${componentId}/${configurationId}`, tableId, edges),
+      }))
     },
     async ask(sql) {
       const answer = await request('POST', `${branch}query`, { sql, limit: MAX_ROWS })
@@ -96,6 +116,28 @@ export function openHere({ KBC_URL, KBC_TOKEN, KBC_BRANCHID }: Readonly<Record<s
       return rows.map((row) => row.map((value) => (value === null ? null : String(value))))
     },
   }
+}
+
+interface LineageEdge {
+  readonly from: string
+  readonly to: string
+  readonly columns?:
+    | readonly { readonly column: string; readonly from: readonly { readonly tableId: string; readonly column: string }[] }[]
+    | null
+}
+
+function computedBy(node: string, tableId: string, edges: readonly LineageEdge[]): Readonly<Record<string, readonly string[]>> {
+  const pairs = edges
+    .filter(({ from }) => from === node)
+    .flatMap(({ to, columns }) =>
+      (columns ?? []).flatMap(({ column, from }) =>
+        from
+          .filter((one) => one.tableId === tableId)
+          .map((one) => ({ from: one.column, to: `${to.replace(/^table:/, '')}.${column}` })),
+      ),
+    )
+  const grouped = Map.groupBy(pairs, ({ from }) => from)
+  return Object.fromEntries([...grouped].map(([column, list]) => [column, [...new Set(list.map(({ to }) => to))]]))
 }
 
 interface TableView {
@@ -144,23 +186,15 @@ export function hereDialect({ columns }: HereTable): Dialect {
     const here = hereOf(column)
     return here?.base === column.base && (column.base !== 'NUMERIC' || here.length === column.length)
   }
-  const textOfValue = (value: string, base: BaseType): string => {
-    const text = `${value}::varchar`
-    return base === 'FLOAT' ? `case when suffix(${text}, '.0') then left(${text}, -2) else ${text} end` : text
-  }
   const text = (column: SourceColumn): string => {
     const name = hereName(column)
-    if (isSame(column)) return column.base === 'STRING' ? name : textOfValue(name, column.base)
+    if (isSame(column)) return column.base === 'STRING' ? name : duckdbText(name, column.base)
     const read = `try_cast(${name} as ${typeOf(column)})`
-    return `case when ${name} is not null and ${read} is null then '?' || ${name}::varchar else ${textOfValue(read, column.base)} end`
+    return `case when ${name} is not null and ${read} is null then '?' || ${name}::varchar else ${duckdbText(read, column.base)} end`
   }
   return {
     text,
-    tagged: (value) => `'T' || length(${value}) || ':' || ${value}`,
-    joined: (texts) => `concat_ws(',', ${texts.join(', ')})`,
-    hash: (value) => `('0x' || substr(md5(${value}), 1, ${HASH_DIGITS}))::bigint`,
-    asText: (number) => `(${number})::varchar`,
-    total: (number) => `sum(${number})::varchar`,
+    ...duckdbSums,
     order(column) {
       if (column.base === 'STRING' || column.base === 'FLOAT' || column.base === 'BOOLEAN')
         return { value: `(${text(column)})`, literal: textLiteral }

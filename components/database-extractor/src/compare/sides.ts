@@ -17,8 +17,8 @@ export interface Compared {
   readonly key: readonly SourceColumn[]
   readonly columns: readonly SourceColumn[]
   readonly invalidAsNull: boolean
-  /** Rows of the source with a greater value than the table has were changed since it was read. */
-  readonly changedColumn?: SourceColumn | undefined
+  /** Rows of the source with a greater value in one of them than the table has were changed since it was read. */
+  readonly changedColumns?: readonly SourceColumn[]
 }
 
 interface Statements {
@@ -140,13 +140,17 @@ export async function searchOf(compared: Compared): Promise<{ readonly search: S
 
 /** Undefined: no row counts as newer. */
 async function newerCondition(compared: Compared): Promise<string | undefined> {
-  const { changedColumn: column } = compared
-  if (!column) return undefined
+  const { changedColumns: columns = [] } = compared
+  if (columns.length === 0) return undefined
   const [there, own] = [sourceStatements(compared), hereStatements(compared)]
-  const name = hereName(column)
-  const [[greatest] = []] = await own.ask(
-    `select ${own.dialect.text(column)} from (select max(${name}) as ${name} from ${own.relation})`,
+  const greatest = columns.map((column) => `max(${hereName(column)}) as ${hereName(column)}`).join(', ')
+  const [found = []] = await own.ask(
+    `select ${columns.map((column) => own.dialect.text(column)).join(', ')} from (select ${greatest} from ${own.relation})`,
   )
-  const { value, literal } = there.dialect.order(column)
-  return greatest === null || greatest === undefined ? undefined : `${value} > ${literal(greatest)}`
+  const conditions = columns.flatMap((column, at) => {
+    const last = found[at]
+    const { value, literal } = there.dialect.order(column)
+    return last === null || last === undefined ? [] : [`${value} > ${literal(last)}`]
+  })
+  return conditions.length === 0 ? undefined : conditions.join(' or ')
 }

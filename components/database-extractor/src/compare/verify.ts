@@ -68,7 +68,7 @@ async function verify(run: VerifyRun): Promise<Verified> {
     ...{ database, source: row.source, here, table, columns, invalidAsNull: row.invalidValues === 'null' },
     key: primaryKey.map((name) => keyColumn(columns, name)),
     hereOnly: row.deletes === 'flag' ? `"${DELETED_FLAG.name}" is distinct from true` : undefined,
-    changedColumn: columns.find(({ name }) => name === row.incrementalColumn),
+    changedColumns: columns.filter(({ name }) => row.incrementalColumns.includes(name)),
   }
   const { comparison, split } = await compare(compared)
   const { differences } = comparison
@@ -251,7 +251,7 @@ async function repair(
   const ranges = differences.filter(({ keys }) => !keys || keys.missing.length + keys.changed.length + keys.newer > 0)
   const where = ranges.map(({ range }) => rangeCondition(order, range)).join(' or ')
   const invalidAsNull = row.invalidValues === 'null'
-  const request = { source: row.source, columns, range: undefined, path, nullMarker, invalidAsNull }
+  const request = { source: row.source, columns, increment: undefined, path, nullMarker, invalidAsNull }
   const rows = where === '' ? 0 : await database.read({ ...request, where, constants: ['false'], isAppended: true })
   const primaryKey = key.map(({ name }) => name)
   writeManifest(path, { columns, primaryKey, incremental: true, nullMarker, deletedColumn: DELETED_MARK, destination: tableId })

@@ -3,14 +3,22 @@
 import type { Dialect } from '../compare/dialect.ts'
 import type { Source, SourceColumn, TableName } from './columns.ts'
 
-/** Rows whose value in a column lies between two others, both included. */
-export interface Range {
+/** Values of a column between two others, both included. */
+export interface Bounds {
   readonly column: SourceColumn
-  /** Undefined: from the beginning, with rows that have no value. */
+  /** The greatest value of the last run; undefined: it had none. */
   readonly from: string | undefined
-  readonly upTo: string
+  /** Undefined: no row has a value. */
+  readonly upTo: string | undefined
   /** How far before `from` to begin: seconds of a time, or a number. */
   readonly lookback: number
+}
+
+/** Rows that are new by at least one of their columns. */
+export interface Increment {
+  readonly columns: readonly Bounds[]
+  /** Everything is new, also rows without a value. */
+  readonly isFirst: boolean
 }
 
 export interface Description {
@@ -22,14 +30,14 @@ export interface Description {
 export interface ReadRequest {
   readonly source: Source
   readonly columns: readonly SourceColumn[]
-  readonly range: Range | undefined
+  readonly increment: Increment | undefined
   /** The file to write: CSV without a header line. */
   readonly path: string
   /** Values that no column of the type can hold become NULL: infinite dates, dates of zeros, NaN of a decimal number. */
   readonly invalidAsNull: boolean
   /** What stands for NULL in it. No text of the data is equal to it. */
   readonly nullMarker: string
-  /** A condition in SQL, beside the range. */
+  /** A condition in SQL, beside the increment. */
   readonly where?: string
   /** Last fields that are the same in every row. */
   readonly constants?: readonly (string | null)[]

@@ -9,10 +9,10 @@ import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import { mysqlDialect } from '../compare/mysql-dialect.ts'
 import type { BaseType, Source, SourceColumn } from './columns.ts'
-import type { Database, Description, ListedTable, Range } from './database.ts'
+import type { Database, Description, ListedTable } from './database.ts'
 import { isBinary, selected } from './mysql-values.ts'
 import { NUMBERS, numberText, numericType } from './numeric-type.ts'
-import { chosen, conditionOf, relation, tableOf } from './statements.ts'
+import { chosen, conditionOf, incrementOf, relation, tableOf } from './statements.ts'
 
 type Bytes = (Buffer | null)[]
 type Cells = (string | null)[]
@@ -90,12 +90,12 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
     async greatest(source, column) {
       return (await ask(`select max(${quoted(column.name)}) from ${relation(source)}`)).rows[0]?.[0] ?? undefined
     },
-    async read({ source, columns, range, path, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
+    async read({ source, columns, increment, path, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
       const csv = await createCsvFile(path, nullMarker, { isAppended })
       const readers = columns.map((column) => readerOf(column, invalidAsNull))
       let count = 0
       try {
-        const sql = `select ${columns.map(selected).join(', ')} from ${relation(source)}${conditionOf(rangeOf(range), where)}`
+        const sql = `select ${columns.map(selected).join(', ')} from ${relation(source)}${conditionOf(incrementOf(increment, LITERALS), where)}`
         for await (const row of connection.query({ sql }).stream({ highWaterMark: 1000 }) as AsyncIterable<Bytes>) {
           await csv.write([...row.map((value, at) => readers[at]?.(value) ?? null), ...constants])
           count++
@@ -123,17 +123,11 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
 const textOf = (bytes: Buffer | null): string | null => bytes?.toString('utf8') ?? null
 const hexOf = (bytes: Buffer | null): string | null => (bytes === null ? null : `0x${bytes.toString('hex')}`)
 
-function rangeOf(range: Range | undefined): string {
-  if (!range) return ''
-  const { column, from, upTo, lookback } = range
-  const name = quoted(column.name)
+const LITERALS = {
   // As a text a number would be compared as a floating-point one.
-  const literal = NUMBERS.has(column.base) ? numberText : textLiteral
-  if (from === undefined) return `(${name} <= ${literal(upTo)} or ${name} is null)`
-  const isTime = column.base === 'TIMESTAMP' || column.base === 'DATE'
-  const start =
-    lookback === 0 ? literal(from) : isTime ? `${literal(from)} - interval ${lookback} second` : `${literal(from)} - ${lookback}`
-  return `${name} between ${start} and ${literal(upTo)}`
+  value: ({ base }: SourceColumn, text: string) => (NUMBERS.has(base) ? numberText : textLiteral)(text),
+  back: ({ base }: SourceColumn, lookback: number) =>
+    base === 'TIMESTAMP' || base === 'DATE' ? `- interval ${lookback} second` : `- ${lookback}`,
 }
 
 type Reader = (bytes: Buffer | null) => string | null

@@ -10,10 +10,10 @@ import type { ServerSettings } from '../../../connector-kit/src/database/connect
 import { quoted } from '../../../connector-kit/src/database/quoting.ts'
 import { postgresqlDialect } from '../compare/postgresql-dialect.ts'
 import type { BaseType, Source, SourceColumn } from './columns.ts'
-import type { Database, Description, ListedTable, Range } from './database.ts'
+import type { Database, Description, ListedTable } from './database.ts'
 import { numericType } from './numeric-type.ts'
 import { selected } from './postgresql-values.ts'
-import { chosen, conditionOf, relation, tableOf } from './statements.ts'
+import { chosen, conditionOf, incrementOf, relation, tableOf } from './statements.ts'
 
 /** A connection that writes every value in one way, whatever the server is set to. */
 export async function connectPostgresql(settings: ServerSettings, way: Way, more: pg.ClientConfig = {}): Promise<pg.Client> {
@@ -94,10 +94,10 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
       const { rows } = await ask(`select max(${quoted(column.name)})::text from ${relation(source)}`)
       return rows[0]?.[0] ?? undefined
     },
-    async read({ source, columns, range, path, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
+    async read({ source, columns, increment, path, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
       const fields = columns.map((column) => selected(column, invalidAsNull))
       fields.push(...constants.map((one) => (one === null ? 'null' : pg.escapeLiteral(one))))
-      const rows = `select ${fields.join(', ')} from ${relation(source)}${conditionOf(rangeOf(range), where)}`
+      const rows = `select ${fields.join(', ')} from ${relation(source)}${conditionOf(incrementOf(increment, LITERALS), where)}`
       const copy = client.query(copyTo(`copy (${rows}) to stdout (format csv, null ${pg.escapeLiteral(nullMarker)})`))
       await pipeline(copy, createWriteStream(path, { flags: isAppended ? 'a' : 'w' }))
       return copy.rowCount
@@ -116,14 +116,10 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
   }
 }
 
-function rangeOf(range: Range | undefined): string {
-  if (!range) return ''
-  const { column, from, upTo, lookback } = range
-  const [name, type] = [quoted(column.name), column.native]
-  const value = (text: string) => `${pg.escapeLiteral(text)}::${type}`
-  if (from === undefined) return `(${name} <= ${value(upTo)} or ${name} is null)`
-  const back = lookback === 0 ? '' : ` - ${/^(timestamp|date)/.test(type) ? `interval '${lookback} seconds'` : lookback}`
-  return `${name} between ${value(from)}${back} and ${value(upTo)}`
+const LITERALS = {
+  value: ({ native }: SourceColumn, text: string) => `${pg.escapeLiteral(text)}::${native}`,
+  back: ({ native }: SourceColumn, lookback: number) =>
+    `- ${/^(timestamp|date)/.test(native) ? `interval '${lookback} seconds'` : lookback}`,
 }
 
 const BASE: Readonly<Record<string, BaseType>> = {

@@ -6,9 +6,9 @@ import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import { addCompareFunctions, sqliteDialect } from '../compare/sqlite-dialect.ts'
 import type { BaseType, Source, SourceColumn } from './columns.ts'
-import type { Database, Description, ListedTable, Range } from './database.ts'
+import type { Database, Description, ListedTable } from './database.ts'
 import { NUMBERS, numberText } from './numeric-type.ts'
-import { chosen, conditionOf, relation } from './statements.ts'
+import { chosen, conditionOf, incrementOf, relation } from './statements.ts'
 
 /** Writes are made by the file's owner: a busy one is waited for. */
 const BUSY_MS = 20_000
@@ -56,11 +56,11 @@ export function openSqlite(path: string): Database {
       ),
     greatest: async (source, column) =>
       textOf(ask(`select max(${quoted(column.name)}) from ${from(source)}`)[0]?.[0]) ?? undefined,
-    async read({ source, columns, range, path: target, nullMarker, where, constants = [], isAppended }) {
+    async read({ source, columns, increment, path: target, nullMarker, where, constants = [], isAppended }) {
       const csv = await createCsvFile(target, nullMarker, { isAppended })
       let count = 0
       try {
-        const sql = `select ${namesOf(columns)} from ${from(source)}${conditionOf(rangeOf(range), where)}`
+        const sql = `select ${namesOf(columns)} from ${from(source)}${conditionOf(incrementOf(increment, LITERALS), where)}`
         for (const row of prepare(sql).iterate() as unknown as Iterable<Value[]>) {
           await csv.write([...row.map(textOf), ...constants])
           count++
@@ -113,13 +113,10 @@ const namesOf = (columns: readonly SourceColumn[]): string => columns.map(({ nam
 /** A file has one schema, whatever the row says. */
 const from = (source: Source): string => relation(source, ({ table }) => quoted(table.name))
 
-function rangeOf(range: Range | undefined): string {
-  if (!range) return ''
-  const { column, from: first, upTo, lookback } = range
-  const name = quoted(column.name)
-  const isNumber = NUMBERS.has(column.base)
-  const value = (text: string) => (isNumber ? numberText(text) : textLiteral(text))
-  if (first === undefined) return `(${name} <= ${value(upTo)} or ${name} is null)`
-  if (lookback > 0 && !isNumber) throw new UserError('incrementalFetchingLookback needs a column of numbers in SQLite.')
-  return `${name} between ${value(first)}${lookback === 0 ? '' : ` - ${lookback}`} and ${value(upTo)}`
+const LITERALS = {
+  value: ({ base }: SourceColumn, text: string) => (NUMBERS.has(base) ? numberText : textLiteral)(text),
+  back({ base }: SourceColumn, lookback: number) {
+    if (!NUMBERS.has(base)) throw new UserError('incrementalFetchingLookback needs columns of numbers in SQLite.')
+    return `- ${lookback}`
+  },
 }

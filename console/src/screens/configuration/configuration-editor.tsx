@@ -26,6 +26,7 @@ import { ComponentActions } from './component-actions.tsx'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 import { DeliveryPreview } from './delivery-preview.tsx'
+import { SourceChanges } from './source-changes.tsx'
 import './configuration.css'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
@@ -83,6 +84,15 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
               componentId={place.componentId}
               configurationId={place.configurationId}
               rowId={rowOf(({ key }) => key)}
+              root={root.draft.text}
+              row={rowOf(({ draft }) => draft.text)}
+            />
+          )}
+          {isMapping || (current.key === ROOT && loaded.configuration.rows.length > 0) ? null : (
+            <SourceChanges
+              key={current.key}
+              componentId={place.componentId}
+              configurationId={place.configurationId}
               root={root.draft.text}
               row={rowOf(({ draft }) => draft.text)}
             />

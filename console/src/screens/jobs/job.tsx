@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import type { Branch, Job } from '../../../../client/src/operations.ts'
+import { COLUMN_CHANGES_QUERY, changesOfEvents, DATABASE_EXTRACTOR } from '../../facts/column-changes.ts'
 import { type FailedResult, insideSentence, whyOf } from '../../facts/failure.ts'
 import { flowResultOf, flowSentence } from '../../facts/flow-result.ts'
 import { isOver, progressOf, secondsOf } from '../../facts/job.ts'
@@ -21,6 +22,7 @@ import { api } from '../../session.ts'
 import { type Crumb, Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { useKey } from '../../use-key.ts'
+import { ColumnChangesCard } from '../../views/column-changes.tsx'
 import { CauseCard, usualText } from '../../views/job-cause.tsx'
 import { FlowRun } from './flow-run.tsx'
 import { AgainstLastGood, useLastGood } from './job-compare.tsx'
@@ -244,6 +246,7 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
       <div className="stack-4">
         {job.status === 'error' ? <CauseCard job={job} result={result} /> : null}
         <RunProgress job={job} />
+        {job.component === DATABASE_EXTRACTOR ? <ChangedColumns job={job} /> : null}
         <JobTimeline job={job} nameOfRow={nameOfRow} />
         <JobLog jobId={job.id} isGoing={!isOver(job.status)} />
       </div>
@@ -254,6 +257,14 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
       </div>
     </div>
   )
+}
+
+function ChangedColumns({ job }: { job: Job }) {
+  const { data = [] } = useLoad(
+    'events.list',
+    isOver(job.status) ? { query: { runId: job.runId, q: COLUMN_CHANGES_QUERY, limit: 100 } } : undefined,
+  )
+  return <ColumnChangesCard list={changesOfEvents(data)} />
 }
 
 /** How far it is, and about how long it still takes. */

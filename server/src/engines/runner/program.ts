@@ -14,6 +14,8 @@ export type Program =
       readonly readable: readonly string[]
       /** Folders besides its data folder. */
       readonly writable?: readonly string[]
+      /** It loads native code of our packages, which the permission model does not hold. */
+      readonly hasNativeCode?: boolean
     }
   /** Registered by the operator, in any language. Its first word is looked up in PATH. */
   | {
@@ -102,6 +104,7 @@ function nodeFlags(program: Program & { kind: 'node' }, folder: DataFolder, memo
   const readable = [...[dirname(program.entry), ...program.readable].flatMap(bothNames), ...writable]
   return [
     '--permission',
+    ...(program.hasNativeCode ? ['--allow-addons'] : []),
     '--disable-warning=SecurityWarning',
     `--max-old-space-size=${Math.max(32, Math.floor((memoryBytes * HEAP_SHARE) / 2 ** 20))}`,
     ...readable.map((path) => `--allow-fs-read=${path}/*`),

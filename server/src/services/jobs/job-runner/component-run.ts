@@ -35,6 +35,8 @@ export interface ProgramSettings {
   /** What starts faster than the program in this folder, as long as it is the same. */
   readonly componentBundle: (folder: string) => string | undefined
   readonly readable: readonly string[]
+  /** Where packages with native code are installed, which may be beside ours. */
+  readonly nativeCode: string
   /** Folders of the machine that the operator has named, for components with the features `read-folders` and `write-folders`. */
   readonly folders: NamedFolders
   /** Where a registered command starts. */
@@ -115,6 +117,8 @@ export async function runComponent(
 }
 
 const mayRead = ({ features }: RunnableComponent): boolean => features.includes('read-folders')
+/** Of our own programs: they read databases with DuckDB. */
+const hasNativeCode = ({ features }: RunnableComponent): boolean => features.includes('native-code')
 const mayWrite = ({ features }: RunnableComponent): boolean => features.includes('write-folders')
 
 function foldersVariable({ read, write }: NamedFolders, component: RunnableComponent): Record<string, string> {
@@ -165,7 +169,11 @@ async function programOf(
         kind: 'node',
         entry,
         arguments: [],
-        readable: [own, ...settings.readable, ...(mayRead(run.component) ? Object.values(settings.folders.read) : [])],
+        readable: [
+          ...[own, ...settings.readable, ...(mayRead(run.component) ? Object.values(settings.folders.read) : [])],
+          ...(hasNativeCode(run.component) ? [settings.nativeCode] : []),
+        ],
+        hasNativeCode: hasNativeCode(run.component),
         writable: [
           ...(run.checkpointFolder === undefined ? [] : [run.checkpointFolder]),
           ...(mayWrite(run.component) ? Object.values(settings.folders.write) : []),

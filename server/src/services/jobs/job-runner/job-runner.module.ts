@@ -1,4 +1,5 @@
-import { join } from 'node:path'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { egressPolicyFrom } from '../../../../../contract/egress-rules.ts'
 import { componentBundle } from '../../../engines/runner/bundle.ts'
@@ -35,6 +36,8 @@ import { runQueuedJob } from './run-queued-job.ts'
 
 const PYTHON_FOLDER = fileURLToPath(new URL('../../../../../components/python-transformation', import.meta.url))
 const REPOSITORY = fileURLToPath(new URL('../../../../..', import.meta.url))
+/** The folder of DuckDB's packages: in an installed package they are beside it, not in it. */
+const NATIVE_CODE = join(dirname(createRequire(import.meta.url).resolve('@duckdb/node-api')), '..', '..')
 
 export interface JobRunnerModuleDeps {
   readonly core: Core
@@ -141,6 +144,7 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
       readable: ['node_modules', 'contract', 'components/http-extractor/src', 'components/connector-kit/src'].map((path) =>
         join(REPOSITORY, path),
       ),
+      nativeCode: NATIVE_CODE,
       folders: worker.folders,
       commandFolder: components.folderOf,
       get diskBytes() {

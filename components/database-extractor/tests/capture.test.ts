@@ -13,6 +13,7 @@ import { until } from '../../../tests/support/until.ts'
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
 const COMPONENT = 'platform.ex-database-changes'
 const ROUNDS = process.env.MILLRACE_LONG ? 100 : 8
+const CUTS = process.env.MILLRACE_LONG ? 100 : 2
 
 async function source(t: TestContext) {
   const database = await freshPostgres()
@@ -267,6 +268,57 @@ test('whatever is killed or cut in the middle, the table equals the source after
   const all = 'id::text, n::text, word'
   const byText = (list: unknown[]) => list.map((row) => JSON.stringify(row)).sort()
   assert.deepEqual(byText(await stored(stack, config, 'busy', all)), byText(await rows(`select ${all} from busy`)))
+})
+
+test('a run that goes on stores changes as they are committed, survives cuts, and ends by itself or when it is terminated', async (t) => {
+  const { url, run: execute, rows } = await source(t)
+  const stack = await startProject()
+  await execute(`create table live (id int primary key, n int); insert into live select i, 0 from generate_series(1, 100) as i`)
+  const way = await frozenProxy(url)
+  t.after(way.close)
+  const config = await configure(stack, way.url, ['live'], { continuousMinutes: 60, batchSeconds: 0.1 })
+  const text = (list: unknown[]) => list.map(String).sort().join(' ')
+  const same = () =>
+    until('the table equals the source', async () => {
+      const sql = `select id, n from "in.c-platform-ex-database-changes-${config}".live`
+      const answer = await stack.request('POST', '/v2/storage/query', { json: { sql } })
+      return answer.status === 200 && text(answer.json<{ rows: unknown[] }>().rows) === text(await rows('select id, n from live'))
+    })
+  const confirmed = async () =>
+    String((await rows('select confirmed_flush_lsn from pg_replication_slots where database = current_database()'))[0])
+  const job = await start(stack, config)
+  await same()
+  const first = await confirmed()
+  await execute('update live set n = n + 1 where id < 10; delete from live where id = 50; insert into live values (200, 0)')
+  await same()
+  await execute('alter table live add more int default 5; insert into live values (201, 0, 6)')
+  await same()
+  const added = `select count(more), min(more) from "in.c-platform-ex-database-changes-${config}".live`
+  await until('the new column is filled', async () => {
+    const answer = await stack.request('POST', '/v2/storage/query', { json: { sql: added } })
+    return answer.status === 200 && String(answer.json<{ rows: unknown[] }>().rows[0]) === '101,5'
+  })
+  assert.notEqual(await confirmed(), first, 'the server is told of what is stored')
+  for (let round = 0; round < CUTS; round++) {
+    way.loseNext('START_REPLICATION', { isSent: round % 2 === 0 })
+    await execute(`update live set n = n + 1 where id % 7 = ${round % 7}; delete from live where id = ${round + 20}`)
+    await same()
+  }
+  assert.equal((await stack.request('GET', job.url)).json<Job>().status, 'processing')
+  await stack.request('POST', `/queue/jobs/${job.id}/kill`)
+  assert.equal((await stack.wait(job)).status, 'terminated')
+  await execute('update live set n = -1 where id = 1')
+  const short = { db: connectionTo(url), tables: [{ tableName: 'live' }], continuousMinutes: 0.02, batchSeconds: 0.1 }
+  await stack.request('PUT', `/v2/storage/components/${COMPONENT}/configs/${config}`, {
+    json: { configuration: { parameters: short } },
+  })
+  const log = await run(stack, config)
+  assert.match(log, /Stored \d+ changes in \d+ batches/)
+  assert.doesNotMatch(log, /whole/)
+  await same()
+  const unsaved = { component: COMPONENT, mode: 'run', configData: { parameters: { ...short, slotName: 'none' } } }
+  const refused = await stack.wait((await stack.request('POST', '/queue/jobs', { json: unsaved })).json<Job>())
+  assert.match(refused.result.message, /continuousMinutes needs a stored configuration/)
 })
 
 test('a slot that another program has made is left alone', async (t) => {

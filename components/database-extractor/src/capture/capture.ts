@@ -29,6 +29,7 @@ import {
   checkServer,
   currentPosition,
   ensurePublication,
+  flushedPosition,
   nameOf,
   rowsByKey,
   serverIdentity,
@@ -43,38 +44,95 @@ const FLAG = 'deleted_in_source'
 export interface CaptureRun {
   readonly settings: CaptureSettings
   readonly dataDir: string
+  /** Where tables and state are written. */
+  readonly outDir: string
   readonly guard: EgressGuard
   readonly log: Log
 }
 
+/** What rounds of one run share. */
+export interface Session {
+  readonly client: pg.Client
+  /** Where the last stored round has ended; undefined: there is none. */
+  last: Place | undefined
+  /** Undefined: to be read again. */
+  catalogue: Catalogue | undefined
+  close(): Promise<void>
+}
+
+interface Catalogue {
+  readonly server: string
+  readonly shapes: readonly TableShape[]
+  readonly publication: string
+  readonly readAt: number
+}
+
+export interface Captured {
+  readonly place: Place
+  readonly rows: number
+  /** Something is to be stored beside the position. */
+  readonly hasFiles: boolean
+  /** The position is another one. */
+  readonly hasMoved: boolean
+}
+
+/** A run that reads up to the position which the server has now. */
 export async function capture(run: CaptureRun): Promise<void> {
-  const { settings } = run
-  const way = await openWay(settings.db, run.guard)
-  const client = await connectPostgresql(settings.db, way)
+  const session = await openSession(run)
   try {
-    await captureWith(run, client)
+    const { place } = await captureRound(run, session, currentPosition)
+    run.log.info(`Captured up to ${place.position} with the slot ${run.settings.slot}.`)
   } finally {
-    await client.end().catch(() => {}) // it may be lost already
-    way.close()
+    await session.close()
   }
 }
 
-async function captureWith(run: CaptureRun, client: pg.Client): Promise<void> {
-  const { settings, log, dataDir } = run
-  const ask = askOf(client)
+export async function openSession({ settings, guard }: CaptureRun): Promise<Session> {
+  const way = await openWay(settings.db, guard)
+  const client = await connectPostgresql(settings.db, way)
+  return {
+    ...{ client, last: undefined, catalogue: undefined },
+    async close() {
+      await client.end().catch(() => {}) // it may be lost already
+      way.close()
+    },
+  }
+}
+
+/** Tables that have changed are noticed by their next change; what has changed without one, and the slot, is looked at so often. */
+const CATALOGUE_MS = 60_000
+
+async function catalogueOf(run: CaptureRun, session: Session, ask: Ask): Promise<Catalogue> {
+  const { settings } = run
+  if (session.catalogue && Date.now() - session.catalogue.readAt < CATALOGUE_MS) return session.catalogue
+  const isFirst = session.last === undefined
   await checkServer(ask)
   const server = await serverIdentity(ask)
-  const last = await placeToResume(run, ask, server)
+  session.last = await placeToResume({ ...run, isFirst }, ask, server)
   const shapes: TableShape[] = []
   for (const table of settings.tables) shapes.push(withSettings(await shapeOf(ask, table), settings))
   const publication = await ensurePublication(ask, settings.publication, settings.slot, shapes)
+  return { server, shapes, publication, readAt: Date.now() }
+}
+
+/** One round of reading. `end` finds out how far. */
+export async function captureRound(run: CaptureRun, session: Session, end = flushedPosition): Promise<Captured> {
+  const { settings, log, outDir } = run
+  const { client } = session
+  const ask = askOf(client)
+  const catalogue = await catalogueOf(run, session, ask)
+  session.catalogue = catalogue
+  const { server, shapes, publication } = catalogue
+  const { last } = session
   const fresh = shapes.filter((shape) => needsSnapshot(shape, last, settings, log))
-  mkdirSync(join(dataDir, 'out', 'tables'), { recursive: true })
+  mkdirSync(join(outDir, 'tables'), { recursive: true })
   const from = fresh.length > 0 || !last ? await readWhole(run, client, fresh, last) : undefined
   const known = shapes.filter((shape) => !fresh.includes(shape))
-  const position = last
-    ? await readChanges(run, ask, { publication, shapes: known, last, upTo: await currentPosition(ask) })
-    : (from ?? '0/0') // the slot begins with the snapshot
+  const changes = last
+    ? await readChanges(run, ask, { publication, shapes: known, last, upTo: await end(ask) })
+    : { position: from ?? '0/0', rows: 0, hasFiles: false, isCut: false } // the slot begins with the snapshot
+  if (changes.isCut) session.catalogue = undefined
+  const { position } = changes
   const place: Place = {
     ...{ slot: settings.slot, server, position, deletes: settings.deletes, invalidValues: settings.invalidValues },
     tables: Object.fromEntries(
@@ -87,8 +145,13 @@ async function captureWith(run: CaptureRun, client: pg.Client): Promise<void> {
       }),
     ),
   }
-  writeFileSync(join(dataDir, 'out', 'state.json'), JSON.stringify({ changes: place }))
-  log.info(`Captured up to ${position} with the slot ${settings.slot}.`)
+  writeFileSync(join(outDir, 'state.json'), JSON.stringify({ changes: place }))
+  return {
+    place,
+    rows: changes.rows,
+    hasFiles: changes.hasFiles || fresh.length > 0,
+    hasMoved: position !== last?.position,
+  }
 }
 
 /** With what the settings make of types. */
@@ -104,8 +167,7 @@ const withSettings = (shape: TableShape, { deletes, invalidValues }: CaptureSett
   return { ...shape, columns: shape.columns.map((column) => ({ ...column, ...withoutRange(column) })) }
 }
 
-const outputPath = ({ dataDir }: CaptureRun, { table }: TableShape): string =>
-  join(dataDir, 'out', 'tables', `${table.outputTable}.csv`)
+const outputPath = ({ outDir }: CaptureRun, { table }: TableShape): string => join(outDir, 'tables', `${table.outputTable}.csv`)
 
 const newMarker = (): string => `\\N${randomBytes(3).toString('hex')}`
 
@@ -163,9 +225,19 @@ interface ChangesToRead {
   readonly upTo: string
 }
 
-/** Answers the position after the last change that was read. */
-async function readChanges(run: CaptureRun, ask: Ask, { publication, shapes, last, upTo }: ChangesToRead): Promise<string> {
+interface ReadChanges {
+  /** After the last change that was read. */
+  readonly position: string
+  readonly rows: number
+  readonly hasFiles: boolean
+  /** Reading has ended at a change of a table that is another one now. */
+  readonly isCut: boolean
+}
+
+async function readChanges(run: CaptureRun, ask: Ask, { publication, shapes, last, upTo }: ChangesToRead): Promise<ReadChanges> {
   const { settings } = run
+  if (positionFrom(upTo) <= positionFrom(last.position) && !isBatchOfAll(run))
+    return { position: last.position, rows: 0, hasFiles: false, isCut: false }
   const nullMarker = newMarker()
   const files = new Map<TableShape, ChangeFile>(
     shapes.map((shape) => [shape, createChangeFile(outputPath(run, shape), nullMarker)]),
@@ -194,10 +266,18 @@ async function readChanges(run: CaptureRun, ask: Ask, { publication, shapes, las
     isChanged = await isOldShape(run, ask, applied)
   }
   await readUnsent(ask, shapes, applied, settings)
-  const isMapped = mappedSources(run.dataDir)
-  for (const shape of shapes) finishFile(run, shape, files.get(shape)!, { nullMarker, isMapped, last }) // made above
-  return position
+  const isMapped = isBatchOfAll(run) ? mappedSources(run.dataDir) : () => false
+  let [rows, hasFiles] = [0, false]
+  for (const shape of shapes) {
+    const file = files.get(shape)! // made above
+    rows += file.rows
+    if (finishFile(run, shape, file, { nullMarker, isMapped, last })) hasFiles = true
+  }
+  return { position, rows, hasFiles, isCut: applied.unknownShape !== undefined }
 }
+
+/** The one result of a run, in which every table of the mapping has its file. */
+const isBatchOfAll = ({ outDir, dataDir }: CaptureRun): boolean => outDir === join(dataDir, 'out')
 
 /** The stream has ended at rows of another shape. True: it is an older one of a table that has changed since, and can be passed over. */
 async function isOldShape({ log }: CaptureRun, ask: Ask, applied: AppliedChanges): Promise<boolean> {
@@ -233,6 +313,7 @@ async function readUnsent(
   }
 }
 
+/** True: there is something to store. */
 function finishFile(
   run: CaptureRun,
   shape: TableShape,
@@ -242,16 +323,17 @@ function finishFile(
     isMapped,
     last,
   }: { readonly nullMarker: string; readonly isMapped: (name: string) => boolean; readonly last: Place },
-): void {
+): boolean {
   const path = outputPath(run, shape)
   const { isEmptied, hasChanges } = file
   file.close()
   if (!hasChanges && !isMapped(`${shape.table.outputTable}.csv`)) {
     rmSync(path)
-    return
+    return false
   }
   const columns = storedColumns(shape, run.settings, droppedColumns(shape, last))
   writeManifest(path, { columns, primaryKey: shape.key, incremental: !isEmptied, nullMarker, deletedColumn: MARK })
+  return true
 }
 
 /** An output mapping that names a file which is not there is an error. */

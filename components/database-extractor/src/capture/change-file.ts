@@ -15,6 +15,8 @@ export interface ChangeFile {
   rollBack(): void
   /** True: the rows of the file replace the table. */
   readonly isEmptied: boolean
+  /** How many were written since. */
+  readonly rows: number
   /** Something was written, or the table was emptied. */
   readonly hasChanges: boolean
   close(): void
@@ -66,6 +68,9 @@ export function createChangeFile(path: string, nullMarker: string): ChangeFile {
     },
     get isEmptied() {
       return parts.length > 1
+    },
+    get rows() {
+      return rows
     },
     get hasChanges() {
       return rows > 0 || parts.length > 1

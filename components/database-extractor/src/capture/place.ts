@@ -32,9 +32,17 @@ export interface Place {
   readonly tables: Readonly<Record<string, KnownTable>>
 }
 
+interface Resumed {
+  readonly settings: CaptureSettings
+  readonly dataDir: string
+  readonly log: Log
+  /** Later looks of the same run say only what is wrong. */
+  readonly isFirst: boolean
+}
+
 /** Where the last run has ended; undefined: all tables are read whole, and a slot is made. */
 export async function placeToResume(
-  { settings, dataDir, log }: { readonly settings: CaptureSettings; readonly dataDir: string; readonly log: Log },
+  { settings, dataDir, log, isFirst }: Resumed,
   ask: Ask,
   server: string,
 ): Promise<Place | undefined> {
@@ -53,13 +61,17 @@ export async function placeToResume(
     const keptMb = Math.round((status?.keptBytes ?? 0) / 2 ** 20)
     const text = `The server keeps ${keptMb} MB of WAL for the slot ${slot}.`
     if (keptMb >= walWarningMb) log.warning(`${text} Run the capture more often, or it may run out of disk.`)
-    else log.info(text)
+    else if (isFirst) log.info(text)
     return last
   }
-  if (onLostPosition === 'fail')
+  // Its disk must not fill up, whatever becomes of the position.
+  const isTooLarge = status !== undefined && status.isLost === false && last.server === server && isAboveLimit(status, walLimitMb)
+  if (onLostPosition === 'fail') {
+    if (isTooLarge) await dropSlot(ask, slot)
     throw new UserError(
       `${lost} Changes since the last run cannot be read. Set onLostPosition to "snapshot" to read the tables again, or reset the state.`,
     )
+  }
   log.warning(`${lost} All tables are read again.`)
   if (status && last.server !== server) refuseForeign(settings)
   if (status) await dropSlot(ask, slot)
@@ -86,21 +98,24 @@ function reasonOfLoss(
   if (status.isLost) return `The server has removed WAL that the slot ${slot} needs (max_slot_wal_keep_size).`
   if (status.confirmed !== null && positionFrom(status.confirmed) > positionFrom(last.position))
     return `The slot ${slot} is at ${status.confirmed}, after the last run, which ended at ${last.position}.`
-  if (limitMb !== undefined && status.keptBytes > limitMb * 2 ** 20)
+  if (isAboveLimit(status, limitMb))
     return `The server keeps ${Math.round(status.keptBytes / 2 ** 20)} MB of WAL for the slot ${slot}, more than walLimitMb (${limitMb}).`
   return undefined
 }
+
+const isAboveLimit = ({ keptBytes }: SlotStatus, limitMb: number | undefined): boolean =>
+  limitMb !== undefined && keptBytes > limitMb * 2 ** 20
 
 /** A process that was killed may hold its slot until the server notices (wal_sender_timeout, a minute by default). */
 const BUSY_MS = 90_000
 
 /** The slot, once no other program uses it. */
 export async function freeSlot(ask: Ask, slot: string): Promise<SlotStatus | undefined> {
-  for (const end = Date.now() + BUSY_MS; ; ) {
+  for (let [end, pause] = [Date.now() + BUSY_MS, 10]; ; pause = Math.min(250, pause * 2)) {
     const status = await slotStatus(ask, slot)
     if (!status?.isActive) return status
     if (Date.now() > end) throw new UserError(`The slot ${slot} is in use by another program. Run the job again later.`)
-    await wait(250)
+    await wait(pause)
   }
 }
 

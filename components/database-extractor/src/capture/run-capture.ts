@@ -1,5 +1,6 @@
 // The change capture as a part of the program: a run, which is tried again when a connection is lost, and its sync actions.
 
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { openWay } from '../../../connector-kit/src/database/connect.ts'
 import { explained, isLostConnection } from '../../../connector-kit/src/database/explain.ts'
@@ -8,7 +9,9 @@ import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { RowSettings } from '../configuration.ts'
 import { connectPostgresql, openPostgresql } from '../databases/postgresql.ts'
 import { verifiedTable } from '../output-table-id.ts'
-import { capture } from './capture.ts'
+import { type Batches, openBatches } from './batches.ts'
+import { type CaptureRun, capture } from './capture.ts'
+import { captureOn } from './continuous.ts'
 import { type CaptureSettings, readCapture } from './settings.ts'
 import { type Ask, askOf, checkServer, dropSlot, listSlots, shapeOf, slotStatus } from './source.ts'
 
@@ -20,16 +23,32 @@ export async function runCapture(program: Program): Promise<void> {
   const settings = readCapture(parameters, process.env)
   if (settings.mode !== 'read') return verifyCaptured(program, settings)
   if (settings.slot === '') throw new UserError('slotName is missing. A job without a stored configuration needs one.')
+  const run = { settings, dataDir, outDir: join(dataDir, 'out'), guard, log }
+  const batches = openBatches(dataDir)
+  const work = settings.continuousMinutes === undefined ? () => capture(run) : continuousWork(run, batches)
   for (let attempt = 1; ; attempt++) {
+    const before = batches.stored
     try {
-      return await capture({ settings, dataDir, guard, log })
+      return await work()
     } catch (error) {
+      if (batches.stored > before) attempt = 0 // a connection that is lost again and again still goes on
       const cause = error instanceof UserError ? error.cause : error
       if (attempt === ATTEMPTS || !isLostConnection(cause)) throw explained(error, settings.db)
       log.warning(`The connection was lost; the run begins again (attempt ${attempt + 1} of ${ATTEMPTS}).`)
-      await wait(1000 * 2 ** attempt)
+      await wait(attempt === 0 ? 250 : 1000 * 2 ** attempt)
     }
   }
+}
+
+/** Begun again after a lost connection, it ends at the same time. */
+function continuousWork(run: CaptureRun, batches: Batches): () => Promise<void> {
+  const { continuousMinutes = 0, batchSeconds } = run.settings
+  if (process.env.MILLRACE_BATCHES !== '1')
+    throw new UserError(
+      'continuousMinutes needs a stored configuration without processors, whose state is saved. Run the configuration itself, or remove continuousMinutes.',
+    )
+  const until = Date.now() + continuousMinutes * 60_000
+  return () => captureOn(run, { batches, until, everyMs: batchSeconds * 1000 })
 }
 
 /** The tables as they are now, in one snapshot of the server. What was committed since the last run counts as a difference. */
@@ -43,7 +62,7 @@ async function verifyCaptured({ file, dataDir, guard, log }: Program, settings: 
       const runs = tables.map(({ schema, name, outputTable }) => {
         const source = { kind: 'table', table: { schema, name }, columns: undefined, filter: undefined } as const
         const row: RowSettings = {
-          ...{ source, outputTable, primaryKey: undefined, incremental: true, incrementalColumn: undefined, lookback: 0 },
+          ...{ source, outputTable, primaryKey: undefined, incremental: true, incrementalColumns: [], lookback: 0 },
           ...{ invalidValues, mode, verifyTable: undefined, deletes, deletesLimitPercent: 100 },
           ...{ newColumns: 'add', changedTypes: 'widen', droppedColumns: 'keep', partRows: 0 },
         }

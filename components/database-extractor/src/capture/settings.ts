@@ -24,6 +24,10 @@ export interface CaptureSettings {
   readonly publication: string | undefined
   readonly onLostPosition: 'fail' | 'snapshot'
   readonly mode: (typeof MODES)[number]
+  /** Undefined: the run ends when it has read what is there. */
+  readonly continuousMinutes: number | undefined
+  /** How often a continuous run reads. */
+  readonly batchSeconds: number
   readonly walWarningMb: number
   /** Undefined: no limit. */
   readonly walLimitMb: number | undefined
@@ -31,10 +35,19 @@ export interface CaptureSettings {
 
 const FIELDS = [
   ...['tables', 'deletes', 'invalidValues', 'slotName', 'publication', 'onLostPosition'],
-  ...['walWarningMb', 'walLimitMb', 'mode'],
+  ...['walWarningMb', 'walLimitMb', 'mode', 'continuousMinutes', 'batchSeconds'],
 ]
 
 const WAL_WARNING_MB = 1024
+/** A run may take six hours. */
+const MAX_MINUTES = 350
+const MAX_BATCH_SECONDS = 300
+
+function limitedAt(parameters: Fields, name: string, most: number): number | undefined {
+  const value = numberAt(parameters, name, name)
+  if (value !== undefined && value > most) throw new UserError(`${name} must be a number from 0 to ${most}.`)
+  return value
+}
 
 /** `wantsTables`: false for actions of a form that has none yet. */
 export function readCapture(
@@ -59,6 +72,8 @@ export function readCapture(
     publication: publication || undefined,
     onLostPosition: choiceAt(parameters, 'onLostPosition', ['fail', 'snapshot']),
     mode: choiceAt(parameters, 'mode', MODES),
+    continuousMinutes: limitedAt(parameters, 'continuousMinutes', MAX_MINUTES) || undefined,
+    batchSeconds: limitedAt(parameters, 'batchSeconds', MAX_BATCH_SECONDS) ?? 1,
     walWarningMb: numberAt(parameters, 'walWarningMb', 'walWarningMb') ?? WAL_WARNING_MB,
     walLimitMb: numberAt(parameters, 'walLimitMb', 'walLimitMb') || undefined,
   }

@@ -189,6 +189,14 @@ export async function currentPosition(ask: Ask): Promise<string> {
   return position ?? '0/0'
 }
 
+/** What a stream can send now. A transaction whose log is not written yet belongs to the next round. */
+export async function flushedPosition(ask: Ask): Promise<string> {
+  const [[position] = []] = await ask(
+    'select case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_flush_lsn() end',
+  )
+  return position ?? '0/0'
+}
+
 /** The cluster and the database, so that a position of another one is not taken for one of this. */
 export async function serverIdentity(ask: Ask): Promise<string> {
   const [[database] = []] = await ask('select current_database()')

@@ -62,7 +62,7 @@ export function typeForBoth(a: ColumnType, b: ColumnType): ColumnType {
 const typeText = ({ base, length }: ColumnType): string => (base === 'NUMERIC' ? `NUMERIC(${length ?? DEFAULT_LENGTH})` : base)
 
 /** One sentence for each change, with what the run does. */
-export function driftSentences({ added, dropped, changed }: Drift, row: RowSettings): readonly string[] {
+function driftSentences({ added, dropped, changed }: Drift, row: RowSettings): readonly string[] {
   const does = { add: 'it is added to the table', ignore: 'it is not read', stop: 'the run stops' }[row.newColumns]
   const widens = (wider: ColumnType) =>
     ({

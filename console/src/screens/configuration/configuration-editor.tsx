@@ -22,11 +22,11 @@ import { Problem } from '../../parts/problem.tsx'
 import { useKey } from '../../use-key.ts'
 import { useConflict } from '../../views/configuration-conflict.tsx'
 import { documentsOf, type OpenDocument, ROOT, useLeaveGuard, useRun, useSave } from '../../views/configuration-documents.ts'
+import { SourceChanges } from '../../views/source-changes.tsx'
 import { ComponentActions } from './component-actions.tsx'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 import { DeliveryPreview } from './delivery-preview.tsx'
-import { SourceChanges } from './source-changes.tsx'
 import './configuration.css'
 
 const route = getRouteApi('/components/$componentId/$configurationId')

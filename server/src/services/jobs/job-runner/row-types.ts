@@ -38,6 +38,7 @@ export interface RowDeps extends InputDeps, RehearsalDeps {
   readonly recordUse: RecordUse
   readonly recordState: RecordState
   readonly clock: Clock
+  readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
 }
 
 /** A component or processor that runs as part of the row, in order. */
@@ -74,6 +75,8 @@ export interface RowRun {
   readonly artifacts: { readonly settings: ArtifactSettings; readonly owner: ArtifactOwner } | undefined
   /** Whose folder outlives a failed run; undefined when the component has none. */
   readonly checkpoint: CheckpointOwner | undefined
+  /** The component may store rows and state while it runs. */
+  readonly hasBatches: boolean
   /** The component sends data elsewhere: what it wrote down of that is kept until its results are stored. */
   readonly isDelivery: boolean
   readonly log: JobLog
@@ -85,6 +88,8 @@ export interface RowRun {
   /** Fails when the job is no longer ours; part of every transaction that publishes. */
   hold(trx: Trx): Promise<void>
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** As `hold`, of a batch: what it publishes does not keep a lost job from being repeated, which goes on from its state. */
+  holdBatch(trx: Trx): Promise<void>
   /** Called in the transaction that publishes the row. */
   onPublish?(trx: Trx, tables: readonly LoadedTable[], artifacts: readonly number[]): Promise<void>
 }
@@ -117,6 +122,8 @@ export interface RowProgress {
   /** Results that lie in the object store, by destination. */
   stored: SparkRunEnd['stored']
   usage: readonly unknown[]
+  /** What batches have written so far. */
+  batchTables: readonly LoadedTable[]
   /** Clear values that came to the folder with the inputs. */
   readonly secrets: string[]
   /** Ids of files. */

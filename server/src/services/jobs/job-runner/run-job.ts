@@ -47,6 +47,7 @@ export interface RunHandle {
   /** The last results are published in this transaction: whatever happens next, the job has succeeded. */
   markPublished(trx: Trx, done: Pick<RunOfJob, 'result' | 'metrics'>): Promise<void>
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  holdBatch(trx: Trx): Promise<void>
   /** How far it is; written down once in a while. */
   tell(progress: JobProgress): void
 }
@@ -178,6 +179,7 @@ async function runRows(
         columns: {},
         stored: {},
         usage: [],
+        batchTables: [],
         secrets: gathered.secrets,
         artifacts: { downloaded: [], uploaded: [] },
         hasRun: false,
@@ -338,6 +340,8 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
           : { settings: plan.artifacts, owner: ownerOf(job, job.configurationId) },
       checkpoint:
         isSaved && !job.inputOnly && component.features.includes(CHECKPOINT) ? checkpointOwner(job, plan.rowId) : undefined,
+      // What a processor makes of the results is known at the end only.
+      hasBatches: isSaved && !job.inputOnly && steps.length === 1 && component.features.includes(BATCHES),
       isDelivery: component.type === 'writer',
       log: planned.log,
       ...(planned.onPublish ? { onPublish: planned.onPublish } : {}),
@@ -387,6 +391,7 @@ export const INPUT_NULLS = 'input-nulls'
 
 /** A component with this feature continues what a failed run of the same configuration has begun. */
 const CHECKPOINT = 'checkpoint'
+const BATCHES = 'batches'
 
 const checkpointOwner = (job: QueuedJob, rowId: string | null): CheckpointOwner => ({ ...configurationPlace(job), rowId })
 

@@ -15,7 +15,7 @@ import { saveStage } from './debug-archive.ts'
 import { type Inputs, readInputs } from './input.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './mapping/output-plan.ts'
 import { STAGED_AT_ONCE } from './mapping/staging.ts'
-import { readFileResults, readTableResults, storedResults } from './results.ts'
+import { readFileResults, readStateResult, readTableResults, storedResults } from './results.ts'
 import { inPhase, loadFacts } from './row-account.ts'
 import type { RowDeps, RowProgress, RowResult, RowRun } from './row-types.ts'
 import { quotaOf, runSteps } from './run-steps.ts'
@@ -60,7 +60,9 @@ async function runInFolder(
       run.log.say('info', `Fetched ${plural(inputs.tables.length, 'table')}: ${inputs.tables.map(({ id }) => id).join(', ')}.`)
     await run.begin()
     const publishAlways = () => publishTablesOfFailed(deps, run, folder)
-    const output = await runSteps(deps, run, { folder, mask, state, sql: inputs.sql, checkpoint, publishAlways }, progress)
+    const publish = (batch: DataFolder) => publishBatch(deps, run, { batch, state, inputs }, progress)
+    const place = { folder, mask, state, sql: inputs.sql, checkpoint, publishAlways, publishBatch: publish }
+    const output = await runSteps(deps, run, place, progress)
     if (run.inputOnly) return emptyResult(inputs)
     if (run.debug) {
       // The state of the component may contain a secret that was unknown before.
@@ -71,9 +73,9 @@ async function runInFolder(
     }
     run.tell({ phase: 'load' })
     const saved = writeState(state, output.state, inputs.tableStates, inputs.fileStates)
-    const publish = () =>
+    const publishRest = () =>
       publishRow(deps, run, { folder, state: saved, artifacts: output.artifacts, processed: inputs.processed }, progress)
-    const outputTables = await inPhase(phases, 'load', publish, loadFacts)
+    const outputTables = await inPhase(phases, 'load', publishRest, loadFacts)
     progress.account.tables = outputTables
     return {
       ...emptyResult(inputs),
@@ -147,7 +149,7 @@ async function publishRow(
     await recordUse(deps, run, progress, loaded, trx)
     await run.onPublish?.(
       trx,
-      loaded,
+      addedUp(progress.batchTables, loaded),
       artifacts.map(({ id }) => id),
     )
     for (const file of [...files, ...artifacts]) await file.publish(trx)
@@ -163,7 +165,7 @@ async function publishRow(
     ...planned.map(({ name }) => `file ${name}`),
   ]
   if (stored.length > 0) run.log.say('info', `Stored ${listed(stored)}.`)
-  return tables
+  return addedUp(progress.batchTables, tables)
 }
 
 async function saveState(deps: RowDeps, { scope, statePlace, log }: RowRun, state: string, trx: Trx): Promise<void> {
@@ -210,6 +212,43 @@ interface PlannedOutput {
   readonly loads: readonly PlannedLoad[]
   readonly files: readonly NewFile[]
   readonly warnings: readonly string[]
+}
+
+interface Batch {
+  readonly batch: DataFolder
+  readonly state: RunState
+  readonly inputs: Inputs
+}
+
+/** What a component has left while it runs: tables that the mapping names need not be in every batch. */
+async function publishBatch(deps: RowDeps, run: RowRun, { batch, state, inputs }: Batch, progress: RowProgress): Promise<void> {
+  const found = await readTableResults(batch, run.mapping)
+  const outputTables = run.mapping.outputTables.filter(({ source }) => found.some(({ name }) => name === source))
+  const context = { ...run.output, now: deps.clock.now() }
+  const { loads } = planTables(found, { ...run.mapping, outputTables }, context)
+  const saved = writeState(state, await readStateResult(batch), inputs.tableStates, inputs.fileStates)
+  const commit = async (trx: Trx, loaded: readonly LoadedTable[] = []): Promise<void> => {
+    await run.holdBatch(trx)
+    await recordUse(deps, run, progress, loaded, trx)
+    if (run.statePlace) await deps.configurations.saveState(trx, run.statePlace.place, run.statePlace.rowId, saved)
+  }
+  const tables = loads.length === 0 ? await deps.inTransaction(commit).then(() => []) : await loadTables(deps, run, loads, commit)
+  progress.batchTables = addedUp(progress.batchTables, tables)
+  progress.account.tables = progress.batchTables
+}
+
+/** Rows and bytes of the same table are added. */
+function addedUp(before: readonly LoadedTable[], next: readonly LoadedTable[]): readonly LoadedTable[] {
+  const tables = new Map(before.map((table) => [table.id, table]))
+  for (const table of next) {
+    const { importedRowsCount = 0, bytes = 0 } = tables.get(table.id) ?? {}
+    tables.set(table.id, {
+      ...table,
+      importedRowsCount: importedRowsCount + table.importedRowsCount,
+      bytes: bytes + table.bytes,
+    })
+  }
+  return [...tables.values()]
 }
 
 /** What becomes of everything the programs left. */

@@ -1,5 +1,6 @@
 // The programs of a row, one after the other over the same data folder.
 
+import { withBatches } from '../../../engines/runner/batches.ts'
 import type { Checkpoint } from '../../../engines/runner/checkpoints.ts'
 import {
   type DataFolder,
@@ -41,6 +42,8 @@ export interface RowFolder {
   readonly checkpoint: Checkpoint | undefined
   /** Publishes the tables that are wanted also from a failed run. */
   publishAlways(): Promise<void>
+  /** Rows and state that the component leaves while it runs, in one transaction. */
+  publishBatch(batch: DataFolder): Promise<void>
 }
 
 /** What the component itself left, beside its tables and files. */
@@ -161,19 +164,21 @@ async function runProgramStep(deps: RowDeps, run: RowRun, step: Step, place: Row
   const { folder, mask, checkpoint } = place
   const recording = isMain ? run.rehearsal?.recording : undefined
   const replay = recording ? await placeRecording(deps, run.scope, recording, folder, run.signal) : {}
-  const program = () =>
+  const hasBatches = isMain && run.hasBatches
+  const program = (signal: AbortSignal) =>
     runComponent(deps.programs, {
       ...step,
-      environment: { ...step.environment, ...replay },
+      environment: { ...step.environment, ...replay, ...(hasBatches && { MILLRACE_BATCHES: '1' }) },
       isOffline: run.rehearsal !== undefined,
       folder,
       mask,
-      signal: run.signal,
+      signal,
       checkpointFolder: isMain ? checkpoint?.folder : undefined,
       onEvent: (event) => run.log.component(component, event),
     })
   const phases = { account: progress.account, clock: deps.clock }
-  const { outcome, image } = await inPhase(phases, 'program', program, (ended) => ({
+  const running = () => (hasBatches ? withBatches(folder, run.signal, place.publishBatch, program) : program(run.signal))
+  const { outcome, image } = await inPhase(phases, 'program', running, (ended) => ({
     component: component.id,
     ...usedBy(ended.outcome),
   }))

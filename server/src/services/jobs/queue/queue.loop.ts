@@ -49,6 +49,8 @@ export interface JobHandle {
   markPublished(trx: Trx, done: Pick<JobOutcome, 'result' | 'metrics'>): Promise<void>
   /** A transaction that commits only while the job is still ours. */
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
+  /** As `hold`, for rows that are stored together with the state that a repeated run continues from. */
+  holdBatch(trx: Trx): Promise<void>
   tell(progress: JobProgress): void
 }
 
@@ -291,6 +293,10 @@ export function createQueueLoop(deps: QueueLoopDeps) {
         hold,
         markPublished: (trx, { result, metrics }) =>
           store.markPublished(trx, job.id, { result: JSON.stringify(result), metrics: JSON.stringify(metrics) }),
+        holdBatch: async (trx) => {
+          const current = await store.findHeld(trx, held)
+          if (current?.status !== 'processing') throw new PlatformError('queue.leaseLost', { id: job.id })
+        },
         publish: (work) =>
           untilCommitted(async (trx) => {
             await hold(trx)

@@ -2,8 +2,8 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { effectiveConfiguration } from '../../../../contract/effective-configuration.ts'
-import { parsed } from '../../document/json-text.ts'
+import { effectiveConfiguration } from '../../../contract/effective-configuration.ts'
+import { parsed } from '../document/json-text.ts'
 import {
   type ChangeEvent,
   COLUMN_CHANGES_QUERY,
@@ -11,14 +11,13 @@ import {
   changesOfEvents,
   DATABASE_EXTRACTOR,
   withTable,
-} from '../../facts/column-changes.ts'
-import { runAction } from '../../facts/run-action.ts'
-import { moment, plural } from '../../format.ts'
-import { useLoad } from '../../load.tsx'
-import { ActButton } from '../../parts/act-button.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { ColumnChangesTable } from '../../views/column-changes.tsx'
-import './configuration.css'
+} from '../facts/column-changes.ts'
+import { runAction } from '../facts/run-action.ts'
+import { moment, plural } from '../format.ts'
+import { useLoad } from '../load.tsx'
+import { ActButton } from '../parts/act-button.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { ColumnChangesTable } from './column-changes.tsx'
 
 interface Props {
   readonly componentId: string
@@ -40,7 +39,7 @@ function Changes({ componentId, configurationId, root, row }: Props) {
   })
   const isReadable = parsed(root) !== undefined && (row === undefined || parsed(row) !== undefined)
   return (
-    <div className="stack-2 component-actions">
+    <div className="stack-2 inset">
       <div className="flex-row wrap">
         <ActButton
           needs="syncActions.run"

@@ -1,0 +1,69 @@
+// A run that goes on: it reads what was committed, has it stored with its position, and only then tells the server and reads on.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Batches } from './batches.ts'
+import { type Captured, type CaptureRun, captureRound, openSession } from './capture.ts'
+import type { Place } from './place.ts'
+
+/** A position without changes is stored so often, so that the server can remove its log. */
+const POSITION_MS = 15_000
+const REPORT_MS = 60_000
+
+export interface Continuous {
+  readonly batches: Batches
+  /** When the run ends, in milliseconds. */
+  readonly until: number
+  readonly everyMs: number
+}
+
+/** Ends at its time, between two rounds. */
+export async function captureOn(run: CaptureRun, { batches, until, everyMs }: Continuous): Promise<void> {
+  const session = await openSession(run)
+  const report = newReport(run)
+  let positionAt = 0
+  try {
+    do {
+      const began = Date.now()
+      const captured = await captureRound({ ...run, outDir: batches.begin() }, session)
+      const isDue = captured.hasMoved && began - positionAt >= POSITION_MS
+      if (captured.hasFiles || isDue) {
+        await batches.store()
+        session.last = captured.place
+        keepPlace(run, 'in', captured.place) // where it begins again after a lost connection
+        report.stored(captured, Date.now() - began)
+        positionAt = began
+      }
+      await wait(Math.max(0, Math.min(everyMs, until - Date.now()) - (Date.now() - began)))
+    } while (Date.now() < until)
+    if (session.last) keepPlace(run, 'out', session.last)
+  } finally {
+    report.tell()
+    await session.close()
+  }
+}
+
+const keepPlace = ({ dataDir }: CaptureRun, folder: 'in' | 'out', place: Place): void =>
+  writeFileSync(join(dataDir, folder, 'state.json'), JSON.stringify({ changes: place }))
+
+function newReport({ log }: CaptureRun) {
+  let [changes, rounds, slowestMs, position, since] = [0, 0, 0, '', Date.now()]
+  const tell = (): void => {
+    if (rounds === 0) return
+    log.info(
+      `Stored ${changes} changes in ${rounds} batches, up to ${position}; reading and storing a batch took ${slowestMs} ms at most.`,
+    )
+    ;[changes, rounds, slowestMs, since] = [0, 0, 0, Date.now()]
+  }
+  return {
+    stored(captured: Captured, tookMs: number): void {
+      changes += captured.rows
+      rounds++
+      slowestMs = Math.max(slowestMs, tookMs)
+      position = captured.place.position
+      if (Date.now() - since >= REPORT_MS) tell()
+    },
+    tell,
+  }
+}

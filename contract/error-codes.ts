@@ -453,6 +453,14 @@ export const ERRORS = {
     kind: 'unprocessable',
     text: 'The statement took longer than {seconds} s and was stopped. Read fewer rows, or ask the operator for more time.',
   },
+  'sql.tryTimeout': {
+    kind: 'unprocessable',
+    text: 'Trying the script took longer than {seconds} s and was stopped here. Use a smaller sample, try fewer blocks, or run it as a job.',
+  },
+  'sql.tooManyStatements': {
+    kind: 'invalid',
+    text: 'The script has {count} statements; at most {limit} are tried at once. Try fewer blocks, or run it as a job.',
+  },
   'sql.tooMuch': {
     kind: 'unprocessable',
     text: 'The statement exceeds the limits of a session: {memoryMb} MB of memory and {diskMb} MB of temporary disk ({reason}). Read fewer rows or columns.',
@@ -1416,6 +1424,10 @@ export const ERRORS = {
   'jobRunner.unknownOption': {
     kind: 'invalid',
     text: 'Unrecognized option "{name}" under "container". Available options are {known}.',
+  },
+  'jobRunner.notTried': {
+    kind: 'invalid',
+    text: 'The component {component} is not a SQL transformation. Only SQL transformations can be tried on a sample.',
   },
   'jobRunner.missingVariables': { kind: 'invalid', text: 'No value was given for the variables: {names}.' },
   'jobRunner.brokenByVariables': {

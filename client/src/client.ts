@@ -41,12 +41,15 @@ export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly exceptionId: string | undefined
+  /** Data for programs, such as the place of a mistake. */
+  readonly params: Readonly<Record<string, unknown>>
 
   constructor(status: number, body: ErrorBody | undefined) {
     super(body?.error ?? `The stack answered ${status}.`)
     this.status = status
     this.code = String(body?.context?.stringCode ?? body?.code ?? status)
     this.exceptionId = body?.exceptionId
+    this.params = body?.params ?? {}
   }
 }
 
@@ -55,6 +58,7 @@ export interface ErrorBody {
   readonly error?: string
   readonly code?: string | number
   readonly exceptionId?: string
+  readonly params?: Readonly<Record<string, unknown>>
   readonly context?: { readonly stringCode?: string }
 }
 

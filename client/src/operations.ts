@@ -176,6 +176,7 @@ export type StreamUpdateSinkBody = { readonly name?: string; readonly descriptio
 export type StreamUpdateSourceBody = { readonly name?: string; readonly description?: string; readonly changeDescription?: string }
 export type SyncActionsResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
 export type SyncActionsRunBody = { readonly componentId: string; readonly action: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
+export type SyncActionsTrySqlBody = { readonly componentId: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly sampleRows?: number | null; readonly shownRows?: number; readonly branchId?: string }
 export type SyrupResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
 export type Table = { readonly uri: string; readonly id: string; readonly name: string; readonly displayName: string; readonly primaryKey: ReadonlyArray<string>; readonly created: string; readonly lastImportDate: string | null; readonly lastChangeDate: string | null; readonly rowsCount: number | null; readonly dataSizeBytes: number | null; readonly isAlias: boolean; readonly isTyped: boolean; readonly columns?: ReadonlyArray<string>; readonly metadata?: ReadonlyArray<unknown>; readonly columnMetadata?: Readonly<Record<string, ReadonlyArray<unknown>>>; readonly bucket?: unknown; readonly definition?: unknown; readonly freshness?: Freshness }
 export type TableHistory = { readonly tableId: string; readonly isEnabled: boolean; readonly historyTableId: string | null; readonly isCurrent: boolean; readonly updated: string | null; readonly problem: string | null }
@@ -206,6 +207,7 @@ export type TemplatesUseBody = { readonly name: string; readonly branch?: string
 export type TemplatesValidateBody = { readonly steps: ReadonlyArray<{ readonly id: string; readonly inputs?: ReadonlyArray<{ readonly id: string; readonly value?: unknown }> }> }
 export type Token = { readonly id: string; readonly token?: string; readonly description: string; readonly created: string; readonly refreshed: string; readonly uri: string; readonly isMasterToken: boolean; readonly expires: string | null; readonly isExpired: boolean; readonly isDisabled: boolean; readonly lastUsed?: string | null; readonly creatorToken?: { readonly id: number; readonly description: string }; readonly admin?: { readonly id: number; readonly name: string; readonly role: string }; readonly bucketPermissions: Readonly<Record<string, string>>; readonly componentAccess?: ReadonlyArray<string> }
 export type TokenRequest = { readonly description?: string; readonly expiresIn?: number; readonly canManageBuckets?: boolean; readonly canManageTokens?: boolean; readonly canReadAllFileUploads?: boolean; readonly canPurgeTrash?: boolean; readonly canManageProtectedDefaultBranch?: boolean; readonly canCreateJobs?: boolean; readonly canReadAllProjectEvents?: boolean; readonly canManageDevBranches?: boolean; readonly onlyProposes?: boolean; readonly bucketPermissions?: Readonly<Record<string, string>> | ReadonlyArray<unknown>; readonly componentAccess?: ReadonlyArray<string> }
+export type TriedScript = { readonly inputs: ReadonlyArray<{ readonly name: string; readonly tableId: string; readonly rows: number }>; readonly steps: ReadonlyArray<{ readonly block: string; readonly code: string; readonly statement: number; readonly pointer: string; readonly sql: string; readonly table: string | null; readonly ms: number; readonly rows: number | null; readonly changedRows: number | null; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string }>; readonly sample: ReadonlyArray<ReadonlyArray<string | number | boolean | null>>; readonly isCut: boolean; readonly problem: string | null }>; readonly outputs: ReadonlyArray<{ readonly source: string; readonly destination: string | null; readonly rows: number | null }>; readonly failure: { readonly message: string; readonly kind: string | null; readonly pointer: string | null; readonly block: string | null; readonly code: string | null; readonly statement: number | null; readonly line: number | null; readonly character: number | null } | null; readonly ms: number }
 export type Trigger = { readonly id: string; readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly lastRun: string; readonly coolDownPeriodMinutes: number; readonly creatorToken: { readonly id: number; readonly description: string }; readonly tables: ReadonlyArray<{ readonly tableId: string }> }
 export type TriggersCreateBody = { readonly runWithTokenId: number; readonly component: string; readonly configurationId: string; readonly coolDownPeriodMinutes?: number; readonly tableIds: ReadonlyArray<string> }
 export type TriggersUpdateBody = { readonly runWithTokenId?: number; readonly component?: string; readonly configurationId?: string; readonly coolDownPeriodMinutes?: number; readonly tableIds?: ReadonlyArray<string> }
@@ -505,6 +507,7 @@ export const ROUTES = {
   'syncActions.run': ['POST', '/sync-actions/actions', 'body'],
   'syncActions.list': ['GET', '/sync-actions/actions'],
   'syncActions.resolve': ['POST', '/sync-actions/configuration/resolve', 'body'],
+  'syncActions.trySql': ['POST', '/sync-actions/sql/try', 'body'],
   'syrup.describe': ['GET', '/syrup'],
   'syrup.resolve': ['POST', '/syrup/docker/configuration/resolve', 'body'],
   'encryption.encryptOld': ['POST', '/syrup/docker/encrypt'],
@@ -890,6 +893,7 @@ export const LOWEST_ROLES = {
   'stream.testSource': 'editor',
   'syncActions.run': 'editor',
   'syncActions.resolve': 'editor',
+  'syncActions.trySql': 'editor',
   'syrup.resolve': 'editor',
   'syrup.sandbox': 'editor',
   'syrup.dryRun': 'editor',
@@ -1124,6 +1128,7 @@ export const REQUIRED_RIGHTS = {
   'stream.testSource': 'canManageBuckets',
   'syncActions.run': 'component',
   'syncActions.resolve': 'component',
+  'syncActions.trySql': 'component',
   'syrup.resolve': 'component',
   'syrup.sandbox': 'component',
   'syrup.dryRun': 'component',
@@ -1543,6 +1548,7 @@ export interface Operations {
   'syncActions.run': { path?: undefined; query?: undefined; body: SyncActionsRunBody; answer: unknown }
   'syncActions.list': { path?: undefined; query: { readonly componentId: string }; body?: undefined; answer: { readonly actions: ReadonlyArray<string> } }
   'syncActions.resolve': { path?: undefined; query?: undefined; body: SyncActionsResolveBody; answer: unknown }
+  'syncActions.trySql': { path?: undefined; query?: undefined; body: SyncActionsTrySqlBody; answer: TriedScript }
   'syrup.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'syrup.resolve': { path?: undefined; query?: undefined; body: SyrupResolveBody; answer: unknown }
   'encryption.encryptOld': { path?: undefined; query?: { readonly componentId?: string; readonly projectId?: string; readonly configId?: string; readonly branchType?: string }; body: unknown; answer: unknown }

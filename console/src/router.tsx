@@ -89,6 +89,7 @@ export const router = createRouter({
       'tab',
       'row',
       'view',
+      'code',
       'version',
       'to',
       'success',

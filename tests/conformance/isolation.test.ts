@@ -58,6 +58,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /v2/storage/components/{componentId}/configs/validate': 'takes its configuration in its body',
   'POST /syrup/docker/sandbox': 'takes its configuration in its body',
   'POST /sync-actions/actions': 'takes its configuration in its body',
+  'POST /sync-actions/sql/try': 'takes its configuration in its body',
   'POST /docker-runner/docker/{component}/action/{action}': 'takes its configuration in its body',
   'PUT /v2/storage/buckets/{bucketId}/refresh': NEVER_FOUND,
   'POST /v2/storage/buckets/{bucketId}/scheduled-tasks/refresh': NEVER_FOUND,

@@ -320,7 +320,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     const configuration = { parameters: { blocks: [{ name: 'One', codes: [{ name: 'First', script }] }] } }
     const made = await stack.request('POST', path, { json: { configurationId: 'sql', name: 'SQL', configuration } })
     assert.equal(made.status, 201, made.text)
-    await go('/components/keboola.duckdb-transformation/sql')
+    await go('/components/keboola.duckdb-transformation/sql?tab=edit')
     const first = page.getByRole('textbox', { name: /^Statements/ }).first()
     assert.equal(await first.inputValue(), script[0])
     await first.fill('create table a as\nselect 1 as n,\n  3 as m')

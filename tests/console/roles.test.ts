@@ -86,6 +86,11 @@ test('roles in a browser', { timeout: 400_000 }, async (t) => {
       await ask('POST', '/queue/jobs', { component: 'keboola.ex-generic-v2', config: 'shop', mode: 'run' })
     ).json<{ id: string }>()
     await stack.request('POST', '/import/upload-file', { form: { name: 'a.csv', data: 'id' } })
+    await ask('POST', '/v2/storage/components/keboola.duckdb-transformation/configs', {
+      configurationId: 'sums',
+      name: 'Sums',
+      configuration: { parameters: { blocks: [{ name: 'B', codes: [{ name: 'C', script: ['select 1'] }] }] } },
+    })
     const { page, go } = await signedInAs('viewer', 'looks@example.com')
     const found: string[] = []
     for (const path of [
@@ -108,6 +113,7 @@ test('roles in a browser', { timeout: 400_000 }, async (t) => {
         '?tab=authorisation',
         '?view=json',
       ].map((tab) => `/components/keboola.ex-generic-v2/shop${tab}`),
+      '/components/keboola.duckdb-transformation/sums',
       '/builder/shop?row=one',
       '/flows',
       '/flows/keboola.flow/daily',

@@ -395,7 +395,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByLabel('Name', { exact: true }).fill('Copy of goods')
     await page.getByLabel('Table', { exact: true }).fill('out.c-main.copy')
     await page.getByRole('button', { name: 'Create the transformation' }).click()
-    await page.getByRole('heading', { name: 'Copy of goods' }).waitFor()
+    await page.getByRole('heading', { name: 'Copy of goods', exact: true }).waitFor()
     await page.getByRole('button', { name: /^Run/ }).click()
     await page.getByRole('heading', { name: /^Copy of goods succeeded/ }).waitFor()
     await page.getByText('2 rows written').waitFor()

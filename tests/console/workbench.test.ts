@@ -13,6 +13,29 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
   assert.equal((await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'shop' } })).status, 201)
   const dataString = `id,note\n1,${'long '.repeat(4000)}\n2,${'word '.repeat(30)}\n`
   await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', { form: { name: 'notes', dataString } })
+  const script = [
+    'create table counts as select id, length(note) as letters from notes',
+    "create view longest as select id, letters, letters / 5 as words, 'x' as kind from counts order by letters desc",
+  ]
+  const configuration = {
+    storage: {
+      input: { tables: [{ source: 'in.c-shop.notes', destination: 'notes' }] },
+      output: {
+        tables: [
+          { source: 'counts', destination: 'out.c-shop.counts' },
+          { source: 'longest', destination: 'out.c-shop.longest' },
+        ],
+      },
+    },
+    parameters: {
+      blocks: [
+        { name: 'Count', codes: [{ name: 'Letters of each note', script: [script[0]] }] },
+        { name: 'Order', codes: [{ name: 'Longest first', script: [script[1]] }] },
+      ],
+    },
+  }
+  const tried = { configurationId: 'tried', name: 'Letters of notes', configuration }
+  await stack.request('POST', '/v2/storage/components/keboola.duckdb-transformation/configs', { json: tried })
   const editor = page.getByLabel('SQL', { exact: true })
   const run = page.getByRole('button', { name: /^Run Ctrl/ })
 
@@ -157,6 +180,76 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
     nothingWrong()
   })
 
+  await t.test(
+    'a query becomes a transformation in one click, is tried, checked before it is saved, and its columns are drawn',
+    async () => {
+      await go('/sql')
+      await page.getByRole('button', { name: 'New query' }).click()
+      await replaceText(editor, 'select id, upper(left(note, 4)) as word from "in.c-shop"."notes" where id > $least')
+      await page.getByLabel('Value of least').fill('0')
+      await page.getByRole('button', { name: 'Create a transformation' }).click()
+      await page.getByRole('heading', { name: 'Query of notes', exact: true }).waitFor()
+      const outline = page.getByRole('region', { name: 'Outline' })
+      await outline.getByRole('button', { name: 'Query of notes', exact: true }).waitFor()
+      await editor.getByText(`where id > '0'`).waitFor()
+      await page.getByRole('button', { name: 'Try all' }).click()
+      await page.getByRole('heading', { name: /^1 statement in/ }).waitFor()
+      await page.getByText('Read: in_c_shop_notes (2 rows). Made: query_of_notes (2 rows).').waitFor()
+      await page.getByRole('cell', { name: 'LONG' }).waitFor()
+
+      await outline.getByRole('button', { name: 'Add a block' }).click()
+      await outline.getByRole('button', { name: 'Rename the block New block' }).click()
+      await page.getByLabel('Name of the block New block').fill('After')
+      await page.keyboard.press('Enter')
+      await outline.getByRole('button', { name: 'Add a code to After' }).click()
+      const names = () => outline.getByRole('listitem').allInnerTexts()
+      await outline.getByRole('button', { name: 'Move New code up' }).last().click()
+      await outline.getByRole('button', { name: 'Remove the code New code' }).first().click()
+      await outline.getByRole('button', { name: 'Undo', exact: true }).click()
+      assert.equal((await names()).filter((name) => name.startsWith('New code')).length, 2)
+      await outline.getByRole('button', { name: 'Undo', exact: true }).click()
+      await outline.getByRole('button', { name: 'Redo', exact: true }).click()
+
+      await outline.getByRole('button', { name: 'New code', exact: true }).last().click()
+      await replaceText(editor, 'create table again as select word from query_of_notes;\n\nselect nope from again')
+      await page.keyboard.press('Control+Enter')
+      await page.getByRole('heading', { name: '2 statements ran, then one failed' }).waitFor()
+      await page.getByText('Statement 2, line 1, character 8 of it.').waitFor()
+      assert.equal(await page.locator('.cm-lintRange-error').textContent(), 'nope')
+      await page.keyboard.press('Control+s')
+      await page.getByText('A run would fail as it is.').waitFor()
+      mayComplainOf(/status of 400 .*\/sync-actions\/actions/)
+      await outline.getByRole('button', { name: 'Query of notes', exact: true }).click()
+      await page.getByRole('button', { name: 'Go to the mistake in New code' }).click()
+      await editor.getByText('select nope from again').waitFor()
+      await replaceText(editor, 'create table again as select word from query_of_notes')
+      await page.getByRole('button', { name: /^Save Ctrl/ }).click()
+      await page.getByText('Saved as version 2.').waitFor()
+      await page.getByRole('button', { name: 'Check and draw the columns' }).click()
+      await page.getByRole('button', { name: 'word, from in.c-shop.notes.note' }).focus()
+      assert.equal(await page.locator('.column-lineage path.held').count(), 1)
+      nothingWrong()
+    },
+  )
+
+  await t.test('a transformation is tried in a workspace, where its tables stay', async () => {
+    const made = await stack.request('POST', '/sandboxes/sandboxes', { json: { type: 'duckdb' } })
+    assert.ok(made.status < 300, made.text)
+    await page.reload()
+    const rows = page.getByLabel('Rows to try it on')
+    await rows.locator('option', { hasText: 'in workspace' }).waitFor({ state: 'attached' })
+    await rows.selectOption({ label: (await rows.locator('option').allInnerTexts()).at(-1)! })
+    for (const _ of [1, 2]) {
+      await page.getByRole('button', { name: 'Try all' }).click()
+      await page.getByRole('heading', { name: /^2 statements in/ }).waitFor()
+      await page.getByRole('cell', { name: 'LONG' }).first().waitFor()
+    }
+    const { stagingWorkspaceId: id } = made.json<{ stagingWorkspaceId: string }>()
+    const there = (await stack.request('GET', `/v2/storage/workspaces/${id}/objects`)).text
+    assert.match(there, /again/)
+    nothingWrong()
+  })
+
   await t.test('a flow that does not exist is said in the frame of its screen', async () => {
     await go('/flows/keboola.flow/none')
     await page.getByRole('heading', { name: 'This flow cannot be shown.' }).waitFor()
@@ -191,6 +284,15 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
     checkScreensOn(opened, [
       '/sql',
+      {
+        path: '/components/keboola.duckdb-transformation/tried',
+        open: async () => {
+          await page.getByRole('button', { name: 'Try all' }).click()
+          await page.getByRole('heading', { name: /^2 statements in/ }).waitFor()
+          await page.getByRole('button', { name: 'Check and draw the columns' }).click()
+          await page.getByRole('heading', { name: 'Where the columns come from' }).waitFor()
+        },
+      },
       '/schedules',
       '/help',
       '/storage/in.c-shop.notes',

@@ -36,6 +36,19 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 const document = fc.dictionary(key, tree, { maxKeys: 5, noNullPrototype: true })
 const same = (one: unknown, other: unknown) => assert.equal(JSON.stringify(one), JSON.stringify(other))
 
+test('an item of a list is taken away, however the list is written', () => {
+  fc.assert(
+    fc.property(fc.array(tree, { minLength: 1, maxLength: 5 }), fc.nat(4), fc.nat(4), (list, nth, indent) => {
+      const at = nth % list.length
+      const text = JSON.stringify({ list, other: [1] }, null, indent)
+      same(
+        JSON.parse(setAt(text, ['list', at], undefined)),
+        JSON.parse(JSON.stringify({ list: list.toSpliced(at, 1), other: [1] })),
+      )
+    }),
+  )
+})
+
 test('a value that a form sets leaves every other value as it was written, byte for byte', () => {
   fc.assert(
     fc.property(document, fc.integer({ min: 0, max: 8 }), tree, (before, indent, value) => {

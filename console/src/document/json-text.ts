@@ -51,11 +51,25 @@ export function setAt(text: string, path: Path, value: unknown): string {
 
 /** jsonc-parser cannot lay out the hundredth level (see layOutJson) and throws there: such a text is changed as it stands. */
 function changed(text: string, path: Path, value: unknown): string {
+  if (value === undefined && typeof path.at(-1) === 'number') return withoutItem(text, path)
   try {
     return applyEdits(text, modify(text, [...path], value, { formattingOptions: JSON_LAYOUT }))
   } catch {
     return applyEdits(text, modify(text, [...path], value, {}))
   }
+}
+
+/** jsonc-parser takes a bracket with the last item of a list that is written on one line. */
+function withoutItem(text: string, path: Path): string {
+  const node = nodeAt(text, path)
+  const items = node?.parent?.children ?? []
+  const at = node ? items.indexOf(node) : -1
+  const [before, item, after] = [items[at - 1], items[at], items[at + 1]]
+  if (!item) return text
+  const [from, to] = after
+    ? [item.offset, after.offset]
+    : [before ? before.offset + before.length : item.offset, item.offset + item.length]
+  return text.slice(0, from) + text.slice(to)
 }
 
 /** Values by place; `undefined` takes away. */

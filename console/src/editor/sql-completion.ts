@@ -2,6 +2,7 @@
 // functions and words of DuckDB. Pure. The completion of the editor's own package takes the dots of bucket names for nesting.
 
 export interface SqlTable {
+  /** Empty: a table of a script, which its name alone names. */
   readonly bucket: string
   readonly name: string
   readonly columns: readonly string[]
@@ -27,6 +28,8 @@ const BEFORE_TABLE = /\b(?:from|join|into|update|table|describe|summarize)\s+$/i
 const TOKEN = /'(?:[^']|'')*'?|(?:"(?:[^"]|"")*(?:"|$)|[\w$]+)(?:\.(?:"(?:[^"]|"")*(?:"|$)|[\w$]*))*/g
 /** `"bucket"."table"`, with or without an alias. */
 const SOURCE = /"((?:[^"\n]|"")+)"\s*\.\s*"((?:[^"\n]|"")+)"(?:\s+(?:as\s+)?("(?:[^"\n]|"")+"|[a-z_]\w*))?/gi
+/** A name alone, with or without an alias. */
+const BARE_SOURCE = /\b(?:from|join)\s+("(?:[^"\n]|"")+"|[a-z_]\w*)(?!\s*\.)(?:\s+(?:as\s+)?("(?:[^"\n]|"")+"|[a-z_]\w*))?/gi
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/
 
 /** Words after a table that are no alias of it. */
@@ -81,6 +84,7 @@ export function completionAt(text: string, at: number, tables: readonly SqlTable
 
 /** By its bare name, and as it is written, for a person who begins with a quote. */
 function tableOptions({ bucket, name }: SqlTable): readonly SqlOption[] {
+  if (bucket === '') return [{ label: name, ...(PLAIN_NAME.test(name) ? {} : { apply: quotedName(name) }), type: 'table' }]
   const whole = `${quotedName(bucket)}.${quotedName(name)}`
   return [
     { label: name, apply: whole, detail: bucket, type: 'table' },
@@ -108,9 +112,21 @@ interface Source {
 }
 
 function sourcesOf(statement: string, tables: readonly SqlTable[]): readonly Source[] {
-  return [...statement.matchAll(SOURCE)].flatMap(([, bucket, name, alias]) => {
-    const table = tables.find((one) => quotedName(one.bucket) === `"${bucket}"` && quotedName(one.name) === `"${name}"`)
-    if (!table) return []
-    return [{ table, alias: alias === undefined || CLAUSES.has(alias.toLowerCase()) ? undefined : unquoted(alias) }]
-  })
+  const source = (table: SqlTable | undefined, alias: string | undefined): readonly Source[] =>
+    table ? [{ table, alias: alias === undefined || CLAUSES.has(alias.toLowerCase()) ? undefined : unquoted(alias) }] : []
+  const whole = [...statement.matchAll(SOURCE)].flatMap(([, bucket, name, alias]) =>
+    source(
+      tables.find((one) => quotedName(one.bucket) === `"${bucket}"` && quotedName(one.name) === `"${name}"`),
+      alias,
+    ),
+  )
+  const own = tables.filter(({ bucket }) => bucket === '')
+  if (own.length === 0) return whole
+  const bare = [...statement.matchAll(BARE_SOURCE)].flatMap(([, name = '', alias]) =>
+    source(
+      own.find((one) => one.name.toLowerCase() === unquoted(name).toLowerCase()),
+      alias,
+    ),
+  )
+  return [...whole, ...bare]
 }

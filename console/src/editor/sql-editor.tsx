@@ -27,6 +27,8 @@ export interface SqlEditorProps {
   /** A mistake at a character of the text; marked until the text is changed. */
   readonly mistake?: { readonly at: number; readonly message: string } | undefined
   readonly insertion?: Insertion | undefined
+  /** Shown, and not changed. */
+  readonly isReadOnly?: boolean
 }
 
 /** Below the own words of the project, the keywords of PostgreSQL, which DuckDB follows. */
@@ -48,7 +50,7 @@ function markOf(state: EditorState, { at, message }: { readonly at: number; read
 
 const BOOSTS = { table: 3, column: 3, alias: 2, function: 1, keyword: 0 } as const
 
-export default function SqlEditor({ text, tables, onChange, onRun, mistake, insertion }: SqlEditorProps) {
+export default function SqlEditor({ text, tables, onChange, onRun, mistake, insertion, isReadOnly = false }: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const known = useRef(new Compartment())
@@ -74,6 +76,7 @@ export default function SqlEditor({ text, tables, onChange, onRun, mistake, inse
           history(),
           bracketMatching(),
           EditorView.lineWrapping,
+          EditorState.readOnly.of(isReadOnly),
           EditorView.contentAttributes.of({ 'aria-label': 'SQL' }),
           known.current.of(language(tables)),
           autocompletion({ icons: false }), // their signs are in few fonts
@@ -102,7 +105,7 @@ export default function SqlEditor({ text, tables, onChange, onRun, mistake, inse
   }, [mistake])
   useEffect(() => {
     const editor = view.current
-    if (!editor || !insertion || inserted.current === insertion.number) return
+    if (!editor || !insertion || inserted.current === insertion.number || editor.state.readOnly) return
     inserted.current = insertion.number
     editor.dispatch(editor.state.replaceSelection(insertion.text))
     editor.focus()

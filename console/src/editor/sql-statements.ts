@@ -23,15 +23,22 @@ export function statementsOf(text: string): readonly Statement[] {
     if (withoutComments(sql) !== '') found.push({ sql, offset: from + part.indexOf(sql) })
     from = to + 1
   }
+  for (const end of statementEnds(text)) add(end)
+  add(text.length)
+  return found
+}
+
+/** Where the semicolons are that end statements. */
+export function statementEnds(text: string): readonly number[] {
+  const ends: number[] = []
   for (let i = 0; i < text.length; i++) {
     const skipped = SKIPPED.find(([start]) => text.startsWith(start, i))
     if (skipped) {
       const end = text.indexOf(skipped[1], i + skipped[0].length)
       i = end === -1 ? text.length : end + skipped[1].length - 1
-    } else if (text[i] === ';') add(i)
+    } else if (text[i] === ';') ends.push(i)
   }
-  add(text.length)
-  return found
+  return ends
 }
 
 const withoutComments = (sql: string): string => sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, '').trim()

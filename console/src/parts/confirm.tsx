@@ -2,6 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useId, useState } from 'react'
+import { createPortal } from 'react-dom'
 import type { OperationName } from '../../../client/src/client.ts'
 import { ActButton } from './act-button.tsx'
 import { Dialog } from './drawer.tsx'
@@ -34,7 +35,8 @@ export function ConfirmButton({ className = 'button small ghost', ariaLabel, nee
       <ActButton needs={needs} className={className} aria-label={ariaLabel} disabled={disabled} onClick={() => setOpen(true)}>
         {asked.label}
       </ActButton>
-      {isOpen ? <ConfirmDialog {...asked} onClose={() => setOpen(false)} /> : null}
+      {/* Beside the page: in a form it would be a form in a form, and Enter would submit both. */}
+      {isOpen ? createPortal(<ConfirmDialog {...asked} onClose={() => setOpen(false)} />, document.body) : null}
     </>
   )
 }

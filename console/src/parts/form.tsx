@@ -14,6 +14,7 @@ export const Form = ({
     className={className}
     onSubmit={(event) => {
       event.preventDefault()
+      event.stopPropagation() // a dialog of a form is another form, and its submission is not the outer one's
       onSubmit()
     }}
   >

@@ -55,6 +55,14 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
   'syncActions.resolve': resolve,
   'syrup.resolve': resolve,
   'dockerRunner.action': { configData: { parameters: {} } },
+  'syncActions.trySql': {
+    componentId: 'keboola.duckdb-transformation',
+    configData: {
+      parameters: { blocks: [{ name: 'Sums', codes: [{ name: 'By city', script: ['create table t as select 1 as a'] }] }] },
+      storage: { output: { tables: [{ source: 't', destination: 'out.c-main.sums' }] } },
+    },
+    sampleRows: 1000,
+  },
   'syncActions.run': { componentId: 'keboola.ex-generic-v2', action: 'testConnection', configData: { parameters: {} } },
   'editor.create': { expirationAfterHours: 24 },
   'encryption.encrypt': { '#password': 'secret' },

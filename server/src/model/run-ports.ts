@@ -270,6 +270,59 @@ export interface SqlDryRun {
   }[]
 }
 
+/** A script that is tried: its statements run over rows, and nothing of them is kept. */
+export interface SqlTry extends SqlRun {
+  /** At most so many rows of each table of the project; undefined: all of them. */
+  readonly sampleRows: number | undefined
+  /** At most so many rows of each result are returned. */
+  readonly shownRows: number
+}
+
+export type SqlTryValue = string | number | boolean | null
+
+export interface SqlTryStep {
+  readonly block: string
+  readonly code: string
+  /** Of the code, from 1. */
+  readonly statement: number
+  /** JSON pointer of its text in the configuration. */
+  readonly pointer: string
+  readonly sql: string
+  /** The table or view that it creates or changes; null for none. */
+  readonly table: string | null
+  /** Time of the statement alone. */
+  readonly ms: number
+  /** Of its result, or of the table after it; null where they were not counted. */
+  readonly rows: number | null
+  readonly changedRows: number | null
+  readonly columns: readonly SqlDryRunColumn[]
+  readonly sample: readonly (readonly SqlTryValue[])[]
+  /** More rows or longer values exist. */
+  readonly isCut: boolean
+  /** Why its rows cannot be shown. */
+  readonly problem: string | null
+}
+
+export interface SqlTryFailure {
+  readonly message: string
+  readonly kind: string | null
+  readonly pointer: string | null
+  readonly block: string | null
+  readonly code: string | null
+  readonly statement: number | null
+  /** In the text of the statement, from 1. */
+  readonly line: number | null
+  readonly character: number | null
+}
+
+export interface SqlTryEnd {
+  readonly inputs: readonly { readonly name: string; readonly tableId: string; readonly rows: number }[]
+  readonly steps: readonly SqlTryStep[]
+  readonly outputs: readonly { readonly table: string; readonly rows: number | null }[]
+  readonly failure: SqlTryFailure | null
+  readonly ms: number
+}
+
 /** A sandbox that a job asks for. */
 export interface SandboxTask {
   readonly type: string
@@ -288,6 +341,7 @@ export interface RunSql {
   /** Throws `sql.scriptFailed`, which names the block, the code and the statement. */
   run(request: SqlRun, signal: AbortSignal): Promise<SqlRunEnd>
   dryRun(request: SqlRun, signal: AbortSignal): Promise<SqlDryRun>
+  tryRun(request: SqlTry, signal: AbortSignal): Promise<SqlTryEnd>
 }
 
 export interface SparkScriptPart extends SqlScriptPart {

@@ -27,6 +27,8 @@ import { ComponentActions } from './component-actions.tsx'
 import { MappingForm } from './configuration-mapping.tsx'
 import { RowsPane } from './configuration-rows.tsx'
 import { DeliveryPreview } from './delivery-preview.tsx'
+import { TransformationPanes, textToTry } from './transformation/transformation.tsx'
+import { useDryRun, useIsScript } from './transformation/use-trial.ts'
 import './configuration.css'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
@@ -35,11 +37,12 @@ interface EditorProps {
   readonly place: ConfigurationPlace
   readonly loaded: LoadedConfiguration
   readonly drafts: DraftStore
-  /** Shows the tables in and out in the place of form and JSON. */
-  readonly isMapping: boolean
+  /** Tables in and out, or the script of a SQL transformation, in the place of form and JSON. */
+  readonly mode: 'edit' | 'tables' | 'sql'
 }
 
-export function ConfigurationEditor({ place, loaded, drafts, isMapping }: EditorProps) {
+export function ConfigurationEditor({ place, loaded, drafts, mode }: EditorProps) {
+  const isMapping = mode === 'tables'
   const { row, view = 'form' } = route.useSearch()
   const navigate = useNavigate()
   const documents = documentsOf(loaded, drafts)
@@ -50,6 +53,10 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
   const save = useSave(place, documents)
   const run = useRun(place)
   const [why, setWhy] = useState('')
+  const isScript = useIsScript(place.componentId) ?? false
+  const check = useDryRun(place.componentId)
+  /** A script is tried without rows before it is saved; what it says is shown, and can be passed over. */
+  const checked = (andThen: () => void) => (isScript ? check.mutate(textToTry(root, current), { onSuccess: andThen }) : andThen())
   const changed = documents.filter(({ draft }) => draft.isChanged)
   useLeaveGuard(changed.length > 0)
   const conflict = useConflict({ loaded, documents, save, why, onSaved: () => setWhy('') })
@@ -62,93 +69,102 @@ export function ConfigurationEditor({ place, loaded, drafts, isMapping }: Editor
   return (
     <>
       {conflict.note}
-      <div className="panes editor-panes">
-        <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
-        <section aria-label={`${current.name} of the configuration`}>
-          <div className="pane-h">
-            {isMapping ? (
-              <h2 className="heading">Tables of {current.key === ROOT ? 'the root' : current.name}</h2>
-            ) : (
-              <ViewSwitch view={isForm ? 'form' : 'json'} canShowForm={canShow(schema, current.draft.text)} onChange={show} />
-            )}
-            <Validity
-              text={current.draft.text}
-              schema={schema}
-              isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
-            />
-          </div>
-          {current.key === ROOT && !isMapping ? <ComponentActions place={place} loaded={loaded} text={root.draft.text} /> : null}
-          {isMapping || (current.key === ROOT && loaded.configuration.rows.length > 0) ? null : (
-            <DeliveryPreview
-              key={current.key}
-              componentId={place.componentId}
-              configurationId={place.configurationId}
-              rowId={rowOf(({ key }) => key)}
-              root={root.draft.text}
-              row={rowOf(({ draft }) => draft.text)}
-            />
-          )}
-          {isMapping || (current.key === ROOT && loaded.configuration.rows.length > 0) ? null : (
-            <SourceChanges
-              key={current.key}
-              componentId={place.componentId}
-              configurationId={place.configurationId}
-              root={root.draft.text}
-              row={rowOf(({ draft }) => draft.text)}
-            />
-          )}
-          {isMapping && isReadable ? (
-            <MappingForm
-              key={current.key}
-              document={current}
-              inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
-              onOpenJson={() => show('json')}
-            />
-          ) : isForm ? (
-            <Form
-              componentId={place.componentId}
-              document={current}
-              streams={streams}
-              schema={schema!}
-              inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
-              onOpenJson={() => show('json')}
-            />
-          ) : (
-            <Suspense fallback={<Lines count={8} />}>
-              <LazyJsonEditor
-                key={current.key}
-                label="Configuration as JSON"
+      {mode === 'sql' ? (
+        <TransformationPanes key={current.key} place={place} root={root} current={current} check={check} />
+      ) : (
+        <div className="panes editor-panes">
+          <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
+          <section aria-label={`${current.name} of the configuration`}>
+            <div className="pane-h">
+              {isMapping ? (
+                <h2 className="heading">Tables of {current.key === ROOT ? 'the root' : current.name}</h2>
+              ) : (
+                <ViewSwitch view={isForm ? 'form' : 'json'} canShowForm={canShow(schema, current.draft.text)} onChange={show} />
+              )}
+              <Validity
                 text={current.draft.text}
-                onChange={current.draft.edit}
                 schema={schema}
                 isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
               />
-            </Suspense>
-          )}
-        </section>
-        <section aria-label="What will really run">
-          <EffectiveView
-            draft={{ root: root.draft.text, row: rowOf(({ draft }) => draft.text) }}
-            saved={{ root: loaded.root.text, row: rowOf(({ key }) => loaded.rows.get(key)!.text) }}
-            rowName={rowOf(({ name }) => name)}
-            schema={schemas.root}
-            onOpen={(origin) =>
-              void (origin === 'vault' ? navigate({ to: '/vault' }) : navigate({ to: '.', search: searchOf(origin, row) }))
-            }
-          />
-        </section>
-      </div>
+            </div>
+            {current.key === ROOT && !isMapping ? (
+              <ComponentActions place={place} loaded={loaded} text={root.draft.text} />
+            ) : null}
+            {isMapping || (current.key === ROOT && loaded.configuration.rows.length > 0) ? null : (
+              <DeliveryPreview
+                key={current.key}
+                componentId={place.componentId}
+                configurationId={place.configurationId}
+                rowId={rowOf(({ key }) => key)}
+                root={root.draft.text}
+                row={rowOf(({ draft }) => draft.text)}
+              />
+            )}
+            {isMapping || (current.key === ROOT && loaded.configuration.rows.length > 0) ? null : (
+              <SourceChanges
+                key={current.key}
+                componentId={place.componentId}
+                configurationId={place.configurationId}
+                root={root.draft.text}
+                row={rowOf(({ draft }) => draft.text)}
+              />
+            )}
+            {isMapping && isReadable ? (
+              <MappingForm
+                key={current.key}
+                document={current}
+                inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
+                onOpenJson={() => show('json')}
+              />
+            ) : isForm ? (
+              <Form
+                componentId={place.componentId}
+                document={current}
+                streams={streams}
+                schema={schema!}
+                inherited={current.key === ROOT ? undefined : parsed(root.draft.text)}
+                onOpenJson={() => show('json')}
+              />
+            ) : (
+              <Suspense fallback={<Lines count={8} />}>
+                <LazyJsonEditor
+                  key={current.key}
+                  label="Configuration as JSON"
+                  text={current.draft.text}
+                  onChange={current.draft.edit}
+                  schema={schema}
+                  isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
+                />
+              </Suspense>
+            )}
+          </section>
+          <section aria-label="What will really run">
+            <EffectiveView
+              draft={{ root: root.draft.text, row: rowOf(({ draft }) => draft.text) }}
+              saved={{ root: loaded.root.text, row: rowOf(({ key }) => loaded.rows.get(key)!.text) }}
+              rowName={rowOf(({ name }) => name)}
+              schema={schemas.root}
+              onOpen={(origin) =>
+                void (origin === 'vault' ? navigate({ to: '/vault' }) : navigate({ to: '.', search: searchOf(origin, row) }))
+              }
+            />
+          </section>
+        </div>
+      )}
       {save.error ? <Problem error={save.error} /> : null}
+      {check.error && mode !== 'sql' ? <Problem error={check.error} /> : null}
       {run.error ? <Problem error={run.error} /> : null}
       {changed.length > 0 ? (
         <SaveBar
           changed={changed}
           rowCount={loaded.configuration.rows.filter(({ isDisabled }) => !isDisabled).length}
-          isBusy={save.isPending}
+          isBusy={save.isPending || check.isPending}
+          isRefused={isScript && check.error !== null}
           why={why}
           onWhy={setWhy}
-          onSave={() => save.mutate({ why }, { onSuccess: () => setWhy('') })}
-          onSaveAndRun={() => save.mutate({ why }, { onSuccess: () => run.mutate(undefined) })}
+          onSave={() => checked(() => save.mutate({ why }, { onSuccess: () => setWhy('') }))}
+          onSaveAnyway={() => save.mutate({ why }, { onSuccess: () => setWhy('') })}
+          onSaveAndRun={() => checked(() => save.mutate({ why }, { onSuccess: () => run.mutate(undefined) }))}
         />
       ) : null}
     </>
@@ -229,17 +245,22 @@ function SaveBar({
   changed,
   rowCount,
   isBusy,
+  isRefused,
   why,
   onWhy,
   onSave,
+  onSaveAnyway,
   onSaveAndRun,
 }: {
   changed: readonly OpenDocument[]
   rowCount: number
   isBusy: boolean
+  /** The dry run found a mistake. */
+  isRefused: boolean
   why: string
   onWhy: (why: string) => void
   onSave: () => void
+  onSaveAnyway: () => void
   onSaveAndRun: () => void
 }) {
   const isReadable = changed.every(({ draft }) => parsed(draft.text) !== undefined)
@@ -271,6 +292,17 @@ function SaveBar({
       <button type="button" className="button ghost" onClick={() => changed.map(({ draft }) => draft.discard())}>
         Discard
       </button>
+      {isRefused ? (
+        <>
+          <span className="status warn">
+            <Icon name="st-warn" size="small" />
+            <span>A run would fail as it is.</span>
+          </span>
+          <button type="button" className="button ghost" disabled={!canSave} onClick={onSaveAnyway}>
+            Save anyway
+          </button>
+        </>
+      ) : null}
       <button type="button" className="button" disabled={!canSave} onClick={onSave}>
         <span>Save</span>
         <kbd>Ctrl S</kbd>

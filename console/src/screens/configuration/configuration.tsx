@@ -23,6 +23,7 @@ import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'
 import { usedNames, VariablesTab } from './configuration-variables.tsx'
 import { VersionsTab } from './configuration-versions.tsx'
+import { useIsScript } from './transformation/use-trial.ts'
 import './configuration.css'
 
 const route = getRouteApi('/components/$componentId/$configurationId')
@@ -34,8 +35,10 @@ export function ConfigurationScreen() {
 
 function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
   const drafts = useDrafts(draftsName(place))
-  const { tab = 'edit', row } = route.useSearch()
-  const isEditor = tab === 'edit' || tab === 'tables'
+  const { tab: asked, row, view } = route.useSearch()
+  const isScript = useIsScript(place.componentId)
+  const tab = asked ?? (isScript === undefined ? '' : isScript && view === undefined ? 'sql' : 'edit')
+  const isEditor = ['', 'edit', 'tables', 'sql'].includes(tab)
   const query = useConfiguration(place)
   const nameOf = useNames()
   const data = query.data?.configuration
@@ -94,7 +97,8 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
           label="Parts of the configuration"
           current={tab}
           tabs={[
-            { id: 'edit', name: 'Edit' },
+            ...(isScript ? [{ id: 'sql', name: 'SQL' }] : []),
+            { id: 'edit', name: isScript ? 'Form and JSON' : 'Edit' },
             ...(FLOW_COMPONENTS.includes(place.componentId) ? [] : [{ id: 'tables', name: 'Tables' }]),
             { id: 'variables', name: 'Variables', count: query.data && usedNames(query.data).length },
             { id: 'state', name: 'State' },
@@ -113,7 +117,9 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
             if (tab === 'versions') return <VersionsTab place={place} current={loaded.configuration.version} />
             if (tab === 'authorisation') return <AuthorisationTab place={place} loaded={loaded} />
             if (tab === 'runs') return <Runs place={place} />
-            return <ConfigurationEditor place={place} loaded={loaded} drafts={drafts} isMapping={tab === 'tables'} />
+            if (tab === '') return <Lines count={8} />
+            const mode = tab === 'tables' ? 'tables' : tab === 'sql' ? 'sql' : 'edit'
+            return <ConfigurationEditor place={place} loaded={loaded} drafts={drafts} mode={mode} />
           }}
         </Loaded>
       </div>

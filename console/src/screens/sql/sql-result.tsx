@@ -72,13 +72,7 @@ export function ResultGrid({ result, sources }: GridProps) {
         <ActButton needs="tables.createAsync" className="button small push" onClick={() => setKept('table')}>
           Save as a table
         </ActButton>
-        <ActButton
-          needs="configurations.create"
-          className="button small"
-          disabled={parameters !== undefined}
-          title={parameters ? 'A transformation has no parameters. Write the values into the query.' : undefined}
-          onClick={() => setKept('transformation')}
-        >
+        <ActButton needs="configurations.create" className="button small" onClick={() => setKept('transformation')}>
           Save as a transformation
         </ActButton>
         <ActButton needs="sql.export" className="button small" disabled={toFile.isPending} onClick={() => toFile.mutate()}>

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SqlQueryBody } from '../../../../client/src/operations.ts'
+import { withLiterals } from '../../editor/sql-parameters.ts'
 import { finishStorageJob } from '../../facts/storage-job.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
@@ -43,19 +44,19 @@ async function makeTable(tableId: string, sql: string, parameters: SaveProps['pa
   await finishStorageJob(await api.call('tables.createAsync', { path: { bucketId }, body: { name, dataFileId: file.id } }))
 }
 
-/** The query reads its tables by their names in the run; the mapping brings them there. */
-function transformationOf(name: string, tableId: string, sql: string, sources: readonly string[]) {
+/** The queries read their tables by their names in the run; the mapping brings them there. The last one becomes the table. */
+function transformationOf(name: string, tableId: string, statements: readonly string[], sources: readonly string[]) {
   const table = tableNameOf(tableId)
   const tables = sources.map((source) => ({ source, destination: aliasOf(source) }))
-  const script = sources.reduce(
-    (text, source) => text.replaceAll(quoted(source), `"${aliasOf(source)}"`),
-    sql.replace(/;\s*$/, ''),
+  const inRun = (sql: string) => sources.reduce((text, source) => text.replaceAll(quoted(source), `"${aliasOf(source)}"`), sql)
+  const script = statements.map((sql, at) =>
+    at === statements.length - 1 ? `create table "${table}" as\n${inRun(sql)}` : inRun(sql),
   )
   return {
     name,
     configuration: {
       storage: { input: { tables }, output: { tables: [{ source: table, destination: tableId }] } },
-      parameters: { blocks: [{ name: 'Query', codes: [{ name, script: [`create table "${table}" as\n${script}`] }] }] },
+      parameters: { blocks: [{ name: 'Query', codes: [{ name, script }] }] },
     },
   }
 }
@@ -63,6 +64,45 @@ function transformationOf(name: string, tableId: string, sql: string, sources: r
 const quoted = (tableId: string): string => `"${bucketOf(tableId)}"."${tableNameOf(tableId)}"`
 /** `in.c-shop.orders` as a name without dots, different for each table. */
 const aliasOf = (tableId: string): string => tableId.replaceAll(/\W+/g, '_')
+
+interface WholeQuery {
+  /** Of a saved query. */
+  readonly name: string | undefined
+  /** With the values of their parameters. */
+  readonly statements: readonly string[]
+  readonly sources: readonly string[]
+}
+
+/** All statements of a query as a transformation, opened at once: its names can be changed there, and making it can be undone. */
+export function useMakeTransformation() {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: async ({ name, statements, sources }: WholeQuery) => {
+      const [first] = sources
+      const called = name ?? (first === undefined ? 'Query' : `Query of ${tableNameOf(first)}`)
+      const tableId = `out.c-main.${
+        called
+          .toLowerCase()
+          .replaceAll(/\W+/g, '_')
+          .replaceAll(/^_+|_+$/g, '') || 'result'
+      }`
+      const body = transformationOf(called, tableId, statements, sources)
+      const path = { componentId: TRANSFORMATION }
+      return { id: (await api.call('configurations.create', { path, body })).id, name: called }
+    },
+    onSuccess: async ({ id, name }) => {
+      await queries.invalidateQueries()
+      const params = { componentId: TRANSFORMATION, configurationId: id }
+      toast(`${name} is created.`, async () => {
+        await api.call('configurations.delete', { path: params, query: {} })
+        await queries.invalidateQueries()
+        await navigate({ to: '/sql' })
+      })
+      void navigate({ to: '/components/$componentId/$configurationId', params })
+    },
+  })
+}
 
 export function SaveQuery({ kind, sql, parameters, sources, onClose }: SaveProps) {
   const queries = useQueryClient()
@@ -77,7 +117,7 @@ export function SaveQuery({ kind, sql, parameters, sources, onClose }: SaveProps
       }
       const made = await api.call('configurations.create', {
         path: { componentId: TRANSFORMATION },
-        body: transformationOf(name, tableId, sql, sources),
+        body: transformationOf(name, tableId, [withLiterals(sql, parameters)], sources),
       })
       return made.id
     },

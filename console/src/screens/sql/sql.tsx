@@ -9,12 +9,13 @@ import { LazySqlEditor } from '../../editor/lazy.ts'
 import type { SqlTable } from '../../editor/sql-completion.ts'
 import type { Insertion } from '../../editor/sql-editor.tsx'
 import { formattedSql } from '../../editor/sql-format.ts'
-import type { ParameterType } from '../../editor/sql-parameters.ts'
+import { type ParameterType, withLiterals } from '../../editor/sql-parameters.ts'
 import { placeOfError, type Statement, statementsOf } from '../../editor/sql-statements.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count, duration } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
 import { Lines, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -26,6 +27,7 @@ import { originOf, SqlLibrary } from './sql-library.tsx'
 import { ParameterFields, type ParameterValues, useParameters } from './sql-parameters.tsx'
 import { PlanDrawer } from './sql-plan.tsx'
 import { ResultGrid, SHOWN_ROWS, type SqlResult } from './sql-result.tsx'
+import { useMakeTransformation } from './sql-save.tsx'
 import { StoreButtons } from './sql-store.tsx'
 import { type OpenTabs, SqlTabs, useSqlTabs } from './sql-tabs.tsx'
 import './sql.css'
@@ -86,6 +88,7 @@ export function SqlScreen() {
   const tables = useLoad('tables.list', { query: { include: 'columns' } })
   const names = useMemo(() => namesOf(tables.data ?? []), [tables.data])
   const sourcesOf = (text: string) => (tables.data ?? []).map(({ id }) => id).filter((id) => text.includes(quoted(id)))
+  const make = useMakeTransformation()
   const start = () => (run.isPending || statementsOf(sql).length === 0 ? undefined : run.mutate(sql))
   useKey('Ctrl Enter', 'Run the query', start)
   return (
@@ -128,6 +131,20 @@ export function SqlScreen() {
                 <button type="button" className="button small" onClick={() => setPlan(true)}>
                   Plan
                 </button>
+                <ActButton
+                  needs="configurations.create"
+                  className="button small"
+                  disabled={make.isPending || statementsOf(sql).length === 0}
+                  onClick={() =>
+                    make.mutate({
+                      name: tabs.saved?.name,
+                      statements: statementsOf(sql).map((one) => withLiterals(one.sql, parameters.sent(one.sql))),
+                      sources: sourcesOf(sql),
+                    })
+                  }
+                >
+                  Create a transformation
+                </ActButton>
                 <CopyButton text={linkTo(tabs)} label="Copy a link to this query" />
                 <CopyButton text={curlOf('sql.query', { body: { sql } })} label="Copy as curl" />
                 <CopyButton text={`npx millrace sql ${shellQuoted(sql)}`} label="Copy as command" />
@@ -146,6 +163,7 @@ export function SqlScreen() {
               </div>
             </div>
           </section>
+          {make.error ? <Problem error={make.error} /> : null}
           {run.error && !isStopped ? <SqlProblem error={run.error} text={run.variables} /> : null}
           {(run.data ?? []).map((result, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: results have no other name

@@ -30,7 +30,7 @@ import { createRunRule } from './content-rule.ts'
 import type { ProgramsModule } from './programs.module.ts'
 import { notRehearsable } from './rehearsal.ts'
 import { resolveConfiguration } from './resolve-configuration.ts'
-import { runAction } from './run-action.ts'
+import { runAction, runTrial } from './run-action.ts'
 import { type JobRunnerDeps, rowIdsOf } from './run-job.ts'
 import { runQueuedJob } from './run-queued-job.ts'
 
@@ -89,6 +89,9 @@ export function createJobRunnerModule(deps: JobRunnerModuleDeps) {
     rowIdsOf: (job: QueuedJob) => rowIdsOf(runner, job),
     runAction: (scope: RunScope, action: Parameters<typeof runAction>[2], signal: AbortSignal) =>
       runAction(runner, scope, action, signal),
+    /** A SQL transformation over a sample, without keeping anything. */
+    tryScript: (scope: RunScope, trial: Parameters<typeof runTrial>[2], signal: AbortSignal) =>
+      runTrial(runner, scope, trial, signal),
     resolve: (scope: RunScope, request: Parameters<typeof resolveConfiguration>[3]) =>
       resolveConfiguration(runner, runAccess.findAt, scope, request),
   })

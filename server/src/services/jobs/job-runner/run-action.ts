@@ -9,12 +9,13 @@ import { membersOf } from '../../../kit/text/json-text.ts'
 import type { RunnableComponent, RunScope } from '../../../model/run-ports.ts'
 import { environmentOf, runComponent, tagOf } from './component-run.ts'
 import { configFile } from './config-file.ts'
-import { dryRunScript } from './dry-run-script.ts'
+import { dryRunScript, type SampleChoice, type ScriptTried, tryScript } from './dry-run-script.ts'
 import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
 import { readInputs } from './input.ts'
 import { failureOf, IN_EVENTS, limitsOf, thrown } from './limits.ts'
 import { readMapping, readRuntime } from './mapping/mapping.ts'
 import { withOauthCredentials } from './oauth-credentials.ts'
+import { resolveRow } from './run-configuration.ts'
 import { INPUT_NULLS, type JobRunnerDeps } from './run-job.ts'
 import { readState } from './state.ts'
 import { refersToVault, replaceVault } from './variables.ts'
@@ -49,8 +50,8 @@ export async function runAction(
     })
   }
   if (component.definition.type === 'sql') {
-    const configuration = await withVault(deps, scope, request.configData)
-    return dryRunScript(deps, scope, component, configuration, { timeoutMs: ACTION_MS, signal })
+    const configuration = await resolved(deps, scope, component, request.configData)
+    return dryRunScript(deps, { scope, component, configuration, timeoutMs: ACTION_MS, signal })
   }
   const place = {
     projectId: scope.projectId,
@@ -106,6 +107,39 @@ export async function runAction(
     await deps.programs.runner.removeFolder(folder)
     if (token) await deps.tokens.revoke(scope, token.id)
   }
+}
+
+export interface TryRequest extends SampleChoice {
+  readonly componentId: string
+  /** JSON text. */
+  readonly configData: string
+}
+
+/** The statements of a SQL transformation run over a sample of its inputs; nothing is kept. */
+export async function runTrial(
+  deps: JobRunnerDeps,
+  scope: RunScope,
+  { componentId, configData, ...sample }: TryRequest,
+  signal: AbortSignal,
+): Promise<ScriptTried> {
+  const component = deps.components.find(componentId)
+  if (!component) throw new PlatformError('queue.unknownComponent', { component: componentId })
+  if (component.definition.type !== 'sql') throw new PlatformError('jobRunner.notTried', { component: component.id })
+  const configuration = await resolved(deps, scope, component, configData)
+  return tryScript(deps, { scope, component, configuration, timeoutMs: ACTION_MS, signal }, sample)
+}
+
+/** As a run would have it: with shared code, variables and vault variables. */
+async function resolved(deps: JobRunnerDeps, scope: RunScope, component: RunnableComponent, text: string): Promise<string> {
+  const { projectId, branchId, isDefaultBranch } = scope
+  const resolution = await resolveRow(deps, {
+    place: { projectId, branchId, componentId: component.id, configurationId: undefined, isDefaultBranch },
+    stored: { version: 0, isDisabled: false, configuration: text, state: '{}', rows: [] },
+    row: undefined,
+    variableValuesId: null,
+    variableValues: [],
+  })
+  return resolution.text
 }
 
 /** Whether a row has changed is not asked: an action has no state. */

@@ -29,6 +29,8 @@ export function createSyncActionsModule({ components, branches, jobRunner, worke
       syncActionsRoutes({
         run: (caller, action, signal) =>
           slots.run(caller.actor.projectId, signal, () => jobRunner.runAction(scopeOf(caller), action, signal)),
+        tryScript: (caller, trial, signal) =>
+          slots.run(caller.actor.projectId, signal, () => jobRunner.tryScript(scopeOf(caller), trial, signal)),
         canonicalId: components.canonicalId,
         actionsOf: (id) => components.find(id)?.data.synchronous_actions,
         findBranch: branches.findByName,

@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { ComponentId, optionalText } from '../../../http/parameters.ts'
+import { ComponentId, Nullable, optionalText } from '../../../http/parameters.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { membersOf } from '../../../kit/text/json-text.ts'
 import { type Actor, canUseComponent } from '../../../model/actor.ts'
@@ -27,6 +27,17 @@ export interface SyncActionsDeps {
     },
     signal: AbortSignal,
   ) => Promise<string>
+  /** A SQL transformation over a sample of its inputs; nothing is kept. */
+  readonly tryScript: (
+    caller: Caller,
+    trial: {
+      readonly componentId: string
+      readonly configData: string
+      readonly sampleRows: number | undefined
+      readonly shownRows: number
+    },
+    signal: AbortSignal,
+  ) => Promise<Tried>
   /** Brings the ids clients know to ours. */
   readonly canonicalId: (componentId: string) => string
   /** Undefined when there is no such component. */
@@ -73,6 +84,77 @@ const ResolveBody = Type.Object({
   branchId: Branch,
 })
 
+const MAX_SAMPLE_ROWS = 1_000_000
+const DEFAULT_SAMPLE_ROWS = 1_000
+const MAX_SHOWN_ROWS = 100
+const DEFAULT_SHOWN_ROWS = 20
+const TryBody = Type.Object({
+  componentId: Component,
+  configData: ConfigData,
+  sampleRows: Type.Optional(
+    Type.Union([Type.Integer({ minimum: 1, maximum: MAX_SAMPLE_ROWS }), Type.Null()], {
+      description: `The first so many rows of each table that is read; ${DEFAULT_SAMPLE_ROWS} by default, null: all rows.`,
+    }),
+  ),
+  shownRows: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_SHOWN_ROWS,
+      description: `At most so many rows of each result; ${DEFAULT_SHOWN_ROWS} by default.`,
+    }),
+  ),
+  branchId: Branch,
+})
+const Count = Nullable(Type.Integer())
+const Tried = Type.Object(
+  {
+    inputs: Type.Array(Type.Object({ name: Type.String(), tableId: Type.String(), rows: Type.Integer() })),
+    steps: Type.Array(
+      Type.Object({
+        block: Type.String(),
+        code: Type.String(),
+        statement: Type.Integer({ description: 'Number of the statement in its code, from 1.' }),
+        pointer: Type.String({ description: 'JSON pointer to its text in the configuration.' }),
+        sql: Type.String({ description: 'The first 2,000 characters.' }),
+        table: Nullable(Type.String({ description: 'The table or view that it creates or changes.' })),
+        ms: Type.Number({ description: 'Time of the statement alone.' }),
+        rows: Nullable(
+          Type.Integer({ description: 'Rows of its result, or of the table after it; null where they were not counted.' }),
+        ),
+        changedRows: Count,
+        columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
+        sample: Type.Array(Type.Array(Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))), {
+          description: 'The first rows. Texts are cut after 500 characters.',
+        }),
+        isCut: Type.Boolean({ description: 'More rows or longer values exist than `sample` has.' }),
+        problem: Nullable(Type.String({ description: 'Why the rows of its table or view cannot be read.' })),
+      }),
+    ),
+    outputs: Type.Array(Type.Object({ source: Type.String(), destination: Nullable(Type.String()), rows: Count }), {
+      description: 'Tables that a run would write; `rows` is null if the statements did not create it.',
+    }),
+    failure: Nullable(
+      Type.Object(
+        {
+          message: Type.String(),
+          kind: Nullable(Type.String()),
+          pointer: Nullable(Type.String()),
+          block: Nullable(Type.String()),
+          code: Nullable(Type.String()),
+          statement: Count,
+          line: Nullable(Type.Integer({ description: 'In the text of the statement, from 1.' })),
+          character: Count,
+        },
+        { description: 'The statement that failed; those behind it did not run.' },
+      ),
+    ),
+    ms: Type.Integer(),
+  },
+  { title: 'TriedScript' },
+)
+type Tried = DeepReadonly<Static<typeof Tried>>
+type DeepReadonly<T> = T extends object ? { readonly [Name in keyof T]: DeepReadonly<T[Name]> } : T
+
 export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncTypebox {
   async function callerOf(req: FastifyRequest, branchId: string | null | undefined): Promise<Caller> {
     const branch = branchId ? await deps.findBranch(req.actor.projectId, branchId) : req.branch
@@ -87,14 +169,11 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
   async function run(req: FastifyRequest, reply: FastifyReply, body: Static<typeof ActionBody>): Promise<FastifyReply> {
     refuseStrangers(req, body.componentId)
     const caller = await callerOf(req, body.branchId)
-    // A client that goes away takes its action with it.
-    const abort = new AbortController()
-    reply.raw.once('close', () => abort.abort('killed'))
     const configData = textOf(body.configData, membersOf(req.rawBody).get('configData'))
     if (req.actor.onlyProposes && !isOfflineAction(deps.canonicalId(body.componentId), body.action, configData))
       throw new PlatformError('proposals.notPossible', { operation: `syncActions.run (${body.action.slice(0, 60)})` })
     const action = { componentId: body.componentId, action: body.action, configData, tag: body.tag ?? undefined }
-    return reply.type('application/json').send(await deps.run(caller, action, abort.signal))
+    return reply.type('application/json').send(await deps.run(caller, action, gone(reply)))
   }
 
   return async (app) => {
@@ -126,6 +205,28 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
         const actions = deps.actionsOf(req.query.componentId)
         if (!actions) throw new PlatformError('queue.unknownComponent', { component: req.query.componentId })
         return { actions: [...actions] }
+      },
+    )
+
+    app.post(
+      '/sync-actions/sql/try',
+      {
+        config: {
+          operation: 'syncActions.trySql',
+          summary: 'Run a SQL transformation over a sample of its inputs and return rows and times; keeps nothing',
+          needs: 'component',
+          validationCode: 'validation.failed',
+        },
+        schema: { body: TryBody, response: { 200: Tried } },
+      },
+      async (req, reply) => {
+        const { componentId, sampleRows = DEFAULT_SAMPLE_ROWS, shownRows = DEFAULT_SHOWN_ROWS, branchId } = req.body
+        refuseStrangers(req, componentId)
+        const caller = await callerOf(req, branchId)
+        const configData = textOf(req.body.configData, membersOf(req.rawBody).get('configData'))
+        const trial = { componentId, configData, sampleRows: sampleRows ?? undefined, shownRows }
+        const tried = await deps.tryScript(caller, trial, gone(reply))
+        return tried as Static<typeof Tried> // lists are read-only inside
       },
     )
 
@@ -170,6 +271,13 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
       )
     }
   }
+}
+
+/** A client that goes away takes its action with it. */
+function gone(reply: FastifyReply): AbortSignal {
+  const abort = new AbortController()
+  reply.raw.once('close', () => abort.abort('killed'))
+  return abort.signal
 }
 
 /** As the client wrote it; a form has it as a text, and an empty PHP object arrives as a list. */

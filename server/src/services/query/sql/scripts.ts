@@ -4,8 +4,9 @@
 import type { CauseKind, FailureFacts } from '../../../../../contract/failure-causes.ts'
 import { saveText } from '../../../engines/sql/database-files.ts'
 import { HISTORY_SCHEMA, readHistoryName } from '../../../engines/sql/history.ts'
-import type { SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
+import type { SessionOwner, SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
 import { type Statement, splitStatements, statementsOf } from '../../../engines/sql/statements.ts'
+import { defined } from '../../../kit/defined.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { nextTurn } from '../../../kit/next-turn.ts'
 import type {
@@ -17,10 +18,14 @@ import type {
   SqlRun,
   SqlRunEnd,
   SqlScriptPart,
+  SqlTry,
+  SqlTryEnd,
+  SqlTryFailure,
 } from '../../../model/run-ports.ts'
 import type { Scope } from '../../../model/scope.ts'
 import { identifier, sqlColumn } from '../../../model/sql-columns.ts'
 import { createScriptColumns, type ScriptColumns } from './script-columns.ts'
+import { createStatementSteps } from './statement-steps.ts'
 import { columnsOf, tryStatement } from './statement-trial.ts'
 
 export interface ScriptsDeps {
@@ -38,19 +43,25 @@ const PARTS = 'sys.input'
 
 export function createScripts({ engine, findTable, openPart, memoryMb, onSession }: ScriptsDeps): RunSql {
   /** A session with the inputs of the script as views or tables. */
-  async function open(request: SqlRun, signal: AbortSignal, named = new Set<string>()): Promise<SqlSession> {
-    const { inputs, database, threads, timeoutMs } = request
+  async function open(
+    request: SqlRun & Partial<Pick<SqlTry, 'sampleRows'>>,
+    signal: AbortSignal,
+    named = new Set<string>(),
+    owner?: SessionOwner,
+  ): Promise<SqlSession> {
+    const { inputs, database, threads, timeoutMs, sampleRows } = request
     const find = async (schema: string, name: string) => {
       const input = schema === PARTS ? inputs[Number(name)] : undefined
       if (input) return openPart(scopeOf(input.scope), input)
       const table = await findTable(scopeOf(request.scope), schema, name)
       if (table) named.add((schema === HISTORY_SCHEMA && readHistoryName(name)?.tableId) || `${schema}.${name}`)
-      return table
+      return table && sampleRows !== undefined ? sampled(table, sampleRows) : table
     }
     return engine.open({
       mode: 'write',
       database,
       findTable: find,
+      ...defined({ owner }),
       limits: { memoryMb: Math.max(384, Math.min(request.memoryMb, memoryMb)), threads, timeoutMs },
       signal,
       onClosed: (ms) => onSession(request.scope.projectId, request.scope.runId, ms),
@@ -104,7 +115,64 @@ export function createScripts({ engine, findTable, openPart, memoryMb, onSession
     }
     return { inputs, statements, outputs }
   }
-  return { run, dryRun }
+
+  /** A statement that fails ends the trial and is part of the answer, with what ran before it. */
+  async function tryRun(request: SqlTry, signal: AbortSignal): Promise<SqlTryEnd> {
+    const count = await countStatements(request.parts)
+    if (count > MAX_TRIED) throw new PlatformError('sql.tooManyStatements', { count, limit: MAX_TRIED })
+    await using session = await open(request, signal, undefined, request.scope.actor)
+    const steps = createStatementSteps(session, { ...request, signal })
+    const columns = createScriptColumns(session)
+    const inputs: SqlTryEnd['inputs'][number][] = []
+    const outputs: SqlTryEnd['outputs'][number][] = []
+    let failure: SqlTryFailure | null = null
+    try {
+      for (const [i, input] of request.inputs.entries()) {
+        await show(session, input, i, signal, columns)
+        inputs.push({ name: input.name, tableId: input.tableId, rows: await steps.countOf(input.name) })
+      }
+      for (const part of request.parts)
+        await eachStatement(part, (statement, number, pointer) => steps.run(part, statement, number, pointer))
+      for (const { table } of request.outputs)
+        outputs.push({ table, rows: await steps.countOf(table).catch((error: unknown) => nullIfInvalid(error)) })
+    } catch (error) {
+      failure = failureOf(error)
+    }
+    return { inputs, steps: steps.all, outputs, failure, ms: steps.ms() }
+  }
+  return { run, dryRun, tryRun }
+}
+
+/** So many statements are tried at once; each is a line of the answer. */
+const MAX_TRIED = 500
+
+/** The first rows, in the order in which they are stored. */
+const sampled = ({ version, keys, select }: SqlTable, rows: number): SqlTable => ({
+  version: `${version} ${rows}`,
+  keys,
+  select: (local) => `SELECT * FROM (${select(local)}) LIMIT ${rows}`,
+})
+
+/** What the script itself did wrong; throws what is not its fault. */
+function failureOf(error: unknown): SqlTryFailure {
+  if (!(error instanceof PlatformError) || error.code !== 'sql.scriptFailed') throw error
+  const { kind, pointer, place } = error.facts ?? {}
+  return {
+    message: error.message,
+    kind: kind ?? null,
+    pointer: pointer ?? null,
+    block: place?.block ?? null,
+    code: place?.code ?? null,
+    statement: place?.statement ?? null,
+    line: place?.line ?? null,
+    character: place?.character ?? null,
+  }
+}
+
+/** A result that was not made: a part of the script was tried, or its name is wrong. */
+function nullIfInvalid(error: unknown): null {
+  if (error instanceof PlatformError && error.kind === 'invalid') return null
+  throw error
 }
 
 async function outputOf(session: SqlSession, table: string, columns: ScriptColumns): Promise<SqlDryRun['outputs'][number]> {
@@ -157,12 +225,12 @@ async function countStatements(parts: readonly SqlScriptPart[]): Promise<number>
 /** Runs `work` for the statements of a code, in order. What it throws is reported with its place. */
 async function eachStatement(
   { block, code, script, pointer }: SqlScriptPart,
-  work: (statement: Statement, number: number) => Promise<void>,
+  work: (statement: Statement, number: number, pointer: string) => Promise<void>,
 ): Promise<void> {
   let number = 0
   for (const [at, text] of script.entries())
     try {
-      for await (const statement of statementsOf(text)) await work(statement, ++number)
+      for await (const statement of statementsOf(text)) await work(statement, ++number, `${pointer}/${at}`)
     } catch (error) {
       const facts = { pointer: `${pointer}/${at}`, place: { block, code, statement: number } }
       throw named(error, `Block "${block}", code "${code}", statement ${number}`, facts)
@@ -201,9 +269,12 @@ function named(error: unknown, place: string, facts: FailureFacts): unknown {
   return new PlatformError(
     'sql.scriptFailed',
     { place, reason: error.message },
-    { cause: error, facts: withCause(facts, error), ...(error.params && { params: error.params }) },
+    { cause: error, facts: withCause(facts, error), params: { ...error.params, ...placeOf(facts) } },
   )
 }
+
+/** For editors: which text of the configuration, and which statement of its code. */
+const placeOf = ({ pointer, place }: FailureFacts) => defined({ pointer, statement: place?.statement })
 
 /** What DuckDB says, by the words it begins with. */
 const KINDS: readonly (readonly [RegExp, CauseKind])[] = [
@@ -217,7 +288,7 @@ function withCause(facts: FailureFacts, { code, message, params }: PlatformError
   const kind =
     code === 'sql.failed'
       ? (KINDS.find(([words]) => words.test(message))?.[1] ?? 'sql.failed')
-      : code === 'sql.timeout' || code === 'sql.tooMuch'
+      : code === 'sql.timeout' || code === 'sql.tryTimeout' || code === 'sql.tooMuch'
         ? 'sql.tooMuch'
         : 'sql.syntax'
   const { line, column } = params ?? {}

@@ -280,3 +280,162 @@ test('a dry run says what is wrong, at the place of a run', async () => {
   }
   assert.match((await dryRun({}, 'explode')).text, /dryRun/)
 })
+
+interface Tried {
+  readonly inputs: readonly unknown[]
+  readonly steps: readonly {
+    readonly statement: number
+    readonly pointer: string
+    readonly table: string | null
+    readonly ms: number
+    readonly rows: number | null
+    readonly changedRows: number | null
+    readonly columns: readonly { name: string; type: string }[]
+    readonly sample: readonly (readonly unknown[])[]
+    readonly isCut: boolean
+    readonly problem: string | null
+  }[]
+  readonly outputs: readonly unknown[]
+  readonly failure: Readonly<Record<string, unknown>> | null
+}
+
+const tryScript = (configData: unknown, more: object = {}, token?: string) =>
+  stack.request('POST', '/sync-actions/sql/try', {
+    json: { componentId: 'keboola.snowflake-transformation', configData, ...more },
+    ...(token !== undefined && { token }),
+  })
+const blocksOf = (...script: string[]) => ({ parameters: { blocks: [{ name: 'B', codes: [{ name: 'C', script }] }] } })
+
+test('a trial runs every statement over a sample, returns its rows and times, and keeps nothing', async () => {
+  const storage = {
+    input: INPUT,
+    output: {
+      tables: [
+        { source: 'cities', destination: 'out.c-result.tried' },
+        { source: 'none', destination: 'out.c-result.none' },
+      ],
+    },
+  }
+  const script = [
+    'CREATE TABLE cities AS SELECT city, count(*) AS n FROM orders GROUP BY city ORDER BY city; -- and more',
+    "INSERT INTO cities VALUES ('x', 1), ('y', 9007199254740993)",
+    'CREATE VIEW broken AS SELECT city::INTEGER AS c FROM cities',
+    'SELECT * FROM range(1000) r(i)',
+    `SELECT repeat('long', 1000) AS t, 1.5::DECIMAL(4, 2) AS d, NULL AS nothing, 'nan'::DOUBLE AS w`,
+    'SELECT count(*) AS direct FROM "in.c-main"."orders"',
+    'DROP VIEW broken',
+  ]
+  const answer = await tryScript({ ...blocksOf(...script), storage }, { sampleRows: 2, shownRows: 5 })
+  assert.equal(answer.status, 200, answer.text)
+  const { inputs, steps, outputs, failure } = answer.json<Tried>()
+  assert.equal(failure, null)
+  assert.deepEqual(inputs, [{ name: 'orders', tableId: 'in.c-main.orders', rows: 2 }])
+  assert.deepEqual(
+    steps.map(({ statement, pointer, table, rows, changedRows, isCut }) => [
+      ...[statement, pointer.slice('/parameters/blocks/0/codes/0/script/'.length), table, rows, changedRows, isCut],
+    ]),
+    [
+      [1, '0', 'cities', 2, null, false],
+      [2, '1', 'cities', 4, 2, false],
+      [3, '2', 'broken', null, null, false],
+      [4, '3', null, null, null, true],
+      [5, '4', null, 1, null, true],
+      [6, '5', null, 1, null, false],
+      [7, '6', null, null, null, false],
+    ],
+  )
+  assert.deepEqual(steps[1]?.sample.toSorted(), [
+    ['Brno', 1],
+    ['Praha', 1],
+    ['x', 1],
+    ['y', '9007199254740993'],
+  ])
+  assert.match(String(steps[2]?.problem), /Conversion Error/)
+  assert.deepEqual(
+    steps[3]?.sample.map(([i]) => i),
+    [0, 1, 2, 3, 4],
+  )
+  const [long, ...others] = steps[4]?.sample[0] ?? []
+  assert.equal(String(long).length, 500)
+  assert.deepEqual(others, ['1.50', null, 'NaN'])
+  assert.deepEqual(steps[5]?.sample, [[2]], 'tables that are named directly are a sample, too')
+  assert.ok(steps.every(({ ms }) => ms >= 0))
+  assert.deepEqual(outputs, [
+    { source: 'cities', destination: 'out.c-result.tried', rows: 4 },
+    { source: 'none', destination: 'out.c-result.none', rows: null },
+  ])
+  assert.equal((await stack.request('GET', '/v2/storage/tables/out.c-result.tried')).status, 404)
+  const whole = (await tryScript({ ...blocksOf('SELECT count(*) FROM orders'), storage }, { sampleRows: null })).json<Tried>()
+  assert.deepEqual(whole.steps[0]?.sample, [[3]])
+})
+
+test('a trial answers with what failed and what ran before it, and has variables', async () => {
+  const failed = (await tryScript(blocksOf('SELECT 1 AS a', 'SELECT\n  wrong; SELECT 3'))).json<Tried>()
+  assert.equal(failed.steps.length, 1)
+  const { message, ...place } = failed.failure ?? {}
+  assert.match(String(message), /^Block "B", code "C", statement 2: Binder Error/)
+  assert.deepEqual(place, {
+    ...{ kind: 'sql.unknownColumn', pointer: '/parameters/blocks/0/codes/0/script/1', block: 'B', code: 'C', statement: 2 },
+    ...{ line: 2, character: 3 },
+  })
+  const made = async (component: string, path: string, json: object) =>
+    (await stack.request('POST', `/v2/storage/components/${component}/configs${path}`, { json })).json<{ id: string }>().id
+  const variables = await made('keboola.variables', '', {
+    name: 'v',
+    configuration: { variables: [{ name: 'word', type: 'string' }] },
+  })
+  const values = await made('keboola.variables', `/${variables}/rows`, {
+    name: 'd',
+    configuration: { values: [{ name: 'word', value: 'hello' }] },
+  })
+  const configuration = { ...blocksOf("SELECT '{{ word }}' AS w"), variables_id: variables, variables_values_id: values }
+  const tried = await tryScript(configuration)
+  assert.deepEqual(tried.json<Tried>().steps[0]?.sample, [['hello']], tried.text)
+  assert.equal((await dryRun(configuration)).status, 200, 'a dry run has them, too')
+})
+
+test('a trial is bounded in time, rows, statements and size, and refuses bad input in a sentence', async () => {
+  const many = (await tryScript(blocksOf('SELECT 1;'.repeat(501)))).json<{ error: string }>()
+  assert.match(many.error, /The script has 501 statements; at most 500 are tried at once/)
+  const wide = `SELECT ${Array.from({ length: 300 }, (_, i) => `repeat('w', 500) AS column_${i}`).join(', ')} FROM range(100)`
+  const large = await tryScript(blocksOf(wide, wide), { shownRows: 100 })
+  assert.ok(large.text.length < 2_500_000, `${large.text.length} characters`)
+  const { steps } = large.json<Tried>()
+  assert.deepEqual([steps[0]?.isCut, steps[1]?.isCut], [true, true])
+  for (const [configData, more, words] of [
+    [{}, {}, /needs parameters\.blocks/],
+    ['[1]', {}, /should be an object/],
+    [blocksOf('SELECT 1'), { sampleRows: 0 }, /sampleRows/],
+    [blocksOf('SELECT 1'), { sampleRows: 1e9 }, /sampleRows/],
+    [blocksOf('SELECT 1'), { shownRows: 1000 }, /shownRows/],
+    [blocksOf('SELECT 1'), { componentId: 'keboola.ex-generic-v2' }, /is not a SQL transformation/],
+    [blocksOf('SELECT 1'), { componentId: 'none.such' }, /none\.such/],
+    [blocksOf('SELECT 1'), { branchId: '77' }, /Branch "77"/],
+    [{ ...blocksOf('SELECT 1'), storage: { input: { tables: [{ source: 'in.c-main.no' }] } } }, {}, /in\.c-main\.no/],
+    [{ ...blocksOf('SELECT 1'), variables_id: 'none' }, {}, /its variables "none" do not exist/],
+  ] as const) {
+    const answer = await tryScript(configData, more)
+    assert.ok(answer.status >= 400 && answer.status < 500, answer.text)
+    assert.match(answer.text.replaceAll('\\"', '"'), words)
+  }
+  assert.match(
+    String((await tryScript(blocksOf(`COPY (SELECT 1) TO '/tmp/x'`))).json<Tried>().failure?.message),
+    /COPY .* is not allowed/,
+  )
+})
+
+test('a trial reads what its token may read, and nothing else', async () => {
+  const json = {
+    description: 'trial',
+    componentAccess: ['keboola.duckdb-transformation'],
+    bucketPermissions: { 'out.c-result': 'read' },
+  }
+  const { token } = (await stack.request('POST', '/v2/storage/tokens', { json })).json<{ token: string }>()
+  const direct = await tryScript(blocksOf('SELECT * FROM "in.c-main"."orders"'), {}, token)
+  assert.equal(direct.status, 403, direct.text)
+  const mapped = await tryScript({ ...blocksOf('SELECT * FROM orders'), storage: { input: INPUT } }, {}, token)
+  assert.equal(mapped.status, 403, mapped.text)
+  const other = { description: 'other', bucketPermissions: { 'in.c-main': 'read' } }
+  const stranger = (await stack.request('POST', '/v2/storage/tokens', { json: other })).json<{ token: string }>()
+  assert.equal((await tryScript(blocksOf('SELECT 1'), {}, stranger.token)).status, 403)
+})

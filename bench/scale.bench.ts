@@ -177,8 +177,8 @@ function pathsOf(metadata: MetadataDb): Paths {
         const heldKeys = (await queue.listLocks(trx)).map(({ lock_key }) => lock_key)
         const leftOut = { fullProjects: [], heldKeys, fullParents: [], elsewhere: [], labels: [] }
         const [job] = await queue.listStartable(trx, NOW, leftOut, 50)
-        await queue.takeLock(trx, job!.lock_key!, job!.project_id, job!.id)
-        const started = await queue.start(trx, job!.id, 'w', NOW, NOW + 1000)
+        await queue.takeLocks(trx, [{ lockKey: job!.lock_key!, projectId: job!.project_id, jobId: job!.id }])
+        const [started] = await queue.start(trx, [job!.id], 'w', NOW, NOW + 1000)
         await queue.setUsual(trx, started!.id, await usualDuration(trx, started!))
       }),
     'lost jobs': () => undone(metadata, (trx) => queue.listAbandoned(trx, NOW, { worker: 'me', running: [] })),

@@ -168,9 +168,10 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       await recoverAbandoned()
     }
     while (running.size < deps.slots() && !stopped && !draining) {
-      const job = await claim()
-      if (!job) break
-      start(job)
+      const jobs = await claim(deps.slots() - running.size)
+      if (jobs.length === 0) break
+      await noteUsualDurations(jobs)
+      jobs.forEach(start)
     }
     if (await store.hasUnexplained(now)) await explainWaiting()
   }
@@ -180,47 +181,75 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     return (projectId) => own?.get(projectId) ?? deps.projectLimit()
   }
 
-  const claim = (): Promise<JobRow | undefined> =>
+  /** As many jobs as there is room for, in one transaction: workers of all nodes take turns at claiming, so a turn is short and used. */
+  const claim = (room: number): Promise<readonly JobRow[]> =>
     inTransaction(async (trx) => {
       const now = clock.now().getTime()
       await store.serialiseClaims(trx)
-      const { projects, parents } = await store.countRunning(trx)
-      const limitOf = await projectLimits(trx)
-      const full = [...projects].filter(([id, count]) => count >= limitOf(id)).map(([id]) => id)
-      const held = (await store.listLocks(trx)).map((lock) => lock.lock_key)
-      const fullParents = new Set<number>()
-      const elsewhere = new Set<string>()
-      const labels = new Set<string>()
-      for (let found = -1; found !== fullParents.size + elsewhere.size + labels.size; ) {
-        found = fullParents.size + elsewhere.size + labels.size
-        const startable = await startableOfAll(trx, now, {
-          fullProjects: full,
-          heldKeys: held,
-          fullParents: [...fullParents],
-          elsewhere: [...elsewhere],
-          labels: [...labels],
-        })
-        for (const id of await componentsElsewhere(trx, startable, now)) elsewhere.add(id)
-        for (const job of startable) if (!hasLabels(job)) labels.add(job.labels!) // only a job with labels can lack one
-        const runningIn = ({ project_id }: Startable): number => projects.get(project_id) ?? 0
-        for (const job of startable.toSorted((a, b) => runningIn(a) - runningIn(b))) {
-          const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
-          if (job.sibling_limit !== null && siblings >= job.sibling_limit) {
-            fullParents.add(job.parent_job_id!) // only a child has such a limit
-            continue
-          }
-          if (elsewhere.has(job.component_id) || isStrange(job, now) || !hasLabels(job)) continue
-          if (job.lock_key !== null && !(await store.takeLock(trx, job.lock_key, job.project_id, job.id))) continue
-          const started = await store.start(trx, job.id, worker, now, now + LEASE_MS)
-          if (started) {
-            await store.setUsual(trx, started.id, await usualDuration(trx, started))
-            return started
-          }
-        }
-        // The rows of a container that is full, or jobs of other nodes, may have been all that was looked at: once more, without them.
-      }
-      return undefined
+      const chosen = await chooseJobs(trx, room, now)
+      const locks = await store.takeLocks(
+        trx,
+        chosen.flatMap(({ id, project_id, lock_key }) =>
+          lock_key === null ? [] : [{ lockKey: lock_key, projectId: project_id, jobId: id }],
+        ),
+      )
+      const free = chosen.filter(({ id, lock_key }) => lock_key === null || locks.has(id))
+      return store.start(
+        trx,
+        free.map(({ id }) => id),
+        worker,
+        now,
+        now + LEASE_MS,
+      )
     })
+
+  async function chooseJobs(trx: Trx, room: number, now: number): Promise<readonly Startable[]> {
+    const { projects, parents } = await store.countRunning(trx)
+    const limitOf = await projectLimits(trx)
+    const held = new Set((await store.listLocks(trx)).map((lock) => lock.lock_key))
+    const chosen = new Map<number, Startable>()
+    const fullParents = new Set<number>()
+    const elsewhere = new Set<string>()
+    const labels = new Set<string>()
+    const isFull = ({ type, project_id }: Startable): boolean =>
+      type === 'standard' && (projects.get(project_id) ?? 0) >= limitOf(project_id)
+    for (let found = -1; chosen.size < room && found !== fullParents.size + elsewhere.size + labels.size; ) {
+      found = fullParents.size + elsewhere.size + labels.size
+      const startable = await startableOfAll(trx, now, {
+        fullProjects: [...projects].filter(([id, count]) => count >= limitOf(id)).map(([id]) => id),
+        heldKeys: [...held],
+        fullParents: [...fullParents],
+        elsewhere: [...elsewhere],
+        labels: [...labels],
+      })
+      for (const id of await componentsElsewhere(trx, startable, now)) elsewhere.add(id)
+      for (const job of startable) if (!hasLabels(job)) labels.add(job.labels!) // only a job with labels can lack one
+      for (const job of inFairOrder(startable, projects)) {
+        if (chosen.size === room) break
+        const siblings = job.parent_job_id === null ? 0 : (parents.get(job.parent_job_id) ?? 0)
+        if (job.sibling_limit !== null && siblings >= job.sibling_limit) {
+          fullParents.add(job.parent_job_id!) // only a child has such a limit
+          continue
+        }
+        if (chosen.has(job.id) || isFull(job) || elsewhere.has(job.component_id) || isStrange(job, now) || !hasLabels(job))
+          continue
+        if (job.lock_key !== null && held.has(job.lock_key)) continue
+        chosen.set(job.id, job)
+        if (job.lock_key !== null) held.add(job.lock_key)
+        if (job.type !== 'standard') continue
+        projects.set(job.project_id, (projects.get(job.project_id) ?? 0) + 1)
+        if (job.parent_job_id !== null) parents.set(job.parent_job_id, siblings + 1)
+      }
+      // The rows of a container that is full, or jobs of other nodes, may have been all that was looked at: once more, without them.
+    }
+    return [...chosen.values()]
+  }
+
+  /** For people who wait; a job starts without it, too. */
+  const noteUsualDurations = (jobs: readonly JobRow[]): Promise<void> =>
+    inTransaction(async (trx) => {
+      for (const job of jobs) if (job.configuration_id !== null) await store.setUsual(trx, job.id, await usualDuration(trx, job))
+    }).catch((error: unknown) => deps.log.warn({ err: error }, 'the usual durations of jobs could not be written'))
 
   /**
    * The oldest jobs that could start. When one project has a queue so long that nothing else is in sight, the others are looked for
@@ -537,6 +566,17 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     },
     running: () => running.size,
     lost: (): Readonly<Record<LostOutcome, number>> => lost,
+  }
+}
+
+/** The oldest first, but one of the project that runs the least jobs before every other; `running` is read again for each. */
+function* inFairOrder(jobs: readonly Startable[], running: ReadonlyMap<number, number>): Generator<Startable> {
+  const left = [...jobs]
+  const runningIn = ({ project_id }: Startable): number => running.get(project_id) ?? 0
+  while (left.length > 0) {
+    let next = 0
+    for (let i = 1; i < left.length; i++) if (runningIn(left[i]!) < runningIn(left[next]!)) next = i
+    yield left.splice(next, 1)[0]!
   }
 }
 

@@ -85,23 +85,6 @@ const runningCounts = statement((db, _: object) =>
     .groupBy(['project_id', 'parent_job_id']),
 )
 
-const startQueued = statement((db, start: { jobId: number; worker: string; now: number; leaseUntil: number }) =>
-  tables(db)
-    .updateTable('queue_job')
-    .set((e) => ({
-      status: 'processing',
-      waiting_reason: null,
-      attempt: e('attempt', '+', 1),
-      worker: start.worker,
-      lease_until: start.leaseUntil,
-      started_at: start.now,
-      updated_at: start.now,
-    }))
-    .where('id', '=', start.jobId)
-    .where('status', 'in', QUEUED)
-    .returningAll(),
-)
-
 const usualOf = statement((db, { jobId, ms, runs }: UsualDuration & { readonly jobId: number }) =>
   tables(db).updateTable('queue_job').set({ usual_ms: ms, usual_runs: runs }).where('id', '=', jobId).returning('id'),
 )
@@ -362,23 +345,49 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
       return query.orderBy('id').limit(limit).$call(claimRows(trx)).execute()
     },
 
-    /** False when another job took it first. */
-    async takeLock(trx: Trx, lockKey: string, projectId: number, jobId: number): Promise<boolean> {
+    /** The jobs whose configurations are theirs now; none that another job took first. */
+    async takeLocks(
+      trx: Trx,
+      wanted: readonly { readonly lockKey: string; readonly projectId: number; readonly jobId: number }[],
+    ): Promise<ReadonlySet<number>> {
+      if (wanted.length === 0) return new Set()
       const taken = await tables(trx)
         .insertInto('queue_lock')
-        .values({ lock_key: lockKey, project_id: projectId, job_id: jobId })
+        .values(wanted.map(({ lockKey, projectId, jobId }) => ({ lock_key: lockKey, project_id: projectId, job_id: jobId })))
         .onConflict((conflict) => conflict.column('lock_key').doNothing())
         .returning('job_id')
-        .executeTakeFirst()
-      return taken !== undefined
+        .execute()
+      return new Set(taken.map(({ job_id }) => job_id))
     },
 
     releaseLock: async (trx: Trx, jobId: number): Promise<void> => {
       await tables(trx).deleteFrom('queue_lock').where('job_id', '=', jobId).execute()
     },
 
-    start: async (trx: Trx, jobId: number, worker: string, now: number, leaseUntil: number): Promise<JobRow | undefined> =>
-      (await tellAll(trx, await startQueued(trx, { jobId, worker, now, leaseUntil })))[0],
+    /** In the order of the ids. */
+    async start(
+      trx: Trx,
+      jobIds: readonly number[],
+      worker: string,
+      now: number,
+      leaseUntil: number,
+    ): Promise<readonly JobRow[]> {
+      if (jobIds.length === 0) return []
+      const started = await tables(trx)
+        .updateTable('queue_job')
+        .set((e) => ({
+          status: 'processing',
+          waiting_reason: null,
+          attempt: e('attempt', '+', 1),
+          ...{ worker, lease_until: leaseUntil, started_at: now, updated_at: now },
+        }))
+        .where('id', 'in', jobIds)
+        .where('status', 'in', QUEUED)
+        .returningAll()
+        .execute()
+      const byId = new Map((await tellAll(trx, started)).map((job) => [job.id, job]))
+      return jobIds.flatMap((id) => byId.get(id) ?? [])
+    },
 
     setUsual: async (trx: Trx, jobId: number, { ms, runs }: UsualDuration): Promise<void> => {
       await usualOf(trx, { jobId, ms, runs })

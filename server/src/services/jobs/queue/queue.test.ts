@@ -185,6 +185,26 @@ await onBothDatabases('queue', (metadata) => {
   after(() => mock.timers.reset())
   afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())))
 
+  test('workers that claim at the same time keep the limit of the project and of each configuration', async () => {
+    const { create, newLoop, runs, get, loop } = await rig(metadata, { slots: 5, projectLimit: 4 })
+    const jobs = await Promise.all(Array.from({ length: 12 }, (_, i) => create({ config: `c${i % 6}` })))
+    const others = [newLoop(), newLoop()]
+    await Promise.all([loop, ...others].map((one) => one.start()))
+    const statuses = async () => Promise.all(jobs.map(async ({ id }) => (await get(id)).status))
+    const isOpen = async () => (await statuses()).some((status) => status !== 'success')
+    for (let ended = 0; await isOpen(); ended++) {
+      await until('the next job runs', () => runs.length > ended)
+      const running = (await Promise.all(jobs.map(({ id }) => get(id)))).filter(({ status }) => status === 'processing')
+      assert.ok(running.length <= 4, `${running.length} run at once`)
+      assert.equal(new Set(running.map(({ lock_key }) => lock_key)).size, running.length)
+      const run = runs[ended]!
+      run.finish(DONE)
+      await until('it has ended', async () => (await get(run.handle.job.id)).ended_at !== null)
+      await Promise.all([loop, ...others].map((one) => one.tick()))
+    }
+    assert.equal(runs.length, jobs.length)
+  })
+
   test('a job that was not delayed starts at once after the clock was set back', async () => {
     const { create, tick, sleep, get } = await rig(metadata)
     const { id } = await create()

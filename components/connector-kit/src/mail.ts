@@ -3,6 +3,7 @@
 import type { EgressGuard } from '../../../contract/egress-guard.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { openSocket } from './database/connect.ts'
+import { choiceAt, type Fields, listAt, portAt, textAt } from './settings.ts'
 
 export interface MailServer {
   readonly host: string
@@ -11,6 +12,25 @@ export interface MailServer {
   readonly password: string
   readonly tls: 'starttls' | 'tls' | 'none'
   readonly from: string
+}
+
+/** A server, and who gets the mail. */
+export interface MailSettings extends MailServer {
+  readonly to: readonly string[]
+}
+
+/** `place`: the member of the parameters that has these fields. */
+export function readMail(fields: Fields, place: string): MailSettings {
+  const text = (name: string): string => textAt(fields, name, `${place}.${name}`)
+  const needed = (name: string): string => {
+    if (text(name) === '') throw new UserError(`${place}.${name} is missing.`)
+    return text(name)
+  }
+  const tls = choiceAt(fields, 'security', ['starttls', 'tls', 'none'], `${place}.security`)
+  const to = listAt(fields, 'to', `${place}.to`) ?? []
+  if (to.length === 0) throw new UserError(`${place}.to is missing: the addresses that get the mail.`)
+  const port = portAt(fields, 'port', `${place}.port`) ?? (tls === 'tls' ? 465 : 587)
+  return { host: needed('host'), port, user: text('user'), password: text('#password'), tls, from: needed('from'), to }
 }
 
 export interface OutgoingMail {

@@ -61,10 +61,16 @@ export function portAt(fields: Fields, name: string, place: string): number | un
   return port
 }
 
-/** One of a few words; the first one is the default. */
-export function choiceAt<const T extends string>(fields: Fields, name: string, choices: readonly [T, ...T[]], place = name): T {
-  const value = textAt(fields, name, place) || choices[0]
+/** One of a few words; the first one is the default, if there is no other. */
+export function choiceAt<const T extends string>(
+  fields: Fields,
+  name: string,
+  choices: readonly [T, ...T[]],
+  place = name,
+  fallback: T = choices[0],
+): T {
+  const value = textAt(fields, name, place) || fallback
   const known = choices.find((one) => one === value)
-  if (!known) throw new UserError(`${place} must be ${choices.join(', ')}.`)
+  if (!known) throw new UserError(`${place} must be ${choices.join(', ')}, not "${value.slice(0, 40)}".`)
   return known
 }

@@ -1,6 +1,7 @@
 // parameters of the configuration: where files go (`target`), and what one row writes there.
 
 import type { InputTable } from '../../connector-kit/src/input-table.ts'
+import { type MailSettings, readMail } from '../../connector-kit/src/mail.ts'
 import {
   choiceAt,
   type Fields,
@@ -17,16 +18,6 @@ import type { FtpSettings } from '../../files-extractor/src/stores/ftp.ts'
 import type { S3Settings } from '../../files-extractor/src/stores/s3.ts'
 import type { SftpSettings } from '../../files-extractor/src/stores/sftp.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
-
-export interface MailSettings {
-  readonly host: string
-  readonly port: number
-  readonly user: string
-  readonly password: string
-  readonly tls: 'starttls' | 'tls' | 'none'
-  readonly from: string
-  readonly to: readonly string[]
-}
 
 export interface WebhookSettings {
   readonly url: string
@@ -75,13 +66,10 @@ export function readTarget(parameters: Fields): TargetSettings {
       ...{ type, url: addressAt(needed('url'), 'url'), bearerToken: text('#bearerToken') },
       method: choiceAt(target, 'method', ['POST', 'PUT'], 'target.method'),
     }
+  if (type === 'mail') return { type, ...readMail(target, 'target') }
   const login = { host: needed('host'), user: text('user'), password: text('#password') }
   if (type === 'ftp') return { type, ...login, port: port ?? 21, isTls: flagAt(target, 'tls', 'target.tls', false) }
-  if (type === 'sftp') return { type, ...login, port: port ?? 22, privateKey: text('#privateKey') }
-  const tls = choiceAt(target, 'security', ['starttls', 'tls', 'none'], 'target.security')
-  const to = listAt(target, 'to', 'target.to') ?? []
-  if (to.length === 0) throw new UserError('target.to is missing: the addresses that get the mail.')
-  return { type, ...login, tls, port: port ?? (tls === 'tls' ? 465 : 587), from: needed('from'), to }
+  return { type, ...login, port: port ?? 22, privateKey: text('#privateKey') }
 }
 
 const DEFAULTS = new Set(['security', 'method'])

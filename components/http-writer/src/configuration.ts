@@ -3,6 +3,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { InputColumn, InputTable } from '../../connector-kit/src/input-table.ts'
 import {
+  choiceAt,
   type Fields,
   flagAt,
   isEmpty,
@@ -128,7 +129,7 @@ export function readDelivery(parameters: Fields, input: InputTable): Delivery {
     resultsPath: textAt(parameters, 'resultsPath', 'resultsPath') || undefined,
     resultErrorPath: textAt(parameters, 'resultErrorPath', 'resultErrorPath') || undefined,
     maxFailedPercent,
-    resend: oneOf(parameters, 'resend', ['failed', 'all', 'none'] as const, 'failed', 'resend'),
+    resend: choiceAt(parameters, 'resend', ['failed', 'all', 'none']),
     concurrency: wholeAt(parameters, 'concurrency', 4, MAX_CONCURRENCY),
     perSecond: rate,
     receiptsTable,
@@ -198,7 +199,7 @@ function readRequest(
     ['method', 'path', 'query', 'headers', 'body', 'fields', 'text', 'textBefore', 'textAfter', 'contentType', 'listPath'],
     place,
   )
-  const body = oneOf(given, 'body', BODIES, operation === 'delete' ? 'none' : 'json', `${place}.body`)
+  const body = choiceAt(given, 'body', BODIES, `${place}.body`, operation === 'delete' ? 'none' : 'json')
   if (body === 'form' && rowsPerRequest > 1) throw new UserError(`${place}.body "form" is for one row per request.`)
   const text = textAt(given, 'text', `${place}.text`)
   if ((body === 'text') !== (text !== '')) throw new UserError(`${place}: text and the body "text" belong together.`)
@@ -209,12 +210,12 @@ function readRequest(
   if (contentType !== undefined && !/^[\x20-\x7e]+$/.test(contentType))
     throw new UserError(`${place}.contentType is not a content type.`)
   return {
-    method: oneOf(
+    method: choiceAt(
       given,
       'method',
       METHODS,
-      operation === 'delete' ? 'DELETE' : operation === 'create' ? 'POST' : 'PUT',
       `${place}.method`,
+      operation === 'delete' ? 'DELETE' : operation === 'create' ? 'POST' : 'PUT',
     ),
     path: parseTemplate(textAt(given, 'path', `${place}.path`), input, `${place}.path`),
     query: readFields(given, 'query', place, input),
@@ -256,7 +257,7 @@ function readFields(given: Fields, name: string, place: string, input: InputTabl
       value: isExpression
         ? { expression: field.value as JsonValue } // by its parser
         : parseTemplate(textAt(field, 'value', `${where}.value`), input, `${where}.value`),
-      type: oneOf(field, 'type', FIELD_TYPES, 'auto', `${where}.type`),
+      type: choiceAt(field, 'type', FIELD_TYPES, `${where}.type`),
     }
   })
 }
@@ -290,11 +291,4 @@ function wholeAt(fields: Fields, name: string, fallback: number, most: number): 
   if (!Number.isInteger(value) || value < 1 || value > most)
     throw new UserError(`${name} must be a whole number from 1 to ${most}.`)
   return value
-}
-
-function oneOf<T extends string>(fields: Fields, name: string, known: readonly T[], fallback: T, place: string): T {
-  const value = textAt(fields, name, place) || fallback
-  const found = known.find((one) => one === value)
-  if (!found) throw new UserError(`"${value.slice(0, 40)}" in ${place} is not supported. Use ${known.join(', ')}.`)
-  return found
 }

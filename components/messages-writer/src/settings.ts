@@ -1,7 +1,7 @@
 // parameters of the configuration: where messages go (`channel`), and what one row sends.
 
 import type { InputTable } from '../../connector-kit/src/input-table.ts'
-import type { MailServer } from '../../connector-kit/src/mail.ts'
+import { type MailSettings, readMail } from '../../connector-kit/src/mail.ts'
 import {
   choiceAt,
   type Fields,
@@ -10,7 +10,6 @@ import {
   listAt,
   numberAt,
   objectAt,
-  portAt,
   refuseUnknown,
   textAt,
 } from '../../connector-kit/src/settings.ts'
@@ -21,7 +20,7 @@ export type Channel =
   | { readonly type: 'slack'; readonly url: string; readonly token: string; readonly channelId: string; readonly apiUrl: string }
   | { readonly type: 'teams'; readonly url: string }
   | { readonly type: 'webhook'; readonly url: string }
-  | ({ readonly type: 'mail'; readonly to: readonly string[] } & MailServer)
+  | ({ readonly type: 'mail' } & MailSettings)
 
 const CHANNEL_FIELDS = {
   slack: ['#url', '#botToken', 'channelId', 'apiUrl'],
@@ -44,13 +43,7 @@ export function readChannel(parameters: Fields): Channel {
     if (text(name) === '') throw new UserError(`channel.${name} is missing.`)
     return text(name)
   }
-  if (type === 'mail') {
-    const tls = choiceAt(channel, 'security', ['starttls', 'tls', 'none'], 'channel.security')
-    const to = listAt(channel, 'to', 'channel.to') ?? []
-    if (to.length === 0) throw new UserError('channel.to is missing: the addresses that get the mail.')
-    const port = portAt(channel, 'port', 'channel.port') ?? (tls === 'tls' ? 465 : 587)
-    return { type, host: needed('host'), port, user: text('user'), password: text('#password'), tls, from: needed('from'), to }
-  }
+  if (type === 'mail') return { type, ...readMail(channel, 'channel') }
   if (type !== 'slack') return { type, url: addressOf(needed('#url'), '#url') }
   const [token, channelId] = [text('#botToken'), text('channelId')]
   if ((token === '') !== (channelId === '')) throw new UserError('channel.#botToken and channel.channelId belong together.')

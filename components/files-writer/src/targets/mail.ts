@@ -2,10 +2,9 @@
 
 import { basename } from 'node:path'
 import type { EgressGuard } from '../../../../contract/egress-guard.ts'
-import { openMail } from '../../../connector-kit/src/mail.ts'
+import { type MailSettings, openMail } from '../../../connector-kit/src/mail.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { LocalFile } from '../file-parts.ts'
-import type { MailSettings } from '../settings.ts'
 import type { Target } from './target.ts'
 
 /** What most servers take. */

@@ -2,6 +2,7 @@
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type InputTable, onlyInputTable } from '../../connector-kit/src/input-table.ts'
 import { createOutputTable } from '../../connector-kit/src/output-table.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
@@ -125,6 +126,7 @@ async function send(program: Program, planned: Planned): Promise<void> {
     await written.close()
   }
   const [rows, bytes] = [sent.reduce((sum, file) => sum + file.rows, 0), sent.reduce((sum, file) => sum + file.bytes, 0)]
+  leaveCounts(dataDir, { 'rows written': rows, 'files written': sent.length })
   log.info(
     sent.length === 0
       ? `${input.id} has no rows, so no file was written.`
@@ -173,6 +175,7 @@ await runProgram({
     if (!planned.row.dryRun && process.env.KBC_COMPONENT_RUN_MODE !== 'debug') return send(program, planned)
     await withFiles(program, planned, false, async (files) => {
       for (const { path, rows, bytes } of shown(files)) program.log.info(`Would write ${path}: ${rows} rows, ${bytes} bytes.`)
+      leaveDryRun(program.dataDir)
       program.log.info(`Dry run, nothing was written: ${files.length} files.`)
     })
   },

@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type Cells, type InputTable, onlyInputTable, rowsOf } from '../../connector-kit/src/input-table.ts'
 import { createOutputTable } from '../../connector-kit/src/output-table.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
@@ -36,6 +37,7 @@ await runProgram({
     if (delivery.dryRun || process.env.KBC_COMPONENT_RUN_MODE === 'debug') {
       const { requests, operations, invalid } = await tryOut(api, delivery, input)
       for (const request of requests) log.info(`Would send ${request.method} ${request.url}`, { body: request.body ?? null })
+      leaveDryRun(dataDir)
       const counts = Object.entries(operations).map(([name, count]) => `${count} ${name}`)
       return log.info(`Dry run, nothing was sent: ${counts.join(', ') || 'no rows'}; ${invalid} rows give no request.`)
     }
@@ -148,10 +150,12 @@ async function writeReceipts(dataDir: string, { receiptsTable, answerFields }: D
   ]
   const options = { primaryKey: ['delivery', 'seq'], incremental: true, always: true }
   const table = await createOutputTable(dataDir, receiptsTable, columns, options)
+  const counts = { delivered: 0, rejected: 0, failed: 0 }
   let seq = 0
   try {
     for await (const { key, operation, status, httpStatus, message, attempts, repeated, at, answer } of journal.receipts()) {
       seq++
+      counts[status]++
       const sent = at.replace('T', ' ').replace('Z', '')
       await table.write([
         ...[journal.delivery, String(seq), key, operation, status, httpStatus === null ? null : String(httpStatus), message],
@@ -161,6 +165,7 @@ async function writeReceipts(dataDir: string, { receiptsTable, answerFields }: D
   } finally {
     await table.close()
   }
+  leaveCounts(dataDir, counts)
 }
 
 function failedBefore(dataDir: string, input: InputTable): readonly FailedRow[] {

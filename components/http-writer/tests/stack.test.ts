@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sendAgain } from '../../../contract/send-again.ts'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { fillTable, makeTable } from '../../../tests/support/project-table.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
@@ -67,6 +68,68 @@ test('changed rows are delivered with receipts, and a run that fails is continue
   )
   const events = (await stack.request('GET', `/v2/storage/events?runId=${continued.id}&limit=200`)).text
   assert.ok(!events.includes('open-sesame'))
+})
+
+test('chosen rows are sent again, deleted ones too, and neither they nor a dry run count as a delivery', async (t) => {
+  const { url, got } = await startApi(t, () => ({ status: 200, body: {} }))
+  const stack = await startProject()
+  await people(stack, [
+    ['1', "Ann's"],
+    ['2', 'Bob'],
+    ['3', null],
+  ])
+  const { parameters } = configurationOf(url)
+  const requests = { upsert: { path: 'people/{{id}}' }, delete: { path: 'people/{{id}}' } }
+  const configuration = {
+    parameters: { ...parameters, requests },
+    storage: { input: { tables: [{ source: PEOPLE, changes: true }] } },
+  }
+  const config = await stack.configure(COMPONENT, configuration)
+  const deliveries = async () =>
+    (await stack.request('GET', '/v2/storage/deliveries'))
+      .json<{ configurationId: string; state: string; lastDelivery: { jobId: string; counts: object } | null }[]>()
+      .find(({ configurationId }) => configurationId === config)
+  const dry = { ...configuration, parameters: { ...configuration.parameters, dryRun: true } }
+  const place = `/v2/storage/components/${COMPONENT}/configs/${config}`
+  const configured = async (json: object) =>
+    assert.equal((await stack.request('PUT', place, { json: { configuration: json } })).status, 200)
+  await configured(dry)
+  assert.equal((await run(stack, config)).status, 'success')
+  assert.deepEqual([got.length, (await deliveries())?.state], [0, 'never'])
+  await configured(configuration)
+  const first = await run(stack, config)
+  assert.equal(first.status, 'success', first.result.message)
+  assert.equal(got.length, 3, 'what the dry run read was still to be delivered')
+  assert.deepEqual((await deliveries())?.lastDelivery?.counts, { delivered: 3, rejected: 0, failed: 0 })
+
+  await fillTable(
+    stack,
+    PEOPLE,
+    ['id', 'name'],
+    [
+      ['1', "Ann's"],
+      ['2', 'Bert'],
+    ],
+  )
+  const rows = [
+    { key: ['1'], operation: 'create' },
+    { key: ['2'], operation: 'update' },
+    { key: ['3'], operation: 'delete' },
+  ]
+  const configData = sendAgain({ componentId: COMPONENT, configuration, key: ['id'], rows })
+  const again = await run(stack, config, { configData })
+  assert.equal(again.status, 'success', again.result.message)
+  assert.deepEqual(
+    got
+      .slice(3)
+      .map(({ method, url: path, body }) => `${method} ${path} ${body}`)
+      .toSorted(),
+    ['DELETE /v1/people/3 ', `PUT /v1/people/1 {"id":1,"name":"Ann's"}`, 'PUT /v1/people/2 {"id":2,"name":"Bert"}'],
+  )
+  const shown = await deliveries()
+  assert.deepEqual([shown?.state, shown?.lastDelivery?.jobId], ['behind', first.id])
+  assert.equal((await run(stack, config)).status, 'success')
+  assert.equal(got.length, 8, 'the changes are still delivered by the next run')
 })
 
 test('a form sees the requests before anything is sent, and a development branch sends nothing by itself', async (t) => {

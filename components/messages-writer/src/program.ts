@@ -1,6 +1,7 @@
 // The messages writer as a program: rows of a table become one message, and a line of the table of messages.
 
 import { createHash } from 'node:crypto'
+import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type Cells, type InputTable, onlyInputTable, rowsOf } from '../../connector-kit/src/input-table.ts'
 import { createOutputTable } from '../../connector-kit/src/output-table.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
@@ -61,8 +62,10 @@ async function send({ parameters, dataDir, guard, log }: Program): Promise<void>
   if (content.title === '' && content.text === '' && content.columns.length === 0 && !content.picture)
     throw new UserError('The message is empty: set title, text, maxRows or chart.')
   if (channel.type === 'mail' && content.title === '') throw new UserError('title is missing: it is the subject of the mail.')
-  if (message.dryRun || process.env.KBC_COMPONENT_RUN_MODE === 'debug')
+  if (message.dryRun || process.env.KBC_COMPONENT_RUN_MODE === 'debug') {
+    leaveDryRun(dataDir)
     return log.info(`Dry run, nothing was sent: "${content.title}" with ${content.rows.length} rows to ${channel.type}.`)
+  }
   if (message.onlyWithRows && content.allRows === 0) return log.info(`${input.id} has no rows, so nothing was sent.`)
   await sendMessage(channel, content, guard)
   const sent = await createOutputTable(dataDir, 'messages_sent', COLUMNS, { primaryKey: ['id'], incremental: true })
@@ -75,6 +78,7 @@ async function send({ parameters, dataDir, guard, log }: Program): Promise<void>
     now.toISOString().replace('T', ' ').replace('Z', ''),
   ])
   await sent.close()
+  leaveCounts(dataDir, { 'messages sent': 1 })
   log.info(
     `Sent "${content.title}" to ${channel.type}: ${content.rows.length} of ${content.allRows} rows${content.picture ? ', with a chart' : ''}.`,
   )

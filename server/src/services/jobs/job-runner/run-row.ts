@@ -3,6 +3,7 @@
 //  (2) Tables, files and state become visible in one transaction, and only while the job is still ours.
 //  (3) The files of the data folder, with the clear secrets in them, are gone when this function has ended.
 
+import { isDryRun } from '../../../../../contract/delivery.ts'
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Checkpoint } from '../../../engines/runner/checkpoints.ts'
 import type { DataFolder } from '../../../engines/runner/data-folder.ts'
@@ -25,7 +26,7 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
   const checkpoint = run.checkpoint && (await deps.programs.checkpoints.open(run.checkpoint))
   try {
     const result = await runInFolder(deps, run, progress, checkpoint)
-    await checkpoint?.remove()
+    if (!isDry(run, progress)) await checkpoint?.remove()
     return result
   } catch (error) {
     // Its results were refused: the next run has to make others, not the same again. What was sent elsewhere stays sent.
@@ -35,6 +36,9 @@ export async function runRow(deps: RowDeps, run: RowRun, progress: RowProgress):
     await checkpoint?.close()
   }
 }
+
+/** What a dry run read is still to be delivered: state, lineage and a delivery that did not come to its end stay as they were. */
+const isDry = ({ isDelivery }: RowRun, { usage }: RowProgress): boolean => isDelivery && isDryRun(usage)
 
 const isRefusal = (error: unknown): boolean =>
   error instanceof PlatformError && error.kind !== 'transient' && error.kind !== 'bug'
@@ -144,17 +148,20 @@ async function publishRow(
   for (const warning of warnings) run.log.say('warn', warning)
   const files = await mapBounded(planned, STAGED_AT_ONCE, (file) => deps.files.stage(run.scope, file, run.signal))
   await run.log.flush() // what the component said comes before what the storage says of its results
+  const isKept = isDry(run, progress)
+  // A run with other settings than the stored ones may deliver a part only.
+  const isDelivered = !run.isDelivery || (!isKept && run.statePlace !== undefined)
   const commit = async (trx: Trx, loaded: readonly LoadedTable[] = []): Promise<void> => {
     await run.hold(trx)
-    await recordUse(deps, run, progress, loaded, trx)
+    if (isDelivered) await recordUse(deps, run, progress, loaded, trx)
     await run.onPublish?.(
       trx,
       addedUp(progress.batchTables, loaded),
       artifacts.map(({ id }) => id),
     )
     for (const file of [...files, ...artifacts]) await file.publish(trx)
-    for (const { fileId, tags } of processed) await deps.files.addTags(trx, run.scope, fileId, tags)
-    await saveState(deps, run, state, trx)
+    if (!isKept) for (const { fileId, tags } of processed) await deps.files.addTags(trx, run.scope, fileId, tags)
+    if (!isKept) await saveState(deps, run, state, trx)
   }
   const isNothing = loads.length + files.length + artifacts.length + processed.length === 0 && run.statePlace === undefined
   const tables = isNothing ? [] : await loadTables(deps, run, loads, commit)

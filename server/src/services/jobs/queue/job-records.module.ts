@@ -32,7 +32,7 @@ export function createJobRecordsModule({ core: { db, recordChange } }: { readonl
         ...{ component_id: place.componentId, configuration_id: place.configurationId, type: 'standard' },
       }),
     newestEnded: createJobSearchStore(db).newestEnded,
-    startsOf: createJobSearchStore(db).startsOf,
+    deliveriesOf: createJobSearchStore(db).deliveriesOf,
     /** Jobs by words of a search. */
     search: (canonicalId: (componentId: string) => string) => createJobFinder(db, canonicalId),
   })

@@ -1,13 +1,20 @@
 // What people ask of the jobs there are: searches, groups, time spent, how many wait.
 
 import { type SqlBool, sql } from 'kysely'
+import { type DeliveryCounts, deliveryCounts } from '../../../../../contract/delivery.ts'
 import type { Db } from '../../../engines/metadata-db/dialects.ts'
+import { readStored } from '../../../kit/stored-json.ts'
 import type { Workload } from '../../../model/workload.ts'
 import type { EqualColumn, JobSearch } from './job-search.ts'
 import { isFinished, JOB_STATUSES, type JobStatus, QUEUED, RUNNING } from './job-states.ts'
 import { DAY_MS, type DailyRange } from './job-stats.ts'
 import { columnsOf } from './job-view.ts'
 import { type JobRow, tables } from './queue.schema.ts'
+
+interface JobDelivery {
+  readonly startedAt: number
+  readonly counts: DeliveryCounts
+}
 
 /** Failures of one cause and one configuration. */
 export interface FailuresOfConfiguration {
@@ -146,15 +153,20 @@ export function createJobSearchStore(database: Db) {
       return job && { id: String(job.id), status: job.status, kind: job.cause_kind, message: job.error }
     },
 
-    startsOf: async (projectId: number, jobIds: readonly number[]): Promise<ReadonlyMap<number, number>> => {
+    /** When jobs began, and what they delivered. */
+    deliveriesOf: async (projectId: number, jobIds: readonly number[]): Promise<ReadonlyMap<number, JobDelivery>> => {
       if (jobIds.length === 0) return new Map()
       const rows = await db
         .selectFrom('queue_job')
-        .select(['id', 'started_at'])
+        .select(['id', 'started_at', 'usage'])
         .where('project_id', '=', projectId)
         .where('id', 'in', jobIds)
         .execute()
-      return new Map(rows.flatMap(({ id, started_at }) => (started_at === null ? [] : [[id, started_at] as const])))
+      return new Map(
+        rows.flatMap(({ id, started_at, usage }) =>
+          started_at === null ? [] : [[id, { startedAt: started_at, counts: deliveryCounts(readStored<unknown[]>(usage)) }]],
+        ),
+      )
     },
 
     messagesOf: async (projectId: number, jobIds: readonly number[]): Promise<ReadonlyMap<number, string>> => {

@@ -36,7 +36,7 @@ export function createLineageModule({ core, freshness, components, configuration
     links: configurations.links,
     names: configurations.namesOfBranch,
     newestJob: jobRecords.newestEnded,
-    jobStarts: jobRecords.startsOf,
+    deliveriesOf: jobRecords.deliveriesOf,
     isWriter: (id) => components.findRunnable(id)?.type === 'writer',
   })
   const reportLate = (now = clock.now()) => tellLate({ store, clock, recordEvent, inTransaction }, now)

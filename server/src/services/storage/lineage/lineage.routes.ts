@@ -103,7 +103,16 @@ const DeliveriesView = Type.Array(
           description: 'Since when the target lacks a load of the table; 0: it has all, null: nothing was delivered yet.',
         }),
       ),
-      lastDelivery: Nullable(Type.Object({ jobId: Type.String(), time: Time })),
+      lastDelivery: Nullable(
+        Type.Object({
+          jobId: Type.String(),
+          time: Time,
+          counts: Type.Record(Type.String(), Type.Number(), {
+            description:
+              'What was done, by kind: `inserted`, `updated`, `deleted`, `delivered`, `rejected`, `failed`, `files written`, `messages sent`. Rows of a configuration that ran in one job are added up.',
+          }),
+        }),
+      ),
       failure: Nullable(
         Type.Object(
           { jobId: Type.String(), kind: Nullable(Type.String()), message: Nullable(Type.String()) },

@@ -1,6 +1,7 @@
 // Where data comes from and goes to: what configurations declare (mappings, tasks of flows) and what runs really read and wrote. No caller sees
 // a table or a configuration here that their token may not read, nor what lies behind it.
 
+import type { DeliveryCounts } from '../../../../../contract/delivery.ts'
 import { readStored } from '../../../kit/stored-json.ts'
 import { canUseComponent, tablePermissionOf } from '../../../model/actor.ts'
 import type { AliasOfTable, ColumnSource, ConfigurationLinks, ConfigurationName, TablePlace } from '../../../model/lineage.ts'
@@ -29,13 +30,16 @@ export interface LineageDeps {
     componentId: string,
     configurationId: string,
   ) => Promise<NewestJob | undefined>
-  readonly jobStarts: JobStarts
+  readonly deliveriesOf: DeliveriesOf
   /** Whether a component delivers data to other systems. */
   readonly isWriter: (componentId: string) => boolean
 }
 
-/** When jobs began, by their ids. */
-type JobStarts = (projectId: number, jobIds: readonly number[]) => Promise<ReadonlyMap<number, number>>
+/** When jobs began, and what they delivered, by their ids. */
+type DeliveriesOf = (
+  projectId: number,
+  jobIds: readonly number[],
+) => Promise<ReadonlyMap<number, { readonly startedAt: number; readonly counts: DeliveryCounts }>>
 
 export interface NewestJob {
   readonly id: string
@@ -210,7 +214,7 @@ export function createLineage(deps: LineageDeps) {
       .map((edge) => ({ ...edge, ...configurationOf(edge.to, names) }))
       .filter(({ componentId }) => deps.isWriter(componentId))
       .slice(0, MAX_NODES)
-    const starts = await deps.jobStarts(
+    const jobs = await deps.deliveriesOf(
       actor.projectId,
       reads.flatMap(({ jobId }) => (jobId === null ? [] : [Number(jobId)])),
     )
@@ -218,13 +222,14 @@ export function createLineage(deps: LineageDeps) {
     const at = now().getTime()
     const shown = reads.map(({ from, componentId, configurationId, name, rowId, jobId, time }) => {
       const row = fresh.get(tableOf(from))
-      const since = jobId === null ? undefined : starts.get(Number(jobId))
+      const job = jobId === null ? undefined : jobs.get(Number(jobId))
+      const since = job?.startedAt
       const missing = row && since !== undefined ? readStored<number[]>(row.loads).find((load) => load > since) : undefined
       return {
         ...{ componentId, configurationId, name, rowId, tableId: tableOf(from) },
         state: stateOf(jobId, missing),
         behindSeconds: jobId === null ? null : missing === undefined ? 0 : Math.max(0, Math.floor((at - missing) / 1000)),
-        lastDelivery: jobId === null ? null : { jobId, time: time ?? '' },
+        lastDelivery: jobId === null ? null : { jobId, time: time ?? '', counts: job?.counts ?? {} },
       }
     })
     const failed = new Map<string, NewestJob | undefined>()

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type DatabaseSettings, READ_TYPES, readDatabase } from '../../connector-kit/src/database/connection.ts'
+import { type DatabaseSettings, FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
 import { explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
 import type { Folders } from '../../connector-kit/src/database/files.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
@@ -29,7 +29,7 @@ await runProgram({
       const { runCapture } = await import('./capture/run-capture.ts')
       return runCapture(program)
     }
-    const settings = readDatabase(parameters, READ_TYPES)
+    const settings = readDatabase(parameters, FILES_AND_SERVERS)
     const row = readRow(parameters)
     const progress = newProgress(`\\N${randomBytes(3).toString('hex')}`)
     for (let attempt = 1; ; attempt++) {
@@ -52,7 +52,7 @@ await runProgram({
       const action = captureAction(name)
       if (action) return action(program)
     }
-    const settings = readDatabase(program.parameters, READ_TYPES)
+    const settings = readDatabase(program.parameters, FILES_AND_SERVERS)
     const action = actionNamed(name)
     return withDatabase(settings, program, (database) => action(database, program.parameters, program.file))
   },

@@ -1,6 +1,7 @@
 // What one row of the configuration delivers, and how.
 
 import {
+  choiceAt,
   type Fields,
   flagAt,
   isEmpty,
@@ -14,7 +15,7 @@ import { UserError } from '../../http-extractor/src/errors.ts'
 import type { TableName } from './targets/target.ts'
 
 /** full: the table is replaced. The others change it, by key where they need one. */
-const MODES = ['full', 'insert', 'upsert', 'delete'] as const
+const MODES = ['upsert', 'insert', 'full', 'delete'] as const
 export type Mode = (typeof MODES)[number]
 
 export interface ColumnChoice {
@@ -57,7 +58,7 @@ export function readDelivery(parameters: Fields): Delivery {
   refuseUnknown(table, ['schema', 'tableName'], 'table')
   const name = textAt(table, 'tableName', 'table.tableName')
   if (name === '') throw new UserError('table.tableName is missing: the name of the table in the database.')
-  const mode = oneOf(parameters, 'mode', MODES, 'upsert')
+  const mode = choiceAt(parameters, 'mode', MODES)
   const deletedColumn = textAt(parameters, 'deletedColumn', 'deletedColumn') || undefined
   if (deletedColumn !== undefined && mode !== 'upsert') throw new UserError('deletedColumn is for the mode "upsert".')
   const direct = flagAt(parameters, 'direct', 'direct', false)
@@ -73,7 +74,7 @@ export function readDelivery(parameters: Fields): Delivery {
     create: flagAt(parameters, 'create', 'create', true),
     direct,
     emptyAsNull: flagAt(parameters, 'emptyAsNull', 'emptyAsNull', false),
-    invalidRows: oneOf(parameters, 'invalidRows', ['fail', 'reject'] as const, 'fail'),
+    invalidRows: choiceAt(parameters, 'invalidRows', ['fail', 'reject']),
     maxRejected,
     preSql: textAt(parameters, 'preSql', 'preSql').trim(),
     postSql: textAt(parameters, 'postSql', 'postSql').trim(),
@@ -106,11 +107,4 @@ function readColumns(parameters: Fields): readonly ColumnChoice[] | undefined {
   const badType = read.find(({ type }) => type !== undefined && !/^[\w ]+(\(\s*\d+(\s*,\s*\d+)?\s*\))?[\w ]*$/.test(type))
   if (badType) throw new UserError(`"${badType.type?.slice(0, 60)}" in columns is not a type such as varchar(20).`)
   return read
-}
-
-function oneOf<T extends string>(fields: Fields, name: string, known: readonly T[], fallback: T): T {
-  const value = textAt(fields, name, name) || fallback
-  const found = known.find((one) => one === value)
-  if (!found) throw new UserError(`"${value.slice(0, 40)}" in ${name} is not supported. Use ${known.join(', ')}.`)
-  return found
 }

@@ -131,8 +131,8 @@ async function send(work: Work): Promise<Counts & { readonly rows: number }> {
   const apply = async (range: string) => {
     total = sum(total, await applyRange(work, range))
   }
-  if (isNumbered) await eachGoodRow(work, rows, apply)
-  else await apply('true')
+  if (isNumbered && target.hasSavepoints) await eachGoodRow(work, rows, apply)
+  else await apply('true') // the stage has good rows only
   return { ...total, rejected: rejects.count, rows }
 }
 
@@ -174,7 +174,7 @@ async function stage(work: Work, isNumbered: boolean): Promise<number> {
       ...flag.map(({ name }) => name),
     ]
     await eachGoodRow(work, rows, async (range) => {
-      await target.execute(
+      await target.stages.execute(
         `insert into ${STAGE} (n, ${names.join(', ')}) select n, ${values.join(', ')} from ${RAW} as s where ${range}`,
       )
     })
@@ -296,20 +296,23 @@ function operationOf(work: Work): string {
 /** Halves what the database refuses, until single rows are left; those are rejected. */
 async function eachGoodRow(work: Work, rows: number, apply: (range: string) => Promise<void>): Promise<void> {
   const { target, rejects, plan, delivery } = work
+  const mark = async (statement: string): Promise<void> => {
+    if (target.hasSavepoints) await target.execute(statement)
+  }
   const attempt = async (from: number, to: number): Promise<void> => {
-    await target.execute('savepoint part')
+    await mark('savepoint part')
     try {
       await apply(`s.n between ${from} and ${to}`)
-      await target.execute('release savepoint part')
+      await mark('release savepoint part')
     } catch (error) {
       if (!isRowProblem(error)) throw error
-      await target.execute('rollback to savepoint part')
+      await mark('rollback to savepoint part')
       if (from < to) {
         const middle = Math.floor((from + to) / 2)
         await attempt(from, middle)
         return attempt(middle + 1, to)
       }
-      const [row = []] = await target.ask(
+      const [row = []] = await target.stages.ask(
         `select ${plan.columns.map(({ staged }) => staged).join(', ')} from ${RAW} where n = ${from}`,
       )
       await rejects.add(row, messageOf(error))

@@ -2,9 +2,10 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { openWay } from '../../connector-kit/src/database/connect.ts'
-import { type DatabaseSettings, readDatabase } from '../../connector-kit/src/database/connection.ts'
+import { type DatabaseSettings, FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
 import { type Advice, explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
-import type { Folders } from '../../connector-kit/src/database/files.ts'
+import { type Folders, targetFile } from '../../connector-kit/src/database/files.ts'
+import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { onlyInputTable } from '../../connector-kit/src/input-table.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
@@ -21,18 +22,20 @@ const ADVICE: Advice = [
     /^(2[23]\w{3}|ER_TRUNCATED_WRONG_VALUE\w*|ER_DATA_TOO_LONG|ER_DUP_ENTRY|ER_BAD_NULL_ERROR|ER_WARN_DATA_OUT_OF_RANGE)$/,
     'With "invalidRows": "reject" such rows become a table.',
   ],
-  [/^(42\w{3}|ER_PARSE_ERROR|ER_BAD_FIELD_ERROR)$/, 'Check columns, preSql and postSql.'],
+  [/^DUCKDB_(CONVERSION|OUT_OF_RANGE)$/, 'With "invalidRows": "reject" such rows become a table.'],
+  [/^(42\w{3}|ER_PARSE_ERROR|ER_BAD_FIELD_ERROR|DUCKDB_(PARSER|BINDER|CATALOG))$/, 'Check columns, preSql and postSql.'],
 ]
 
 await runProgram({
   pointer: '/parameters/db',
   async run(program) {
     const { parameters, dataDir, log } = program
-    const settings = readDatabase(parameters)
+    const settings = readDatabase(parameters, FILES_AND_SERVERS)
     const delivery = readDelivery(parameters)
     const input = onlyInputTable(dataDir)
     if (delivery.dryRun || process.env.KBC_COMPONENT_RUN_MODE === 'debug') {
       const tried = await withTarget(settings, program, true, (target) => tryOut(target, delivery, input))
+      leaveDryRun(dataDir)
       return log.info(`Dry run, nothing was written: ${summary(tried, 'would be')}.`)
     }
     for (let attempt = 1; ; attempt++) {
@@ -43,6 +46,8 @@ await runProgram({
       try {
         const done = await withTarget(settings, program, false, (target) => deliver(target, delivery, input, dataDir, onCommit))
         if (!done.plan.exists) log.info(`The table ${delivery.table.name} did not exist and was created.`)
+        const { inserted, updated, deleted, rejected } = done
+        leaveCounts(dataDir, { inserted, updated, deleted, rejected })
         return log.info(`Delivered ${input.id} to ${delivery.table.name}: ${summary(done, '')}.`)
       } catch (error) {
         const cause = error instanceof UserError ? error.cause : error
@@ -62,7 +67,7 @@ await runProgram({
     }
   },
   async act(name, program) {
-    const settings = readDatabase(program.parameters)
+    const settings = readDatabase(program.parameters, FILES_AND_SERVERS)
     if (name === 'testConnection')
       return withTarget(settings, program, true, async (target) => {
         await target.ask('select 1')
@@ -111,11 +116,12 @@ async function withTarget<T>(
   }
 }
 
-async function openTarget(settings: DatabaseSettings, { guard }: Program, isDry: boolean): Promise<Target> {
+async function openTarget(settings: DatabaseSettings, { guard, dataDir }: Program, isDry: boolean): Promise<Target> {
   if ('folder' in settings) {
-    const { openSqlite, targetFile } = await import('./targets/sqlite.ts')
     const folders = JSON.parse(process.env.MILLRACE_FOLDERS ?? '{}') as Folders // written by the platform
-    return openSqlite(targetFile(settings, folders), isDry)
+    const path = targetFile(settings, folders)
+    if (settings.type === 'sqlite') return (await import('./targets/sqlite.ts')).openSqlite(path, isDry)
+    return (await import('./targets/duckdb.ts')).openDuckdb({ path, dataDir, isDry })
   }
   const way = await openWay(settings, guard)
   // Only the driver that is needed is loaded.

@@ -7,6 +7,8 @@ const SQLITE_MISMATCH = 20
 const MYSQL =
   /^(ER_TRUNCATED_WRONG_VALUE|WARN_DATA_TRUNCATED|ER_CONSTRAINT_FAILED|ER_CHECK_CONSTRAINT_VIOLATED|ER_NO_DEFAULT_FOR_FIELD)/
 
+const DUCKDB = /^DUCKDB_(CONVERSION|CONSTRAINT|OUT_OF_RANGE)$/
+
 export function isRowProblem(error: unknown): boolean {
   const { code, sqlState, errcode } = error as {
     readonly code?: unknown
@@ -15,7 +17,7 @@ export function isRowProblem(error: unknown): boolean {
   } // each is looked at
   if (typeof errcode === 'number') return [SQLITE_CONSTRAINT, SQLITE_MISMATCH].includes(errcode & 0xff)
   if (typeof sqlState === 'string' && /^2[23]/.test(sqlState)) return true
-  return typeof code === 'string' && (/^2[23]\w{3}$/.test(code) || MYSQL.test(code))
+  return typeof code === 'string' && (/^2[23]\w{3}$/.test(code) || MYSQL.test(code) || DUCKDB.test(code))
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -328,7 +328,7 @@ const FAILURES: Readonly<Record<string, readonly [parameters: object, message: R
     { columns: [{ source: 'id', type: 'int); drop table orders' }] },
     /is not a type such as varchar\(20\)/,
   ],
-  'an unknown mode': [{ mode: 'replace' }, /"replace" in mode is not supported\. Use full, insert, upsert, delete/],
+  'an unknown mode': [{ mode: 'replace' }, /mode must be upsert, insert, full, delete, not "replace"/],
   'an unknown setting': [{ modus: 'full' }, /"modus" in parameters is not known/],
 }
 

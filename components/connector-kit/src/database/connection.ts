@@ -4,10 +4,10 @@ import { isIP } from 'node:net'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import { type Fields, flagAt, objectAt, portAt, refuseUnknown, textAt } from '../settings.ts'
 
-export const TYPES = ['postgresql', 'mysql', 'sqlite'] as const
-/** What can be read, but not written. */
-export const READ_TYPES = [...TYPES, 'duckdb'] as const
-export type DatabaseType = (typeof READ_TYPES)[number]
+const TYPES = ['postgresql', 'mysql', 'sqlite'] as const
+/** With DuckDB files, which have no changes to capture. */
+export const FILES_AND_SERVERS = [...TYPES, 'duckdb'] as const
+export type DatabaseType = (typeof FILES_AND_SERVERS)[number]
 
 export interface TlsSettings {
   readonly ca: string | undefined

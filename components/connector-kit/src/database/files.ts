@@ -1,7 +1,7 @@
 // Files of databases: below a folder of the machine that the operator has named, or given by the input mapping.
 
-import { readdirSync, realpathSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, sep } from 'node:path'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { FileSettings } from './connection.ts'
 
@@ -23,6 +23,26 @@ export function fileOf({ folder, path }: FileSettings, folders: Folders, dataDir
   if (first === undefined || files.length > 1)
     throw new UserError(`Name a folder and a path in db, or map exactly one file in storage.input.files (found ${files.length}).`)
   return fileBelow(given, first)
+}
+
+/** The file to write, below a folder that the operator has named; it need not exist. */
+export function targetFile({ folder, path }: FileSettings, folders: Folders): string {
+  if (folder === undefined || !Object.hasOwn(folders, folder))
+    throw new UserError(
+      `db.folder must be a folder that the operator has named with MILLRACE_WRITE_FOLDERS; known: ${Object.keys(folders).join(', ') || 'none'}.`,
+    )
+  const refuse = (): never => {
+    throw new UserError(`"${path.slice(0, 200)}" in db.path is not the path of a file below the folder "${folder}".`)
+  }
+  if (path === '' || path.includes('\0') || path.endsWith('/')) return refuse()
+  try {
+    const root = realpathSync(folders[folder]!) // just looked up
+    const wanted = join(root, path)
+    const file = existsSync(wanted) ? realpathSync(wanted) : join(realpathSync(dirname(wanted)), basename(wanted))
+    return file.startsWith(root + sep) ? file : refuse()
+  } catch {
+    return refuse()
+  }
 }
 
 function filesOf(folder: string): readonly string[] {

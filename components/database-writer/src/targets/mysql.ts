@@ -41,6 +41,8 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Tar
     ask,
     execute,
     commitsDefinitions: true,
+    hasSavepoints: true,
+    stages: { ask, execute },
     script: async (sql) => void (await send(sql)),
     begin: async () => void (await send('start transaction')),
     commit: async () => void (await send('commit')),

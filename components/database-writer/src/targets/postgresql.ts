@@ -36,6 +36,8 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
     ask,
     execute,
     commitsDefinitions: false,
+    hasSavepoints: true,
+    stages: { ask, execute },
     script: async (sql) => void (await client.query(sql)),
     begin: async () => void (await client.query('begin')),
     commit: async () => void (await client.query('commit')),

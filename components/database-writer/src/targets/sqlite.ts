@@ -1,11 +1,8 @@
 // A SQLite file in a folder that the operator has named. It is made when it does not exist. Node's permission model does not hold for
 // files that SQLite opens, so the path is checked here and ATTACH is refused.
 
-import { existsSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, sep } from 'node:path'
+import { existsSync } from 'node:fs'
 import { constants, DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import type { FileSettings } from '../../../connector-kit/src/database/connection.ts'
-import type { Folders } from '../../../connector-kit/src/database/files.ts'
 import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { batchesOf, type InputColumn } from '../../../connector-kit/src/input-table.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
@@ -13,25 +10,6 @@ import { cellsFor } from './cells.ts'
 import { NUMBER, type TableName, type Target } from './target.ts'
 
 const BUSY_MS = 60_000
-
-export function targetFile({ folder, path }: FileSettings, folders: Folders): string {
-  if (folder === undefined || !Object.hasOwn(folders, folder))
-    throw new UserError(
-      `db.folder must be a folder that the operator has named with MILLRACE_WRITE_FOLDERS; known: ${Object.keys(folders).join(', ') || 'none'}.`,
-    )
-  const refuse = (): never => {
-    throw new UserError(`"${path.slice(0, 200)}" in db.path is not the path of a file below the folder "${folder}".`)
-  }
-  if (path === '' || path.includes('\0') || path.endsWith('/')) return refuse()
-  try {
-    const root = realpathSync(folders[folder]!) // just looked up
-    const wanted = join(root, path)
-    const file = existsSync(wanted) ? realpathSync(wanted) : join(realpathSync(dirname(wanted)), basename(wanted))
-    return file.startsWith(root + sep) ? file : refuse()
-  } catch {
-    return refuse()
-  }
-}
 
 /** A dry run makes no file. */
 export function openSqlite(path: string, isDry: boolean): Target {
@@ -50,6 +28,8 @@ export function openSqlite(path: string, isDry: boolean): Target {
     ask,
     execute,
     commitsDefinitions: false,
+    hasSavepoints: true,
+    stages: { ask, execute },
     script: async (sql) => db.exec(sql),
     begin: async () => db.exec('begin immediate'),
     commit: async () => db.exec('commit'),

@@ -50,6 +50,13 @@ export interface Target {
   rollback(): Promise<void>
   /** CREATE TABLE cannot be taken back: it ends the transaction. */
   readonly commitsDefinitions: boolean
+  /**
+   * Whether a part of the transaction can be taken back. Without, rows with values that do not fit are still rejected, because stages are
+   * filled outside of the transaction; a row that breaks a rule of the table stops the delivery.
+   */
+  readonly hasSavepoints: boolean
+  /** For statements over stages alone. */
+  readonly stages: { execute(sql: string): Promise<number>; ask(sql: string): Promise<readonly (readonly (string | null)[])[]> }
   /** A table of this session, with columns of these expressions over the target and, first, the number of the row if `isNumbered`. */
   makeStage(name: string, columns: readonly StageColumn[], from: string, isNumbered: boolean): Promise<void>
   /** Answers the number of rows. `table` is for statements; a number column that it has is filled by the load. */

@@ -117,7 +117,7 @@ export async function runComponent(
 }
 
 const mayRead = ({ features }: RunnableComponent): boolean => features.includes('read-folders')
-/** Of our own programs: they read databases with DuckDB. */
+/** Of our own programs: they read and write databases with DuckDB. */
 const hasNativeCode = ({ features }: RunnableComponent): boolean => features.includes('native-code')
 const mayWrite = ({ features }: RunnableComponent): boolean => features.includes('write-folders')
 

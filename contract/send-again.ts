@@ -19,7 +19,7 @@ export interface SendAgain {
 type Fields = Readonly<Record<string, unknown>>
 
 /** Writers that deliver row by row. Files and messages are sent again as a whole. */
-export const SENDS_ROWS: readonly string[] = ['platform.wr-database', 'platform.wr-http']
+const SENDS_ROWS: readonly string[] = ['platform.wr-database', 'platform.wr-http']
 
 /** Why the rows of a configuration cannot be chosen; undefined when they can. */
 export function notChosen({ componentId, configuration, key }: Omit<SendAgain, 'rows'>): string | undefined {
@@ -30,7 +30,7 @@ export function notChosen({ componentId, configuration, key }: Omit<SendAgain, '
   return undefined
 }
 
-/** What a job gets as configData. Rows that are there already are updated: nothing is replaced and nothing is added twice. */
+/** What a job gets as configData. Rows that already exist in the target are updated: nothing is replaced and nothing is added twice. */
 export function sendAgain({ componentId, configuration, key, rows }: SendAgain): Fields {
   const [table = {}] = inputsOf(configuration)
   const parameters = (configuration.parameters ?? {}) as Fields // of a saved configuration

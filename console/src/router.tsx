@@ -19,6 +19,7 @@ import { HelpScreen } from './screens/home/help.tsx'
 import { HomeScreen } from './screens/home/home.tsx'
 import { NotFound } from './screens/home/not-found.tsx'
 import { TryScreen } from './screens/home/try.tsx'
+import { DeliveriesScreen } from './screens/jobs/deliveries.tsx'
 import { JobScreen } from './screens/jobs/job.tsx'
 import { JobsScreen } from './screens/jobs/jobs.tsx'
 import { NotificationsScreen } from './screens/project/notifications.tsx'
@@ -105,6 +106,7 @@ export const router = createRouter({
     route('/apps', AppsScreen),
     route('/workspaces', WorkspacesScreen),
     route('/templates', TemplatesScreen),
+    route('/deliveries', DeliveriesScreen),
     route('/streams', StreamsScreen),
     route('/notifications', NotificationsScreen),
     route('/schedules', SchedulesScreen, 'view'),

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { signedIn, startBrowser } from '../support/browser.ts'
 import { freshPostgres } from '../support/fresh-databases.ts'
-import { startTestStack } from '../support/test-stack.ts'
+import { startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
 test('a table is delivered to a database by forms alone', { timeout: 200_000 }, async (t) => {
@@ -64,6 +64,66 @@ test('a table is delivered to a database by forms alone', { timeout: 200_000 }, 
   })
   assert.deepEqual(rows, ['1,2.50', '2,0.10'])
   await go('/components/platform.wr-database/crm?row=orders')
-  await page.getByText(/is delivered, last/).waitFor()
+  await page.getByText(/is up to date, last .*: 2 inserted/).waitFor()
+
+  // What was sent, and one row again: it is put back as it is in the project.
+  await client.query("update orders set price = 7 where id = '2'; delete from orders where id = '1'")
+  await page.getByRole('navigation', { name: 'Parts of the configuration' }).getByRole('link', { name: 'Deliveries' }).click()
+  await page.getByRole('region', { name: 'What was sent' }).getByText('2 inserted').waitFor()
+  await page.getByRole('region', { name: 'How far the target is behind' }).getByText('up to date').waitFor()
+  await page.getByLabel('Values of id, one row on each line').fill('2')
+  await page.getByRole('button', { name: 'Send again', exact: true }).click()
+  await page.getByRole('region', { name: 'What was sent' }).getByText('1 updated').waitFor()
+  assert.deepEqual((await client.query('select id, price from orders')).rows, [{ id: '2', price: '0.10' }])
+
+  await apiDelivery(stack)
+  await go('/components/platform.wr-http/shop?tab=deliveries')
+  const receipts = page.getByRole('region', { name: 'Receipts' })
+  await receipts.getByText('is not an email address', { exact: false }).waitFor()
+  await receipts.getByRole('button', { name: 'All', exact: true }).click()
+  await receipts.getByText('delivered', { exact: true }).waitFor()
+  const repaired = { dataString: 'id,email\n1,ann@example.com\n2,bob@example.com\n' }
+  const imported = await stack.request('POST', '/v2/storage/tables/in.c-shop.people/import', { json: repaired })
+  assert.ok(imported.status < 300, imported.text)
+  await receipts.getByRole('button', { name: 'Not delivered' }).click()
+  await receipts.getByLabel('Select 2').check()
+  await receipts.getByRole('button', { name: 'Send 1 row again' }).click()
+  await receipts.getByText('Every row arrived.').waitFor()
+
+  await go('/deliveries')
+  const list = page.getByRole('region', { name: 'Deliveries' })
+  await list.getByRole('row', { name: /CRM in.c-shop.orders up to date .* 2 inserted/ }).waitFor()
+  await list.getByRole('row', { name: /Contacts of the shop in.c-shop.people .* behind .* 1 delivered, 1 rejected/ }).waitFor()
+  await go('/storage/in.c-shop.people?tab=lineage')
+  await page.getByText(/delivers it, .* behind/).waitFor()
   nothingWrong()
 })
+
+/** Two contacts for the sample shop, of which it refuses one. */
+async function apiDelivery(stack: TestStack): Promise<void> {
+  const made = await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', {
+    json: { name: 'people', dataString: 'id,email\n1,ann@example.com\n2,nobody\n', primaryKey: 'id' },
+  })
+  assert.equal(made.status, 201, made.text)
+  const authentication = {
+    type: 'login',
+    loginRequest: { endpoint: 'login', method: 'POST', params: { username: 'ada', password: { attr: '#password' } } },
+    apiRequest: { headers: { 'X-Sample-Session': { response: 'token' } } },
+  }
+  const parameters = {
+    api: { baseUrl: `${stack.url}/sample/`, authentication },
+    config: { '#password': 'lovelace' },
+    requests: { upsert: { path: 'contacts/{{id}}' } },
+    maxFailedPercent: 50,
+  }
+  const storage = { input: { tables: [{ source: 'in.c-shop.people' }] } }
+  await stack.request('POST', '/v2/storage/components/platform.wr-http/configs', {
+    json: { configurationId: 'shop', name: 'Contacts of the shop', configuration: { parameters, storage } },
+  })
+  const job = await stack.request('POST', '/queue/jobs', { json: { component: 'platform.wr-http', config: 'shop', mode: 'run' } })
+  const { id } = job.json<{ id: string }>()
+  await until('the delivery ends', async () => {
+    const { isFinished } = (await stack.request('GET', `/queue/jobs/${id}`)).json<{ isFinished: boolean }>()
+    return isFinished
+  })
+}

@@ -19,6 +19,7 @@ export const WORK: readonly Place[] = [
   { to: '/components', name: 'Components', icon: 'plug' },
   { to: '/templates', name: 'Templates', icon: 'wand' },
   { to: '/flows', name: 'Flows', icon: 'flow' },
+  { to: '/deliveries', name: 'Deliveries', icon: 'external' },
   { to: '/streams', name: 'Streams', icon: 'pulse' },
   { to: '/workspaces', name: 'Workspaces', icon: 'sql' },
   { to: '/apps', name: 'Data apps', icon: 'eye' },

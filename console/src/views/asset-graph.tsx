@@ -13,6 +13,7 @@ import {
   type PlacedNode,
   type Spot,
 } from '../assets/asset-layout.ts'
+import { behindText, type Delivery, worstOf } from '../facts/deliveries.ts'
 import { progressText } from '../facts/job.ts'
 import { rowsOf } from '../facts/job-rows.ts'
 import { useNames } from '../facts/names.ts'
@@ -61,6 +62,8 @@ export function AssetGraph({ tableId }: { tableId?: string }) {
   const query = useLoad('lineage.graph', { query: tableId === undefined ? {} : { tableId, depth: DEPTH } })
   const jobOf = useNewestJobs()
   const schedules = useLoad('scheduler.list', { query: {} })
+  const deliveries = useLoad('lineage.deliveries', {})
+  const behind = useMemo(() => worstOf(deliveries.data ?? []), [deliveries.data])
   const nameOf = useNames()
   const [isList, setList] = useState(false)
   const assets = useMemo(() => (query.data ? fold(query.data) : undefined), [query.data])
@@ -71,7 +74,10 @@ export function AssetGraph({ tableId }: { tableId?: string }) {
     const next = schedules.data?.find(
       ({ target }) => target.componentId === componentId && target.configurationId === configurationId,
     )
-    return lookOfConfiguration(node.name ?? nameOf(componentId, configurationId), jobOf(componentId, configurationId), next)
+    const job = jobOf(componentId, configurationId)
+    const look = lookOfConfiguration(node.name ?? nameOf(componentId, configurationId), job, next)
+    const delivery = behind.get(`${componentId} ${configurationId}`)
+    return delivery && look.tone === '' ? lookOfDelivery(look, delivery) : look
   }
   if (tableId === undefined && assets?.nodes.length === 0) return null
   const isAlone = tableId !== undefined && assets?.edges.length === 0
@@ -110,6 +116,12 @@ function lookOfTable({ tableId = '', freshness }: AssetNode): Look {
   if (freshness.state === 'fresh')
     return { name, status: 'fresh', icon: 'st-ok', note: `Fresh, ${hourAndMinute(at)}`, tone: 'box-fresh' }
   return { name, status: undefined, icon: 'table', note: `Loaded ${hourAndMinute(at)}`, tone: 'box-plain' }
+}
+
+/** A writer says how far its target is behind, unless it runs or has failed. */
+const lookOfDelivery = (look: Look, delivery: Delivery): Look => {
+  const note = behindText(delivery)
+  return { ...look, note: `${note.charAt(0).toUpperCase()}${note.slice(1)}`, tone: delivery.state === 'behind' ? 'box-late' : '' }
 }
 
 function lookOfBucket({ name, tables = [] }: AssetNode): Look {

@@ -23,6 +23,7 @@ import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'
 import { usedNames, VariablesTab } from './configuration-variables.tsx'
 import { VersionsTab } from './configuration-versions.tsx'
+import { DeliveriesTab, hasDeliveries } from './deliveries/deliveries-tab.tsx'
 import { useIsScript } from './transformation/use-trial.ts'
 import './configuration.css'
 
@@ -104,6 +105,7 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
             { id: 'state', name: 'State' },
             { id: 'versions', name: 'Versions', count: data?.version },
             ...(canAuthorise ? [{ id: 'authorisation', name: 'Authorisation' }] : []),
+            ...(hasDeliveries(place.componentId) ? [{ id: 'deliveries', name: 'Deliveries' }] : []),
             { id: 'runs', name: 'Runs' },
           ]}
         />
@@ -116,6 +118,7 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
             if (tab === 'state') return <StateTab place={place} loaded={loaded} />
             if (tab === 'versions') return <VersionsTab place={place} current={loaded.configuration.version} />
             if (tab === 'authorisation') return <AuthorisationTab place={place} loaded={loaded} />
+            if (tab === 'deliveries') return <DeliveriesTab place={place} loaded={loaded} />
             if (tab === 'runs') return <Runs place={place} />
             if (tab === '') return <Lines count={8} />
             const mode = tab === 'tables' ? 'tables' : tab === 'sql' ? 'sql' : 'edit'

@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
+import { behindText, type Delivery } from '../../facts/deliveries.ts'
 import { useNames } from '../../facts/names.ts'
 import { moment } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -24,6 +25,7 @@ export const TableLineage = ({ tableId }: { tableId: string }) => (
 
 function Users({ tableId }: { tableId: string }) {
   const query = useUsers(tableId)
+  const { data: deliveries = [] } = useLoad('lineage.deliveries', {})
   return (
     <section className="card" aria-labelledby="used-by">
       <header>
@@ -41,7 +43,10 @@ function Users({ tableId }: { tableId: string }) {
                   <td>
                     <UserLink user={user} />
                   </td>
-                  <td>{what}</td>
+                  <td>
+                    {what}
+                    <Behind deliveries={deliveries} tableId={tableId} user={user} />
+                  </td>
                   <td className="identifier">{user.rowId}</td>
                   <td>{user.lastJobId === null ? 'no successful run yet' : <JobOf jobId={user.lastJobId} />}</td>
                   <td className="nowrap">{user.lastTime === null ? '' : moment(user.lastTime)}</td>
@@ -64,6 +69,18 @@ function Users({ tableId }: { tableId: string }) {
       </Loaded>
     </section>
   )
+}
+
+/** How far the target of a writer is behind. */
+function Behind({ deliveries, tableId, user }: { deliveries: readonly Delivery[]; tableId: string; user: User }) {
+  const own = deliveries.find(
+    (one) =>
+      one.tableId === tableId &&
+      one.componentId === user.componentId &&
+      one.configurationId === user.configurationId &&
+      one.rowId === user.rowId,
+  )
+  return own ? <div className="fine mute">delivers it, {behindText(own)}</div> : null
 }
 
 const readersOf = ({ readBy }: UsedBy) => readBy.map((user) => ({ user, what: 'reads it' }))

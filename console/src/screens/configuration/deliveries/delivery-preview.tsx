@@ -1,16 +1,15 @@
 // What a delivery would send, by the component's own preview: counts by operation, and a sample. Nothing is sent.
 
 import { useMutation } from '@tanstack/react-query'
-import { effectiveConfiguration } from '../../../../contract/effective-configuration.ts'
-import { parsed } from '../../document/json-text.ts'
-import { runAction } from '../../facts/run-action.ts'
-import { count, moment, plural, took } from '../../format.ts'
-import { useLoad } from '../../load.tsx'
-import { ActButton } from '../../parts/act-button.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import './configuration.css'
-
-const WRITERS = new Set(['platform.wr-database', 'platform.wr-http', 'platform.wr-files', 'platform.wr-messages'])
+import { effectiveConfiguration } from '../../../../../contract/effective-configuration.ts'
+import { parsed } from '../../../document/json-text.ts'
+import { behindText, countsText, WRITERS } from '../../../facts/deliveries.ts'
+import { runAction } from '../../../facts/run-action.ts'
+import { count, moment, plural } from '../../../format.ts'
+import { useLoad } from '../../../load.tsx'
+import { ActButton } from '../../../parts/act-button.tsx'
+import { Problem } from '../../../parts/problem.tsx'
+import '../configuration.css'
 
 /** Members of the answers of all writers; each has some of them. */
 interface Preview {
@@ -48,10 +47,8 @@ function Behind({ componentId, configurationId, rowId }: Pick<DeliveryProps, 'co
   )
   return own.map(({ tableId, state, behindSeconds, lastDelivery, failure }) => (
     <p key={tableId} className="fine">
-      <span className="mono">{tableId}</span>{' '}
-      {state === 'never'
-        ? 'was not delivered yet'
-        : `${state === 'current' ? 'is delivered' : `is ${took(behindSeconds ?? 0)} behind`}, last ${moment(lastDelivery?.time ?? '')}`}
+      <span className="mono">{tableId}</span> is {behindText({ state, behindSeconds })}
+      {lastDelivery ? `, last ${moment(lastDelivery.time)}: ${countsText(lastDelivery.counts)}` : ''}
       {failure ? `; the newest job failed: ${failure.message ?? ''}` : ''}
     </p>
   ))

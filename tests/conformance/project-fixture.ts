@@ -114,6 +114,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   [`${TABLE}/profile/{uuid}`]: 'profile',
   '/v2/storage/tokens/{id}': 'token',
   '/v2/storage/data-tests/{testId}': 'dataTest',
+  '/v2/storage/tables/{tableId}/comments/{commentId}': 'tableComment',
   '/v2/storage/saved-queries/{queryId}': 'savedQuery',
   '/v2/storage/dashboards/{dashboardId}': 'dashboard',
   '/v2/storage/dashboards/{dashboardId}/links/{linkId}': 'dashboardLink',
@@ -376,6 +377,11 @@ export const MAKE: readonly Step[] = [
     gives: ({ id }) => ({ dashboardLink: id }),
   },
   {
+    route: 'POST /v2/storage/tables/{tableId}/comments',
+    ...json(({ mark }) => ({ text: mark })),
+    gives: ({ id }) => ({ tableComment: id }),
+  },
+  {
     route: 'POST /v2/storage/data-tests',
     ...json(({ table, mark }) => ({ tableId: table, name: mark, type: 'rowCount', parameters: { min: 0 }, severity: 'warn' })),
     refers: true,
@@ -530,6 +536,8 @@ export const CHANGE: readonly Step[] = [
   { route: 'DELETE /v2/storage/dashboards/{dashboardId}/links/{linkId}' },
   { route: 'DELETE /v2/storage/dashboards/{dashboardId}' },
   { route: 'DELETE /v2/storage/saved-queries/{queryId}' },
+  { route: 'PUT /v2/storage/tables/{tableId}/comments/{commentId}', ...json(() => ({ text: 'changed' })) },
+  { route: 'DELETE /v2/storage/tables/{tableId}/comments/{commentId}' },
   { route: 'PUT /v2/storage/data-tests/{testId}', ...json(() => ({ description: 'changed' })) },
   { route: 'POST /v2/storage/tables/{tableId}/data-tests/run', ...empty },
   {

@@ -202,6 +202,8 @@ const SHAPES = {
     </>
   ),
   stop: <rect x="3.4" y="3.4" width="9.2" height="9.2" rx="1.2" />,
+  star: <path d="m8 1.8 1.9 4 4.3.6-3.1 3 .8 4.3L8 11.6l-3.9 2.1.8-4.3-3.1-3 4.3-.6z" />,
+  'star-full': <path fill="currentColor" d="m8 1.8 1.9 4 4.3.6-3.1 3 .8 4.3L8 11.6l-3.9 2.1.8-4.3-3.1-3 4.3-.6z" />,
   sun: (
     <>
       <circle cx="8" cy="8" r="2.8" />

@@ -94,6 +94,14 @@ async function upload(file: File, signal: AbortSignal, onSent: (bytes: number) =
   )
 }
 
+/** A text as a file of the project; its id. */
+export async function uploadText(name: string, text: string): Promise<number> {
+  const fields = uploadFields(name)
+  rememberSent('import.uploadFile', {}, { name, fields })
+  const data = new Blob([text], { type: 'text/csv' })
+  return sendWhole(uploadForm(fields, data, name), data.size, new AbortController().signal, () => {})
+}
+
 /** As a file of the project, with a tag that finds it. */
 export async function keepFile(name: string, content: Uint8Array<ArrayBuffer>): Promise<void> {
   const fields = uploadFields(name, [['tags[]', 'bad-lines']])

@@ -19,6 +19,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   dashboards: 'Dashboards over saved queries, and links that show them.',
   dataApps: 'Pages of running data apps.',
   dataScience: 'Data apps and workspaces with their passwords, links, logs and git repositories.',
+  tableComments: 'What people write about a table for each other.',
   tableHistory: 'History of tables as data: versions of rows with the time they are valid.',
   dataContracts: 'Data contracts of tables (Open Data Contract Standard): imported, exported and checked in every load.',
   dataTests: 'Tests of tables: rules that every load must meet, and their results.',

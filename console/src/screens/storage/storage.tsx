@@ -4,6 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { memo, useMemo, useRef } from 'react'
 import type { Table } from '../../../../client/src/operations.ts'
+import { useFavourites } from '../../facts/favourites.ts'
 import { bucketOf } from '../../facts/table-id.ts'
 import { bytes, count, moment, parseTime, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -71,7 +72,8 @@ function matcherOf({ q, size, age }: Filter): (table: Table) => boolean {
 
 export function StorageScreen() {
   const search = route.useSearch()
-  const { q = '', sort = 'name', size, age } = search
+  const { q = '', sort = 'name', size, age, favourite } = search
+  const favourites = useFavourites().ids
   const navigate = useNavigate()
   const change = (next: Partial<typeof search>) =>
     void navigate({ to: '/storage', search: { ...search, ...next }, replace: true })
@@ -108,6 +110,14 @@ export function StorageScreen() {
           <FilterField value={q} label="Filter by name or column" onChange={(text) => change({ q: text })} />
           <Choice label="Size" value={size} options={SIZES} onChange={(text) => change({ size: text })} />
           <Choice label="Changed" value={age} options={AGES} onChange={(text) => change({ age: text })} />
+          <label className="check-line nowrap">
+            <input
+              type="checkbox"
+              checked={favourite !== undefined}
+              onChange={({ target }) => change({ favourite: target.checked ? 'only' : '' })}
+            />
+            Only favourites
+          </label>
           <label className="flex-row push">
             <span className="mute nowrap">Sorted by</span>
             <select className="input small" value={sort} onChange={(event) => change({ sort: event.target.value })}>
@@ -125,10 +135,11 @@ export function StorageScreen() {
             ) : (
               <TableList
                 lines={linesOf(
-                  all.filter(matcherOf({ q, size, age })),
+                  all.filter(matcherOf({ q, size, age })).filter(({ id }) => favourite === undefined || favourites.includes(id)),
                   sort as Sort,
-                  size || age ? [] : buckets.filter(({ id }) => id.toLowerCase().includes(q.trim().toLowerCase())),
+                  size || age || favourite ? [] : buckets.filter(({ id }) => id.toLowerCase().includes(q.trim().toLowerCase())),
                 )}
+                favourites={favourites}
               />
             )
           }
@@ -170,7 +181,7 @@ function linesOf(found: readonly Table[], sort: Sort, buckets: readonly ListedBu
 }
 
 /** Only the rows that are seen exist, so ten thousand tables scroll as ten do. */
-function TableList({ lines }: { lines: readonly Line[] }) {
+function TableList({ lines, favourites }: { lines: readonly Line[]; favourites: readonly string[] }) {
   const frame = useRef<HTMLDivElement>(null)
   const rowHeight = useMemo(
     () => Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-h'), 10) || 36,
@@ -182,7 +193,7 @@ function TableList({ lines }: { lines: readonly Line[] }) {
     estimateSize: () => rowHeight,
     overscan: 12,
   })
-  if (lines.length === 0) return <p className="inset mute">No matching tables by name, column, size and age.</p>
+  if (lines.length === 0) return <p className="inset mute">No matching tables.</p>
   return (
     <div className="rows" ref={frame}>
       <div className="vrow titles tables-grid">
@@ -193,15 +204,17 @@ function TableList({ lines }: { lines: readonly Line[] }) {
       </div>
       <div className="rows-inner" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => (
-          <TableLine key={index} line={lines[index]!} top={start} />
+          <TableLine key={index} line={lines[index]!} top={start} isFavourite={isFavourite(lines[index]!, favourites)} />
         ))}
       </div>
     </div>
   )
 }
 
+const isFavourite = (line: Line, favourites: readonly string[]): boolean => 'table' in line && favourites.includes(line.table.id)
+
 /** Drawn once: while the list scrolls only the rows that come are new. */
-const TableLine = memo(function TableLine({ line, top }: { line: Line; top: number }) {
+const TableLine = memo(function TableLine({ line, top, isFavourite }: { line: Line; top: number; isFavourite: boolean }) {
   const style = { transform: `translateY(${top}px)` }
   if ('bucket' in line)
     return (
@@ -226,6 +239,12 @@ const TableLine = memo(function TableLine({ line, top }: { line: Line; top: numb
         <span className="clip medium">{table.displayName}</span>
         <span className="identifier clip hide-small">{table.id}</span>
         {table.isAlias ? <span className="tag-label">alias</span> : null}
+        {isFavourite ? (
+          <>
+            <Icon name="star-full" size="small" />
+            <span className="visually-hidden">favourite</span>
+          </>
+        ) : null}
       </span>
       <span className="numeric">{table.rowsCount === null ? <i className="null">unknown</i> : count(table.rowsCount)}</span>
       <span className="numeric">{bytes(table.dataSizeBytes ?? 0)}</span>

@@ -5,8 +5,9 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
 import type { Table } from '../../../../client/src/operations.ts'
-import { count, fieldTime, moment, plural } from '../../format.ts'
+import { count, fieldTime, moment, plural, timeOfField } from '../../format.ts'
 import { Lines, Loaded, loadOptions, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Dialog, Drawer } from '../../parts/drawer.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
@@ -15,7 +16,10 @@ import { Icon, type IconName } from '../../parts/icon.tsx'
 import { PastTime } from '../../parts/past-time.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { CellDrawer } from '../../views/long-cell.tsx'
-import { type PlacedCell, TableGrid } from './table-grid.tsx'
+import { RowDrawer } from './rows/row-drawer.tsx'
+import { type Row, whyFixed } from './rows/row-edit.ts'
+import { TableViews } from './rows/table-views.tsx'
+import { boundedWidth, MAX_WIDTH, MIN_WIDTH, type PlacedCell, TableGrid } from './table-grid.tsx'
 import './table.css'
 
 const route = getRouteApi('/storage/$tableId')
@@ -49,7 +53,7 @@ const OPERATORS = [
 
 export function TableData({ table }: { table: Table }) {
   const search = route.useSearch()
-  const { column, op = 'eq', value, sort, order, page = '1', q, at } = search
+  const { column, op = 'eq', value, sort, order, page = '1', q, at, edit } = search
   const navigate = useNavigate()
   const change = (next: Partial<typeof search>) => {
     const said = Object.entries({ ...search, page: '', ...next }).filter(([, text]) => text !== '')
@@ -57,12 +61,18 @@ export function TableData({ table }: { table: Table }) {
   }
   const kept = keptFilters(search.and)
   const hidden = namesIn(search.hide)
+  const pinned = namesIn(search.pin)
+  const widths = widthsIn(search.width)
+  const fixed = whyFixed(table, at)
+  const isEditing = edit !== undefined && fixed === undefined
+  const [edited, setEdited] = useState<{ readonly row: Row | undefined; readonly column?: string }>()
   const filters = column && value ? [...kept, { column, op, value }] : kept
   const isFiltered = filters.length > 0 || Boolean(q)
   const rowsOf = { ...queryOf(filters), ...(q ? { fulltextSearch: q } : {}), ...(at ? { timestamp: at } : {}) }
   const offset = (Number(page) - 1) * PAGE_ROWS
   const columns = table.columns ?? []
-  const visible = columns.filter((name) => !hidden.includes(name))
+  const inSight = columns.filter((name) => !hidden.includes(name))
+  const visible = [...inSight.filter((name) => pinned.includes(name)), ...inSight.filter((name) => !pinned.includes(name))]
   const parts = chunks(visible, PART_COLUMNS)
   const [wanted, setWanted] = useState<readonly number[]>([0])
   const want = (more: readonly number[]) =>
@@ -120,6 +130,20 @@ export function TableData({ table }: { table: Table }) {
   const whole = loaded.every((one) => one !== undefined) ? joined(loaded) : undefined
   const failed = others.find(({ error }) => error)?.error
   const [open, setOpen] = useState<PlacedCell>()
+  /** The key of a row of this page, which may be among columns that are not seen. */
+  const keys = useLoad(
+    'tables.rows',
+    isEditing && query.data
+      ? {
+          path: { tableId: table.id },
+          query: { ...ofState, state: query.data.state, limit: PAGE_ROWS, offset, columns: table.primaryKey },
+        }
+      : undefined,
+  ).data
+  const keyOf = (row: number): Row =>
+    Object.fromEntries(
+      table.primaryKey.map((name) => [name, keys?.rows[row]?.[keys.columns.findIndex((one) => one.name === name)] ?? '']),
+    )
   const toggleSort = (name: string) =>
     change(
       sort !== name ? { sort: name, order: 'asc' } : order === 'asc' ? { sort: name, order: 'desc' } : { sort: '', order: '' },
@@ -191,7 +215,32 @@ export function TableData({ table }: { table: Table }) {
         )}
         <span className="push flex-row wrap">
           <AsOf at={at} onChange={(text) => change({ at: text })} />
-          <ColumnChoice columns={columns} hidden={hidden} onChange={(names) => change({ hide: namesText(names) })} />
+          <TableViews table={table} search={search} onOpen={change} />
+          <ColumnChoice
+            columns={columns}
+            hidden={hidden}
+            pinned={pinned}
+            widths={widths}
+            onChange={(names) => change({ hide: namesText(names) })}
+            onPin={(names) => change({ pin: namesText(names) })}
+            onWidth={(name, width) => change({ width: widthsText({ ...widths, [name]: width }) })}
+          />
+          <ActButton
+            needs="tables.importAsync"
+            className={`button small ${isEditing ? '' : 'ghost'}`}
+            aria-pressed={isEditing}
+            disabled={fixed !== undefined}
+            title={fixed}
+            onClick={() => change({ edit: isEditing ? '' : 'rows', page })}
+          >
+            <Icon name="edit" />
+            <span>Edit rows</span>
+          </ActButton>
+          {isEditing ? (
+            <button type="button" className="button small" onClick={() => setEdited({ row: undefined })}>
+              New row
+            </button>
+          ) : null}
           {whole ? (
             <CopyRows rows={whole} table={table.id} />
           ) : query.data ? (
@@ -214,6 +263,8 @@ export function TableData({ table }: { table: Table }) {
                 const profile = profiles.get(name)
                 return {
                   name,
+                  isPinned: pinned.includes(name),
+                  width: widths[name],
                   isNumber: isNumber(type, profile),
                   sorted: sort !== name ? 'none' : order === 'desc' ? 'descending' : 'ascending',
                   header: (
@@ -245,7 +296,9 @@ export function TableData({ table }: { table: Table }) {
                 if (!part || value === undefined) return undefined
                 return { column: name, value, isCut: part.cut.some(([r, c]) => r === row && c === place) }
               }}
-              onOpen={setOpen}
+              onOpen={(cell) => (isEditing ? setEdited({ row: keyOf(cell.row - offset), column: cell.column }) : setOpen(cell))}
+              isEditing={isEditing}
+              onWidth={(name, width) => change({ width: widthsText({ ...widths, [name]: width }), page })}
               onSort={toggleSort}
               onSeen={(first, last) => want([Math.floor(first / PART_COLUMNS), Math.floor(last / PART_COLUMNS)])}
             />
@@ -262,6 +315,7 @@ export function TableData({ table }: { table: Table }) {
           onPage={(next) => change({ page: String(next) })}
         />
       ) : null}
+      {edited ? <RowDrawer table={table} row={edited.row} column={edited.column} onClose={() => setEdited(undefined)} /> : null}
       {open ? (
         <OpenCell
           key={`${open.row} ${open.column}`}
@@ -328,6 +382,22 @@ const queryOf = (filters: readonly Filter[]): Readonly<Record<string, string>> =
 const isNumberAsText = (profile: Profile | undefined): boolean =>
   profile?.histogram?.kind === 'number' && !NUMBERS.test(profile.type)
 
+/** Pixels by column. */
+type Widths = Readonly<Record<string, number | undefined>>
+
+function widthsIn(text: string | undefined): Widths {
+  try {
+    return Object.fromEntries(Object.entries(JSON.parse(text ?? '{}') as Widths).filter(([, width]) => Number.isFinite(width)))
+  } catch {
+    return {} // an incomplete address
+  }
+}
+
+const widthsText = (widths: Widths): string => {
+  const said = Object.entries(widths).filter(([, width]) => width !== undefined)
+  return said.length === 0 ? '' : JSON.stringify(Object.fromEntries(said))
+}
+
 function namesIn(text: string | undefined): readonly string[] {
   try {
     return JSON.parse(text ?? '[]') as readonly string[]
@@ -374,7 +444,7 @@ function AsOf({ at, onChange }: { at: string | undefined; onChange: (at: string)
         <Dialog title="The rows as of" onClose={() => setOpen(false)}>
           <Form
             onSubmit={() => {
-              onChange(time === '' ? '' : new Date(time).toISOString())
+              onChange(time === '' ? '' : timeOfField(time).toISOString())
               setOpen(false)
             }}
           >
@@ -392,11 +462,19 @@ function AsOf({ at, onChange }: { at: string | undefined; onChange: (at: string)
 function ColumnChoice({
   columns,
   hidden,
+  pinned,
+  widths,
   onChange,
+  onPin,
+  onWidth,
 }: {
   columns: readonly string[]
   hidden: readonly string[]
+  pinned: readonly string[]
+  widths: Widths
   onChange: (hidden: readonly string[]) => void
+  onPin: (pinned: readonly string[]) => void
+  onWidth: (name: string, width: number | undefined) => void
 }) {
   const [isOpen, setOpen] = useState(false)
   const [filter, setFilter] = useState('')
@@ -433,8 +511,8 @@ function ColumnChoice({
           </div>
           <ul className="stack-2">
             {found.map((name) => (
-              <li key={name}>
-                <label className="check-line">
+              <li key={name} className="flex-row">
+                <label className="check-line grow">
                   <input
                     type="checkbox"
                     checked={!hidden.includes(name)}
@@ -445,6 +523,26 @@ function ColumnChoice({
                   />
                   {name}
                 </label>
+                <input
+                  className="input small column-width"
+                  type="number"
+                  min={MIN_WIDTH}
+                  max={MAX_WIDTH}
+                  step="8"
+                  aria-label={`Width of ${name}`}
+                  placeholder="width"
+                  value={widths[name] ?? ''}
+                  onChange={({ target }) => onWidth(name, target.value === '' ? undefined : boundedWidth(Number(target.value)))}
+                />
+                <button
+                  type="button"
+                  className="button small"
+                  aria-pressed={pinned.includes(name)}
+                  aria-label={`Pin ${name}`}
+                  onClick={() => onPin(pinned.includes(name) ? pinned.filter((other) => other !== name) : [...pinned, name])}
+                >
+                  {pinned.includes(name) ? 'Pinned' : 'Pin'}
+                </button>
               </li>
             ))}
           </ul>

@@ -1,7 +1,7 @@
 // The cells of a table: only the columns that are seen exist, and the arrow keys move from cell to cell.
 
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
-import { Fragment, type ReactNode, useEffect, useRef } from 'react'
+import { type CSSProperties, Fragment, type PointerEvent, type ReactNode, useEffect, useRef } from 'react'
 import { count } from '../../format.ts'
 import { useGridKeys } from '../../parts/grid-keys.ts'
 import { Scroll } from '../../parts/scroll.tsx'
@@ -11,6 +11,10 @@ import './table.css'
 export interface GridColumn {
   readonly name: string
   readonly isNumber: boolean
+  /** Stays at the left; pinned columns come first. */
+  readonly isPinned: boolean
+  /** In pixels; undefined: as its values want. */
+  readonly width: number | undefined
   readonly sorted: 'ascending' | 'descending' | 'none'
   readonly header: ReactNode
 }
@@ -29,6 +33,9 @@ interface TableGridProps {
   readonly cellAt: (row: number, column: number) => Cell | undefined
   readonly onOpen: (cell: PlacedCell) => void
   readonly onSort: (name: string) => void
+  /** A click on a short value opens the cell, too. */
+  readonly isEditing: boolean
+  readonly onWidth: (name: string, width: number | undefined) => void
   /** Which columns are seen. */
   readonly onSeen: (first: number, last: number) => void
 }
@@ -37,21 +44,40 @@ interface TableGridProps {
 const MAX_LAID_OUT = 50
 const COLUMN_PX = 168
 const NUMBER_PX = 56
+export const MIN_WIDTH = 48
+export const MAX_WIDTH = 1200
 
-export function TableGrid({ columns, rows, offset, cellAt, onOpen, onSort, onSeen }: TableGridProps) {
+export const boundedWidth = (width: number): number => Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)))
+
+export function TableGrid({ columns, rows, offset, cellAt, onOpen, onSort, onSeen, isEditing, onWidth }: TableGridProps) {
   const frame = useRef<HTMLElement>(null)
   const isWide = columns.length > MAX_LAID_OUT
   const active = useRef(0)
+  const pinned = columns.flatMap(({ isPinned }, index) => (isPinned ? [index] : []))
   const seen = useVirtualizer({
     horizontal: true,
     count: columns.length,
     getScrollElement: () => frame.current,
-    estimateSize: () => COLUMN_PX,
+    estimateSize: (index) => columns[index]?.width ?? COLUMN_PX,
     overscan: 3,
     paddingStart: NUMBER_PX,
     // The cell with the focus stays, wherever the frame is scrolled to.
-    rangeExtractor: (range) => [...new Set([...defaultRangeExtractor(range), active.current])].toSorted((a, b) => a - b),
+    rangeExtractor: (range) =>
+      [...new Set([...pinned, ...defaultRangeExtractor(range), active.current])].toSorted((a, b) => a - b),
   })
+  const widths = columns.map(({ width }) => width).join(' ')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: sizes are estimated anew when one was changed
+  useEffect(() => seen.measure(), [widths])
+  /** A pinned column has a width, which the next one begins after; columns that were resized have theirs. */
+  const layOf = (index: number): CSSProperties | undefined => {
+    const { isPinned, width } = columns[index]!
+    const px = width ?? (isPinned || isWide ? COLUMN_PX : undefined)
+    if (px === undefined) return undefined
+    const size = { width: px, minWidth: px, maxWidth: px }
+    if (!isPinned) return size
+    const before = columns.slice(0, index).reduce((sum, one) => sum + (one.width ?? COLUMN_PX), 0)
+    return { ...size, position: 'sticky', left: before }
+  }
   const open = (row: number, column: number) => {
     const cell = cellAt(row, column)
     if (cell) onOpen({ ...cell, row: offset + row })
@@ -109,17 +135,18 @@ export function TableGrid({ columns, rows, offset, cellAt, onOpen, onSort, onSee
               <span className="visually-hidden">Row</span>
             </th>
             {withGaps('th', (index) => {
-              const { name, isNumber, sorted, header } = columns[index]!
+              const { name, isNumber, isPinned, sorted, header } = columns[index]!
               return (
                 <th
                   key={name}
                   {...keys.cell(-1, index)}
-                  className={isNumber ? 'numeric' : undefined}
-                  style={isWide ? { width: COLUMN_PX } : undefined}
+                  className={classOf(isNumber, isPinned)}
+                  style={layOf(index)}
                   aria-sort={sorted}
                   aria-colindex={index + 2}
                 >
                   {header}
+                  <ColumnEdge name={name} onWidth={onWidth} />
                 </th>
               )
             })}
@@ -136,8 +163,10 @@ export function TableGrid({ columns, rows, offset, cellAt, onOpen, onSort, onSee
                   <td
                     key={index}
                     {...keys.cell(row, index)}
-                    className={columns[index]!.isNumber ? 'numeric' : undefined}
+                    className={classOf(columns[index]!.isNumber, columns[index]!.isPinned)}
+                    style={layOf(index)}
                     aria-colindex={index + 2}
+                    onDoubleClick={isEditing ? () => open(row, index) : undefined}
                   >
                     {cell ? (
                       <CellValue cell={{ ...cell, row: offset + row }} onOpen={onOpen} isInGrid />
@@ -152,5 +181,40 @@ export function TableGrid({ columns, rows, offset, cellAt, onOpen, onSort, onSee
         </tbody>
       </table>
     </Scroll>
+  )
+}
+
+const classOf = (isNumber: boolean, isPinned: boolean): string | undefined =>
+  [isNumber ? 'numeric' : '', isPinned ? 'pinned-column' : ''].filter((name) => name !== '').join(' ') || undefined
+
+/** Dragged, it sets the width of its column; the list of columns does so by keyboard. */
+function ColumnEdge({ name, onWidth }: { name: string; onWidth: TableGridProps['onWidth'] }) {
+  const start = (event: PointerEvent<HTMLElement>) => {
+    const edge = event.currentTarget
+    const cell = edge.closest('th')
+    if (!cell) return
+    event.preventDefault()
+    const from = { x: event.clientX, width: cell.getBoundingClientRect().width }
+    const widthAt = (x: number) => boundedWidth(from.width + x - from.x)
+    edge.setPointerCapture(event.pointerId)
+    const move = ({ clientX }: globalThis.PointerEvent) => {
+      const px = `${widthAt(clientX)}px`
+      Object.assign(cell.style, { width: px, minWidth: px, maxWidth: px })
+    }
+    const end = ({ clientX }: globalThis.PointerEvent) => {
+      edge.removeEventListener('pointermove', move)
+      if (clientX !== from.x) onWidth(name, widthAt(clientX))
+    }
+    edge.addEventListener('pointermove', move)
+    edge.addEventListener('pointerup', end, { once: true })
+  }
+  return (
+    <span
+      className="column-edge"
+      aria-hidden="true"
+      title={`Width of ${name}: drag; double-click for the usual one`}
+      onPointerDown={start}
+      onDoubleClick={() => onWidth(name, undefined)}
+    />
   )
 }

@@ -22,12 +22,18 @@ interface Metadata {
   readonly value: string
 }
 
-export const descriptionOf = (table: Table): string =>
-  ((table.metadata ?? []) as readonly Metadata[]).findLast(({ key }) => key === 'KBC.description')?.value ?? ''
+const OWNER = 'millrace.owner'
+
+const metadataOf = (table: Table, wanted: string): string =>
+  ((table.metadata ?? []) as readonly Metadata[]).findLast(({ key }) => key === wanted)?.value ?? ''
+
+export const descriptionOf = (table: Table): string => metadataOf(table, 'KBC.description')
+/** Whom to ask about the table: an e-mail address, or empty. */
+export const ownerOf = (table: Table): string => metadataOf(table, OWNER)
 
 export const TableManage = ({ table }: { table: Table }) => (
   <div className="columns">
-    <Described key={`${table.displayName} ${descriptionOf(table)}`} table={table} />
+    <Described key={`${table.displayName} ${descriptionOf(table)} ${ownerOf(table)}`} table={table} />
     <div className="stack-4">
       {table.isAlias ? null : <Empty table={table} />}
       <Delete table={table} />
@@ -38,27 +44,33 @@ export const TableManage = ({ table }: { table: Table }) => (
 interface Named {
   readonly displayName: string
   readonly description: string
+  readonly owner: string
 }
 
 function Described({ table }: { table: Table }) {
   const queries = useQueryClient()
-  const ids = [useId(), useId()] as const
-  const before: Named = { displayName: table.displayName, description: descriptionOf(table) }
+  const ids = [useId(), useId(), useId()] as const
+  const before: Named = { displayName: table.displayName, description: descriptionOf(table), owner: ownerOf(table) }
   const [named, setNamed] = useState(before)
-  const write = async (wanted: Named) => {
-    const body = { ...wanted, description: wanted.description === '' ? null : wanted.description }
-    await finishStorageJob(await api.call('tables.changeDefinition', { path: { tableId: table.id }, body }))
+  const write = async (from: Named, { owner, displayName, description }: Named) => {
+    const path = { tableId: table.id }
+    if (from.displayName !== displayName || from.description !== description) {
+      const body = { displayName, description: description === '' ? null : description }
+      await finishStorageJob(await api.call('tables.changeDefinition', { path, body }))
+    }
+    if (from.owner !== owner)
+      await api.call('tables.setMetadata', { path, body: { provider: 'user', metadata: [{ key: OWNER, value: owner }] } })
     await queries.invalidateQueries()
   }
   const save = useMutation({
-    mutationFn: () => write(named).then(() => before), // of now: when it is done, this is drawn with what was saved
-    onSuccess: (was) => toast('Saved.', () => write(was)),
+    mutationFn: () => write(before, named).then(() => before), // of now: when it is done, this is drawn with what was saved
+    onSuccess: (was) => toast('Saved.', () => write(named, was)),
   })
-  const isSame = named.displayName === before.displayName && named.description === before.description
+  const isSame = Object.entries(before).every(([key, value]) => named[key as keyof Named] === value)
   return (
     <section className="card" aria-labelledby="described">
       <header>
-        <h2 id="described">Name and description</h2>
+        <h2 id="described">Name, description and owner</h2>
       </header>
       <Form onSubmit={() => save.mutate()}>
         <div className="field">
@@ -81,6 +93,18 @@ function Described({ table }: { table: Table }) {
             value={named.description}
             onChange={(event) => setNamed({ ...named, description: event.target.value })}
           />
+        </div>
+        <div className="field">
+          <Label htmlFor={ids[2]}>Owner</Label>
+          <input
+            className="input"
+            id={ids[2]}
+            type="email"
+            placeholder="e-mail of a person"
+            value={named.owner}
+            onChange={(event) => setNamed({ ...named, owner: event.target.value.trim() })}
+          />
+          <span className="hint">Whom to ask. It gives no rights.</span>
         </div>
         {save.error ? <Problem error={save.error} /> : null}
         <ActButton type="submit" needs="tables.changeDefinition" className="button" disabled={save.isPending || isSame}>

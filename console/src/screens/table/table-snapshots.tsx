@@ -6,7 +6,7 @@ import { useState } from 'react'
 import type { Table } from '../../../../client/src/operations.ts'
 import { finishStorageJob } from '../../facts/storage-job.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
-import { bytes, count, fieldTime, moment, plural } from '../../format.ts'
+import { bytes, count, fieldTime, moment, plural, timeOfField } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -286,7 +286,7 @@ function TimeTravel({ table }: { table: Table }) {
   const [at, setAt] = useState('')
   const events = useLoad('tables.events', { path: { tableId: table.id }, query: { limit: LISTED, q: CHANGES } })
   const changes = ((events.data ?? []) as readonly TableEvent[]).filter(({ event }) => !CHANGES_NOTHING.test(event)) // described loosely
-  const time = at === '' ? undefined : new Date(at)
+  const time = at === '' ? undefined : timeOfField(at)
   return (
     <section className="card" aria-labelledby="travel">
       <header>

@@ -12,13 +12,17 @@ import { Tabs } from '../../parts/tabs.tsx'
 import { Page } from '../../shell/page.tsx'
 import { TableSchema } from './columns/table-schema.tsx'
 import { TableTests } from './data-tests/table-tests.tsx'
+import { FavouriteButton } from './notes/favourite.tsx'
+import { HistorySwitch } from './notes/history-switch.tsx'
+import { TableComments } from './notes/table-comments.tsx'
+import { TableTriggers } from './notes/table-triggers.tsx'
 import { DataAccess } from './table-access.tsx'
 import { TableData } from './table-data.tsx'
 import { ExportButton } from './table-export.tsx'
 import { FreshnessCard, FreshnessMark, TableSentence, useFreshness } from './table-freshness.tsx'
 import { TableHistory } from './table-history.tsx'
 import { LineageCard, TableLineage } from './table-lineage.tsx'
-import { descriptionOf, TableManage } from './table-manage.tsx'
+import { descriptionOf, ownerOf, TableManage } from './table-manage.tsx'
 import { TableProfile } from './table-profile.tsx'
 import { TableSnapshots } from './table-snapshots.tsx'
 
@@ -42,6 +46,7 @@ export function TableScreen() {
           {freshness ? <FreshnessMark freshness={freshness} /> : null}
           <span className="identifier">{tableId}</span>
           <CopyButton text={tableId} label="Copy id" />
+          <FavouriteButton tableId={tableId} />
         </>
       }
       say={table ? <TableSentence table={table} freshness={freshness} /> : name}
@@ -49,6 +54,7 @@ export function TableScreen() {
         table
           ? [
               descriptionOf(table),
+              ownerOf(table) === '' ? '' : `Ask ${ownerOf(table)}`,
               `${plural(table.columns?.length ?? 0, 'column')}, ${bytes(table.dataSizeBytes ?? 0)}${table.isAlias ? ', an alias' : ''}`,
             ]
               .filter((part) => part !== '')
@@ -76,6 +82,8 @@ export function TableScreen() {
           { id: 'history', name: 'History' },
           { id: 'snapshots', name: 'Snapshots' },
           { id: 'lineage', name: 'Lineage' },
+          { id: 'comments', name: 'Comments' },
+          { id: 'triggers', name: 'Triggers' },
           { id: 'use', name: 'Use this data' },
           { id: 'manage', name: 'Manage' },
         ]}
@@ -86,7 +94,9 @@ export function TableScreen() {
             if (tab === 'schema') return <TableSchema table={data} />
             if (tab === 'profile') return <TableProfile table={data} />
             if (tab === 'tests') return <TableTests table={data} />
-            if (tab === 'history') return <TableHistory tableId={tableId} />
+            if (tab === 'history') return <History table={data} />
+            if (tab === 'comments') return <TableComments tableId={tableId} />
+            if (tab === 'triggers') return <TableTriggers tableId={tableId} />
             if (tab === 'snapshots') return <TableSnapshots table={data} />
             if (tab === 'lineage') return <TableLineage tableId={tableId} />
             if (tab === 'use') return <DataAccess table={data} />
@@ -98,6 +108,14 @@ export function TableScreen() {
     </Page>
   )
 }
+
+/** What was done to the table, and whether every version of its rows is kept. */
+const History = ({ table }: { table: Table }) => (
+  <div className="columns">
+    <TableHistory tableId={table.id} />
+    <HistorySwitch table={table} />
+  </div>
+)
 
 /** The rows, and beside them how to use them, how fresh they are and where they come from. */
 const Overview = ({ table }: { table: Table }) => (

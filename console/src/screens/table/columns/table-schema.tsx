@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { DryRun, Table } from '../../../../../client/src/operations.ts'
 import { finishStorageJob } from '../../../facts/storage-job.ts'
 import { bucketOf } from '../../../facts/table-id.ts'
-import { plural } from '../../../format.ts'
+import { plural, timeOfDay } from '../../../format.ts'
 import { useLoad } from '../../../load.tsx'
 import { ActButton } from '../../../parts/act-button.tsx'
 import { Form } from '../../../parts/form.tsx'
@@ -226,7 +226,7 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
               needs="tables.deleteColumn"
               className="button danger"
               disabled={remove.isPending}
-              onClick={() => remove.mutate(new Date().toLocaleTimeString())}
+              onClick={() => remove.mutate(timeOfDay(new Date().toISOString()))}
             >
               Delete {name}
             </ActButton>

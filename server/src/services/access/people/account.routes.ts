@@ -10,6 +10,7 @@ import type { People } from './people.ts'
 import { AccountView, accountView, ManageTokenView, manageTokenView, SessionView, sessionView } from './person-views.ts'
 
 const Nothing = Type.Null()
+const ByName = Type.Object({ name: Type.String({ description: 'Name of the value.', examples: ['favourites:1'] }) })
 const Password = Type.Optional(
   Type.String({ maxLength: 1000, description: 'The current password; omitted by users who have none.' }),
 )
@@ -35,6 +36,43 @@ export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsy
         },
       },
       async ({ person, body, origin }) => accountView(await account.rename(person, body.name, origin), await projectsOf(person)),
+    )
+
+    app.get(
+      '/account/preferences',
+      {
+        config: config('preferences', 'What one keeps for oneself, by name'),
+        schema: { response: { 200: Type.Record(Type.String(), Type.Unknown()) } },
+      },
+      async ({ person }) => ({ ...(await account.listPreferences(person)) }),
+    )
+
+    app.put(
+      '/account/preferences/:name',
+      {
+        config: config('setPreference', 'Keep a value for oneself'),
+        schema: {
+          params: ByName,
+          body: Type.Object({ value: Type.Unknown({ description: 'Any JSON of at most 20,000 characters.' }) }),
+          response: { 204: Nothing },
+        },
+      },
+      async ({ person, params, body }, reply) => {
+        await account.setPreference(person, params.name, body.value)
+        return reply.code(204).send(null)
+      },
+    )
+
+    app.delete(
+      '/account/preferences/:name',
+      {
+        config: config('removePreference', 'Delete a value that one kept'),
+        schema: { params: ByName, response: { 204: Nothing } },
+      },
+      async ({ person, params }, reply) => {
+        await account.removePreference(person, params.name)
+        return reply.code(204).send(null)
+      },
     )
 
     app.put(

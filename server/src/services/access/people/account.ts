@@ -3,6 +3,7 @@
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import { readStored } from '../../../kit/stored-json.ts'
 import type { Origin } from '../../../model/event.ts'
 import type { Members } from '../../../model/members.ts'
 import type { Person } from '../../../model/person.ts'
@@ -28,6 +29,9 @@ export interface AccountDeps {
 }
 
 const MAX_MANAGE_TOKENS = 100
+const MAX_PREFERENCES = 1000
+const MAX_PREFERENCE_CHARS = 20_000
+const PREFERENCE_NAME = /^[\w.:-]{1,300}$/
 /** Tells the manage token of a person from that of the stack, which may not begin so; both come in one header. */
 const PERSON_TOKEN = 'person-'
 
@@ -140,8 +144,28 @@ export function createAccount(deps: AccountDeps) {
     })
   }
 
+  /** What a person keeps for themselves, such as favourite tables: values by name. No one else reads it, so no event tells of it. */
+  const listPreferences = async (person: Person): Promise<Readonly<Record<string, unknown>>> =>
+    Object.fromEntries((await store.listPreferences(person.id)).map(({ name, value }) => [name, readStored(value)]))
+
+  async function setPreference(person: Person, name: string, value: unknown): Promise<void> {
+    const text = JSON.stringify(value ?? null)
+    if (!PREFERENCE_NAME.test(name)) throw invalid('name', 'Use up to 300 letters, digits, dots, colons, dashes and underscores.')
+    if (text.length > MAX_PREFERENCE_CHARS)
+      throw invalid('value', `It has ${text.length} characters as JSON; at most ${MAX_PREFERENCE_CHARS} are stored.`)
+    await change(async (trx) => {
+      const all = await store.listPreferences(person.id)
+      if (all.length >= MAX_PREFERENCES && !all.some((one) => one.name === name))
+        throw invalid('name', `You have ${MAX_PREFERENCES} preferences. Delete one that is not used.`)
+      await store.setPreference(trx, person.id, name, text)
+    })
+  }
+
   return {
     get,
+    listPreferences,
+    setPreference,
+    removePreference: (person: Person, name: string) => change((trx) => store.removePreference(trx, person.id, name)),
     rename,
     setPassword,
     proposeAuthenticator: authenticators.propose,

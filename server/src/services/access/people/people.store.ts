@@ -45,6 +45,7 @@ interface Tables {
     created_at: number
     expires_at: number
   }
+  person_preference: { person_id: number; name: string; value: string }
   manage_token: {
     id: Generated<number>
     person_id: number
@@ -170,8 +171,22 @@ export function createPeopleStore(database: Db) {
     removePerson: async (trx: Trx, id: number): Promise<void> => {
       await at(trx).deleteFrom('session').where('person_id', '=', id).execute()
       await at(trx).deleteFrom('manage_token').where('person_id', '=', id).execute()
+      await at(trx).deleteFrom('person_preference').where('person_id', '=', id).execute()
       await at(trx).deleteFrom('person_link').where('person_id', '=', id).execute()
       await at(trx).deleteFrom('person').where('id', '=', id).execute()
+    },
+
+    listPreferences: (personId: number): Promise<{ readonly name: string; readonly value: string }[]> =>
+      at().selectFrom('person_preference').select(['name', 'value']).where('person_id', '=', personId).orderBy('name').execute(),
+    setPreference: async (trx: Trx, personId: number, name: string, value: string): Promise<void> => {
+      await at(trx)
+        .insertInto('person_preference')
+        .values({ person_id: personId, name, value })
+        .onConflict((conflict) => conflict.columns(['person_id', 'name']).doUpdateSet({ value }))
+        .execute()
+    },
+    removePreference: async (trx: Trx, personId: number, name: string): Promise<void> => {
+      await at(trx).deleteFrom('person_preference').where('person_id', '=', personId).where('name', '=', name).execute()
     },
 
     findSession: async (hash: string): Promise<SessionRecord | undefined> => {

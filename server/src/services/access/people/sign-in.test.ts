@@ -384,3 +384,26 @@ test('an invitation comes by mail where the stack has a mail server, and by its 
   mail.refuseWith('no room')
   assert.equal((await invite('eve@example.com')).isMailed, false)
 })
+
+test('what a person keeps for themselves is read by them alone, within bounds, and goes with them', async () => {
+  const stack = await startProject()
+  const admin = await newStackAdmin(stack, `keeper-${stack.projectId}@example.com`)
+  const viewer = await newMember(stack, admin, { projectId: stack.projectId, role: 'viewer' })
+  const kept = (of = viewer) => of.ok('GET', '/account/preferences')
+  await viewer.ok('PUT', '/account/preferences/favourites:1', { value: ['in.c-main.orders'] })
+  await viewer.ok('PUT', '/account/preferences/zone', { value: 'UTC' })
+  await viewer.ok('PUT', '/account/preferences/zone', { value: 'Asia/Tokyo' })
+  assert.deepEqual(await kept(), { 'favourites:1': ['in.c-main.orders'], zone: 'Asia/Tokyo' })
+  assert.deepEqual(await kept(admin), {})
+  await viewer.ok('DELETE', '/account/preferences/zone')
+  assert.deepEqual(await kept(), { 'favourites:1': ['in.c-main.orders'] })
+  const bad: readonly (readonly [string, unknown])[] = [
+    ['a%20b', { value: 1 }],
+    ['x'.repeat(301), { value: 1 }],
+    ['big', { value: 'x'.repeat(20_000) }],
+    ['none', {}],
+  ]
+  for (const [name, json] of bad)
+    assert.equal((await viewer.call('PUT', `/account/preferences/${name}`, { json })).status, 400, name.slice(0, 20))
+  assert.equal((await stack.request('GET', '/account/preferences')).status, 401, 'a token has no account')
+})

@@ -699,6 +699,20 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'No backup bucket is configured. Set MILLRACE_BACKUP_S3_ENDPOINT, MILLRACE_BACKUP_S3_BUCKET, MILLRACE_BACKUP_S3_ACCESS_KEY_ID and MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY.',
   },
+  'backup.noPlace': {
+    kind: 'conflict',
+    text: 'No place for backups is configured. Set MILLRACE_BACKUP_FOLDER or the variables MILLRACE_BACKUP_S3_*, or run millrace backup on the server.',
+  },
+  'backup.runs': { kind: 'conflict', text: 'A backup is being made. Wait until it has ended.' },
+  'backup.pausedCopy': {
+    kind: 'conflict',
+    text: 'This stack is a paused copy of another one, whose backups retention could remove. Run millrace resume first.',
+  },
+  'backup.notGood': {
+    kind: 'conflict',
+    text: 'Backup {id} cannot be tried out: its state is {state}. Choose one that ended well and still exists.',
+  },
+  'backup.drillRuns': { kind: 'conflict', text: 'A restore test is running. Wait until it has ended.' },
   'backup.wrongName': {
     kind: 'invalid',
     text: '"{name}" is not a valid backup name. Use up to 100 letters, digits, dots, dashes and underscores, starting with a letter or digit.',
@@ -728,6 +742,11 @@ export const ERRORS = {
   'backup.bucketNotEmpty': {
     kind: 'invalid',
     text: 'The bucket {bucket} is not empty. A backup can only be restored into an empty bucket; set MILLRACE_S3_BUCKET to another one.',
+  },
+  // Comments on tables
+  'storage.comments.notAuthor': {
+    kind: 'forbidden',
+    text: 'Comment {id} was written by another caller. Its author changes it; its author and admins of the project delete it.',
   },
   // Storage jobs
   'storage.jobs.notFound': { kind: 'not-found', text: 'Job {id} was not found.' },

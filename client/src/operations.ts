@@ -4,6 +4,7 @@ export type Error = { readonly error: string; readonly code: string | number; re
 export type Account = { readonly id: number; readonly name: string; readonly email: string; readonly isStackAdmin: boolean; readonly hasPassword: boolean; readonly hasAuthenticator: boolean; readonly recoveryCodesLeft: number; readonly created: string; readonly projects: ReadonlyArray<{ readonly id: number; readonly name: string; readonly role: 'viewer' | 'editor' | 'admin' }> }
 export type AccountCreateManageTokenBody = { readonly description: string; readonly expiresIn?: number }
 export type AccountSetPasswordBody = { readonly current?: string; readonly password: string }
+export type AccountSetPreferenceBody = { readonly value: unknown }
 export type AccountTurnOffAuthenticatorBody = { readonly password?: string }
 export type AccountTurnOnAuthenticatorBody = { readonly secret: string; readonly code: string; readonly password?: string }
 export type AccountUpdateBody = { readonly name: string }
@@ -12,6 +13,8 @@ export type AgentRequestsDecideBody = { readonly isAllowed: boolean; readonly va
 export type AiQuestionBody = { readonly query: string }
 export type AiSuggestComponentBody = { readonly prompt: string }
 export type AuditEntry = { readonly id: number; readonly projectId: number; readonly event: string; readonly component: string; readonly message: string; readonly objectType: string | null; readonly objectId: string | null; readonly who: { readonly tokenId: number; readonly description: string; readonly remoteAddress: string | null }; readonly at: string }
+export type Backup = { readonly id: number; readonly folder: string; readonly state: string; readonly isPlanned: boolean; readonly startedAt: string; readonly endedAt: string | null; readonly error: string | null; readonly restoreTest: { readonly state: string; readonly startedAt: string; readonly endedAt: string | null; readonly note: string | null } | null }
+export type Backups = { readonly plan: { readonly place: string; readonly everyHours: number; readonly keep: number; readonly withKey: boolean } | null; readonly backups: ReadonlyArray<Backup> }
 export type Branch = { readonly id: number; readonly name: string; readonly description: string; readonly created: string; readonly isDefault: boolean; readonly creatorToken: unknown }
 export type BranchConfigurationsRebaseBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown; readonly version: number; readonly rows?: unknown }
 export type BranchMetadataSetBody = { readonly metadata?: unknown }
@@ -179,6 +182,9 @@ export type SyncActionsRunBody = { readonly componentId: string; readonly action
 export type SyncActionsTrySqlBody = { readonly componentId: string; readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly sampleRows?: number | null; readonly shownRows?: number; readonly branchId?: string }
 export type SyrupResolveBody = { readonly componentId: string; readonly configId: string; readonly configRowId?: string; readonly configVersion?: string; readonly variableValuesId?: string; readonly variableValuesData?: { readonly values?: ReadonlyArray<{ readonly name: string; readonly value: unknown }> } | ReadonlyArray<unknown>; readonly branchId?: string }
 export type Table = { readonly uri: string; readonly id: string; readonly name: string; readonly displayName: string; readonly primaryKey: ReadonlyArray<string>; readonly created: string; readonly lastImportDate: string | null; readonly lastChangeDate: string | null; readonly rowsCount: number | null; readonly dataSizeBytes: number | null; readonly isAlias: boolean; readonly isTyped: boolean; readonly columns?: ReadonlyArray<string>; readonly metadata?: ReadonlyArray<unknown>; readonly columnMetadata?: Readonly<Record<string, ReadonlyArray<unknown>>>; readonly bucket?: unknown; readonly definition?: unknown; readonly freshness?: Freshness }
+export type TableComment = { readonly id: string; readonly text: string; readonly author: { readonly id: number; readonly description: string }; readonly created: string; readonly edited: string | null }
+export type TableCommentsCreateBody = { readonly text: string }
+export type TableCommentsUpdateBody = { readonly text: string }
 export type TableHistory = { readonly tableId: string; readonly isEnabled: boolean; readonly historyTableId: string | null; readonly isCurrent: boolean; readonly updated: string | null; readonly problem: string | null }
 export type TableHistorySetBody = { readonly isEnabled: boolean }
 export type TablesAddColumnBody = { readonly name?: unknown; readonly basetype?: unknown; readonly definition?: unknown }
@@ -240,6 +246,9 @@ export const ROUTES = {
   'account.createManageToken': ['POST', '/account/manage-tokens'],
   'account.deleteManageToken': ['DELETE', '/account/manage-tokens/{id}'],
   'account.setPassword': ['PUT', '/account/password'],
+  'account.preferences': ['GET', '/account/preferences'],
+  'account.setPreference': ['PUT', '/account/preferences/{name}'],
+  'account.removePreference': ['DELETE', '/account/preferences/{name}'],
   'account.sessions': ['GET', '/account/sessions'],
   'account.endOtherSessions': ['DELETE', '/account/sessions'],
   'account.endSession': ['DELETE', '/account/sessions/{id}'],
@@ -398,6 +407,9 @@ export const ROUTES = {
   'oauth.provider': ['GET', '/oauth/providers/{id}'],
   'operations.openapi': ['GET', '/openapi.json'],
   'operations.audit': ['GET', '/operations/audit'],
+  'operations.backups': ['GET', '/operations/backups'],
+  'operations.backUp': ['POST', '/operations/backups'],
+  'operations.testRestore': ['POST', '/operations/backups/{id}/restore-test'],
   'operations.nodes': ['GET', '/operations/nodes'],
   'operations.settings': ['GET', '/operations/settings'],
   'operations.changeSetting': ['PUT', '/operations/settings/{name}'],
@@ -712,6 +724,10 @@ export const ROUTES = {
   'tables.deleteColumn': ['DELETE', '/v2/storage/tables/{tableId}/columns/{column}', 'address'],
   'tables.changeColumn': ['PUT', '/v2/storage/tables/{tableId}/columns/{column}/definition', 'address'],
   'tables.changeColumnType': ['PUT', '/v2/storage/tables/{tableId}/columns/{column}/type', 'address'],
+  'tableComments.list': ['GET', '/v2/storage/tables/{tableId}/comments', 'address'],
+  'tableComments.create': ['POST', '/v2/storage/tables/{tableId}/comments', 'address'],
+  'tableComments.update': ['PUT', '/v2/storage/tables/{tableId}/comments/{commentId}', 'address'],
+  'tableComments.delete': ['DELETE', '/v2/storage/tables/{tableId}/comments/{commentId}', 'address'],
   'dataContracts.get': ['GET', '/v2/storage/tables/{tableId}/contract', 'address'],
   'dataContracts.save': ['PUT', '/v2/storage/tables/{tableId}/contract', 'address'],
   'dataContracts.remove': ['DELETE', '/v2/storage/tables/{tableId}/contract', 'address'],
@@ -849,6 +865,9 @@ export const LOWEST_ROLES = {
   'oauth.testCredentials': 'editor',
   'oauth.makeLink': 'admin',
   'operations.audit': 'stack admin',
+  'operations.backups': 'stack admin',
+  'operations.backUp': 'stack admin',
+  'operations.testRestore': 'stack admin',
   'operations.nodes': 'stack admin',
   'operations.settings': 'stack admin',
   'operations.changeSetting': 'stack admin',
@@ -1004,6 +1023,9 @@ export const LOWEST_ROLES = {
   'tables.deleteColumn': 'editor',
   'tables.changeColumn': 'editor',
   'tables.changeColumnType': 'editor',
+  'tableComments.create': 'editor',
+  'tableComments.update': 'editor',
+  'tableComments.delete': 'editor',
   'dataContracts.save': 'editor',
   'dataContracts.remove': 'editor',
   'dataTests.run': 'editor',
@@ -1234,6 +1256,9 @@ export const REQUIRED_RIGHTS = {
   'tables.deleteColumn': 'bucketWrite',
   'tables.changeColumn': 'bucketWrite',
   'tables.changeColumnType': 'bucketWrite',
+  'tableComments.create': 'bucketRead',
+  'tableComments.update': 'bucketRead',
+  'tableComments.delete': 'bucketRead',
   'dataContracts.save': 'bucketWrite',
   'dataContracts.remove': 'bucketWrite',
   'dataTests.run': 'bucketRead',
@@ -1281,6 +1306,9 @@ export interface Operations {
   'account.createManageToken': { path?: undefined; query?: undefined; body: AccountCreateManageTokenBody; answer: ManageToken }
   'account.deleteManageToken': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'account.setPassword': { path?: undefined; query?: undefined; body: AccountSetPasswordBody; answer: undefined }
+  'account.preferences': { path?: undefined; query?: undefined; body?: undefined; answer: Readonly<Record<string, unknown>> }
+  'account.setPreference': { path: { readonly name: string }; query?: undefined; body: AccountSetPreferenceBody; answer: undefined }
+  'account.removePreference': { path: { readonly name: string }; query?: undefined; body?: undefined; answer: undefined }
   'account.sessions': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<Session> }
   'account.endOtherSessions': { path?: undefined; query?: undefined; body?: undefined; answer: undefined }
   'account.endSession': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
@@ -1439,6 +1467,9 @@ export interface Operations {
   'oauth.provider': { path: { readonly id: string }; query?: { readonly componentId?: string }; body?: undefined; answer: ({ readonly id: string; readonly name: string; readonly oauthVersion: string; readonly scope: string | null; readonly pkce: boolean; readonly hasClient: boolean; readonly userData: ReadonlyArray<string>; readonly canRevoke: boolean; readonly canTest: boolean }) & ({ readonly redirectUrl: string | null }) }
   'operations.openapi': { path?: undefined; query?: undefined; body?: undefined; answer: string }
   'operations.audit': { path?: undefined; query?: { readonly projectId?: number; readonly who?: string; readonly tokenId?: number; readonly what?: string; readonly objectId?: string; readonly logs?: boolean; readonly since?: string; readonly until?: string; readonly beforeId?: number; readonly limit?: number }; body?: undefined; answer: ReadonlyArray<AuditEntry> }
+  'operations.backups': { path?: undefined; query?: undefined; body?: undefined; answer: Backups }
+  'operations.backUp': { path?: undefined; query?: undefined; body?: undefined; answer: Backups }
+  'operations.testRestore': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Backups }
   'operations.nodes': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<StackNode> }
   'operations.settings': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<StackSetting> }
   'operations.changeSetting': { path: { readonly name: string }; query?: undefined; body: OperationsChangeSettingBody; answer: StackSetting }
@@ -1753,6 +1784,10 @@ export interface Operations {
   'tables.deleteColumn': { path: { readonly tableId: string; readonly column: string }; query?: { readonly force?: boolean; readonly dryRun?: boolean }; body?: undefined; answer: StorageJob }
   'tables.changeColumn': { path: { readonly tableId: string; readonly column: string }; query?: { readonly dryRun?: boolean }; body?: TablesChangeColumnBody; answer: StorageJob }
   'tables.changeColumnType': { path: { readonly tableId: string; readonly column: string }; query?: { readonly dryRun?: boolean }; body?: TablesChangeColumnTypeBody; answer: StorageJob }
+  'tableComments.list': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: ReadonlyArray<TableComment> }
+  'tableComments.create': { path: { readonly tableId: string }; query?: undefined; body: TableCommentsCreateBody; answer: TableComment }
+  'tableComments.update': { path: { readonly tableId: string; readonly commentId: string }; query?: undefined; body: TableCommentsUpdateBody; answer: TableComment }
+  'tableComments.delete': { path: { readonly tableId: string; readonly commentId: string }; query?: undefined; body?: undefined; answer: undefined }
   'dataContracts.get': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: DataContract }
   'dataContracts.save': { path: { readonly tableId: string }; query?: undefined; body: DataContractsSaveBody; answer: DataContract }
   'dataContracts.remove': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: undefined }

@@ -42,17 +42,44 @@ function inTwo(
 /** How long something took, whose whole seconds are known. */
 export const took = (seconds: number): string => (seconds < 1 ? 'less than 1 s' : duration(seconds))
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
-const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
-const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
-const dayOfYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
-export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+const ZONE = 'millrace.zone'
+
+/** The zone that the person chose in this browser, if it is one; else that of the browser. */
+function readZone(): string {
+  const chosen = typeof document === 'undefined' ? null : localStorage.getItem(ZONE)
+  try {
+    return Intl.DateTimeFormat(undefined, { timeZone: chosen ?? browserZone }).resolvedOptions().timeZone
+  } catch {
+    return browserZone // a zone that this browser does not have
+  }
+}
+
+/** Of every time on the screen. */
+export const zone = readZone()
+
+/** The formats of all screens are made once, so the page is loaded anew. */
+export function chooseZone(name: string): void {
+  if (name === '') localStorage.removeItem(ZONE)
+  else localStorage.setItem(ZONE, name)
+  location.reload()
+}
+
+const inZone = (parts: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(undefined, { ...parts, timeZone: zone })
+const clock = inZone({ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
+const minute = inZone({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+const day = inZone({ day: 'numeric', month: 'short' })
+const dayOfYear = inZone({ day: 'numeric', month: 'short', year: 'numeric' })
+const isoLike = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'medium', timeZone: zone })
+
+/** What clocks of the zone show, as a time of UTC: its parts are read with `getUTC...`. */
+export const wallTime = (time: Date): Date => new Date(`${isoLike.format(time).replace(' ', 'T')}Z`)
 
 /** The API writes +0000; dates need +00:00. Where it writes no zone (`2026-01-31 08:00:00`), the time is of UTC. */
 export const parseTime = (text: string): Date =>
   new Date(text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2').replace(/^(\S+) ([\d:]+)$/, '$1T$2Z'))
 
-const dayNumber = (time: Date): number => Math.floor((time.getTime() - time.getTimezoneOffset() * 60_000) / 86_400_000)
+const dayNumber = (time: Date): number => Math.floor(wallTime(time).getTime() / 86_400_000)
 
 /** "today 14:05:00", "yesterday 09:00:12", "12 Oct 08:00:00". */
 export function moment(text: string, now = new Date()): string {
@@ -63,7 +90,7 @@ export function moment(text: string, now = new Date()): string {
   return `${name} ${clock.format(time)}`
 }
 
-const exactClock = new Intl.DateTimeFormat(undefined, {
+const exactClock = inZone({
   hour: '2-digit',
   minute: '2-digit',
   second: '2-digit',
@@ -76,9 +103,28 @@ export const exactTime = (ms: number): string => exactClock.format(ms)
 export const timeOfDay = (text: string): string => clock.format(parseTime(text))
 export const hourAndMinute = (text: string): string => minute.format(parseTime(text))
 
-/** A local time as the field of a form wants it. */
-export const fieldTime = (time: Date): string =>
-  new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+const nowClock = inZone({
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+
+/** For the status line. */
+export const dayAndTime = (time: Date): string => nowClock.format(time)
+
+/** A time as the field of a form wants it, in the zone of the screen. */
+export const fieldTime = (time: Date): string => wallTime(time).toISOString().slice(0, 19)
+
+/** The time that such a field holds. */
+export function timeOfField(text: string): Date {
+  const wall = Date.parse(`${text}Z`)
+  const ahead = (ms: number) => wallTime(new Date(ms)).getTime() - Math.floor(ms / 1000) * 1000
+  return new Date(wall - ahead(wall - ahead(wall)))
+}
 
 /** For what comes: "in 32 min". */
 export function until(text: string, now = new Date()): string {

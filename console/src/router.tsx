@@ -8,7 +8,6 @@ import {
   type RouteComponent,
   retainSearchParams,
 } from '@tanstack/react-router'
-import { AccountScreen } from './screens/access/account.tsx'
 import { PeopleScreen } from './screens/access/people.tsx'
 import { ProjectsScreen } from './screens/access/projects.tsx'
 import { TokensScreen } from './screens/access/tokens.tsx'
@@ -17,6 +16,7 @@ import { TemplatesScreen } from './screens/components/templates.tsx'
 import { FlowsScreen } from './screens/flows/flows.tsx'
 import { HelpScreen } from './screens/home/help.tsx'
 import { HomeScreen } from './screens/home/home.tsx'
+import { AccountMoved } from './screens/home/moved.tsx'
 import { NotFound } from './screens/home/not-found.tsx'
 import { TryScreen } from './screens/home/try.tsx'
 import { DeliveriesScreen } from './screens/jobs/deliveries.tsx'
@@ -55,6 +55,7 @@ const AppsScreen = lazyRouteComponent(() => import('./screens/project/apps.tsx')
 const AgentsScreen = lazyRouteComponent(() => import('./screens/agents/agents.tsx'), 'AgentsScreen')
 const ProposalScreen = lazyRouteComponent(() => import('./screens/agents/proposal.tsx'), 'ProposalScreen')
 const BucketScreen = lazyRouteComponent(() => import('./screens/storage/bucket.tsx'), 'BucketScreen')
+const SettingsScreen = lazyRouteComponent(() => import('./screens/settings/settings.tsx'), 'SettingsScreen')
 const VaultScreen = lazyRouteComponent(() => import('./screens/components/vault.tsx'), 'VaultScreen')
 const BuilderScreen = lazyRouteComponent(() => import('./screens/builder/builder.tsx'), 'BuilderScreen')
 
@@ -75,8 +76,25 @@ const route = <P extends string, K extends string = never>(path: P, component: R
 export const router = createRouter({
   routeTree: root.addChildren([
     route('/', HomeScreen),
-    route('/storage', StorageScreen, 'q', 'sort', 'size', 'age'),
-    route('/storage/$tableId', TableScreen, 'tab', 'column', 'op', 'value', 'and', 'q', 'sort', 'order', 'page', 'hide', 'at'),
+    route('/storage', StorageScreen, 'q', 'sort', 'size', 'age', 'favourite'),
+    route(
+      '/storage/$tableId',
+      TableScreen,
+      'tab',
+      'column',
+      'op',
+      'value',
+      'and',
+      'q',
+      'sort',
+      'order',
+      'page',
+      'hide',
+      'at',
+      'pin',
+      'width',
+      'edit',
+    ),
     route('/buckets/$bucketId', BucketScreen),
     route('/files', FilesScreen, 'q', 'tag', 'file'),
     route('/upload', UploadScreen, 'table', 'bucket', 'file'),
@@ -113,7 +131,8 @@ export const router = createRouter({
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'since', 'by', 'cause', 'page'),
     route('/jobs/$jobId', JobScreen, 'level', 'q', 'line', 'task'),
     route('/people', PeopleScreen),
-    route('/account', AccountScreen),
+    route('/account', AccountMoved),
+    route('/settings', SettingsScreen, 'tab'),
     route('/projects', ProjectsScreen),
     route('/tokens', TokensScreen),
     route('/vault', VaultScreen, 'set'),

@@ -1,7 +1,15 @@
-// Light or dark: what the person chose before, else what the system asks for, also when it changes its mind in the evening.
+// Light or dark: what the person chose in this browser, else what the system asks for, also when it changes its mind in the evening.
+
+import { observable } from './observable.ts'
 
 const KEY = 'millrace.theme'
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
+
+export type Theme = 'light' | 'dark' | 'system'
+
+const chosen = observable<Theme>((localStorage.getItem(KEY) as Theme | null) ?? 'system') // written below
+
+export const useTheme = chosen.use
 
 export function followTheme(): void {
   applyTheme()
@@ -9,10 +17,15 @@ export function followTheme(): void {
 }
 
 function applyTheme(): void {
-  document.documentElement.dataset.theme = localStorage.getItem(KEY) ?? (systemIsDark.matches ? 'dark' : 'light')
+  const theme = chosen.get()
+  document.documentElement.dataset.theme = theme === 'system' ? (systemIsDark.matches ? 'dark' : 'light') : theme
 }
 
-export function toggleTheme(): void {
-  localStorage.setItem(KEY, document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark')
+export function chooseTheme(theme: Theme): void {
+  if (theme === 'system') localStorage.removeItem(KEY)
+  else localStorage.setItem(KEY, theme)
+  chosen.set(theme)
   applyTheme()
 }
+
+export const toggleTheme = (): void => chooseTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark')

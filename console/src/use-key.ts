@@ -1,6 +1,7 @@
 // Single keys do what buttons do. The keyboard (shell/keyboard.tsx) listens; components say what a key does while they are there.
 
 import { useLayoutEffect, useRef } from 'react'
+import { observable } from './observable.ts'
 
 export interface Binding {
   readonly keys: string
@@ -28,3 +29,47 @@ export function useKey(keys: string, does: string, run: () => void): void {
 }
 
 export const findBinding = (keys: string): Binding | undefined => [...bindings].findLast((binding) => binding.keys === keys)
+
+/** Single keys as the person wants them: others than ours, or none. */
+export interface KeyChoice {
+  readonly isOff: boolean
+  /** What to press instead, by our key. */
+  readonly changed: Readonly<Record<string, string>>
+}
+
+const CHOICE = 'millrace.keys'
+const OURS: KeyChoice = { isOff: false, changed: {} }
+
+function readChoice(): KeyChoice {
+  try {
+    return {
+      ...OURS,
+      ...(JSON.parse((typeof document === 'undefined' ? null : localStorage.getItem(CHOICE)) ?? '{}') as Partial<KeyChoice>),
+    } // written below
+  } catch {
+    return OURS
+  }
+}
+
+const choice = observable<KeyChoice>(readChoice())
+
+export const useKeyChoice = choice.use
+
+export function chooseKeys(next: KeyChoice): void {
+  localStorage.setItem(CHOICE, JSON.stringify(next))
+  choice.set(next)
+}
+
+const isSingle = (name: string): boolean => name.length === 1
+
+/** Our key for the one that was pressed; undefined where it does nothing. */
+export const meantKey = (pressed: string, { isOff, changed }: KeyChoice = choice.get()): string | undefined => {
+  if (!isSingle(pressed)) return pressed
+  if (isOff) return undefined
+  const ours = Object.entries(changed).find(([, other]) => other === pressed)?.[0]
+  return ours ?? (pressed in changed ? undefined : pressed)
+}
+
+/** What a person has to press for one of our keys; undefined when single keys are off. */
+export const shownKey = (name: string, { isOff, changed }: KeyChoice): string | undefined =>
+  isSingle(name) ? (isOff ? undefined : (changed[name] ?? name)) : name

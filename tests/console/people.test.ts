@@ -1,7 +1,8 @@
 // Journeys of people through the console in a real browser: the first link, an invitation, roles, the account.
 
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
@@ -10,6 +11,7 @@ import { encode } from 'uqr'
 import { writeDrill } from '../../server/src/engines/data-dir/drill-record.ts'
 import { settingsOf } from '../../server/src/start/config.ts'
 import { checkScreen, checkScreensOn, openPage, startBrowser } from '../support/browser.ts'
+import { backupWorkOf } from '../support/clients/backup-work.ts'
 import { newMember, newStackAdmin, PASSWORD } from '../support/clients/person-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
@@ -20,7 +22,11 @@ const darkModulesOf = (text: string): string =>
 
 test('people in the console', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
-  const stack = await startTestStack(t, { settings: settingsOf({}) })
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-backups-'))
+  t.after(() => rm(folder, { recursive: true, force: true }))
+  const { backupWork, connect } = backupWorkOf(folder)
+  const stack = await startTestStack(t, { settings: settingsOf({}), backupWork })
+  connect(stack)
 
   const signIn = async (page: Page, email: string): Promise<void> => {
     await page.goto(`${stack.url}/console/`)
@@ -103,6 +109,8 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await page.getByRole('link', { name: /^Disk \d+ %$/ }).waitFor() // in the status line, for admins
     const nodes = page.getByRole('region', { name: 'Nodes', exact: true })
     await nodes.getByText('working', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Settings and backups' }).click()
+    await page.getByRole('heading', { name: 'The stack, for all of its projects.' }).waitFor()
     const setting = 'MILLRACE_WORKER_JOBS'
     await page.getByLabel('Filter settings').fill(setting)
     await page.getByRole('button', { name: `Change ${setting}` }).click()
@@ -111,6 +119,7 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await page.getByRole('cell', { name: '7', exact: true }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByRole('cell', { name: '7', exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Operations', exact: true }).first().click()
     assert.equal(await page.getByLabel('With lines of job logs').isChecked(), false)
     await page.getByLabel('Beginning of an event').fill('storage.personInvited')
     await page.getByRole('cell', { name: 'Invited bob@example.com as editor' }).waitFor()
@@ -154,12 +163,93 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await page.getByText('It is on. Keep these recovery codes').waitFor()
     const codes = (await page.getByRole('region', { name: 'Authenticator' }).locator('code').textContent())!.split(' ')
     assert.equal(codes.length, 10)
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await signIn(page, 'ann@example.com')
     await page.getByLabel('Code').fill(codes[0]!)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('link', { name: 'Ann Lee' }).waitFor()
+    await page.context().close()
+  })
+
+  await t.test('settings of the project, of the stack and of the person are changed in one place, and undone', async () => {
+    const admin = await newStackAdmin(stack, 'sam@example.com')
+    const opened = await openPage(browser)
+    const { page, go, nothingWrong } = opened
+    const undo = async () => {
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('Undone.').waitFor()
+    }
+    await signIn(page, admin.email)
+    await page.getByRole('link', { name: 'Settings', exact: true }).first().click()
+    await page.getByRole('heading', { name: 'Test, for everyone who works in it.' }).waitFor()
+    await page.getByLabel('Name of the project').fill('Shop')
+    await page.getByRole('button', { name: 'Rename' }).click()
+    await page.getByRole('heading', { name: 'Shop, for everyone who works in it.' }).waitFor()
+    await undo()
+    await page.getByRole('heading', { name: 'Test, for everyone who works in it.' }).waitFor()
+    await page.getByRole('button', { name: 'Change storage.maxFiles' }).click()
+    await page.getByRole('spinbutton', { name: 'At most' }).fill('7000')
+    await page.getByRole('button', { name: 'Set the limit' }).click()
+    await page.getByRole('cell', { name: '7,000' }).waitFor()
+    await undo()
+    await page.getByRole('cell', { name: '7,000' }).waitFor({ state: 'detached' })
+    const features = page.getByRole('region', { name: 'Features' })
+    await features.getByLabel('Name of a feature').fill('new-look')
+    await features.getByRole('button', { name: 'Add' }).click()
+    await features.getByRole('button', { name: 'Remove new-look' }).click()
+    await undo()
+    await features.getByRole('button', { name: 'Remove new-look' }).waitFor()
+    await page.getByLabel('Review before a merge').selectOption('one approval')
+    await undo()
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Stack' }).click()
+    const backups = page.getByRole('region', { name: 'Backups' })
+    await backups.getByText(/^Every 24 hours to .*; the newest 3 backups are kept, without the root key\.$/).waitFor()
+    await backups.getByRole('button', { name: 'Run a backup now' }).click()
+    await backups.getByRole('button', { name: /^Test the restore of .*Z$/ }).click()
+    await backups.getByText(/The restored copy opened\. Projects: \d+,/).waitFor()
+    await page.getByText('Public addresses only. Addresses of this machine and of private networks are refused.').waitFor()
+    await page.getByRole('region', { name: 'Components' }).getByText('broken.json: name: ').waitFor()
+    await checkScreensOn(opened, ['/settings', '/settings?tab=stack', '/settings?tab=you'])
+    const zoneLine = page.locator('.strip')
+    await go('/settings?tab=you')
+    await zoneLine.getByText('Europe/Prague').waitFor()
+    await page.getByLabel('Time zone').selectOption('Asia/Tokyo')
+    await zoneLine.getByText('Asia/Tokyo').waitFor()
+    await page.getByLabel('Time zone').selectOption('as the browser (Europe/Prague)')
+    await zoneLine.getByText('Europe/Prague').waitFor()
+    await page.getByRole('radio', { name: 'dark' }).check()
+    await page.locator('html[data-theme=dark]').waitFor({ state: 'attached' })
+    await page.getByRole('radio', { name: 'as the system' }).check()
+    await page.locator('html[data-theme=light]').waitFor({ state: 'attached' })
+    await page.getByLabel('Key: this page as curl').fill('n')
+    await page.getByRole('alert').getByText('n does something else already.').waitFor()
+    await page.getByLabel('Key: this page as curl').fill('x')
+    await page.getByRole('heading', { level: 1 }).click()
+    await page.keyboard.press('c')
+    assert.equal(await page.getByRole('dialog').count(), 0, 'the key was changed')
+    await page.keyboard.press('x')
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+    await page.getByLabel('Single keys do what buttons do').uncheck()
+    await page.getByRole('heading', { level: 1 }).click()
+    await page.keyboard.press('x')
+    assert.equal(await page.getByRole('dialog').count(), 0, 'single keys are off')
+    await page.getByRole('button', { name: 'Back to the usual keys' }).click()
+    await page.getByRole('button', { name: 'New personal token' }).click()
+    await page.getByLabel('What it is for').fill('nightly script')
+    await page.getByRole('button', { name: 'Create the token' }).click()
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await page.getByRole('button', { name: 'Revoke nightly script' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('You have no personal token.').waitFor()
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await page.getByText('You are signed in here only.').waitFor()
+    assert.equal((await admin.call('GET', '/account')).status, 401, 'the other session has ended')
+    nothingWrong()
+    await page.getByRole('button', { name: 'Sign out everywhere', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.context().close()
   })
 
@@ -188,8 +278,8 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'Delete it' }).click()
     await page.getByRole('button', { name: 'Restore' }).click()
     await page.getByRole('region', { name: 'Projects', exact: true }).first().getByText('Third').waitFor()
-    await checkScreensOn(opened, ['/', '/people', '/account', '/projects', '/operations'])
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await checkScreensOn(opened, ['/', '/people', '/projects', '/operations'])
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await checkScreen(opened, '/sign-in')
     await page.context().close()

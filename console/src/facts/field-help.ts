@@ -81,7 +81,7 @@ const SCREENS: Readonly<Record<string, About>> = {
   Tokens: { page: 'tokens', section: 'tokens' },
   Vault: { page: 'secrets', section: 'vault-values-shared-by-configurations' },
   Projects: { page: 'people', section: 'projects' },
-  Account: { page: 'people', section: 'passwords-second-factor-sessions' },
+  Settings: { page: 'settings', section: 'settings' },
   Operations: { page: 'operations', section: 'operate-a-stack' },
 }
 

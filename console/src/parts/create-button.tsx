@@ -4,6 +4,7 @@ import { useRefusal } from '../rights.ts'
 import { useKey } from '../use-key.ts'
 import { ActButton } from './act-button.tsx'
 import { Icon } from './icon.tsx'
+import { Key } from './key.tsx'
 
 /** The button that makes a new one of what the screen lists, and its key; `children` is the dialog. */
 export function CreateButton({
@@ -26,7 +27,7 @@ export function CreateButton({
       <ActButton needs={needs} className={isSecond ? 'button' : 'button primary'} onClick={() => setOpen(true)}>
         <Icon name="plus" />
         <span>{label}</span>
-        <kbd>N</kbd>
+        <Key name="n" />
       </ActButton>
       {isOpen ? children(() => setOpen(false)) : null}
     </>

@@ -1,9 +1,9 @@
 // Single keys do what buttons do, and are off while a person types. `?` shows those of the screen.
 
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { Drawer } from '../parts/drawer.tsx'
-import { bindings, findBinding, isTyping, useKey } from '../use-key.ts'
+import { bindings, findBinding, isTyping, meantKey, shownKey, useKey, useKeyChoice } from '../use-key.ts'
 
 const PLACES: readonly (readonly [string, string, string])[] = [
   ['h', 'Home', '/'],
@@ -15,6 +15,8 @@ const PLACES: readonly (readonly [string, string, string])[] = [
   ['e', 'Schedules', '/schedules'],
   ['j', 'Jobs', '/jobs'],
   ['t', 'Tokens', '/tokens'],
+  ['o', 'Operations', '/operations'],
+  [',', 'Settings', '/settings'],
 ]
 
 /** Listens once for the whole console. */
@@ -27,13 +29,14 @@ export function Keyboard() {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return // an editor has done it
       const withControl = event.ctrlKey || event.metaKey
-      const name = `${withControl ? 'Ctrl ' : ''}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`
+      const pressed = `${withControl ? 'Ctrl ' : ''}${event.key.length === 1 ? event.key.toLowerCase() : event.key}`
       if (event.altKey || (!withControl && (isTyping(event.composedPath()[0] ?? null) || document.querySelector('dialog[open]'))))
         return
-      const place = isAfterG.current ? PLACES.find(([key]) => key === name) : undefined
+      const name = meantKey(pressed)
+      const place = isAfterG.current ? PLACES.find(([key]) => key === pressed) : undefined
       isAfterG.current = name === 'g'
       if (place) return void navigate({ to: place[2] })
-      const found = findBinding(name)
+      const found = name === undefined ? undefined : findBinding(name)
       if (!found) return
       event.preventDefault()
       found.run()
@@ -45,12 +48,24 @@ export function Keyboard() {
 }
 
 function KeysSheet({ onClose }: { onClose: () => void }) {
+  const choice = useKeyChoice()
   const here = [...new Map([...bindings].map((binding) => [binding.keys, binding])).values()]
+  const shown = (keys: string) => shownKey(keys, choice)
   return (
     <Drawer title="Keys" onClose={onClose}>
-      <KeyList title="On this screen" rows={here.map(({ keys, does }) => [keys, does])} />
+      <KeyList
+        title="On this screen"
+        rows={here.flatMap(({ keys, does }) => (shown(keys) ? [[shown(keys)!, does] as const] : []))}
+      />
       <KeyList title="Everywhere" rows={[['Escape', 'Close the top layer']]} />
-      <KeyList title="Go to" rows={PLACES.map(([key, name]) => [`g ${key}`, name])} />
+      {shown('g') ? <KeyList title="Go to" rows={PLACES.map(([key, name]) => [`${shown('g')} ${key}`, name])} /> : null}
+      <p className="fine mute">
+        Change single keys or switch them off in{' '}
+        <Link to="/settings" search={{ tab: 'you' }} onClick={onClose}>
+          your settings
+        </Link>
+        .
+      </p>
     </Drawer>
   )
 }

@@ -136,7 +136,7 @@ function useEntries(query: string, { verb, kinds }: Asked, found: readonly Found
     { key: 'upload', icon: 'upload', name: 'Upload data', note: 'command', run: () => go('/upload') },
     { key: 'sql', icon: 'sql', name: 'Query with SQL', note: 'command', run: () => go('/sql') },
     { key: 'try', icon: 'play', name: 'Try it with the sample shop', note: 'command', run: () => go('/try') },
-    { key: 'account', icon: 'people', name: 'Your account', note: 'command', run: () => go('/account') },
+    { key: 'account', icon: 'people', name: 'Your account', note: 'command', run: () => go('/settings', { tab: 'you' }) },
     ...places.map(({ to, name, icon }) => ({ key: to, icon, name: `Go to ${name}`, note: 'place', run: () => go(to) })),
     {
       key: 'theme',

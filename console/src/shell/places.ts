@@ -28,7 +28,7 @@ export const WORK: readonly Place[] = [
 ]
 /** For stack admins. */
 export const OPERATED: readonly Place[] = [
-  { to: '/projects', name: 'Projects', icon: 'gear' },
+  { to: '/projects', name: 'Projects', icon: 'disk' },
   { to: '/operations', name: 'Operations', icon: 'disk' },
 ]
 export const STACK: readonly Place[] = [
@@ -38,4 +38,5 @@ export const STACK: readonly Place[] = [
   { to: '/agents', name: 'Agents', icon: 'wand' },
   { to: '/vault', name: 'Vault', icon: 'lock' },
   { to: '/usage', name: 'Usage', icon: 'history' },
+  { to: '/settings', name: 'Settings', icon: 'gear' },
 ]

@@ -3,11 +3,12 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useTrouble } from '../facts/trouble.ts'
-import { zone } from '../format.ts'
+import { dayAndTime, zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
 import { useLoad } from '../load.tsx'
 import { Drawer } from '../parts/drawer.tsx'
 import { Icon, type IconName, Logo } from '../parts/icon.tsx'
+import { Key } from '../parts/key.tsx'
 import { useRole } from '../rights.ts'
 import { signOut, usePerson } from '../session.ts'
 import { findBinding } from '../use-key.ts'
@@ -78,7 +79,13 @@ function Rail({ onSearch }: { onSearch: () => void }) {
         </span>
         <span className="grow column">
           <span className="medium clip">
-            {person ? <Link to="/account">{person.account.name}</Link> : (me?.description ?? '')}
+            {person ? (
+              <Link to="/settings" search={{ tab: 'you' }}>
+                {person.account.name}
+              </Link>
+            ) : (
+              (me?.description ?? '')
+            )}
           </span>
           <button type="button" className="link fine" onClick={signOut}>
             Sign out
@@ -160,16 +167,7 @@ function StatusLine() {
       <Disk />
       <Viewer />
       <span className="push tabular">
-        {now.toLocaleString(undefined, {
-          weekday: 'short',
-          day: 'numeric',
-          month: 'short',
-          hour: '2-digit',
-          minute: '2-digit',
-          second: '2-digit',
-          hourCycle: 'h23',
-        })}{' '}
-        {zone}
+        {dayAndTime(now)} {zone}
       </span>
       <KeyButton keys="c" icon="code" text="This page as curl" />
       <KeyButton keys="?" text="Keys" />
@@ -180,7 +178,7 @@ function StatusLine() {
 const KeyButton = ({ keys, icon, text }: { keys: string; icon?: IconName; text: string }) => (
   <button type="button" className="flex-row" onClick={() => findBinding(keys)?.run()}>
     {icon ? <Icon name={icon} size="small" /> : null}
-    {text} <kbd>{keys.toUpperCase()}</kbd>
+    {text} <Key name={keys} />
   </button>
 )
 
@@ -237,7 +235,13 @@ function AllPlaces({ onClose }: { onClose: () => void }) {
         onClick={({ target }) => (target instanceof Element && target.closest('a') ? onClose() : undefined)}
       >
         <Places places={[...DATA, ...WORK, ...STACK, ...(person?.account.isStackAdmin ? OPERATED : [])]} />
-        {person ? <Link to="/account">{person.account.name}</Link> : <span className="mute">{me?.description ?? ''}</span>}
+        {person ? (
+          <Link to="/settings" search={{ tab: 'you' }}>
+            {person.account.name}
+          </Link>
+        ) : (
+          <span className="mute">{me?.description ?? ''}</span>
+        )}
       </div>
       <div className="flex-row">
         <button type="button" className="button" onClick={signOut}>

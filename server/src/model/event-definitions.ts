@@ -35,6 +35,13 @@ export const EVENTS = {
     params: ['name', 'value'],
   },
 
+  'storage.backupStarted': { objectType: 'project', message: 'Started a backup of the stack', params: [] },
+  'storage.backupDrillStarted': {
+    objectType: 'project',
+    message: 'Started a restore test of backup {backupId}',
+    params: ['backupId'],
+  },
+
   'storage.tokenCreated': { objectType: 'token', message: 'Created token "{objectName}"', params: [] },
   'storage.tokenUpdated': { objectType: 'token', message: 'Updated token "{objectName}"', params: [] },
   'storage.tokenRefreshed': { objectType: 'token', message: 'Refreshed token "{objectName}"', params: [] },
@@ -165,6 +172,9 @@ export const EVENTS = {
   'storage.savedQueryCreated': { objectType: 'savedQuery', message: 'Created saved query "{objectName}"', params: [] },
   'storage.savedQueryUpdated': { objectType: 'savedQuery', message: 'Updated saved query "{objectName}"', params: [] },
   'storage.savedQueryDeleted': { objectType: 'savedQuery', message: 'Deleted saved query "{objectName}"', params: [] },
+  'storage.tableCommentCreated': { objectType: 'table', message: 'Commented on table {objectId}', params: [] },
+  'storage.tableCommentChanged': { objectType: 'table', message: 'Changed a comment on table {objectId}', params: [] },
+  'storage.tableCommentDeleted': { objectType: 'table', message: 'Deleted a comment on table {objectId}', params: [] },
   'storage.tableHistoryEnabled': { objectType: 'table', message: 'Enabled the history of table {objectId}', params: [] },
   'storage.tableHistoryDisabled': { objectType: 'table', message: 'Disabled the history of table {objectId}', params: [] },
   'storage.dataContractSaved': { objectType: 'table', message: 'Imported the data contract of table {objectId}', params: [] },

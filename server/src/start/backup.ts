@@ -37,6 +37,8 @@ export interface BackupOrder {
   readonly withKey: boolean
   /** Of a planned backup; one node makes it. */
   readonly dueAt?: number
+  /** The backup is recorded, and the copying begins. */
+  readonly onBegun?: () => void
 }
 
 export interface BackupResult {
@@ -66,6 +68,7 @@ export async function backUp(
   if (!backups) return copyStack(sources, order, onProgress)
   const run = await backups.begin(order.folder, order.dueAt)
   if (!run) return undefined
+  order.onBegun?.()
   try {
     const result = await copyStack(sources, order, onProgress)
     await run.end()

@@ -27,9 +27,16 @@ import type { Config } from './config.ts'
 import { isIn, pause, restoreFiles, restoreMetadata } from './restore.ts'
 import { VERSION } from './version.ts'
 
+/** What of the configuration a drill needs. */
+export interface DrillConfig extends Pick<Config, 'dataDir' | 'unknownComponents'> {
+  readonly secrets: Pick<Config['secrets'], 'encryptionKeys'>
+  readonly s3: Pick<Config['s3'], 'region' | 'bucket'>
+  readonly http: Pick<Config['http'], 'bodyLimitBytes'>
+}
+
 export interface DrillOrder {
   readonly source: BackupSource
-  readonly config: Config
+  readonly config: DrillConfig
   /** An empty PostgreSQL for the rows of a backup that has such; it is not emptied afterwards. */
   readonly databaseUrl: string | undefined
 }
@@ -81,7 +88,7 @@ async function tryOut(order: DrillOrder, progress: RestoreProgress): Promise<Dri
   }
 }
 
-const rootKeys = ({ dataDir }: Config): string => join(dataDir, ROOT_KEYS_FILE)
+const rootKeys = ({ dataDir }: DrillConfig): string => join(dataDir, ROOT_KEYS_FILE)
 
 const hasRows = ({ files }: BackupManifest): boolean => files.some(({ path }) => isIn(ROWS_FOLDER, path))
 const NO_DATABASE = 'its records are rows of a PostgreSQL: name an empty one with --database'

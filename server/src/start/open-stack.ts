@@ -10,7 +10,8 @@ import { type Clock, shiftedClock } from '../kit/clock.ts'
 import { createLog, type Log } from '../kit/log.ts'
 import { createSecrets } from '../kit/secrets.ts'
 import { createPlatform, type Platform } from '../wiring/platform.ts'
-import { type BackupOrder, type BackupProgress, type BackupResult, backUp } from './backup.ts'
+import { type BackupOrder, type BackupProgress, type BackupResult, type BackupSources, backUp } from './backup.ts'
+import { createBackupWork } from './backup-work.ts'
 import type { Config } from './config.ts'
 import { restoredAt } from './restore.ts'
 import { BUILD, COMMIT, VERSION } from './version.ts'
@@ -37,7 +38,8 @@ export async function openStack(config: Config): Promise<Stack> {
   await makeDataFolder(config.dataDir)
   lockDataFolder(config.dataDir) // for as long as the process lives
   const { certificate: tls, trust } = await openTls(config, clock, log)
-  const platform = await createPlatform({
+  const platform: Platform = await createPlatform({
+    backupWork: createBackupWork(config, () => sources()),
     tls,
     trust,
     version: VERSION,
@@ -86,10 +88,12 @@ export async function openStack(config: Config): Promise<Stack> {
     databaseAheadMs: config.clockOffsetMs,
     log,
   })
-  const { metadata, objects, backups, clock: stackClock } = platform
-  const place = { dataDir: config.dataDir, bucket: config.backupBucket }
-  const sources = { ...place, metadata, objects, backups, clock: stackClock, version: VERSION }
-  return { platform, log, version: BUILD, backUp: (order, onProgress) => backUp(sources, order, onProgress) }
+  function sources(): BackupSources {
+    const { metadata, objects, backups, clock: stackClock } = platform
+    const place = { dataDir: config.dataDir, bucket: config.backupBucket }
+    return { ...place, metadata, objects, backups, clock: stackClock, version: VERSION }
+  }
+  return { platform, log, version: BUILD, backUp: (order, onProgress) => backUp(sources(), order, onProgress) }
 }
 
 interface Tls {

@@ -26,7 +26,7 @@ test('planned backups are made once each, whole, and only the newest are kept', 
   const node = () =>
     createPlannedBackups({
       plan: { folder, everyMs: 6 * HOUR, keep: 2, withKey: false },
-      lastDueAt: backups.lastDueAt,
+      backups,
       backUp: (order) => backUp(sources, order),
       now: () => new Date(Date.UTC(2026, 0, 1) + hour * HOUR),
       log: { info: () => {}, error: (details) => problems.push(details) },
@@ -58,7 +58,7 @@ test('in a bucket, too, only the newest are kept, and backups of other names sta
   const { tick } = createPlannedBackups({
     plan: { folder: undefined, everyMs: 6 * HOUR, keep: 2, withKey: false },
     bucket,
-    lastDueAt: backups.lastDueAt,
+    backups,
     backUp: (order) => backUp(sources, order),
     now: () => new Date(Date.UTC(2026, 0, 1) + hour * HOUR),
     log: { info: () => {}, error: (details) => problems.push(details) },

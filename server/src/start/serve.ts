@@ -66,7 +66,7 @@ async function serve(): Promise<void> {
       ? createPlannedBackups({
           plan: config.backups,
           bucket: config.backupBucket,
-          lastDueAt: platform.backups.lastDueAt,
+          backups: platform.backups,
           backUp,
           now: platform.clock.now,
           log,

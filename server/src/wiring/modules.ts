@@ -47,6 +47,7 @@ import { createSqlPortModule } from '../services/query/sql-port/sql-port.module.
 import { createWorkspacesModule } from '../services/query/workspaces/workspaces.module.ts'
 import { createAiModule } from '../services/stack/ai/ai.module.ts'
 import type { BackupsModule } from '../services/stack/backups/backups.module.ts'
+import { createBackupsApiModule } from '../services/stack/backups/backups-api.module.ts'
 import { createChangesApiModule } from '../services/stack/changes/changes-api.module.ts'
 import { createConsoleModule } from '../services/stack/console/console.module.ts'
 import { createEventsApiModule } from '../services/stack/events/events-api.module.ts'
@@ -70,6 +71,7 @@ import { createRunStatsModule } from '../services/storage/storage-jobs/run-stats
 import { createStorageJobsModule } from '../services/storage/storage-jobs/storage-jobs.module.ts'
 import { createStorageMetadataModule } from '../services/storage/storage-metadata/storage-metadata.module.ts'
 import { createStreamsModule } from '../services/storage/streams/streams.module.ts'
+import { createTableCommentsModule } from '../services/storage/table-comments/table-comments.module.ts'
 import { createTableHistoryModule } from '../services/storage/table-history/table-history.module.ts'
 import { createTableUsage } from '../services/storage/tables/table-usage.module.ts'
 import { createTablesModule, type WorkspacesOfTables } from '../services/storage/tables/tables.module.ts'
@@ -240,6 +242,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   const sql = await createSqlModule({ core, objects, tables, files, storageJobs, usage, settings: sqlSettings })
   const savedQueries = createSavedQueriesModule({ core, sql })
   const tableHistory = createTableHistoryModule({ core, branches, tables, sql, baseUrl })
+  const tableComments = createTableCommentsModule({ core, branches, buckets, tables })
   const lineage = createLineageModule({ core, freshness, components, configurations, tables, jobRecords })
   const dashboards = createDashboardsModule({ core, tokens, branches, savedQueries })
   const dataTests = await createDataTestsModule({
@@ -307,6 +310,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
       dashboards,
       dataTests,
       tableHistory,
+      tableComments,
       workspaces,
       sqlPort,
       sandboxes,
@@ -338,6 +342,11 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
     ...{ core, events, objects, backups, nodes, components, storageJobs, queue, scheduler, restoredAt, tls },
     version: build,
   })
+  const backupsApi = createBackupsApiModule({
+    ...{ core, people, backups },
+    work: options.backupWork,
+    isPausedCopy: restoredAt !== undefined,
+  })
   const health = createHealthModule({
     ...{ core, objects, backups, nodes, usage, files, storageJobs, tables, queue, scheduler, version },
     commit: options.commit,
@@ -364,6 +373,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
       globalSearch,
       changesApi,
       operations,
+      backupsApi,
       health,
       stackIndex,
       unavailableServices,

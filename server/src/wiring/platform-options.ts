@@ -15,6 +15,7 @@ import type { InstanceSettings } from '../services/jobs/apps/apps.module.ts'
 import type { ServerAddresses } from '../services/jobs/registered-servers/registered-servers.module.ts'
 import type { SparkSettings } from '../services/jobs/spark/spark.module.ts'
 import type { WorkspaceSettings } from '../services/query/workspaces/workspaces.module.ts'
+import type { BackupWork } from '../services/stack/backups/backups-api.module.ts'
 import type { ExternalS3 } from '../services/storage/s3/s3.module.ts'
 import type { TableSettings } from '../services/storage/tables/tables.module.ts'
 import type { CoreOptions } from './core.ts'
@@ -84,6 +85,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly unknownComponents?: UnknownComponents | undefined
   /** What the environment says, for those who run the stack to read and, in part, to change. */
   readonly settings?: readonly StackSetting[]
+  /** Backups on request; left out: there are none. */
+  readonly backupWork?: BackupWork | undefined
   /** How long running work may finish when the platform closes. */
   readonly graceMs?: number
 }

@@ -8,6 +8,7 @@ import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
+import { Field } from '../../parts/entry-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
@@ -15,7 +16,6 @@ import { Problem } from '../../parts/problem.tsx'
 import { api, usePerson } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
-import { Field } from './sign-in.tsx'
 
 const ROLES = ['viewer', 'editor', 'admin'] as const
 type Role = (typeof ROLES)[number]

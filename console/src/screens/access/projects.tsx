@@ -7,13 +7,13 @@ import { moment, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
+import { Field } from '../../parts/entry-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api, chooseProject, loadSession } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
-import { Field } from './sign-in.tsx'
 
 const ORGANIZATION = { organizationId: '1' } // a stack is one
 const pathOf = (id: number) => ({ projectId: String(id) })

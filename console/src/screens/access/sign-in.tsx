@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react'
 import { ApiError } from '../../../../client/src/client.ts'
 import { until } from '../../format.ts'
+import { Field } from '../../parts/entry-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Icon, type IconName, Logo } from '../../parts/icon.tsx'
 import { api, clientWith, loadSession, signIn } from '../../session.ts'
@@ -134,38 +135,6 @@ function useAttempt(): { problem: Error | undefined; isBusy: boolean; attempt: (
   }
   return { problem, isBusy, attempt }
 }
-
-interface FieldProps {
-  readonly id: string
-  readonly label: string
-  readonly type?: string
-  readonly value: string
-  readonly autoComplete?: string
-  readonly hint?: string
-  readonly isMono?: boolean
-  readonly onChange: (value: string) => void
-}
-
-export const Field = ({ id, label, type = 'text', value, autoComplete, hint, isMono = false, onChange }: FieldProps) => (
-  <div className="field">
-    <label htmlFor={id}>{label}</label>
-    <input
-      className={isMono ? 'input mono' : 'input'}
-      id={id}
-      type={type}
-      required
-      autoComplete={autoComplete}
-      aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    />
-    {hint === undefined ? null : (
-      <span className="hint" id={`${id}-hint`}>
-        {hint}
-      </span>
-    )}
-  </div>
-)
 
 const Submit = ({ isBusy }: { isBusy: boolean }) => (
   <button type="submit" className="button primary wide" disabled={isBusy}>

@@ -9,6 +9,7 @@ import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { Key } from '../../parts/key.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
@@ -158,7 +159,7 @@ function RunButton({ place, documents }: { place: ConfigurationPlace; documents:
       <ActButton needs="queue.create" className="button primary" disabled={isBusy} onClick={start}>
         <Icon name="play" />
         <span>{label}</span>
-        <kbd>R</kbd>
+        <Key name="r" />
       </ActButton>
       {error ? <Problem error={error} /> : null}
     </>

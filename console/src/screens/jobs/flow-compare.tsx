@@ -10,6 +10,7 @@ import { Scroll } from '../../parts/scroll.tsx'
 import { Status, wordOf } from '../../parts/status.tsx'
 import { useKey } from '../../use-key.ts'
 import './jobs.css'
+import { Key } from '../../parts/key.tsx'
 
 /** The newest runs of the same flow, newest first. */
 const useFlowRuns = (job: Job): readonly Job[] =>
@@ -33,12 +34,12 @@ export function OtherRuns({ job }: { job: Job }) {
     <span className="flex-row push fine">
       {before ? (
         <Link to="/jobs/$jobId" params={{ jobId: before.id }}>
-          Earlier run <kbd>[</kbd>
+          Earlier run <Key name="[" />
         </Link>
       ) : null}
       {after ? (
         <Link to="/jobs/$jobId" params={{ jobId: after.id }}>
-          Later run <kbd>]</kbd>
+          Later run <Key name="]" />
         </Link>
       ) : null}
     </span>

@@ -15,6 +15,7 @@ import { useSeconds } from '../../live.ts'
 import { Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { Key } from '../../parts/key.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status, wordOf } from '../../parts/status.tsx'
 import { useRefusal } from '../../rights.ts'
@@ -202,7 +203,7 @@ function Actions({ job }: { job: Job }) {
                   ? `Rerun ${plural(failedRows.length, 'failed row')}`
                   : 'Run again'}
             </span>
-            <kbd>R</kbd>
+            <Key name="r" />
           </ActButton>
         </>
       ) : (

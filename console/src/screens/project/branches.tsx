@@ -19,10 +19,10 @@ import { Label } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
-import { useRefusal } from '../../rights.ts'
 import { api, branchId as currentBranch } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
+import { ReviewRule } from '../../views/review-rule.tsx'
 import { type Snapshot, SnapshotDifference, useDifferenceView } from '../../views/snapshot-difference.tsx'
 
 const route = getRouteApi('/branches/$branchId')
@@ -369,7 +369,7 @@ function DirectMerge({ branchId, changeCount }: { branchId: string; changeCount:
   if (required !== null)
     return (
       <p className="inset fine mute">
-        This project merges branches by requests with {plural(required, 'approval')}. <Link to="/branches">Change the rule</Link>
+        This project merges branches by requests with {plural(required, 'approval')}. <Link to="/settings">Change the rule</Link>
       </p>
     )
   const merge = async () => {
@@ -397,54 +397,6 @@ function DirectMerge({ branchId, changeCount }: { branchId: string; changeCount:
         />
       </div>
     </div>
-  )
-}
-
-const RULES: readonly (readonly [string, string])[] = [
-  ['', 'not required: branches can be merged directly'],
-  ['1', 'one approval'],
-  ['2', 'two approvals'],
-  ['3', 'three approvals'],
-]
-
-/** Whether a branch needs a review before it is merged. */
-function ReviewRule() {
-  const queries = useQueryClient()
-  const query = useLoad('mergeRequests.settings')
-  const refusal = useRefusal('mergeRequests.changeSettings')
-  const change = useMutation({
-    mutationFn: (requiredApprovals: number | null) => api.call('mergeRequests.changeSettings', { body: { requiredApprovals } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['mergeRequests.settings'] })
-      toast('Saved.')
-    },
-  })
-  const now = String(query.data?.requiredApprovals ?? '')
-  const options = RULES.some(([value]) => value === now) ? RULES : [...RULES, [now, `${now} approvals`] as const]
-  return (
-    <section className="card" aria-label="Reviews">
-      <div className="toolbar">
-        <label className="flex-row">
-          <span className="nowrap">Review before a merge</span>
-          <select
-            className="input small"
-            aria-label="Review before a merge"
-            title={refusal}
-            disabled={refusal !== undefined || !query.data || change.isPending}
-            value={now}
-            onChange={(event) => change.mutate(event.target.value === '' ? null : Number(event.target.value))}
-          >
-            {options.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
-        {refusal ? <p className="fine mute">{refusal}</p> : null}
-        {change.error ? <Problem error={change.error} /> : null}
-      </div>
-    </section>
   )
 }
 

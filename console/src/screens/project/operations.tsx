@@ -1,6 +1,6 @@
 // Operations: how the stack is doing, and what happened on it. For stack admins.
 
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { LEVEL_STATES } from '../../facts/level-states.ts'
 import { moment, plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
@@ -10,8 +10,7 @@ import { ListTable } from '../../parts/list-table.tsx'
 import { Status, StatusIcon } from '../../parts/status.tsx'
 import { usePerson } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
-import { Nodes } from './operations-nodes.tsx'
-import { Settings } from './operations-settings.tsx'
+import { Nodes } from '../../views/nodes.tsx'
 import './project.css'
 
 const route = getRouteApi('/operations')
@@ -46,9 +45,14 @@ function Operations() {
       }
       sub={status.data ? `Version ${status.data.version}, looked at ${moment(status.data.at)}.` : undefined}
       actions={
-        <button type="button" className="button" onClick={() => void status.refetch()}>
-          Look again
-        </button>
+        <>
+          <Link className="button" to="/settings" search={{ tab: 'stack' }}>
+            Settings and backups
+          </Link>
+          <button type="button" className="button" onClick={() => void status.refetch()}>
+            Look again
+          </button>
+        </>
       }
     >
       <div className="stack-4">
@@ -82,7 +86,6 @@ function Operations() {
           </Loaded>
         </section>
         <Nodes />
-        <Settings />
         <Audit />
       </div>
     </Page>
@@ -119,7 +122,7 @@ function Details({ facts }: { facts: Facts }) {
     ...problems,
     ...(lastAt ? [`The last backup is of ${moment(lastAt)}.`] : []),
     ...(verifiedAt ? [`A restore was last tried and found good ${moment(verifiedAt)}.`] : []),
-    ...(verifiedAt === null ? ['No restore was ever tried. Run millrace restore --verify.'] : []),
+    ...(verifiedAt === null ? ['No restore was ever tried. Start a restore test in the settings of the stack.'] : []),
     ...(restoredAt ? [`This stack was restored from a backup ${moment(restoredAt)}.`] : []),
   ]
   if (lines.length === 0) return null

@@ -2,24 +2,26 @@
 
 import { useQueries } from '@tanstack/react-query'
 import type { Schedule } from '../../../../client/src/operations.ts'
-import { parseTime, plural, zone } from '../../format.ts'
+import { parseTime, plural, wallTime, zone } from '../../format.ts'
 import { Scroll } from '../../parts/scroll.tsx'
 import { api } from '../../session.ts'
 import './schedules.css'
 
 const DAYS = 7
+const DAY_MS = 86_400_000
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 /** As many as the server plans ahead; a schedule with more in a week is cut there, and says so. */
 const PLANNED = 1000
 
 interface Run {
   readonly name: string
+  /** What clocks of the zone show. */
   readonly time: Date
   readonly dst: string | null
 }
 
-const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' })
-const keyOf = (time: Date): string => `${time.getMonth()}-${time.getDate()} ${time.getHours()}`
+const dayName = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' })
+const keyOf = (time: Date, hour = time.getUTCHours()): string => `${time.getUTCMonth()}-${time.getUTCDate()} ${hour}`
 
 interface WeekProps {
   readonly schedules: readonly Schedule[]
@@ -34,24 +36,19 @@ export function Week({ schedules, nameOf }: WeekProps) {
       queryFn: () => api.call('scheduler.next', { path: { id }, query: { count: PLANNED } }),
     })),
   })
-  const days = Array.from({ length: DAYS }, (_, index) => {
-    const day = new Date()
-    day.setHours(0, 0, 0, 0)
-    day.setDate(day.getDate() + index)
-    return day
-  })
-  const end = new Date(days[0]!)
-  end.setDate(end.getDate() + DAYS)
+  const today = Math.floor(wallTime(new Date()).getTime() / DAY_MS)
+  const days = Array.from({ length: DAYS }, (_, index) => new Date((today + index) * DAY_MS))
+  const end = new Date((today + DAYS) * DAY_MS)
   const runs = active.flatMap(({ target }, index): readonly Run[] =>
     (queries[index]?.data ?? []).map(({ executionTime, dst }) => ({
       name: nameOf(target.componentId, target.configurationId),
-      time: parseTime(executionTime),
+      time: wallTime(parseTime(executionTime)),
       dst,
     })),
   )
   const cut = active.filter((_, index) => {
     const planned = queries[index]?.data ?? []
-    return planned.length === PLANNED && parseTime(planned.at(-1)!.executionTime) < end
+    return planned.length === PLANNED && wallTime(parseTime(planned.at(-1)!.executionTime)) < end
   })
   const byHour = Map.groupBy(
     runs.filter(({ time }) => time < end),
@@ -82,14 +79,14 @@ export function Week({ schedules, nameOf }: WeekProps) {
             </tr>
           </thead>
           <tbody>
-            {HOURS.filter((hour) => days.some((day) => byHour.has(`${day.getMonth()}-${day.getDate()} ${hour}`))).map((hour) => (
+            {HOURS.filter((hour) => days.some((day) => byHour.has(keyOf(day, hour)))).map((hour) => (
               <tr key={hour}>
                 <th scope="row" className="tabular">
                   {String(hour).padStart(2, '0')}
                 </th>
                 {days.map((day) => (
                   <td key={day.getTime()}>
-                    <Hour runs={byHour.get(`${day.getMonth()}-${day.getDate()} ${hour}`) ?? []} />
+                    <Hour runs={byHour.get(keyOf(day, hour)) ?? []} />
                   </td>
                 ))}
               </tr>
@@ -101,7 +98,7 @@ export function Week({ schedules, nameOf }: WeekProps) {
   )
 }
 
-const minuteOf = (time: Date): string => `:${String(time.getMinutes()).padStart(2, '0')}`
+const minuteOf = (time: Date): string => `:${String(time.getUTCMinutes()).padStart(2, '0')}`
 
 const Hour = ({ runs }: { runs: readonly Run[] }) => (
   <>

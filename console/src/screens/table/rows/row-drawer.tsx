@@ -40,7 +40,7 @@ export function RowDrawer({ table, row, column, onClose }: RowDrawerProps) {
       return found
     },
     gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY, // what is typed must not be replaced by a row that somebody changed
+    staleTime: Number.POSITIVE_INFINITY, // what is typed must not be replaced by a row that was changed meanwhile
   })
   return (
     <Drawer title={row ? `Row ${table.primaryKey.map((name) => row[name]).join(', ')}` : 'New row'} onClose={onClose}>
@@ -138,7 +138,7 @@ function RowForm({ table, before, isNew, column, onClose }: RowFormProps) {
           </ActButton>
         )}
       </div>
-      <p className="hint">Each edit is a load of the table: data tests check it, it is in the history, and Undo takes it back.</p>
+      <p className="hint">Each edit is a load of the table: data tests check it, it is in the history, and it can be undone.</p>
     </Form>
   )
 }

@@ -87,6 +87,8 @@ import * as rehearsals from './1391-rehearsals.ts'
 import * as proposalUndo from './1392-proposal-undo.ts'
 import * as agentGuards from './1393-agent-guards.ts'
 import * as tableHistoryDue from './1401-table-history-due.ts'
+import * as backupDrills from './1415-backup-drills.ts'
+import * as preferencesAndComments from './1416-preferences-and-comments.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -183,4 +185,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1392-proposal-undo', up: proposalUndo.up },
   { name: '1393-agent-guards', up: agentGuards.up },
   { name: '1401-table-history-due', up: tableHistoryDue.up, changesOld: true },
+  { name: '1415-backup-drills', up: backupDrills.up },
+  { name: '1416-preferences-and-comments', up: preferencesAndComments.up },
 ]

@@ -1,6 +1,6 @@
 // Backups in the metadata database. They are the operator's: no row belongs to a project.
 
-import type { Generated } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 import { type Db, isUniqueViolation, withTables } from '../../../engines/metadata-db/dialects.ts'
 
 interface Tables {
@@ -14,10 +14,19 @@ interface Tables {
     hold_until: number
     folder: string
     error: string | null
+    /** When retention removed its files. */
+    removed_at: number | null
+    drill_started_at: number | null
+    drill_hold_until: number | null
+    drill_ended_at: number | null
+    drill_result: string | null
+    drill_note: string | null
   }
   object_removal: { object_key: string }
   restored_copy: { restored_at: number }
 }
+
+export type BackupRow = Selectable<Tables['backup_run']>
 
 export interface NewRun {
   readonly dueAt: number | null
@@ -35,7 +44,7 @@ export function createBackupsStore(database: Db) {
       try {
         const { id } = await db
           .insertInto('backup_run')
-          .values({ due_at: dueAt, started_at: startedAt, ended_at: null, hold_until: holdUntil, folder, error: null })
+          .values({ due_at: dueAt, started_at: startedAt, hold_until: holdUntil, folder })
           .returning('id')
           .executeTakeFirstOrThrow()
         return id
@@ -51,6 +60,55 @@ export function createBackupsStore(database: Db) {
 
     end: async (id: number, endedAt: number, error: string | null): Promise<void> => {
       await db.updateTable('backup_run').set({ ended_at: endedAt, hold_until: 0, error }).where('id', '=', id).execute()
+    },
+
+    /** The newest first. */
+    list: (limit: number): Promise<BackupRow[]> =>
+      db.selectFrom('backup_run').selectAll().orderBy('id', 'desc').limit(limit).execute(),
+
+    find: (id: number): Promise<BackupRow | undefined> =>
+      db.selectFrom('backup_run').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    markRemoved: async (folders: readonly string[], at: number): Promise<void> => {
+      if (folders.length === 0) return
+      await db
+        .updateTable('backup_run')
+        .set({ removed_at: at })
+        .where('folder', 'in', folders)
+        .where('removed_at', 'is', null)
+        .execute()
+    },
+
+    /** False while a drill of any backup runs. */
+    async beginDrill(id: number, startedAt: number, holdUntil: number): Promise<boolean> {
+      const begun = await db
+        .updateTable('backup_run')
+        .set({
+          drill_started_at: startedAt,
+          drill_hold_until: holdUntil,
+          drill_ended_at: null,
+          drill_result: null,
+          drill_note: null,
+        })
+        .where('id', '=', id)
+        .where(({ not, exists, selectFrom }) =>
+          not(exists(selectFrom('backup_run as other').select('other.id').where('other.drill_hold_until', '>', startedAt))),
+        )
+        .returning('id')
+        .executeTakeFirst()
+      return begun !== undefined
+    },
+
+    holdDrill: async (id: number, until: number): Promise<void> => {
+      await db.updateTable('backup_run').set({ drill_hold_until: until }).where('id', '=', id).execute()
+    },
+
+    endDrill: async (id: number, endedAt: number, result: string, note: string): Promise<void> => {
+      await db
+        .updateTable('backup_run')
+        .set({ drill_ended_at: endedAt, drill_hold_until: 0, drill_result: result, drill_note: note })
+        .where('id', '=', id)
+        .execute()
     },
 
     isHeld: async (now: number): Promise<boolean> =>

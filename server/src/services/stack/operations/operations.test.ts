@@ -85,6 +85,9 @@ test('a stack admin reads status and audit of the whole stack, and nobody else d
   ])
     assert.equal(levelOf(status, check), check === 'disk' ? levelOf(status, 'disk') : 'ok', check)
   assert.equal(levelOf(status, 'backup'), 'warning', 'none was made')
+  assert.deepEqual(await admin.ok('GET', '/operations/backups'), { plan: null, backups: [] })
+  const refused = await admin.call('POST', '/operations/backups')
+  assert.deepEqual([refused.status, refused.json().code], [409, 'backup.noPlace'])
 
   await stack.request('POST', '/v2/storage/buckets', { json: { name: 'audited', stage: 'in' } })
   type Entry = {

@@ -1,4 +1,4 @@
-// Comments on tables. Whoever reads a table reads and writes its comments; the author changes one, the author and admins delete it.
+// Comments on tables. All readers of a table read and write its comments; the author changes one, the author and admins delete it.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'

@@ -14,7 +14,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 
-export function Settings() {
+export function StackValues() {
   const query = useLoad('operations.settings')
   const [filter, setFilter] = useState('')
   const [isChangeable, setChangeable] = useState(true)
@@ -24,9 +24,9 @@ export function Settings() {
       (one.isChangeable || !isChangeable) && `${one.name} ${one.description}`.toLowerCase().includes(filter.trim().toLowerCase()),
   )
   return (
-    <section className="card" aria-labelledby="settings">
+    <section className="card" aria-labelledby="stack-values">
       <header className="wrap">
-        <h2 id="settings">Settings</h2>
+        <h2 id="stack-values">Settings of the stack</h2>
         <span className="fine mute">{query.data ? `${shown.length} of ${plural(query.data.length, 'setting')}` : ''}</span>
         <span className="push flex-row wrap">
           <label className="check-line">

@@ -1,10 +1,10 @@
 // The nodes of the stack: which live, what they run, how much they carry.
 
-import type { StackNode } from '../../../../client/src/operations.ts'
-import { bytes, count, moment, plural, sinceSeconds, took } from '../../format.ts'
-import { Lines, Loaded, useLoad } from '../../load.tsx'
-import { ListTable } from '../../parts/list-table.tsx'
-import { Status } from '../../parts/status.tsx'
+import type { StackNode } from '../../../client/src/operations.ts'
+import { bytes, count, moment, plural, sinceSeconds, took } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
+import { ListTable } from '../parts/list-table.tsx'
+import { Status } from '../parts/status.tsx'
 
 /** Nodes say every few seconds how they are; no live change tells it. */
 const AGAIN_MS = 10_000

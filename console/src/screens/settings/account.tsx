@@ -1,43 +1,35 @@
-// The own account: name, password, authenticator, and where one is signed in.
+// The own account: name, password, authenticator, where one is signed in, and tokens for the management API.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Account, Session } from '../../../../client/src/operations.ts'
-import { moment } from '../../format.ts'
+import { moment, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
+import { Field } from '../../parts/entry-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { api, loadSession, usePerson } from '../../session.ts'
-import { Page } from '../../shell/page.tsx'
+import { api, loadSession, signOut } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
-import { Field } from './sign-in.tsx'
+import { PersonalTokens } from './personal-tokens.tsx'
 
 /** Loaded when an authenticator is set up. */
 const QrCode = lazy(() => import('../../parts/qr-code.tsx'))
 
-export function AccountScreen() {
-  const person = usePerson()
-  return (
-    <Page title="Account" crumbs={[{ name: 'Account' }]} say={person ? person.account.name : 'You are signed in with a token.'}>
-      {person ? (
-        <div className="stack-4">
-          <Name account={person.account} />
-          <Password account={person.account} />
-          <Authenticator account={person.account} />
-          <Sessions />
-        </div>
-      ) : (
-        <section className="card inset">
-          <p className="body-text">Tokens have no account. The list of tokens shows what this one may do.</p>
-        </section>
-      )}
-    </Page>
-  )
-}
+/** For people: tokens have no account. */
+export const AccountCards = ({ account }: { account: Account }) => (
+  <>
+    <Name account={account} />
+    <Password account={account} />
+    <Authenticator account={account} />
+    <Sessions />
+    <PersonalTokens />
+  </>
+)
 
-const Card = ({ title, children }: { title: string; children: ReactNode }) => (
+export const Card = ({ title, children }: { title: string; children: ReactNode }) => (
   <section className="card" aria-label={title}>
     <header>
       <h2>{title}</h2>
@@ -220,6 +212,11 @@ function Sessions() {
       toast('The session is revoked.')
     },
   })
+  const others = (query.data ?? []).filter(({ isCurrent }) => !isCurrent).length
+  const endOthers = async () => {
+    await api.call('account.endOtherSessions')
+    await queries.invalidateQueries({ queryKey: ['account.sessions'] })
+  }
   return (
     <Card title="Where you are signed in">
       {end.error ? <Problem error={end.error} /> : null}
@@ -232,6 +229,31 @@ function Sessions() {
           </ListTable>
         )}
       </Loaded>
+      <div className="inset flex-row wrap">
+        <ConfirmButton
+          label="Sign out everywhere else"
+          name={plural(others, 'other session')}
+          needs="account.endOtherSessions"
+          className="button"
+          disabled={others === 0}
+          effect={<p>{plural(others, 'other session')} will end at once. You stay signed in here.</p>}
+          act={async () => {
+            await endOthers()
+            toast('You are signed in here only.')
+          }}
+        />
+        <ConfirmButton
+          label="Sign out everywhere"
+          name="this session and all others"
+          needs="account.endOtherSessions"
+          className="button danger"
+          effect={<p>All {plural(others + 1, 'session')} will end, this one too. You have to sign in again.</p>}
+          act={async () => {
+            await endOthers()
+            signOut()
+          }}
+        />
+      </div>
     </Card>
   )
 }

@@ -1,0 +1,36 @@
+// Settings: of the project, of the stack, and the own ones. Each part says who may change it.
+
+import { getRouteApi } from '@tanstack/react-router'
+import { Tabs } from '../../parts/tabs.tsx'
+import { usePerson } from '../../session.ts'
+import { Page } from '../../shell/page.tsx'
+import { PersonalSettings } from './personal-settings.tsx'
+import { ProjectSettings, useProject } from './project-settings.tsx'
+import { StackSettings } from './stack-settings.tsx'
+
+const route = getRouteApi('/settings')
+
+const TABS = [
+  { id: 'project', name: 'Project' },
+  { id: 'stack', name: 'Stack' },
+  { id: 'you', name: 'You' },
+]
+
+export function SettingsScreen() {
+  const { tab = 'project' } = route.useSearch()
+  const person = usePerson()
+  const project = useProject()
+  const say =
+    tab === 'you'
+      ? (person?.account.name ?? 'You are signed in with a token.')
+      : tab === 'stack'
+        ? 'The stack, for all of its projects.'
+        : `${project?.name ?? 'This project'}, for everyone who works in it.`
+  return (
+    <Page title="Settings" crumbs={[{ name: 'Settings' }]} say={say} tabs={<Tabs label="Settings" current={tab} tabs={TABS} />}>
+      <div className="tab-body stack-4">
+        {tab === 'you' ? <PersonalSettings /> : tab === 'stack' ? <StackSettings /> : <ProjectSettings />}
+      </div>
+    </Page>
+  )
+}

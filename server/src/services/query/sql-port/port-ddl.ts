@@ -54,6 +54,14 @@ export async function ddlOf(statement: Statement, session: SqlSession): Promise<
   return (await alteredInSteps(statement)) ?? renamedTable(statement, session)
 }
 
+/** `CREATE [OR REPLACE] [GLOBAL | LOCAL] TEMP ...`. */
+export function isTemporary({ keyword, tokens }: Statement): boolean {
+  if (keyword !== 'create') return false
+  const words = [1, 2, 3, 4].map((at) => tokens.text(at).toLowerCase())
+  const at = words.findIndex((word) => !['or', 'replace', 'global', 'local'].includes(word))
+  return ['temp', 'temporary'].includes(words[at] ?? '')
+}
+
 /** A name of up to three parts: the last two, and where it ends. */
 function nameFrom(
   { tokens }: Statement,

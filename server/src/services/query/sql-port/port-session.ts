@@ -30,7 +30,7 @@ import {
   readPrepare,
 } from './port-commands.ts'
 import { copyInResult, createCopyIn } from './port-copy-in.ts'
-import { createPendingIndexes, type Ddl, ddlOf } from './port-ddl.ts'
+import { createPendingIndexes, type Ddl, ddlOf, isTemporary } from './port-ddl.ts'
 import { placedIn } from './port-errors.ts'
 import { castTypes, expressionEdits, literalEdits, parameterCount, untypedLists, withoutAny } from './port-parameters.ts'
 import type { Runner, Taken } from './port-runners.ts'
@@ -535,6 +535,11 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         await taken.release()
         return answerOfCatalog(await askCatalog(statement, bound, signal))
       }
+      if (!runner.isReadOnly && status === 'I' && isTemporary(statement))
+        throw new WireError(
+          '0A000',
+          'A temporary table or view lasts until the end of its transaction. Send BEGIN before it, or leave out TEMPORARY.',
+        )
       const shortNames = await shortNamesFor(route, signal)
       const ddl = runner.isReadOnly ? undefined : await ddlOf(statement, taken.session)
       const dialect = [...(await dialectEdits(statement, deps.database)), ...(ddl?.edits ?? [])]

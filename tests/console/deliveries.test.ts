@@ -1,16 +1,40 @@
 // The database writer by its forms alone: a connection, a row, and the table they fill in another database.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreen, signedIn, startBrowser } from '../support/browser.ts'
 import { freshPostgres } from '../support/fresh-databases.ts'
 import { startTestStack, type TestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
-test('a table is delivered to a database by forms alone', { timeout: 200_000 }, async (t) => {
+const COLUMNS = 'id,email\n'
+
+/** An address that counts what is posted to it. */
+async function startWebhook(t: TestContext) {
+  const got: string[] = []
+  const server = createServer(async (request, response) => {
+    got.push(await text(request))
+    response.end('ok')
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, got } // a TCP server has an address with a port
+}
+
+test('each kind of delivery by forms and templates alone', { timeout: 400_000 }, async (t) => {
   const browser = await startBrowser(t)
-  const stack = await startTestStack(t, { worker: { egressAllow: ['127.0.0.1'] } })
+  const outbox = mkdtempSync(join(tmpdir(), 'millrace-outbox-'))
+  const stack = await startTestStack(t, { worker: { egressAllow: ['127.0.0.1'], folders: { read: {}, write: { outbox } } } })
   const database = await freshPostgres()
   const url = new URL((database.location as { url: string }).url) // of PostgreSQL
   const client = new pg.Client({ connectionString: url.href })
@@ -18,8 +42,94 @@ test('a table is delivered to a database by forms alone', { timeout: 200_000 }, 
   t.after(async () => {
     await client.end()
     await database.remove()
+    rmSync(outbox, { recursive: true, force: true })
   })
   await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'shop' } })
+  const place = { browser, stack, outbox, url, client }
+  await t.test('a table is delivered to a database, and its rows again', () => toDatabase(place))
+  await t.test(
+    'templates deliver a table as a file, a message, rows and requests, each previewed before it is created',
+    (inner) => byTemplates(inner, place),
+  )
+})
+
+interface Place {
+  readonly browser: Awaited<ReturnType<typeof startBrowser>>
+  readonly stack: TestStack
+  readonly outbox: string
+  readonly url: URL
+  readonly client: pg.Client
+}
+
+async function byTemplates(t: TestContext, { browser, stack, outbox, url, client }: Place): Promise<void> {
+  const webhook = await startWebhook(t)
+  const made = await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', {
+    json: { name: 'contacts', dataString: `${COLUMNS}1,ann@example.com\n2,bob@example.com\n`, primaryKey: 'id' },
+  })
+  assert.equal(made.status, 201, made.text)
+  const opened = await signedIn(browser, stack, '/templates')
+  const { page, go } = opened
+  const dialog = page.getByRole('dialog')
+  const sample = dialog.getByRole('region', { name: 'What would be sent' })
+  /** Fills in the form, looks at the preview, creates the delivery and runs it. */
+  async function deliver(name: string, fields: Readonly<Record<string, string>>, look: () => Promise<void>): Promise<void> {
+    await go('/templates')
+    await page.getByRole('button', { name: `Use ${name}` }).click()
+    await dialog.getByLabel('Table', { exact: true }).fill('in.c-shop.contacts')
+    for (const [label, value] of Object.entries(fields))
+      if (value.endsWith('ticked')) await dialog.getByLabel(label).setChecked(value === 'ticked')
+      else await dialog.getByLabel(label, { exact: true }).fill(value)
+    await dialog.getByRole('button', { name: 'Preview' }).click()
+    await look()
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('region', { name: 'Created from templates' }).getByRole('link', { name, exact: true }).click()
+    await page.getByRole('button', { name: /^Run/ }).first().click()
+  }
+  await deliver('Table as a CSV link', { 'Folder of the machine': 'ticked', Folder: 'outbox' }, async () => {
+    await sample.getByText('table.csv: 2 rows').waitFor()
+  })
+  const path = join(outbox, 'table.csv')
+  const csv = await until('the file is written', () => existsSync(path) && readFileSync(path, 'utf8'))
+  assert.equal(csv.replaceAll('"', ''), `${COLUMNS}1,ann@example.com\n2,bob@example.com\n`)
+
+  await deliver('Table to Slack', { 'Address of the incoming webhook': webhook.url }, async () => {
+    await sample.getByText('1  ann@example.com').waitFor()
+    assert.equal(webhook.got.length, 0)
+  })
+  await until('the message is sent', () => webhook.got.length === 1)
+  assert.match(webhook.got[0] ?? '', /bob@example\.com/)
+
+  const connection = {
+    'Table in the database': 'contacts',
+    ...{
+      Host: url.hostname,
+      Port: url.port,
+      User: decodeURIComponent(url.username),
+      Password: decodeURIComponent(url.password) || 'any',
+    },
+    ...{ Database: url.pathname.slice(1), 'Use TLS': 'unticked' },
+  }
+  await deliver('Table to PostgreSQL', connection, async () => {
+    await sample.getByText('2 inserted; the table has 2 rows').waitFor()
+  })
+  await until('the rows are in the database', async () => {
+    const { rows } = await client.query("select to_regclass('contacts') is not null as made")
+    return rows[0]?.made && (await client.query('select * from contacts')).rows.length === 2
+  })
+
+  await deliver('Table to an HTTP API', {}, async () => {
+    await sample.getByText('2 upsert; the table has 2 rows').waitFor()
+    await sample.getByText(/PUT .*\/sample\/contacts\/1\s+\{"id":"1","email":"ann@example.com"\}/).waitFor()
+  })
+  await go('/deliveries')
+  const list = page.getByRole('region', { name: 'Deliveries' })
+  await list.getByRole('row', { name: /Table to an HTTP API in.c-shop.contacts up to date .* 2 delivered/ }).waitFor()
+  await list.getByRole('row', { name: /Table to Slack .* 1 messages sent/ }).waitFor()
+  await checkScreen(opened, '/deliveries')
+  opened.nothingWrong()
+}
+
+async function toDatabase({ browser, stack, url, client }: Place): Promise<void> {
   const made = await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', {
     json: { name: 'orders', dataString: 'id,price\n1,2.50\n2,0.10\n', primaryKey: 'id' },
   })
@@ -97,7 +207,7 @@ test('a table is delivered to a database by forms alone', { timeout: 200_000 }, 
   await go('/storage/in.c-shop.people?tab=lineage')
   await page.getByText(/delivers it, .* behind/).waitFor()
   nothingWrong()
-})
+}
 
 /** Two contacts for the sample shop, of which it refuses one. */
 async function apiDelivery(stack: TestStack): Promise<void> {

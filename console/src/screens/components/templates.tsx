@@ -3,6 +3,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { effectiveConfiguration } from '../../../../contract/effective-configuration.ts'
+import { WRITERS } from '../../facts/deliveries.ts'
+import { runAction } from '../../facts/run-action.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -11,9 +14,11 @@ import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { Suggestions } from '../../parts/suggestions.tsx'
 import { api, branchName } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
+import { type DeliveryAnswer, DeliverySample } from '../../views/delivery-sample.tsx'
 
 const REPOSITORY = 'millrace'
 const inBranch = () => ({ branch: branchName() })
@@ -34,6 +39,7 @@ interface Input {
   readonly type: string
   readonly default?: unknown
   readonly options?: readonly { readonly value: string; readonly label: string }[]
+  readonly suggest?: 'tables'
 }
 
 interface Group {
@@ -160,23 +166,26 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
   const [name, setName] = useState(template.name)
   const [answers, setAnswers] = useState<Answers>({})
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
+  const tables = useLoad('tables.list', { query: {} }).data ?? []
   const isUsed = (group: Group, stepId: string) => group.required === 'all' || picked.has(stepId)
+  const steps = groups.flatMap((group) => group.steps.filter((step) => isUsed(group, step.id)))
+  const body = () => ({
+    name,
+    steps: steps.map(({ id, inputs }) => ({
+      id,
+      inputs: inputs.map((input) => ({ id: input.id, value: answerOf(input, answers[input.id]) })),
+    })),
+  })
+  const secrets = steps.flatMap(({ inputs }) => inputs).filter(({ kind }) => kind === 'hidden')
+  const preview = useMutation({
+    mutationFn: async () => {
+      const { outputs } = await api.call('templates.preview', { path, body: body() })
+      const secret = secrets.map((input) => shown(answerOf(input, answers[input.id])))[0] ?? ''
+      return previewDelivery(outputs as { readonly configurations: readonly Made[] }, secret) // described loosely
+    },
+  })
   const make = useMutation({
-    mutationFn: () =>
-      api.call('templates.use', {
-        path,
-        body: {
-          name,
-          steps: groups.flatMap((group) =>
-            group.steps
-              .filter((step) => isUsed(group, step.id))
-              .map((step) => ({
-                id: step.id,
-                inputs: step.inputs.map((input) => ({ id: input.id, value: answerOf(input, answers[input.id]) })),
-              })),
-          ),
-        },
-      }),
+    mutationFn: () => api.call('templates.use', { path, body: body() }),
     onSuccess: async () => {
       await queries.invalidateQueries()
       onClose()
@@ -218,6 +227,7 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
                             input={input}
                             value={answers[input.id]}
                             onChange={(value) => setAnswers({ ...answers, [input.id]: value })}
+                            offered={input.suggest === 'tables' ? tables.map((table) => table.id) : []}
                           />
                         ))
                       : null}
@@ -225,15 +235,51 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
                 ))}
               </fieldset>
             ))}
+            {preview.error ? <Problem error={preview.error} /> : null}
+            {preview.data ? <DeliverySample answer={preview.data} /> : null}
             {make.error ? <Problem error={make.error} /> : null}
-            <button type="submit" className="button primary" disabled={make.isPending}>
-              Create
-            </button>
+            <div className="flex-row">
+              <button type="submit" className="button primary" disabled={make.isPending}>
+                Create
+              </button>
+              {template.categories?.includes(DELIVERY) ? (
+                <ActButton
+                  needs="syncActions.run"
+                  className="button"
+                  disabled={preview.isPending}
+                  onClick={() => preview.mutate()}
+                >
+                  {preview.isPending ? 'Looking what would be sent ...' : 'Preview'}
+                </ActButton>
+              ) : null}
+            </div>
           </Form>
         )}
       </Loaded>
     </Dialog>
   )
+}
+
+/** Templates whose first configuration is a writer. */
+const DELIVERY = 'Delivery'
+
+/** A configuration that a template would create; its secrets are masked. */
+interface Made {
+  readonly componentId: string
+  readonly configuration: unknown
+  readonly rows: readonly { readonly configuration: unknown }[]
+}
+
+const MASKED = '"***"'
+
+/** What the writer would send. Templates of deliveries have one secret, which stands where the stack masks it. */
+function previewDelivery({ configurations }: { readonly configurations: readonly Made[] }, secret: string) {
+  const [writer] = configurations.filter(({ componentId }) => WRITERS.has(componentId))
+  if (!writer) throw new Error('The template creates no writer.')
+  const filled = (configuration: unknown) => JSON.stringify(configuration).replaceAll(MASKED, () => JSON.stringify(secret))
+  const [row] = writer.rows
+  const { text } = effectiveConfiguration(filled(writer.configuration), row && filled(row.configuration))
+  return runAction<DeliveryAnswer>(writer.componentId, 'preview', text)
 }
 
 /** Numbers and lists are typed as text; what was left alone is the default of the template. */
@@ -251,9 +297,10 @@ interface FieldProps {
   readonly input: Input
   readonly value: unknown
   readonly onChange: (value: unknown) => void
+  readonly offered: readonly string[]
 }
 
-function Field({ input, value, onChange }: FieldProps) {
+function Field({ input, value, onChange, offered }: FieldProps) {
   const id = `input-${input.id}`
   const current = value ?? input.default
   if (input.kind === 'confirm')
@@ -288,10 +335,12 @@ function Field({ input, value, onChange }: FieldProps) {
           className="input"
           type={input.kind === 'hidden' ? 'password' : 'text'}
           autoComplete="off"
+          list={offered.length > 0 ? `${id}-offered` : undefined}
           value={shown(current)}
           onChange={(event) => onChange(event.target.value)}
         />
       )}
+      {offered.length > 0 ? <Suggestions id={`${id}-offered`} values={offered} /> : null}
       {input.description ? <p className="fine mute">{input.description}</p> : null}
     </div>
   )

@@ -92,7 +92,7 @@ export function ConfigurationEditor({ place, loaded, drafts, mode }: EditorProps
             ) : null}
             {isMapping || (current.key === ROOT && loaded.configuration.rows.length > 0) ? null : (
               <DeliveryPreview
-                key={current.key}
+                key={`delivery ${current.key}`}
                 componentId={place.componentId}
                 configurationId={place.configurationId}
                 rowId={rowOf(({ key }) => key)}

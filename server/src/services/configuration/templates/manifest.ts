@@ -24,6 +24,8 @@ export const Input = Type.Object(
     minimum: Type.Optional(Type.Number()),
     maximum: Type.Optional(Type.Number()),
     showIf: Type.Optional(Condition),
+    /** What a form offers; another value may be typed. */
+    suggest: Type.Optional(Type.Enum(['tables'])),
   },
   { additionalProperties: false },
 )

@@ -64,7 +64,10 @@ test('repositories, templates, versions and inputs are listed and described', as
   const list = (await stack.request('GET', REPOSITORY)).json<{ templates: { id: string; components: string[] }[] }>()
   assert.deepEqual(
     list.templates.map(({ id }) => id),
-    ['folder-files', 'incremental-api', 'login-api', 'paged-api', 'shop-export', 'shop-pipeline', 'table-summary'],
+    [
+      ...['folder-files', 'incremental-api', 'login-api', 'paged-api', 'shop-export', 'shop-pipeline', 'table-summary'],
+      ...['table-to-api', 'table-to-csv', 'table-to-postgresql', 'table-to-slack'],
+    ],
   )
   const sql = (await stack.request('GET', `${REPOSITORY}?filter=keboola.duckdb-transformation`)).json<{ templates: unknown[] }>()
   assert.equal(sql.templates.length, 3)

@@ -23,6 +23,7 @@ const GUIDES: Readonly<Record<string, string>> = {
   'platform.python-transformation': 'python.md',
   'keboola.duckdb-transformation': 'sql-transformations.md',
   'platform.spark-sql': 'spark.md',
+  'platform.dbt': 'dbt.md',
   'keboola.flow': 'flows.md',
   'keboola.orchestrator': 'flows.md',
   'keboola.scheduler': 'schedules.md',

@@ -62,8 +62,10 @@ export type DataScienceCreateAppGitCredentialBody = { readonly type?: 'http_toke
 export type DataScienceCreateAppLinkBody = { readonly expiresInSeconds?: number }
 export type DataScienceCreateBody = { readonly type: string; readonly shared?: boolean; readonly configurationId?: string; readonly size?: string; readonly branchId?: string | number; readonly expirationAfterHours?: number }
 export type DataTest = { readonly id: string; readonly branchId: string; readonly tableId: string; readonly name: string; readonly type: string; readonly parameters: Readonly<Record<string, unknown>>; readonly severity: string; readonly description: string; readonly isEnabled: boolean; readonly creatorToken: { readonly id: number; readonly description: string }; readonly created: string; readonly updated: string }
+export type DataTestImport = { readonly runs: ReadonlyArray<DataTestRun>; readonly leftOut: number }
 export type DataTestRun = { readonly id: string; readonly tableId: string; readonly status: string; readonly trigger: string; readonly rowsCount: number; readonly storageJobId: number | null; readonly runId: string | null; readonly startedAt: string; readonly endedAt: string; readonly results: ReadonlyArray<{ readonly testId: string; readonly name: string; readonly type: string; readonly severity: string; readonly status: string; readonly failures: number | null; readonly message: string | null; readonly fileId: number | null; readonly measured?: { readonly of: string; readonly value: number | null } }>; readonly examples: ReadonlyArray<{ readonly tests: string; readonly row: Readonly<Record<string, string | null>> }> }
 export type DataTestsCreateBody = { readonly tableId: string; readonly name: string; readonly type: 'notNull' | 'unique' | 'acceptedValues' | 'range' | 'pattern' | 'relationships' | 'rowCount' | 'usual' | 'freshness' | 'schema' | 'sql'; readonly parameters?: Readonly<Record<string, unknown>>; readonly severity?: 'warn' | 'stop'; readonly description?: string; readonly isEnabled?: boolean }
+export type DataTestsImportBody = { readonly runResults: Readonly<Record<string, unknown>>; readonly manifest?: Readonly<Record<string, unknown>>; readonly schemas?: ReadonlyArray<{ readonly schema: string; readonly bucket: string }>; readonly tableId?: string }
 export type DataTestsUpdateBody = { readonly name?: string; readonly type?: 'notNull' | 'unique' | 'acceptedValues' | 'range' | 'pattern' | 'relationships' | 'rowCount' | 'usual' | 'freshness' | 'schema' | 'sql'; readonly parameters?: Readonly<Record<string, unknown>>; readonly severity?: 'warn' | 'stop'; readonly description?: string; readonly isEnabled?: boolean }
 export type Delivery = { readonly componentId: string; readonly configurationId: string; readonly name: string | null; readonly rowId: string | null; readonly tableId: string; readonly state: 'current' | 'behind' | 'never'; readonly behindSeconds: number | null; readonly lastDelivery: { readonly jobId: string; readonly time: string; readonly counts: Readonly<Record<string, number>> } | null; readonly failure: { readonly jobId: string; readonly kind: string | null; readonly message: string | null } | null }
 export type DockerRunnerActionBody = { readonly configData?: Readonly<Record<string, unknown>> | ReadonlyArray<unknown> | string; readonly tag?: string; readonly branchId?: string }
@@ -640,6 +642,7 @@ export const ROUTES = {
   'dataTests.tables': ['GET', '/v2/storage/data-tested-tables', 'address'],
   'dataTests.list': ['GET', '/v2/storage/data-tests', 'address'],
   'dataTests.create': ['POST', '/v2/storage/data-tests', 'address'],
+  'dataTests.import': ['POST', '/v2/storage/data-tests/import', 'address'],
   'dataTests.get': ['GET', '/v2/storage/data-tests/{testId}', 'address'],
   'dataTests.update': ['PUT', '/v2/storage/data-tests/{testId}', 'address'],
   'dataTests.remove': ['DELETE', '/v2/storage/data-tests/{testId}', 'address'],
@@ -978,6 +981,7 @@ export const LOWEST_ROLES = {
   'dashboards.createLink': 'editor',
   'dashboards.removeLink': 'editor',
   'dataTests.create': 'editor',
+  'dataTests.import': 'editor',
   'dataTests.update': 'editor',
   'dataTests.remove': 'editor',
   'branches.create': 'editor',
@@ -1217,6 +1221,7 @@ export const REQUIRED_RIGHTS = {
   'dashboards.createLink': 'canManageBuckets',
   'dashboards.removeLink': 'canManageBuckets',
   'dataTests.create': 'bucketWrite',
+  'dataTests.import': 'bucketWrite',
   'dataTests.update': 'bucketWrite',
   'dataTests.remove': 'bucketWrite',
   'branches.create': 'canManageDevBranches',
@@ -1700,6 +1705,7 @@ export interface Operations {
   'dataTests.tables': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<string> }
   'dataTests.list': { path?: undefined; query?: { readonly tableId?: string; readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<DataTest> }
   'dataTests.create': { path?: undefined; query?: undefined; body: DataTestsCreateBody; answer: DataTest }
+  'dataTests.import': { path?: undefined; query?: undefined; body: DataTestsImportBody; answer: DataTestImport }
   'dataTests.get': { path: { readonly testId: string }; query?: undefined; body?: undefined; answer: DataTest }
   'dataTests.update': { path: { readonly testId: string }; query?: undefined; body?: DataTestsUpdateBody; answer: DataTest }
   'dataTests.remove': { path: { readonly testId: string }; query?: undefined; body?: undefined; answer: undefined }

@@ -1,5 +1,7 @@
 // millrace test: tests on the data of tables. `millrace test` alone runs them all and fails for CI.
 
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { defined } from '../../../server/src/kit/defined.ts'
 import { type Client, createClient, type StorageJob, stackOptions } from '../client.ts'
@@ -112,12 +114,95 @@ export function addTestCommands(program: Command): void {
       print(command, { id }, () => `Test ${id} deleted`)
     })
 
+  addImportCommand(test)
+
   stackOptions(test.command('results <table>'))
     .description('what the last runs of the tests of a table found')
     .action(async (tableId: string, _: object, command: Command) => {
       const runs = await createClient(command).request<TestRun[]>('GET', `${tablePath(tableId)}/runs`)
       print(command, runs, (all) => (all.length === 0 ? 'no test has run' : all.map(textOf).join('\n')))
     })
+}
+
+interface ImportOptions {
+  readonly manifest?: string
+  readonly schema?: readonly string[]
+  readonly table?: string
+}
+
+interface ImportAnswer {
+  readonly runs: readonly TestRun[]
+  readonly leftOut: number
+}
+
+function addImportCommand(test: Command): void {
+  stackOptions(test.command('import <file>'))
+    .description('add the results of dbt, a run_results.json, to the tests of tables; exit code 1 if one fails')
+    .option('--manifest <file>', 'the manifest.json of the same run; by default the one beside the file')
+    .option('--schema <schema=bucket...>', 'the bucket that has the tables of a schema of dbt')
+    .option('--table <table>', 'the table of tests whose table is not known')
+    .action(async (file: string, { manifest, schema = [], table: tableId }: ImportOptions, command: Command) => {
+      const beside = join(dirname(file), 'manifest.json')
+      const path = manifest ?? (existsSync(beside) ? beside : undefined)
+      const json = {
+        runResults: readResults(file),
+        ...(path !== undefined && { manifest: neededOf(readDocument(path)) }),
+        schemas: schema.map(schemaOf),
+        ...defined({ tableId }),
+      }
+      const answer = await createClient(command).request<ImportAnswer>('POST', `${TESTS}/import`, { json })
+      print(command, answer, ({ runs, leftOut }) =>
+        [
+          ...runs.map(textOf),
+          ...(leftOut > 0 ? [`${leftOut} results belong to no known table; --schema and --table name one`] : []),
+        ].join('\n'),
+      )
+      if (answer.runs.some(({ status }) => status === 'failed')) process.exitCode = 1
+    })
+}
+
+type Document = Readonly<Record<string, unknown>>
+
+function readDocument(path: string): Document {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Document
+  } catch (error) {
+    throw new UserError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  throw new UserError(`${path} is not a JSON object`)
+}
+
+/** Results carry the SQL of every test, which nothing is made of here. */
+function readResults(path: string): Document {
+  const { results } = readDocument(path)
+  if (!Array.isArray(results)) throw new UserError(`${path} is not a run_results.json of dbt: it has no list of results`)
+  return { results: results.map(({ compiled_code: _, ...result }: Document) => result) }
+}
+
+const MEMBERS = ['name', 'alias', 'identifier', 'schema', 'attached_node', 'depends_on', 'column_name', 'test_metadata', 'config']
+
+/** A manifest has the SQL of the whole project in it; the stack needs names and the severity of tests. */
+function neededOf(manifest: Document): Document {
+  const slim = (nodes: unknown): Document =>
+    Object.fromEntries(
+      Object.entries((nodes ?? {}) as Record<string, Document>).map(([id, node]) => [
+        id,
+        Object.fromEntries(
+          MEMBERS.filter((name) => name in node).map((name) => [name, name === 'config' ? severityIn(node[name]) : node[name]]),
+        ),
+      ]),
+    )
+  return { nodes: slim(manifest.nodes), sources: slim(manifest.sources) }
+}
+
+const severityIn = (config: unknown): Document => defined({ severity: ((config ?? {}) as Document).severity })
+
+function schemaOf(text: string): { schema: string; bucket: string } {
+  const at = text.indexOf('=')
+  if (at < 1 || at === text.length - 1)
+    throw new UserError(`--schema ${text} is not of the form schema=bucket, such as analytics=out.c-analytics`)
+  return { schema: text.slice(0, at), bucket: text.slice(at + 1) }
 }
 
 async function runTests(client: Client, tableId: string): Promise<TestRun> {

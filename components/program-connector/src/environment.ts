@@ -29,6 +29,18 @@ export interface Environment {
   readonly locked: readonly string[]
 }
 
+/** What the state of a configuration keeps of its environment, so that the next run has the same versions. */
+export interface KeptEnvironment {
+  readonly packages: readonly string[]
+  readonly locked: readonly string[]
+}
+
+/** The versions of the run before; none when the packages are others now. */
+export function lockedBefore(kept: unknown, packages: readonly string[]): readonly string[] {
+  const { packages: before, locked } = (kept ?? {}) as Partial<Record<keyof KeptEnvironment, unknown>> // each is looked at
+  return Array.isArray(locked) && JSON.stringify(before) === JSON.stringify(packages) ? locked.map(String) : []
+}
+
 export async function openEnvironment(
   folder: string,
   packages: readonly string[],

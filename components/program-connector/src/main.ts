@@ -11,10 +11,10 @@ import { ConnectorError, messageOf } from '../../manifest-connector/src/errors.t
 import { parseManifest } from '../../manifest-connector/src/manifest/load.ts'
 import { secretsIn } from '../../manifest-connector/src/platform/parameters.ts'
 import { jsonText, parseJson } from '../../manifest-connector/src/python/json.ts'
-import { type Dict, isDict, pyStr } from '../../manifest-connector/src/python/values.ts'
+import { type Dict, isDict } from '../../manifest-connector/src/python/values.ts'
 import { createSourceProgram } from './airbyte.ts'
 import { runChild } from './child.ts'
-import { openEnvironment } from './environment.ts'
+import { lockedBefore, openEnvironment } from './environment.ts'
 import { readSettings, type Settings } from './parameters.ts'
 import type { Runtime } from './runtime.ts'
 import * as singer from './singer.ts'
@@ -37,17 +37,13 @@ async function main(): Promise<void> {
   const stored = storedState(folder)
   const work = join(process.env.TMPDIR ?? folder, 'program-connector-files')
   mkdirSync(work, { recursive: true, mode: 0o700 })
-  const locked =
-    isDict(stored.environment) && jsonText(stored.environment.packages) === jsonText(settings.packages)
-      ? stored.environment.locked
-      : []
   const environment =
     settings.packages.length === 0
       ? undefined
       : await openEnvironment(
           process.env.MILLRACE_ENVIRONMENTS_DIR ?? join(work, 'environments'),
           settings.packages,
-          Array.isArray(locked) ? locked.map(pyStr) : [],
+          lockedBefore(stored.environment, settings.packages),
           (message) => log.info(message),
         )
   const runtime: Runtime = {

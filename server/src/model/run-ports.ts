@@ -348,6 +348,48 @@ export interface SparkScriptPart extends SqlScriptPart {
   readonly language: 'sql' | 'python'
 }
 
+/** A relation of the workspace of a run. */
+export interface WorkspaceRelation {
+  readonly schema: string
+  readonly name: string
+}
+
+/** The workspace in which the jobs of a configuration work: it outlives them. */
+export interface RunWorkspace {
+  readonly id: number
+  /** How the program of the run connects, with the rights of the run and until it is closed. */
+  readonly connection: {
+    readonly host: string
+    readonly port: number
+    readonly user: string
+    readonly password: string
+    readonly database: string
+  }
+  /**
+   * Writes a relation as CSV with a header; answers its columns with their types, which are DuckDB's. Columns of `wanted` that it lacks follow
+   * as `absent`, without values.
+   */
+  save(
+    relation: WorkspaceRelation,
+    path: string,
+    wanted: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ readonly columns: readonly SqlDryRunColumn[]; readonly absent: readonly string[] }>
+  /** Copies every table of a bucket into a schema, unless the schema has a relation of the name; answers their names. */
+  restore(bucketId: string, schema: string, signal: AbortSignal): Promise<readonly string[]>
+  /** What the columns of relations are made of, by `schema.name`; relations that others read come first. */
+  trace(
+    relations: readonly (WorkspaceRelation & { readonly query: string | undefined; readonly tableId: string | undefined })[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, readonly ColumnOrigin[]>>
+  close(): Promise<void>
+}
+
+export interface RunWorkspaces {
+  /** Without a configuration it is gone with the run. */
+  open(scope: RunScope, componentId: string, configurationId: string | null): Promise<RunWorkspace>
+}
+
 /** A script for the registered Spark cluster. */
 export interface SparkRun {
   readonly scope: RunScope

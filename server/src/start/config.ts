@@ -553,7 +553,7 @@ export const VARIABLES = {
   MILLRACE_READ_FOLDERS: variable({
     default: {},
     sentence:
-      'Folders of this machine that the component millrace.ex-folder may read, for all projects: `name=path`, separated by commas.',
+      'Folders of this machine that the components millrace.ex-folder and platform.dbt may read, for all projects: `name=path`, separated by commas.',
     parse: read.namedFolders,
   }),
   MILLRACE_WRITE_FOLDERS: variable({

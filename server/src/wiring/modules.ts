@@ -40,6 +40,7 @@ import { createDashboardsModule } from '../services/query/dashboards/dashboards.
 import { createFullTextSearchModule } from '../services/query/full-text-search/full-text-search.module.ts'
 import { createGlobalSearchModule } from '../services/query/global-search/global-search.module.ts'
 import { createIcebergModule } from '../services/query/iceberg/iceberg.module.ts'
+import { createRunWorkspacesModule } from '../services/query/run-workspaces/run-workspaces.module.ts'
 import { createSandboxesModule } from '../services/query/sandboxes/sandboxes.module.ts'
 import { createSavedQueriesModule } from '../services/query/saved-queries/saved-queries.module.ts'
 import { createSqlModule } from '../services/query/sql/sql.module.ts'
@@ -268,8 +269,10 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
   const programs = createProgramsModule({ core, worker, trust: options.trust })
   const spark = createSparkModule({ core, tokens, programs, tables, iceberg, settings: options.spark })
   const sampleApi = createSampleApiModule({ core, isServed: options.sampleApi ?? true })
+  const runWorkspaces = createRunWorkspacesModule({ sql, tables, workspaces, sqlPort })
   const jobRunner = createJobRunnerModule({
     ...{ ...configured, jobRecords, objects, files, tables, freshness, sql, sandboxes, oauth, vault, spark, programs, worker },
+    ...{ runWorkspaces, dataTests },
     samplePlaces: () => sampleApi.places(listeningOrigin(), publicUrl),
   })
   const flows = createFlowsModule({
@@ -313,6 +316,7 @@ async function createWorkModules(options: PlatformOptions, given: Given, storage
       tableComments,
       workspaces,
       sqlPort,
+      runWorkspaces,
       sandboxes,
       notifications,
       oauth,

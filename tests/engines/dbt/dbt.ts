@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -12,39 +12,13 @@ import { promisify } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { tableClient } from '../../support/clients/table-client.ts'
 import { startTestStack } from '../../support/test-stack.ts'
+import { DBT, environment } from './environment.ts'
 import { dbtProject, MODELS } from './project.ts'
 
 const run = promisify(execFile)
-/** Later ones fetch parts of themselves from elsewhere than the index. */
-const PACKAGES = ['dbt-core==1.10.23', 'dbt-postgres==1.10.2', 'dbt-duckdb==1.10.1']
-const FOLDER = process.env.MILLRACE_DBT ?? join(tmpdir(), 'millrace-dbt')
-const DBT = join(FOLDER, 'bin', 'dbt')
 const VISITS = 'visit_id,customer_id,seen_at\n1,1,2026-01-01 10:00:00\n2,1,2026-01-02 10:00:00\n3,2,2026-01-02 11:00:00\n'
 /** Of one command; machines that are busy take long. */
 const COMMAND_MS = 600_000
-
-const has = (command: string) =>
-  run(command, ['--version']).then(
-    () => true,
-    () => false,
-  )
-
-/** Made once, by uv where it is installed. */
-async function environment(): Promise<void> {
-  const isThere = await access(DBT).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) return
-  if (await has('uv')) {
-    await run('uv', ['venv', FOLDER])
-    await run('uv', ['pip', 'install', '--python', join(FOLDER, 'bin', 'python'), ...PACKAGES], { timeout: COMMAND_MS })
-    return
-  }
-  assert.ok(await has('python3'), 'npm run test:dbt needs Python 3 as python3, or uv. Install one of them.')
-  await run('python3', ['-m', 'venv', FOLDER])
-  await run(join(FOLDER, 'bin', 'pip'), ['install', '-q', ...PACKAGES], { timeout: COMMAND_MS })
-}
 
 async function writeProject(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {

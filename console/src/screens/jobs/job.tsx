@@ -27,6 +27,7 @@ import { ColumnChangesCard } from '../../views/column-changes.tsx'
 import { CauseCard, usualText } from '../../views/job-cause.tsx'
 import { FlowRun } from './flow-run.tsx'
 import { AgainstLastGood, useLastGood } from './job-compare.tsx'
+import { dbtNodesOf, JobDbt } from './job-dbt.tsx'
 import { JobLog } from './job-log.tsx'
 import { JobRecording } from './job-recording.tsx'
 import { JobTimeline } from './job-timeline.tsx'
@@ -220,6 +221,7 @@ function Actions({ job }: { job: Job }) {
 function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
   const result = job.result as Result // described loosely
   const isFlow = flowResultOf(job) !== undefined
+  const dbtNodes = dbtNodesOf(job)
   const good = useLastGood(job)
   const against = good ? <AgainstLastGood job={job} good={good} /> : null
   const facts = (
@@ -248,6 +250,7 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
         {job.status === 'error' ? <CauseCard job={job} result={result} /> : null}
         <RunProgress job={job} />
         {job.component === DATABASE_EXTRACTOR ? <ChangedColumns job={job} /> : null}
+        {dbtNodes ? <JobDbt job={job} nodes={dbtNodes} /> : null}
         <JobTimeline job={job} nameOfRow={nameOfRow} />
         <JobLog jobId={job.id} isGoing={!isOver(job.status)} />
       </div>

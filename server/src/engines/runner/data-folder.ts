@@ -243,6 +243,12 @@ export async function listOutputs(folder: DataFolder, path: string): Promise<Out
   })
 }
 
+/** A folder of outputs without what a program left in it. To be called after refuseLinkedFolders(). */
+export async function clearOutputs(folder: DataFolder, path: string): Promise<void> {
+  await rm(join(folder.data, path), { recursive: true, force: true })
+  await mkdir(join(folder.data, path))
+}
+
 /** Fails when there are more files below these folders than `most`. Looks at one more than that, however many there are. */
 export async function refuseTooMany(folder: DataFolder, paths: readonly string[], max: number): Promise<void> {
   let found = 0

@@ -144,6 +144,8 @@ export interface StatementEnd {
   readonly rows: number | null
   /** Rows that INSERT, UPDATE or DELETE changed; null for others. */
   readonly changedRows: number | null
+  /** Rows of CREATE TABLE AS. */
+  readonly createdRows?: number
 }
 
 interface Result {

@@ -246,9 +246,11 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   bindValues(prepared, message.values)
   const result = await prepared.stream()
   if (result.returnType !== ResultReturnType.QUERY_RESULT) {
-    await result.fetchAllChunks()
+    const [first] = await result.fetchAllChunks()
     sendShape([])
-    return { rows: null, changedRows: result.returnType === ResultReturnType.CHANGED_ROWS ? result.rowsChanged : null }
+    if (result.returnType === ResultReturnType.CHANGED_ROWS) return { rows: null, changedRows: result.rowsChanged }
+    const counted = first?.getRows()[0]?.[0] // CREATE TABLE AS counts its rows, other statements without a result answer nothing
+    return { rows: null, changedRows: null, ...(typeof counted === 'bigint' && { createdRows: Number(counted) }) }
   }
   sendShape()
   if (message.output === 'names') return sendNames(result)

@@ -89,6 +89,7 @@ import * as agentGuards from './1393-agent-guards.ts'
 import * as tableHistoryDue from './1401-table-history-due.ts'
 import * as backupDrills from './1415-backup-drills.ts'
 import * as preferencesAndComments from './1416-preferences-and-comments.ts'
+import * as importedTestRuns from './1430-imported-test-runs.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -187,4 +188,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1401-table-history-due', up: tableHistoryDue.up, changesOld: true },
   { name: '1415-backup-drills', up: backupDrills.up },
   { name: '1416-preferences-and-comments', up: preferencesAndComments.up },
+  { name: '1430-imported-test-runs', up: importedTestRuns.up },
 ]

@@ -7,6 +7,7 @@ import dataApps from './builtin/data-apps.json' with { type: 'json' }
 import databaseChanges from './builtin/database-changes.json' with { type: 'json' }
 import databaseExtractor from './builtin/database-extractor.json' with { type: 'json' }
 import databaseWriter from './builtin/database-writer.json' with { type: 'json' }
+import dbt from './builtin/dbt.json' with { type: 'json' }
 import filesExtractor from './builtin/files-extractor.json' with { type: 'json' }
 import filesWriter from './builtin/files-writer.json' with { type: 'json' }
 import flow from './builtin/flow.json' with { type: 'json' }
@@ -59,6 +60,7 @@ export const BUILTIN: readonly ComponentDescription[] = [
   databaseChanges,
   databaseExtractor,
   databaseWriter,
+  dbt,
   filesExtractor,
   filesWriter,
   messagesWriter,

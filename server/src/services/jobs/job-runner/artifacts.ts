@@ -122,17 +122,20 @@ async function download(files: RunFiles, run: ArtifactRun, kind: string, file: F
   await unpackFile(folder, archive, run.diskBytes, run.signal)
 }
 
+/** The job is the last of them. */
+export const artifactTags = (scope: RunScope, owner: ArtifactOwner): readonly string[] => [
+  'artifact',
+  `branchId-${scope.branchId}`,
+  `componentId-${owner.componentId}`,
+  `configId-${owner.configurationId}`,
+  `jobId-${owner.jobId}`,
+]
+
 /** Stores what the component left below artifacts/out; it is invisible until it is published. */
 export async function stageArtifacts({ files }: ArtifactDeps, run: ArtifactRun): Promise<readonly StagedFile[]> {
   await refuseStrangers(run.folder, 'artifacts')
   const { owner, scope } = run
-  const tags = [
-    'artifact',
-    `branchId-${scope.branchId}`,
-    `componentId-${owner.componentId}`,
-    `configId-${owner.configurationId}`,
-    `jobId-${owner.jobId}`,
-  ]
+  const tags = artifactTags(scope, owner)
   const shared = [...tags, 'shared', `orchestrationId-${owner.orchestrationId}`]
   const planned = [
     ...(await plannedFrom(run, 'current', tags)),
@@ -150,13 +153,13 @@ async function plannedFrom(run: ArtifactRun, name: 'current' | 'shared', tags: r
       reason: `artifacts/out/${name} has more than the ${LARGEST_BYTES} bytes an artifact may have.`,
     })
   if (run.settings.options?.zip === false)
-    return paths.map((path) => newFile(path.replaceAll('/', '-'), join(folder, path), tags))
+    return paths.map((path) => newArtifact(path.replaceAll('/', '-'), join(folder, path), tags))
   const archive = join(run.folder.root, `${name}.tar.gz`)
   await packFolder(folder, archive, run.signal)
-  return [newFile(ARCHIVE, archive, tags)]
+  return [newArtifact(ARCHIVE, archive, tags)]
 }
 
-const newFile = (name: string, path: string, tags: readonly string[]): NewFile => ({
+export const newArtifact = (name: string, path: string, tags: readonly string[]): NewFile => ({
   name,
   path,
   slices: undefined,

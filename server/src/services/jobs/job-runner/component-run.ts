@@ -76,6 +76,8 @@ export interface ComponentRun {
   readonly collectStdout?: boolean
   /** It has no network at all. */
   readonly isOffline?: boolean
+  /** Ports of this machine that it may connect to. */
+  readonly loopbackPorts?: readonly number[]
   /** A folder that outlives the run; for built-in programs. */
   readonly checkpointFolder?: string | undefined
   onEvent(event: LogEvent): void
@@ -111,6 +113,7 @@ export async function runComponent(
     egress: run.isOffline ? undefined : egressOf(settings, run.component, environment),
     signal: run.signal,
     onEvent: run.onEvent,
+    ...(run.loopbackPorts?.length ? { loopbackPorts: run.loopbackPorts } : {}),
     ...(run.collectStdout ? { collectStdout: true } : {}),
   })
   return { outcome, image }

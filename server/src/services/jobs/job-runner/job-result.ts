@@ -64,9 +64,16 @@ export function resultOf(
       uploaded: progress.flatMap(({ artifacts }) => artifacts.uploaded).map(storageFile),
       downloaded: progress.flatMap(({ artifacts }) => artifacts.downloaded).map(storageFile),
     },
+    ...dbtOf(progress, mask),
     variables: maskValue(variables, mask),
     outputVariables: maskValue(Object.assign({}, ...rows.map(({ outputVariables }) => outputVariables)), mask), // the last row wins
   }
+}
+
+/** Every node of a run of dbt; absent for other components. */
+const dbtOf = (progress: readonly RowProgress[], mask: Mask) => {
+  const nodes = progress.flatMap(({ dbt }) => dbt?.nodes ?? [])
+  return progress.some(({ dbt }) => dbt) ? { dbt: { nodes: maskValue(nodes, mask) } } : {}
 }
 
 const storageFile = (id: number) => ({ storageFileId: String(id) })

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { egressPolicyFrom } from '../../../../../contract/egress-rules.ts'
+import { fetchOnce } from '../../../engines/git/git-checkout.ts'
 import { componentBundle } from '../../../engines/runner/bundle.ts'
 import { createCheckpoints } from '../../../engines/runner/checkpoints.ts'
 import { createEnvironments } from '../../../engines/runner/environments.ts'
@@ -18,8 +19,10 @@ import type { VaultModule } from '../../access/vault/vault.module.ts'
 import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
 import type { ComponentsModule } from '../../configuration/components/components.module.ts'
 import type { ConfigurationsModule } from '../../configuration/configurations/configurations.module.ts'
+import type { RunWorkspacesModule } from '../../query/run-workspaces/run-workspaces.module.ts'
 import type { SandboxesModule } from '../../query/sandboxes/sandboxes.module.ts'
 import type { SqlModule } from '../../query/sql/sql.module.ts'
+import type { DataTestsModule } from '../../storage/data-tests/data-tests.module.ts'
 import type { FilesModule } from '../../storage/files/files.module.ts'
 import type { FreshnessModule } from '../../storage/lineage/freshness.module.ts'
 import type { ObjectsModule } from '../../storage/s3/s3.module.ts'
@@ -53,6 +56,8 @@ export interface JobRunnerModuleDeps {
   readonly freshness: FreshnessModule
   readonly sql: SqlModule
   readonly sandboxes: SandboxesModule
+  readonly runWorkspaces: RunWorkspacesModule
+  readonly dataTests: Pick<DataTestsModule, 'recordDbtTests'>
   readonly oauth: OauthModule
   readonly vault: VaultModule
   readonly spark: SparkModule
@@ -110,6 +115,7 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
     sandboxes: deps.sandboxes.tasks,
     oauth: deps.oauth.forRuns,
     files: deps.files.runFiles,
+    dbt: { workspaces: deps.runWorkspaces.runWorkspaces, fetchOnce, recordTests: deps.dataTests.recordDbtTests },
     findBranch: branches.findByName,
     recordEvent: core.recordEvent,
     onSaid: (runId) => jobRecords.notifier.notify(Number(runId)),

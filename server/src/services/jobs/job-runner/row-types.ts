@@ -19,6 +19,7 @@ import type {
 } from '../../../model/run-ports.ts'
 import type { ArtifactOwner, ArtifactSettings } from './artifacts.ts'
 import type { ImageRecord, ProgramSettings } from './component-run.ts'
+import type { DbtDeps, DbtEnd } from './dbt/dbt-step.ts'
 import type { DebugArchive } from './debug-archive.ts'
 import type { InputDeps } from './input.ts'
 import type { JobLog } from './job-log.ts'
@@ -31,6 +32,7 @@ import type { RowAccount } from './row-account.ts'
 
 export interface RowDeps extends InputDeps, RehearsalDeps {
   readonly programs: ProgramSettings
+  readonly dbt: DbtDeps
   readonly spark: RunSpark
   readonly sandboxes: RunSandboxes
   readonly configurations: RunConfigurations
@@ -121,6 +123,8 @@ export interface RowProgress {
   columns: SqlRunEnd['columns']
   /** Results that lie in the object store, by destination. */
   stored: SparkRunEnd['stored']
+  /** Of a run of dbt. */
+  dbt?: DbtEnd
   usage: readonly unknown[]
   /** What batches have written so far. */
   batchTables: readonly LoadedTable[]

@@ -160,6 +160,7 @@ async function publishRow(
       artifacts.map(({ id }) => id),
     )
     for (const file of [...files, ...artifacts]) await file.publish(trx)
+    await progress.dbt?.record(trx)
     if (!isKept) for (const { fileId, tags } of processed) await deps.files.addTags(trx, run.scope, fileId, tags)
     if (!isKept) await saveState(deps, run, state, trx)
   }
@@ -192,7 +193,7 @@ async function saveState(deps: RowDeps, { scope, statePlace, log }: RowRun, stat
 async function recordUse(
   deps: RowDeps,
   { scope, mapping, output: { componentId, configurationId, rowId } }: RowRun,
-  { inputTables, namedTables, columns }: RowProgress,
+  { inputTables, namedTables, columns, dbt }: RowProgress,
   loaded: readonly LoadedTable[],
   trx: Trx,
 ): Promise<void> {
@@ -206,12 +207,15 @@ async function recordUse(
     jobId: Number(scope.runId),
     read: [...inputTables.map(({ id }) => id), ...namedTables],
     written: loaded.map(({ id }) => id),
-    columns: Object.fromEntries(
-      mapping.outputTables.flatMap(({ source, destination }) => {
-        const known = columns[source]
-        return known && destination ? [[destination, known]] : []
-      }),
-    ),
+    columns: {
+      ...Object.fromEntries(
+        mapping.outputTables.flatMap(({ source, destination }) => {
+          const known = columns[source]
+          return known && destination ? [[destination, known]] : []
+        }),
+      ),
+      ...dbt?.columns,
+    },
   })
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../../engines/runner/data-folder.ts'
 import { type DiskQuota, withinQuota } from '../../../engines/runner/disk-quota.ts'
 import type { LogEvent } from '../../../engines/runner/log-event.ts'
-import type { Mask } from '../../../engines/runner/mask.ts'
+import { createMask, type Mask } from '../../../engines/runner/mask.ts'
 import type { RunOutcome } from '../../../engines/runner/runner.ts'
 import { turnYamlToJson, yamlOf } from '../../../engines/runner/yaml-files.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -20,6 +20,7 @@ import type { StagedFile } from '../../../model/run-ports.ts'
 import { type ArtifactRun, downloadArtifacts, stageArtifacts, wantsArtifacts } from './artifacts.ts'
 import { readFailure } from './cause.ts'
 import { runComponent } from './component-run.ts'
+import { type OpenDbt, openDbt } from './dbt/dbt-step.ts'
 import { saveStage } from './debug-archive.ts'
 import type { Inputs } from './input.ts'
 import type { JobLog } from './job-log.ts'
@@ -40,6 +41,8 @@ export interface RowFolder {
   readonly state: RunState
   readonly sql: Inputs['sql']
   readonly checkpoint: Checkpoint | undefined
+  /** Ports of this machine that the program may connect to. */
+  readonly loopbackPorts?: readonly number[]
   /** Publishes the tables that are wanted also from a failed run. */
   publishAlways(): Promise<void>
   /** Rows and state that the component leaves while it runs, in one transaction. */
@@ -71,6 +74,7 @@ export async function runSteps(deps: RowDeps, run: RowRun, place: RowFolder, pro
     if (type === 'sql') await runSqlStep(deps, run, step, place, progress)
     else if (type === 'spark') await runSparkStep(deps, run, step, place, progress)
     else if (type === 'sandboxes') await runSandboxTask(deps, run, step)
+    else if (step.isMain && step.component.features.includes(DBT)) await runDbtStep(deps, run, step, place, progress)
     else await runProgramStep(deps, run, step, place, progress)
     if (!step.isMain) continue
     progress.hasRun = true
@@ -79,7 +83,10 @@ export async function runSteps(deps: RowDeps, run: RowRun, place: RowFolder, pro
         state: await readStateResult(place.folder),
         usage: progress.usage,
         variables: await readResultVariables(place.folder),
-        artifacts: artifacts && !run.debug ? await stagedArtifacts(deps, artifacts, run.log) : [],
+        artifacts: [
+          ...(artifacts && !run.debug ? await stagedArtifacts(deps, artifacts, run.log) : []),
+          ...(progress.dbt?.artifacts ?? []),
+        ],
       }
   }
   return output
@@ -159,9 +166,58 @@ const runSandboxTask = (deps: RowDeps, { scope, output, log }: RowRun, { configF
     say: (text) => log.say('info', text),
   })
 
+/** Components with this feature run a dbt project in a workspace of their configuration. */
+const DBT = 'dbt'
+
+/** What is known of a run that failed is kept, too: the next one goes on from it. */
+async function runDbtStep(deps: RowDeps, run: RowRun, step: Step, place: RowFolder, progress: RowProgress): Promise<void> {
+  const { component, configFile } = step
+  if (run.steps.at(-1) !== step)
+    throw invalid(`no processor can run after ${component.id}: its results are relations of a workspace`)
+  const dbt = await openDbt(
+    { ...deps, folders: deps.programs.folders.read, egress: deps.programs.egress, fetchOnce: deps.dbt.fetchOnce },
+    {
+      ...{ scope: run.scope, componentId: component.id, configurationId: run.output.configurationId, configFile },
+      ...{ state: place.state.component, folder: place.folder, owner: run.debug ? undefined : run.artifacts?.owner },
+      ...{ signal: run.signal, say: run.log.say },
+    },
+  )
+  try {
+    const mask = createMask(dbt.secrets)
+    const own = { ...place, mask: (text: string) => mask(place.mask(text)), loopbackPorts: [dbt.port] }
+    await runProgramStep(deps, run, step, own, progress).catch(async (error: unknown) => {
+      await keepFailed(run, dbt, progress)
+      throw error
+    })
+    const end = await dbt.end(true)
+    progress.dbt = end
+    progress.namedTables = end.read
+  } finally {
+    await dbt.close()
+  }
+}
+
+/** A run that was stopped has nothing to tell. */
+async function keepFailed(run: RowRun, dbt: OpenDbt, progress: RowProgress): Promise<void> {
+  if (run.signal.aborted) return
+  try {
+    const end = await dbt.end(false)
+    await run.publish(async (trx) => {
+      await run.hold(trx)
+      for (const file of end.artifacts) await file.publish(trx)
+      await end.record(trx)
+    })
+    progress.dbt = end
+    progress.artifacts.uploaded = end.artifacts.map(({ id }) => id)
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error
+    run.log.say('warn', `The artefacts of the failed run were not kept: ${error.message}`)
+  }
+}
+
 async function runProgramStep(deps: RowDeps, run: RowRun, step: Step, place: RowFolder, progress: RowProgress): Promise<void> {
   const { component, isMain, limits } = step
-  const { folder, mask, checkpoint } = place
+  const { folder, mask, checkpoint, loopbackPorts = [] } = place
   const recording = isMain ? run.rehearsal?.recording : undefined
   const replay = recording ? await placeRecording(deps, run.scope, recording, folder, run.signal) : {}
   const hasBatches = isMain && run.hasBatches
@@ -173,6 +229,7 @@ async function runProgramStep(deps: RowDeps, run: RowRun, step: Step, place: Row
       folder,
       mask,
       signal,
+      loopbackPorts,
       checkpointFolder: isMain ? checkpoint?.folder : undefined,
       onEvent: (event) => run.log.component(component, event),
     })

@@ -582,7 +582,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       throw error
     }
     await taken.release()
-    return { columns: undefined, lines: linesOf([]), tag: () => tagOf(statement, 0), close: async () => {} }
+    return { columns: undefined, lines: linesOf([]), tag: () => tagOf(statement, null), close: async () => {} }
   }
 
   /** PostgreSQL lets ALTER TABLE change views as well. Answers what was run. */
@@ -622,7 +622,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     }
     async function* lines(): AsyncGenerator<Buffer, void> {
       for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) yield piece.value
-      changedRows = (await end).changedRows
+      const { changedRows: changed, createdRows = null } = await end
+      changedRows = changed ?? createdRows
       if (status === 'T' && (await mayChange(statement))) await savepoints.changed(sql)
       await close()
     }
@@ -631,7 +632,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return {
       columns: hasColumns ? columns.map(namedColumn(names)) : undefined,
       lines: hasColumns ? lines() : linesOf([]),
-      tag: (rows) => tagOf(statement, hasColumns ? rows : (changedRows ?? 0)),
+      tag: (rows) => tagOf(statement, hasColumns ? rows : changedRows),
       close,
     }
   }
@@ -817,12 +818,12 @@ const typeOfParameter = (type: string | undefined): number =>
 
 const CHANGES: Readonly<Record<string, string>> = { insert: 'INSERT 0', update: 'UPDATE', delete: 'DELETE', merge: 'MERGE' }
 
-/** `SELECT 5`, `INSERT 0 3`, `CREATE TABLE`. */
-function tagOf(statement: Statement, rows: number): string {
+/** `SELECT 5`, `INSERT 0 3`, `CREATE TABLE`; CREATE TABLE AS is `SELECT 5` to PostgreSQL, and only it has rows among the others. */
+function tagOf(statement: Statement, rows: number | null): string {
   const { keyword, tokens } = statement
-  if (isQuery(statement)) return `SELECT ${rows}`
   const change = CHANGES[keyword]
-  if (change) return `${change} ${rows}`
+  if (change) return `${change} ${rows ?? 0}`
+  if (isQuery(statement) || (keyword === 'create' && rows !== null)) return `SELECT ${rows ?? 0}`
   const object = [1, 2, 3, 4, 5]
     .map((i) => tokens.text(i))
     .find((text) => /^(table|view|schema|index|sequence|type|macro|function)$/i.test(text))

@@ -1,5 +1,6 @@
 // The PostgreSQL port put together: a listener, logins, a session for each connection.
 
+import { randomBytes } from 'node:crypto'
 import { type CatalogTable, createCatalogs } from '../../../engines/pg-wire/catalogs.ts'
 import { createWireListener, type WireListenerDeps } from '../../../engines/pg-wire/listener.ts'
 import { type Startup, WireError, type WireSession } from '../../../engines/pg-wire/wire-session.ts'
@@ -42,6 +43,16 @@ const IDLE_TRANSACTION_MS = 300_000
 const idleTransaction = () =>
   new WireError('25P03', `The transaction had no statement for ${IDLE_TRANSACTION_MS / 1000} seconds and was undone.`)
 
+/** As the programs of runs connect. */
+export interface RunConnection {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+  close(): void
+}
+
 export type SqlPort = ReturnType<typeof createSqlPort>
 
 export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
@@ -53,8 +64,10 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
     for (const check of checks) check()
   }, CHECK_MS).unref()
 
-  async function open(startup: Startup, password: string): Promise<WireSession> {
-    const known = await login(startup, password)
+  const open = async (startup: Startup, password: string): Promise<WireSession> =>
+    sessionOf(await login(startup, password), startup)
+
+  function sessionOf(known: PortLogin<W>, startup: Startup): WireSession {
     const ended = Promise.withResolvers<WireError>()
     const closed = new AbortController()
     const check = async () => {
@@ -111,7 +124,33 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
   })
   let number: number | undefined
 
+  /** What runs have open now, by password. Programs of runs reach this listener alone, and it lets nothing in but them. */
+  const ofRuns = new Map<string, PortLogin<W>>()
+  const runListener = createWireListener({
+    maxConnections: deps.maxConnections ?? 200,
+    login: async (startup, password) => {
+      const known = ofRuns.get(password)
+      if (!known) throw new WireError('28P01', 'The password is not that of a run.')
+      return sessionOf(known, startup)
+    },
+    wireError: (error) => wireErrorOf(error, deps.onBug),
+  })
+  let runPort: Promise<number> | undefined
+
+  /** A connection to a workspace for the program of a run, with the rights of the run and for as long as it is open. */
+  async function openForRun(scope: Scope, workspace: W): Promise<RunConnection> {
+    runPort ??= runListener.listen(0, '127.0.0.1')
+    const password = randomBytes(24).toString('base64url')
+    const port = await runPort
+    ofRuns.set(password, { scope, workspace, isValid: async () => ofRuns.has(password) })
+    return {
+      ...{ host: '127.0.0.1', port, user: `workspace_${workspace.id}`, password, database: 'default' },
+      close: () => void ofRuns.delete(password),
+    }
+  }
+
   return {
+    openForRun,
     listen: async (wanted: number, host: string): Promise<number> => {
       number = await listener.listen(wanted, host)
       return number
@@ -122,6 +161,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
     close: async (): Promise<void> => {
       clearInterval(ticker)
       await listener.close()
+      if (runPort) await runListener.close()
       await catalogs.close()
     },
   }

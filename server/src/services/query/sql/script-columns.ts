@@ -57,22 +57,10 @@ export function createScriptColumns(session: Pick<SqlSession, 'query' | 'describ
     return joinedByPlace([before, before.map(({ name }) => ({ name, from: byName.get(name.toLowerCase()) ?? [] }))])
   }
 
-  async function trace(query: string): Promise<Columns | undefined> {
-    if (query.length > MAX_CHARACTERS) return undefined
-    const parsed = await syntaxTreeOf(session, query, MAX_TREE_BYTES)
-    if (typeof parsed === 'string') return undefined
-    const ofProject = new Map<string, Columns>()
-    for (const { schema, name } of namesIn(parsed.tree).tables) {
-      if (schema === '' || schema === OWN_SCHEMA) continue
-      const columns = await namesOf(`${identifier(schema)}.${identifier(name)}`)
-      const tableId = `${schema}.${name}`
-      const traced = columns.map((column) => ({ name: column, from: [{ tableId, column }] }))
-      ofProject.set(tableId, traced)
-    }
-    return columnsOfQuery(parsed.tree, (schema, name) =>
-      schema === '' || schema === OWN_SCHEMA ? known.get(name.toLowerCase()) : ofProject.get(`${schema}.${name}`),
+  const trace = (query: string): Promise<Columns | undefined> =>
+    traceQuery(session, query, (schema, name) =>
+      schema === '' || schema === OWN_SCHEMA ? { known: known.get(name.toLowerCase()) } : undefined,
     )
-  }
 
   return {
     addInput,
@@ -81,6 +69,69 @@ export function createScriptColumns(session: Pick<SqlSession, 'query' | 'describ
     of: (table: string): readonly ColumnOrigin[] | undefined =>
       isLost ? undefined : known.get(table.toLowerCase())?.map(({ name, from }) => ({ column: name, from })),
   }
+}
+
+/** What is known of a relation that is not a table of the project; undefined: it is one. */
+type FindOwn = (schema: string, name: string) => { readonly known: Columns | undefined } | undefined
+
+/** What the columns of a query are made of. Tables of the project are read under their bucket as the schema. */
+async function traceQuery(
+  session: Pick<SqlSession, 'query' | 'describe'>,
+  query: string,
+  findOwn: FindOwn,
+): Promise<Columns | undefined> {
+  if (query.length > MAX_CHARACTERS) return undefined
+  const parsed = await syntaxTreeOf(session, query, MAX_TREE_BYTES)
+  if (typeof parsed === 'string') return undefined
+  const ofProject = new Map<string, Columns>()
+  for (const { schema, name } of namesIn(parsed.tree).tables)
+    if (!findOwn(schema, name)) ofProject.set(`${schema}.${name}`, await tableColumns(session, schema, name, `${schema}.${name}`))
+  return columnsOfQuery(parsed.tree, (schema, name) => {
+    const own = findOwn(schema, name)
+    return own ? own.known : ofProject.get(`${schema}.${name}`)
+  })
+}
+
+async function tableColumns(
+  session: Pick<SqlSession, 'describe'>,
+  schema: string,
+  name: string,
+  tableId: string,
+): Promise<Columns> {
+  const { columns } = await session.describe(`FROM ${identifier(schema)}.${identifier(name)}`)
+  return columns.map((column) => ({ name: column.name, from: [{ tableId, column: column.name }] }))
+}
+
+/** A relation of a database and the query that it was made of. */
+export interface TracedRelation {
+  readonly schema: string
+  readonly name: string
+  /** Undefined: its rows come from elsewhere, such as a file. */
+  readonly query: string | undefined
+  /** The table of the project that it becomes: what reads the relation then reads this table. */
+  readonly tableId: string | undefined
+}
+
+/** What the columns of relations are made of, those that others read first. By `schema.name`; what cannot be traced is left out. */
+export async function traceRelations(
+  session: Pick<SqlSession, 'query' | 'describe'>,
+  relations: readonly TracedRelation[],
+): Promise<ReadonlyMap<string, readonly ColumnOrigin[]>> {
+  const seen = new Map<string, Columns | undefined>()
+  const traced = new Map<string, readonly ColumnOrigin[]>()
+  const keyOf = (schema: string, name: string) => `${schema}.${name}`.toLowerCase()
+  for (const { schema, name, query, tableId } of relations) {
+    const find: FindOwn = (...names) => (seen.has(keyOf(...names)) ? { known: seen.get(keyOf(...names)) } : undefined)
+    const columns = query === undefined ? undefined : await traceQuery(session, query, find).catch(() => undefined)
+    const own = tableId === undefined ? columns : await tableColumns(session, schema, name, tableId).catch(() => columns)
+    seen.set(keyOf(schema, name), own)
+    if (columns)
+      traced.set(
+        `${schema}.${name}`,
+        columns.map(({ name: column, from }) => ({ column, from })),
+      )
+  }
+  return traced
 }
 
 const OWN_SCHEMA = 'main'

@@ -12,6 +12,7 @@ import { createQueries } from './queries.ts'
 import { queryRoutes } from './query.routes.ts'
 import { createQueryHistory } from './query-history.ts'
 import { createQueryExport, createSaveResult } from './result-files.ts'
+import { traceRelations } from './script-columns.ts'
 import { createScripts } from './scripts.ts'
 
 const DEFAULT_MEMORY_MB = 1536
@@ -51,6 +52,8 @@ export async function createSqlModule({ core, objects, tables, files, storageJob
     memoryMb,
     onSession,
     saveResult,
+    /** What the columns of the relations of a workspace are made of. */
+    traceRelations,
     /** Scripts of SQL transformations, for the job runner. */
     scripts: createScripts({ engine, findTable, openPart, memoryMb, onSession: usage.queryEnded }),
   })

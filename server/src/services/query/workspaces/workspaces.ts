@@ -132,6 +132,13 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     )
   }
 
+  /** The one that all jobs of a configuration share; undefined until there is one. */
+  async function ofConfiguration({ actor, branch }: Scope, of: OfConfiguration): Promise<Workspace | undefined> {
+    const all = await store.list(actor.projectId, branch.id)
+    const own = all.filter((one) => one.componentId === of.componentId && one.configurationId === of.configurationId)
+    return own.toSorted((a, b) => a.id - b.id)[0]
+  }
+
   async function get({ actor, branch }: Scope, id: string): Promise<Workspace> {
     const found = /^\d{1,15}$/.test(id) ? await store.find(actor.projectId, Number(id)) : undefined
     if (!found || found.branchId !== branch.id || !mayUse(actor, found)) throw notFound(id)
@@ -180,6 +187,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     check,
     create,
     list,
+    ofConfiguration,
     get,
     getForUnload,
     remove,

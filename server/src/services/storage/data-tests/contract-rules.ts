@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml'
 import { type Column, primaryKeyNames, type TableSnapshot } from '../../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Severity } from './run-tests.ts'
-import { BASE_TYPES, readRule, type TestRule, type TestType } from './test-rules.ts'
+import { BASE_TYPES, type OwnTestType, readRule, type TestRule } from './test-rules.ts'
 
 export interface ContractTest {
   readonly name: string
@@ -131,7 +131,7 @@ function propertyOf(property: Node): ContractProperty {
 // --------------------------------------------------------------------------------------------------------------------- checks
 
 /** A parameter that a rule does not take is one that the standard has and we do not. */
-function check(name: string, severity: Severity, type: TestType, parameters: Node, notChecked: string[]): ContractTest[] {
+function check(name: string, severity: Severity, type: OwnTestType, parameters: Node, notChecked: string[]): ContractTest[] {
   try {
     return [{ name, severity, rule: readRule(type, parameters) }]
   } catch (error) {
@@ -145,7 +145,8 @@ function checksOfProperty(property: Node, tableId: string, notChecked: string[])
   const column = String(property.name)
   const options = nodeOf(property.logicalTypeOptions) ?? {}
   const found: ContractTest[] = []
-  const add = (name: string, type: TestType, parameters: Node) => found.push(...check(name, 'stop', type, parameters, notChecked))
+  const add = (name: string, type: OwnTestType, parameters: Node) =>
+    found.push(...check(name, 'stop', type, parameters, notChecked))
   if (property.required === true) add(`${column} is required`, 'notNull', { columns: [column] })
   if (property.unique === true) add(`${column} is unique`, 'unique', { columns: [column] })
   for (const [option, value] of Object.entries(options)) {
@@ -174,7 +175,7 @@ function qualityCheck(quality: Node, column: string | undefined, tableId: string
 }
 
 interface FoundRule {
-  readonly type: TestType
+  readonly type: OwnTestType
   readonly parameters: Node
 }
 

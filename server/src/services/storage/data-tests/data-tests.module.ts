@@ -1,9 +1,13 @@
 import { join } from 'node:path'
+import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import { createSqlEngine } from '../../../engines/sql/engine.ts'
 import type { SqlEngineSettings } from '../../../engines/sql/sql-engine.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Core } from '../../../model/core.ts'
+import type { DbtTestResult } from '../../../model/dbt/nodes.ts'
+import { NO_ORIGIN } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
+import type { RunScope } from '../../../model/run-ports.ts'
 import type { Scope } from '../../../model/scope.ts'
 import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
 import type { ComponentsModule } from '../../configuration/components/components.module.ts'
@@ -20,6 +24,7 @@ import { contractsRoutes } from './contracts.routes.ts'
 import { createContracts } from './data-contracts.ts'
 import { dataTestsRoutes } from './data-tests.routes.ts'
 import { createDataTests } from './data-tests.ts'
+import { createDbtTests } from './dbt-tests.ts'
 
 export interface DataTestsModuleDeps {
   readonly core: Core
@@ -85,6 +90,7 @@ export async function createDataTestsModule(deps: DataTestsModuleDeps) {
         ...{ loadedAt: clock.now().getTime(), now: clock.now().getTime(), signal: new AbortController().signal },
       }),
   })
+  const dbtTests = createDbtTests({ clock, inTransaction, store: tests.store, tests })
   const bisect = createBisect({
     clock,
     runTests: tests.runTests,
@@ -126,9 +132,18 @@ export async function createDataTestsModule(deps: DataTestsModuleDeps) {
   })
   return defineModule({
     name: 'data-tests',
-    routes: [dataTestsRoutes(tests, storageJobs.create), contractsRoutes(contracts, bisect, storageJobs.create)],
+    routes: [dataTestsRoutes(tests, dbtTests, storageJobs.create), contractsRoutes(contracts, bisect, storageJobs.create)],
     jobHandlers: { dataTestsRun: tests.runNow, tableBisect: bisect.run },
     background: [{ stop: engine.close }],
     check: tests.check,
+    /** Of a job that ran dbt. */
+    recordDbtTests: async (
+      trx: Trx,
+      { actor, branchId, isDefaultBranch, runId }: RunScope,
+      results: readonly DbtTestResult[],
+    ): Promise<void> => {
+      const scope = { actor, branch: { id: branchId, isDefault: isDefaultBranch } }
+      await dbtTests.record(trx, scope, { ...NO_ORIGIN, runId }, results)
+    },
   })
 }

@@ -9,6 +9,7 @@ import { PlatformError } from '../../../kit/errors.ts'
 import type { CreateJob } from '../../../model/storage-job.ts'
 import type { DataTestRecord } from './data-tests.store.ts'
 import { type DataTests, runView } from './data-tests.ts'
+import type { DbtTests } from './dbt-tests.ts'
 import { parametersOf, TEST_TYPES } from './test-rules.ts'
 
 const TypeName = Type.Union(
@@ -68,7 +69,7 @@ const RunView = Type.Object(
     status: Type.String({
       description: '`passed`, `warning`: a test of severity warn failed, or `failed`: one of severity stop did.',
     }),
-    trigger: Type.String({ description: '`load` or `manual`. A load that failed was not published.' }),
+    trigger: Type.String({ description: '`load`, `manual`, or `dbt`: results of dbt. A load that failed was not published.' }),
     rowsCount: Type.Integer(),
     storageJobId: Nullable(Type.Integer()),
     runId: Nullable(Type.String()),
@@ -98,12 +99,46 @@ const RunView = Type.Object(
   },
   { title: 'DataTestRun' },
 )
+const Document = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description, examples: [{ results: [] }] })
+const ImportedResults = Type.Object({
+  runResults: Document('The run_results.json of `dbt test` or `dbt build`.'),
+  manifest: Type.Optional(
+    Document(
+      'The manifest.json of the same run, which names the tables of the tests. Its members `nodes` and `sources` are read.',
+    ),
+  ),
+  schemas: Type.Optional(
+    Type.Array(
+      Type.Object({
+        schema: Type.String({ minLength: 1, maxLength: 255, description: 'Schema of the dbt project.' }),
+        bucket: Type.String({ minLength: 1, maxLength: 255, description: 'Bucket that has the tables of its models.' }),
+      }),
+      { maxItems: 100, description: 'Buckets of the schemas. A schema that is the id of a bucket needs no entry.' },
+    ),
+  ),
+  tableId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Table of the tests whose table is not known; without it they are left out.',
+    }),
+  ),
+})
+/** It is parsed at once: a larger manifest is sent with what the tests need of it, as the command line does. */
+const MAX_IMPORT_BYTES = 16 * 2 ** 20
+const ImportView = Type.Object(
+  {
+    runs: Type.Array(RunView),
+    leftOut: Type.Integer({ description: 'Results that belong to no known table.' }),
+  },
+  { title: 'DataTestImport' },
+)
 const ById = Type.Object({ testId: numberedId('test') })
 const ByTable = Type.Object({ tableId: TableId })
 const Limit = (max: number, standard: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: max, description: `At most this many; ${standard} by default.` }))
 
-export function dataTestsRoutes(tests: DataTests, createJob: CreateJob): FastifyPluginAsyncTypebox {
+export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob: CreateJob): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/v2/storage/data-tests',
@@ -135,6 +170,28 @@ export function dataTestsRoutes(tests: DataTests, createJob: CreateJob): Fastify
       async (req, reply) => {
         const { tableId, ...input } = req.body
         return reply.code(201).send(testView(await tests.create(scopeOf(req), tableId, input, req.origin)))
+      },
+    )
+
+    app.post(
+      '/v2/storage/data-tests/import',
+      {
+        config: {
+          operation: 'dataTests.import',
+          summary: 'Add the results of tests that dbt ran to the data tests of their tables',
+          needs: 'bucketWrite',
+        },
+        bodyLimit: MAX_IMPORT_BYTES,
+        schema: { body: ImportedResults, response: { 201: ImportView } },
+      },
+      async (req, reply) => {
+        const { runResults, manifest, schemas = [], tableId } = req.body
+        const { runs, leftOut } = await dbtTests.importResults(
+          scopeOf(req),
+          { runResults, manifest, schemas, tableId },
+          req.origin,
+        )
+        return reply.code(201).send({ runs: runs.map(runView), leftOut })
       },
     )
 

@@ -32,6 +32,7 @@ interface DataTestTables {
     is_load: number
     storage_job_id: number | null
     run_id: string | null
+    source: string | null
     rows_count: number
     content: string
     started_at: number
@@ -63,6 +64,8 @@ export interface TestRunRecord extends Outcome {
   readonly tableId: string
   /** Part of a load; else it was requested. */
   readonly isLoad: boolean
+  /** The program that ran the tests; absent: the stack. */
+  readonly source?: 'dbt' | undefined
   readonly storageJobId: number | null
   readonly runId: string | null
   readonly startedAt: Date
@@ -83,14 +86,15 @@ export interface TestFilter {
   readonly tableId?: string | undefined
   /** Undefined: all. */
   readonly bucketIds?: readonly string[] | undefined
-  readonly onlyEnabled?: boolean
+  /** Enabled ones that the stack runs. */
+  readonly onlyRun?: boolean
 }
 
 export type DataTestsStore = ReturnType<typeof createDataTestsStore>
 
 export function createDataTestsStore(database: Db) {
   const db = withTables<DataTestTables>(database)
-  const inPlace = ({ projectId, branchId, defaultBranchId }: TestPlace, { tableId, bucketIds, onlyEnabled }: TestFilter) => {
+  const inPlace = ({ projectId, branchId, defaultBranchId }: TestPlace, { tableId, bucketIds, onlyRun }: TestFilter) => {
     let query = db
       .selectFrom('data_test as t')
       .where('t.project_id', '=', projectId)
@@ -113,7 +117,7 @@ export function createDataTestsStore(database: Db) {
       )
     if (tableId !== undefined) query = query.where('t.table_id', '=', tableId)
     if (bucketIds) query = query.where('t.bucket_id', 'in', [...bucketIds])
-    if (onlyEnabled) query = query.where('t.is_enabled', '=', 1)
+    if (onlyRun) query = query.where('t.is_enabled', '=', 1).where('t.type', '!=', 'dbt')
     return query
   }
 
@@ -134,7 +138,7 @@ export function createDataTestsStore(database: Db) {
 
     /** Those that a load of the table has to pass. */
     async ofTable(place: TestPlace, tableId: string): Promise<readonly DataTestRecord[]> {
-      const rows = await inPlace(place, { tableId, onlyEnabled: true }).selectAll('t').orderBy('t.id').execute()
+      const rows = await inPlace(place, { tableId, onlyRun: true }).selectAll('t').orderBy('t.id').execute()
       return rows.map(toTest)
     },
 
@@ -162,8 +166,22 @@ export function createDataTestsStore(database: Db) {
         .where('project_id', '=', projectId)
         .where('branch_id', '=', branchId)
         .where('table_id', '=', tableId)
+        .where('type', '!=', 'dbt')
         .executeTakeFirstOrThrow()
       return Number(n)
+    },
+
+    /** Of the branch itself, those of dbt included. */
+    async allOfTable(trx: Trx, projectId: number, branchId: number, tableId: string): Promise<readonly DataTestRecord[]> {
+      const rows = await withTables<DataTestTables>(trx)
+        .selectFrom('data_test')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where('table_id', '=', tableId)
+        .orderBy('id')
+        .execute()
+      return rows.map(toTest)
     },
 
     async insert(trx: Trx, test: NewDataTest): Promise<DataTestRecord> {
@@ -235,6 +253,7 @@ export function createDataTestsStore(database: Db) {
           is_load: run.isLoad ? 1 : 0,
           storage_job_id: run.storageJobId,
           run_id: run.runId,
+          source: run.source ?? null,
           rows_count: run.rows,
           content: JSON.stringify({ results, examples }),
           started_at: run.startedAt.getTime(),
@@ -318,6 +337,7 @@ const toRun = (row: Selectable<DataTestTables['data_test_run']>): TestRunRecord 
   isLoad: row.is_load === 1,
   storageJobId: row.storage_job_id,
   runId: row.run_id,
+  source: row.source === 'dbt' ? 'dbt' : undefined,
   rows: row.rows_count,
   ...readStored<Pick<Outcome, 'results' | 'examples'>>(row.content),
   startedAt: new Date(row.started_at),

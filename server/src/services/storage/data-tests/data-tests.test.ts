@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { openFile } from '../../../../../tests/support/clients/file-client.ts'
 import { type JobAnswer, type TableClient, tableClient } from '../../../../../tests/support/clients/table-client.ts'
@@ -75,17 +78,21 @@ test('a test that runs away is stopped; the load fails or passes by its severity
   assert.equal((await load(stack, GOOD)).status, 'success')
 })
 
+/** With the time that statements have in production: two hundred tests take more than a second on a busy machine. */
+const startPatient = shareShellStack()
+
 test('a project has 10,000 tests in pages, a table at most 200, and a load reads those of its table', async () => {
-  const stack = await startHurried()
+  const stack = await startPatient()
   await withTable(stack)
   const { metadata } = stack.platform
   const { id: branchId } = (await stack.request('GET', '/v2/storage/dev-branches/default')).json<{ id: number }>()
-  await metadata.inTransaction(async (trx) => {
-    for (let i = 0; i < 10_000; i++)
-      await sql`insert into data_test (project_id, branch_id, bucket_id, table_id, name, description, type, parameters, severity, is_enabled,
-        creator, created_at, updated_at) values (${stack.projectId}, ${branchId}, 'in.c-main', ${i < 200 ? TABLE : `in.c-main.t${i % 100}`},
-        ${`t${i}`}, '', 'range', '{"column":"amount","min":0}', 'stop', 1, '{"id":1,"description":""}', 0, 0)`.execute(trx)
-  })
+  await metadata.inTransaction((trx) =>
+    sql`insert into data_test (project_id, branch_id, bucket_id, table_id, name, description, type, parameters, severity, is_enabled,
+      creator, created_at, updated_at)
+      with recursive n(i) as (select 0 union all select i + 1 from n where i < 9999)
+      select ${sql.lit(stack.projectId)}, ${sql.lit(branchId)}, 'in.c-main', case when i < 200 then ${sql.lit(TABLE)} else 'in.c-main.t' || (i % 100) end,
+        't' || i, '', 'range', '{"column":"amount","min":0}', 'stop', 1, '{"id":1,"description":""}', 0, 0 from n`.execute(trx),
+  )
   const page = await stack.request('GET', '/v2/storage/data-tests?limit=1000&offset=9500')
   assert.equal(page.json<unknown[]>().length, 500)
   assert.equal(page.headers.get('x-millrace-total'), '10000')
@@ -98,8 +105,82 @@ test('a project has 10,000 tests in pages, a table at most 200, and a load reads
   assert.match(failed.error?.message ?? '', /; and 195 more\. The rows that failed are in file \d+\.$/)
 })
 
+const DBT_MANIFEST = {
+  nodes: {
+    'model.shop.orders': { name: 'orders', schema: 'analytics', alias: 'orders' },
+    'test.shop.not_null_id.1': {
+      ...{ name: 'not_null_id', attached_node: 'model.shop.orders', column_name: 'id' },
+      ...{ test_metadata: { name: 'not_null' }, config: { severity: 'ERROR' } },
+    },
+    'test.shop.known_city.2': { name: 'known_city', depends_on: { nodes: ['source.shop.orders'] }, config: { severity: 'warn' } },
+    'test.shop.elsewhere.3': { name: 'elsewhere', attached_node: 'model.other.x' },
+  },
+  sources: { 'source.shop.orders': { name: 'orders', identifier: 'orders', schema: 'in.c-main' } },
+}
+const DBT_RESULTS = [
+  { unique_id: 'model.shop.orders', status: 'success' },
+  { unique_id: 'test.shop.not_null_id.1', status: 'fail', failures: 2, message: 'Got 2 results', compiled_code: 'select 1' },
+  { unique_id: 'test.shop.known_city.2', status: 'warn', failures: 1, message: 'Got 1 result' },
+  { unique_id: 'test.shop.elsewhere.3', status: 'pass', failures: 0 },
+]
+
+test('results of dbt are data tests of their tables: listed, reported, never run by a load, and imported by the command line', async () => {
+  const stack = await startPatient()
+  await withTable(stack)
+  const folder = mkdtempSync(join(tmpdir(), 'dbt-results-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  const write = (name: string, value: unknown) => writeFileSync(join(folder, name), JSON.stringify(value))
+  write('manifest.json', DBT_MANIFEST)
+  write('run_results.json', { results: DBT_RESULTS })
+  const env = { MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken }
+  const file = join(folder, 'run_results.json')
+  const imported = await runCli(['test', 'import', file, '--schema', 'analytics=in.c-main'], env)
+  assert.equal(imported.code, 1, imported.err)
+  assert.match(imported.out, /failed in\.c-main\.orders \(dbt\): 0 of 2 passed\n {2}stop not_null_id: Got 2 results/)
+  assert.match(imported.out, /1 results belong to no known table/)
+  const list = async () =>
+    (await stack.request('GET', '/v2/storage/data-tests')).json<{ id: string; name: string; type: string; severity: string }[]>()
+  assert.deepEqual(
+    (await list()).map(({ name, type, severity }) => [name, type, severity]),
+    [
+      ['known_city', 'dbt', 'warn'],
+      ['not_null_id', 'dbt', 'stop'],
+    ],
+  )
+  assert.equal((await load(stack, GOOD)).status, 'success', 'a load does not run them')
+  assert.equal((await runCli(['test'], env)).out, 'no table has tests\n')
+
+  write('run_results.json', {
+    results: DBT_RESULTS.map((one) => ({ ...one, status: one.unique_id.startsWith('test') ? 'pass' : 'success' })),
+  })
+  assert.equal((await runCli(['test', 'import', file, '--schema', 'analytics=in.c-main'], env)).code, 0)
+  assert.deepEqual(
+    (await runsOf(stack)).map(({ status, trigger }) => [status, trigger]),
+    [
+      ['passed', 'dbt'],
+      ['failed', 'dbt'],
+    ],
+  )
+  const [first] = await list()
+  const path = `/v2/storage/data-tests/${first?.id}`
+  assert.match(
+    (await stack.request('PUT', path, { json: { severity: 'stop' } })).text,
+    /comes from dbt: change it in the dbt project/,
+  )
+  assert.equal((await stack.request('PUT', path, { json: { isEnabled: false } })).status, 200)
+  assert.equal((await stack.request('DELETE', path)).status, 204)
+  const post = (json: object, token = stack.masterToken) =>
+    stack.request('POST', '/v2/storage/data-tests/import', { token, json })
+  assert.match((await post({ runResults: { results: 'x' } })).text, /runResults has no results of tests/)
+  assert.equal((await post({ runResults: { results: DBT_RESULTS }, tableId: 'in.c-main.absent' })).status, 404)
+  const reader = (
+    await stack.request('POST', '/v2/storage/tokens', { json: { description: 'r', bucketPermissions: { 'in.c-main': 'read' } } })
+  ).json<{ token: string }>().token
+  assert.equal((await post({ runResults: { results: DBT_RESULTS }, tableId: TABLE }, reader)).status, 403)
+})
+
 test('millrace test runs the tests and fails for CI', async () => {
-  const stack = await startHurried()
+  const stack = await startPatient()
   await withTable(stack)
   const env = { MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken }
   const none = await runCli(['test'], env)

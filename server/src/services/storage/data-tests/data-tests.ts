@@ -15,7 +15,7 @@ import { readerOf, type Scope } from '../../../model/scope.ts'
 import type { JobHandler, NewStorageJob, StorageJob } from '../../../model/storage-job.ts'
 import { createDataTestsStore, type DataTestRecord, type TestPlace, type TestRunRecord } from './data-tests.store.ts'
 import { createRunTests, type DataTest, nested, type Outcome, type Severity, type TestedState } from './run-tests.ts'
-import { columnsNamed, readRule, type TestRule, type TestType } from './test-rules.ts'
+import { columnsNamed, type OwnTestType, readRule, type TestRule } from './test-rules.ts'
 
 /** A table, seen from here. */
 export interface TestedTable {
@@ -49,7 +49,7 @@ export interface DataTestsDeps {
 export interface TestInput {
   readonly name?: string | undefined
   readonly description?: string | undefined
-  readonly type?: TestType | undefined
+  readonly type?: OwnTestType | undefined
   readonly parameters?: Readonly<Record<string, unknown>> | undefined
   readonly severity?: Severity | undefined
   readonly isEnabled?: boolean | undefined
@@ -128,6 +128,7 @@ export function createDataTests(deps: DataTestsDeps) {
   async function update(scope: Scope, id: number, input: TestInput, origin: Origin): Promise<DataTestRecord> {
     const test = await getForChange(scope, id)
     const { name = test.name, description = test.description, severity = test.severity, isEnabled = test.isEnabled } = input
+    if (test.rule.type === 'dbt') return updateOfDbt(scope, test, input, origin)
     const type = input.type ?? test.rule.type
     if (input.type !== undefined && input.type !== test.rule.type && input.parameters === undefined)
       throw new PlatformError('storage.dataTests.invalid', { reason: 'Another type needs its parameters' })
@@ -136,6 +137,21 @@ export function createDataTests(deps: DataTestsDeps) {
     const changed = { ...test, name, description, severity, isEnabled, rule, updatedAt: clock.now() }
     await inTransaction(async (trx) => {
       if (!(await store.update(trx, changed).catch(nameTaken(name, test.tableId)))) throw notFound(id)
+      await recordEvent(trx, scope.actor, testEvent('storage.dataTestUpdated', changed), origin)
+    })
+    return changed
+  }
+
+  /** Its name, its severity and what it tests are of the dbt project: the next results would bring them back. */
+  async function updateOfDbt(scope: Scope, test: DataTestRecord, input: TestInput, origin: Origin): Promise<DataTestRecord> {
+    const { description = test.description, isEnabled = test.isEnabled, ...others } = input
+    if (Object.values(others).some((value) => value !== undefined))
+      throw new PlatformError('storage.dataTests.invalid', {
+        reason: `Test ${test.name} comes from dbt: change it in the dbt project. Only description and isEnabled can be changed here`,
+      })
+    const changed = { ...test, description, isEnabled, updatedAt: clock.now() }
+    await inTransaction(async (trx) => {
+      if (!(await store.update(trx, changed))) throw notFound(test.id)
       await recordEvent(trx, scope.actor, testEvent('storage.dataTestUpdated', changed), origin)
     })
     return changed
@@ -255,13 +271,21 @@ export function createDataTests(deps: DataTestsDeps) {
     }
   }
 
-  async function record(trx: Trx, job: StorageJob, run: Omit<TestRunRecord, 'id'>): Promise<TestRunRecord> {
+  const record = (trx: Trx, { source, origin }: Pick<StorageJob, 'source' | 'origin'>, run: Omit<TestRunRecord, 'id'>) =>
+    recordRun(trx, source, origin, run)
+
+  async function recordRun(
+    trx: Trx,
+    source: EventSource,
+    origin: Origin,
+    run: Omit<TestRunRecord, 'id'>,
+  ): Promise<TestRunRecord> {
     const saved = await store.insertRun(trx, run)
     if (run.status !== 'passed') {
       const name = run.status === 'failed' ? 'storage.dataTestsFailed' : 'storage.dataTestsWarned'
       const failed = run.results.filter(({ status }) => status !== 'passed').map((result) => result.name)
       const about = { objectId: run.tableId, objectName: run.tableId, branchId: run.branchId }
-      await recordEvent(trx, job.source, eventOf(name, { runId: saved.id, isLoad: run.isLoad, failed }, about), job.origin)
+      await recordEvent(trx, source, eventOf(name, { runId: saved.id, isLoad: run.isLoad, failed }, about), origin)
     }
     return saved
   }
@@ -273,13 +297,16 @@ export function createDataTests(deps: DataTestsDeps) {
 
   async function tablesTested(scope: Scope): Promise<readonly string[]> {
     const bucketIds = seesWholeProject(scope.actor) ? undefined : Object.keys(scope.actor.bucketPermissions)
-    return store.tablesTested(await placeOf(scope), { bucketIds, onlyEnabled: true })
+    return store.tablesTested(await placeOf(scope), { bucketIds, onlyRun: true })
   }
 
   return {
     placeOf,
     checkRule,
     runTests,
+    recordRun,
+    requireWrite,
+    getTable,
     list,
     get,
     create,
@@ -357,7 +384,7 @@ export const runView = (run: TestRunRecord) => ({
   id: String(run.id),
   tableId: run.tableId,
   status: run.status,
-  trigger: run.isLoad ? ('load' as const) : ('manual' as const),
+  trigger: run.source ?? (run.isLoad ? ('load' as const) : ('manual' as const)),
   rowsCount: run.rows,
   storageJobId: run.storageJobId,
   runId: run.runId,

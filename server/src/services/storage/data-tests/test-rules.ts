@@ -15,7 +15,9 @@ export const TEST_TYPES = [
   'schema',
   'sql',
 ] as const
-export type TestType = (typeof TEST_TYPES)[number]
+/** What people write and the stack runs; `dbt` is what dbt runs and reports. */
+export type OwnTestType = (typeof TEST_TYPES)[number]
+export type TestType = OwnTestType | 'dbt'
 
 export type Bound = number | string
 
@@ -54,6 +56,8 @@ export type TestRule =
       readonly allowsOtherColumns?: boolean
     }
   | { readonly type: 'sql'; readonly sql: string }
+  /** `uniqueId` and `check` (not_null, unique ...) are those of dbt. */
+  | { readonly type: 'dbt'; readonly uniqueId: string; readonly check: string; readonly column?: string }
 
 const MAX_COLUMNS = 100
 const MAX_CONTRACT_COLUMNS = 4096
@@ -65,7 +69,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$/
 
 type Parameters = Readonly<Record<string, unknown>>
 
-const KNOWN: Record<TestType, readonly string[]> = {
+const KNOWN: Record<OwnTestType, readonly string[]> = {
   notNull: ['columns'],
   unique: ['columns'],
   acceptedValues: ['column', 'values'],
@@ -79,7 +83,7 @@ const KNOWN: Record<TestType, readonly string[]> = {
   sql: ['sql'],
 }
 
-export function readRule(type: TestType, parameters: Parameters): TestRule {
+export function readRule(type: OwnTestType, parameters: Parameters): TestRule {
   const known = KNOWN[type]
   const stranger = Object.keys(parameters).find((name) => !known.includes(name))
   if (stranger !== undefined) throw wrong(stranger.slice(0, 60), `is not a parameter of ${type} tests. Use ${known.join(', ')}`)
@@ -90,7 +94,7 @@ export function readRule(type: TestType, parameters: Parameters): TestRule {
   return READERS[type](parameters)
 }
 
-const READERS: { readonly [T in TestType]: (parameters: Parameters) => TestRule } = {
+const READERS: { readonly [T in OwnTestType]: (parameters: Parameters) => TestRule } = {
   notNull: (p) => ({ type: 'notNull', columns: texts(p, 'columns', MAX_COLUMNS) }),
   unique: (p) => ({ type: 'unique', columns: texts(p, 'columns', MAX_COLUMNS) }),
   acceptedValues: (p) => ({ type: 'acceptedValues', column: text(p, 'column'), values: values(p) }),
@@ -160,6 +164,7 @@ export function parametersOf({ type: _, ...parameters }: TestRule): Record<strin
 /** Columns of the tested table that a rule names. Of a contract it names what must be there, which its run says. */
 export function columnsNamed(rule: TestRule): readonly string[] {
   if (rule.type === 'notNull' || rule.type === 'unique') return rule.columns
+  if (rule.type === 'dbt') return [] // it is dbt that knows
   return 'column' in rule && rule.column !== undefined ? [rule.column] : []
 }
 

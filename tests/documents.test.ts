@@ -9,6 +9,7 @@ import { ComponentDescription } from '../contract/component.ts'
 import { ADR_INDEX, adrIndex, decisionRecords } from '../tools/adr-index.ts'
 import { CLI_DOCUMENT, cliDocument } from '../tools/cli-doc.ts'
 import { COMPONENTS_DOCUMENT, componentsDocument } from '../tools/components-doc.ts'
+import { DIAGRAMS, pathOfDiagram } from '../tools/diagrams/diagrams.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -21,6 +22,11 @@ test('decision records are numbered from 0001 without gaps, and their index is u
     records.map((_, index) => String(index + 1).padStart(4, '0')).map((number) => [`${number}-`, number]),
   )
   assert.equal(readFileSync(ADR_INDEX, 'utf8'), adrIndex(), 'run `npm run docs`')
+})
+
+test('the diagrams of the guides are those that are described', () => {
+  for (const [name, svg] of Object.entries(DIAGRAMS))
+    assert.equal(readFileSync(pathOfDiagram(name), 'utf8'), svg, 'run `npm run docs`')
 })
 
 test('a superseded decision names a later record that still holds', () => {

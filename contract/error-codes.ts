@@ -1504,6 +1504,12 @@ export const ERRORS = {
   },
 
   // Agents
+  'agents.authorizationInvalid': { kind: 'invalid', text: 'The client asks for a sign-in that is not possible: {reason}' },
+  'agents.clientInvalid': {
+    kind: 'invalid',
+    text: 'The client cannot sign in agents: {reason}. Nothing was sent to it; its maker can fix it.',
+  },
+  'agents.connectionNotFound': { kind: 'not-found', text: 'Agent connection {id} not found' },
   'agents.decided': { kind: 'conflict', text: 'Request {id} of an agent is already decided.' },
   'agents.needsPerson': {
     kind: 'forbidden',
@@ -1516,6 +1522,10 @@ export const ERRORS = {
   },
   'agents.requestNotFound': { kind: 'not-found', text: 'Request {id} of an agent does not exist or is older than a day.' },
   'mcp.unknownGroup': { kind: 'invalid', text: 'The group of tools {group} does not exist. Groups: {known}.' },
+  'mcp.insufficientScope': {
+    kind: 'forbidden',
+    text: 'The person who signed this agent in has not allowed the scope {scope}. Ask them to sign it in again with it.',
+  },
   'mcp.invalidCall': { kind: 'invalid', text: '{reason}' },
   'mcp.secretInCall': {
     kind: 'invalid',

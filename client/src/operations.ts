@@ -8,6 +8,10 @@ export type AccountSetPreferenceBody = { readonly value: unknown }
 export type AccountTurnOffAuthenticatorBody = { readonly password?: string }
 export type AccountTurnOnAuthenticatorBody = { readonly secret: string; readonly code: string; readonly password?: string }
 export type AccountUpdateBody = { readonly name: string }
+export type AgentConnection = { readonly id: number; readonly client: { readonly id: string; readonly name: string }; readonly scope: string; readonly person: { readonly id: number }; readonly tokenId: number; readonly created: string; readonly lastUsed: string | null; readonly expires: string }
+export type AgentConnectionsDecideBody = { readonly request: { readonly client_id?: string; readonly redirect_uri?: string; readonly response_type?: string; readonly code_challenge?: string; readonly code_challenge_method?: string; readonly scope?: string; readonly state?: string; readonly resource?: string }; readonly isAllowed: boolean; readonly projectId?: number; readonly scope?: 'read' | 'propose' | 'write' }
+export type AgentConnectionsDescribeBody = { readonly client_id?: string; readonly redirect_uri?: string; readonly response_type?: string; readonly code_challenge?: string; readonly code_challenge_method?: string; readonly scope?: string; readonly state?: string; readonly resource?: string }
+export type AgentOauthRegisterBody = { readonly redirect_uris: unknown; readonly client_name: unknown }
 export type AgentRequest = { readonly id: string; readonly kind: string; readonly subject: string; readonly detail: unknown; readonly state: string; readonly token: { readonly id: number; readonly description: string }; readonly decidedBy: string | null; readonly created: string }
 export type AgentRequestsDecideBody = { readonly isAllowed: boolean; readonly value?: string }
 export type AiQuestionBody = { readonly query: string }
@@ -239,6 +243,9 @@ export type WorkspacesSetPublicKeyBody = { readonly publicKey: string; readonly 
 /** Method and address of every operation, and where it takes the id of a development branch. */
 export const ROUTES = {
   'console.start': ['GET', '/'],
+  'agentOauth.server': ['GET', '/.well-known/oauth-authorization-server'],
+  'agentOauth.resource': ['GET', '/.well-known/oauth-protected-resource'],
+  'agentOauth.resourceOfMcp': ['GET', '/.well-known/oauth-protected-resource/mcp'],
   'account.get': ['GET', '/account'],
   'account.update': ['PATCH', '/account'],
   'account.proposeAuthenticator': ['POST', '/account/authenticator'],
@@ -255,6 +262,12 @@ export const ROUTES = {
   'account.endOtherSessions': ['DELETE', '/account/sessions'],
   'account.endSession': ['DELETE', '/account/sessions/{id}'],
   'account.signOut': ['POST', '/account/sign-out'],
+  'agentOauth.authorize': ['GET', '/agent-oauth/authorize'],
+  'agentConnections.decide': ['POST', '/agent-oauth/decide'],
+  'agentOauth.register': ['POST', '/agent-oauth/register'],
+  'agentConnections.describe': ['POST', '/agent-oauth/requests'],
+  'agentOauth.revoke': ['POST', '/agent-oauth/revoke'],
+  'agentOauth.token': ['POST', '/agent-oauth/token'],
   'ai.describe': ['GET', '/ai'],
   'ai.component': ['GET', '/ai/docs/components/{componentId}'],
   'ai.question': ['POST', '/ai/docs/question'],
@@ -557,6 +570,8 @@ export const ROUTES = {
   'templates.validate': ['POST', '/templates/v1/repositories/{repository}/templates/{template}/{version}/validate'],
   'templates.task': ['GET', '/templates/v1/tasks/{id}'],
   'index.get': ['GET', '/v2/storage'],
+  'agentConnections.list': ['GET', '/v2/storage/agent-connections'],
+  'agentConnections.remove': ['DELETE', '/v2/storage/agent-connections/{connectionId}'],
   'agentRequests.list': ['GET', '/v2/storage/agent-requests'],
   'agentRequests.decide': ['POST', '/v2/storage/agent-requests/{id}/decide'],
   'buckets.refreshTablesInfo': ['POST', '/v2/storage/branch/{branch}/buckets/{bucketId}/refresh-tables-info'],
@@ -930,6 +945,7 @@ export const LOWEST_ROLES = {
   'templates.refreshRepository': 'editor',
   'templates.preview': 'editor',
   'templates.use': 'editor',
+  'agentConnections.remove': 'editor',
   'agentRequests.decide': 'editor',
   'buckets.refreshTablesInfo': 'editor',
   'branchConfigurations.rebase': 'editor',
@@ -1302,6 +1318,9 @@ export const REQUIRED_RIGHTS = {
 
 export interface Operations {
   'console.start': { path?: undefined; query?: undefined; body?: undefined; answer: unknown }
+  'agentOauth.server': { path?: undefined; query?: undefined; body?: undefined; answer: unknown }
+  'agentOauth.resource': { path?: undefined; query?: undefined; body?: undefined; answer: unknown }
+  'agentOauth.resourceOfMcp': { path?: undefined; query?: undefined; body?: undefined; answer: unknown }
   'account.get': { path?: undefined; query?: undefined; body?: undefined; answer: Account }
   'account.update': { path?: undefined; query?: undefined; body: AccountUpdateBody; answer: Account }
   'account.proposeAuthenticator': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly secret: string; readonly uri: string } }
@@ -1318,6 +1337,12 @@ export interface Operations {
   'account.endOtherSessions': { path?: undefined; query?: undefined; body?: undefined; answer: undefined }
   'account.endSession': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'account.signOut': { path?: undefined; query?: undefined; body?: undefined; answer: undefined }
+  'agentOauth.authorize': { path?: undefined; query?: { readonly client_id?: string; readonly redirect_uri?: string; readonly response_type?: string; readonly code_challenge?: string; readonly code_challenge_method?: string; readonly scope?: string; readonly state?: string; readonly resource?: string }; body?: undefined; answer: unknown }
+  'agentConnections.decide': { path?: undefined; query?: undefined; body: AgentConnectionsDecideBody; answer: { readonly redirect: string } }
+  'agentOauth.register': { path?: undefined; query?: undefined; body: AgentOauthRegisterBody; answer: unknown }
+  'agentConnections.describe': { path?: undefined; query?: undefined; body?: AgentConnectionsDescribeBody; answer: { readonly client: { readonly name: string; readonly host: string | null; readonly redirectHost: string }; readonly scope: 'read' | 'propose' | 'write'; readonly projects: ReadonlyArray<{ readonly id: number; readonly name: string; readonly role: string }> } }
+  'agentOauth.revoke': { path?: undefined; query?: undefined; body: unknown; answer: unknown }
+  'agentOauth.token': { path?: undefined; query?: undefined; body: unknown; answer: unknown }
   'ai.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'ai.component': { path: { readonly componentId: string }; query?: undefined; body?: undefined; answer: unknown }
   'ai.question': { path?: undefined; query?: undefined; body: AiQuestionBody; answer: { readonly text: string; readonly sourceUrls: ReadonlyArray<string> } }
@@ -1620,6 +1645,8 @@ export interface Operations {
   'templates.validate': { path: { readonly repository: string; readonly template: string; readonly version: string }; query?: undefined; body: TemplatesValidateBody; answer: Readonly<Record<string, unknown>> }
   'templates.task': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: { readonly id: string; readonly type: string; readonly url: string; readonly status: string; readonly isFinished: boolean; readonly createdAt: string; readonly finishedAt: string; readonly duration: number; readonly result: string; readonly outputs: Readonly<Record<string, unknown>> } }
   'index.get': { path?: undefined; query?: { readonly exclude?: string }; body?: undefined; answer: { readonly host: string; readonly api: string; readonly version: string; readonly revision: string; readonly stack: string; readonly documentation: string; readonly components?: ReadonlyArray<unknown>; readonly services: ReadonlyArray<{ readonly id: string; readonly url: string }>; readonly features: ReadonlyArray<string>; readonly urlTemplates: Readonly<Record<string, string>>; readonly sqlPort: number | null } }
+  'agentConnections.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<AgentConnection> }
+  'agentConnections.remove': { path: { readonly connectionId: string }; query?: undefined; body?: undefined; answer: undefined }
   'agentRequests.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<AgentRequest> }
   'agentRequests.decide': { path: { readonly id: string }; query?: undefined; body: AgentRequestsDecideBody; answer: AgentRequest }
   'buckets.refreshTablesInfo': { path: { readonly branch: string; readonly bucketId: string }; query?: undefined; body?: undefined; answer: StorageJob }

@@ -53,6 +53,7 @@ const DashboardScreen = lazyRouteComponent(() => import('./screens/dashboards/da
 const WorkspacesScreen = lazyRouteComponent(() => import('./screens/sql/workspaces.tsx'), 'WorkspacesScreen')
 const AppsScreen = lazyRouteComponent(() => import('./screens/project/apps.tsx'), 'AppsScreen')
 const AgentsScreen = lazyRouteComponent(() => import('./screens/agents/agents.tsx'), 'AgentsScreen')
+const AuthorizeScreen = lazyRouteComponent(() => import('./screens/agents/authorize.tsx'), 'AuthorizeScreen')
 const ProposalScreen = lazyRouteComponent(() => import('./screens/agents/proposal.tsx'), 'ProposalScreen')
 const BucketScreen = lazyRouteComponent(() => import('./screens/storage/bucket.tsx'), 'BucketScreen')
 const SettingsScreen = lazyRouteComponent(() => import('./screens/settings/settings.tsx'), 'SettingsScreen')
@@ -120,6 +121,18 @@ export const router = createRouter({
     route('/branches', BranchesScreen),
     route('/branches/$branchId', BranchScreen, 'config'),
     route('/agents', AgentsScreen, 'request'),
+    route(
+      '/agents/authorize',
+      AuthorizeScreen,
+      'client_id',
+      'redirect_uri',
+      'response_type',
+      'code_challenge',
+      'code_challenge_method',
+      'scope',
+      'state',
+      'resource',
+    ),
     route('/proposals/$proposalId', ProposalScreen),
     route('/apps', AppsScreen),
     route('/workspaces', WorkspacesScreen),

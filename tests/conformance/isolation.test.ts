@@ -39,6 +39,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /ai/docs/question': TAKES_NO_ID,
   'POST /ai/suggest/component': TAKES_NO_ID,
   'POST /v2/storage/agent-requests/{id}/decide': 'requests come from tools; see mcp.test.ts',
+  'DELETE /v2/storage/agent-connections/{connectionId}': 'people sign agents in; see agent-sign-in.test.ts',
   'POST /v2/storage/proposals': 'takes its branch in its body; see proposals.test.ts',
   'POST /v2/storage/proposals/{id}/undo': 'the fixture refuses its proposal; see proposals.test.ts',
   'POST /v2/storage/proposals/{id}/accept': 'the fixture refuses its proposal; see proposals.test.ts',

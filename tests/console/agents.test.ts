@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreen, openPage, signedIn, startBrowser } from '../support/browser.ts'
+import { newStackAdmin } from '../support/clients/person-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 const SQL = 'keboola.duckdb-transformation'
@@ -68,4 +69,27 @@ test('a person rehearses, refuses, accepts and undoes what an agent proposes', {
   await page.getByText('Undone', { exact: true }).first().waitFor()
   assert.doesNotMatch((await stack.request('GET', `${CONFIGS}/prices`)).text, /WHERE id/)
   await nothingWrong()
+
+  // A client that signs in with OAuth: the person reads who asks, allows it, is led back, and revokes it.
+  const redirect = `${stack.url}/callback`
+  const { client_id } = (
+    await stack.request('POST', '/agent-oauth/register', { json: { client_name: 'Desk agent', redirect_uris: [redirect] } })
+  ).json<{ client_id: string }>()
+  const query = new URLSearchParams({
+    ...{ client_id, redirect_uri: redirect, response_type: 'code', scope: 'read propose', state: 'kept' },
+    ...{ code_challenge: 'c'.repeat(43), code_challenge_method: 'S256' },
+  })
+  const [name, value] = (await newStackAdmin(stack)).cookie()!.split('=') as [string, string]
+  const person = await openPage(browser)
+  person.mayComplainOf(/404/) // the page of the client is none of the stack
+  await person.page.context().addCookies([{ name, value, url: stack.url }])
+  await person.page.goto(`${stack.url}/agent-oauth/authorize?${query}`)
+  await person.page.getByRole('heading', { name: 'Desk agent asks for access' }).waitFor()
+  await checkScreen(person, 'authorize')
+  assert.equal(await person.page.getByText('Write: also change and run').count(), 0, 'not asked for')
+  await person.page.getByLabel('Read: look around').check()
+  await person.page.getByRole('button', { name: 'Allow', exact: true }).click()
+  await person.page.waitForURL(/\/callback\?code=/)
+  const back = new URL(person.page.url()).searchParams
+  assert.equal(back.get('state'), 'kept')
 })

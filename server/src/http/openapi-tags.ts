@@ -3,6 +3,8 @@
 
 export const TAGS: Readonly<Record<string, string>> = {
   account: 'The signed-in user: name, password, authenticator, sessions and manage tokens.',
+  agentConnections: 'Agents that people signed in with OAuth: allow, list and revoke.',
+  agentOauth: 'The authorization server for agents: metadata, authorization, tokens, registration and revocation.',
   agentRequests: 'What agents may not do without a person: requests to allow something, and secrets to enter.',
   ai: 'Questions about the documentation, component suggestions and component documentation, answered without a model.',
   billing: 'Credits and limits in the format of the public billing service. This stack has no billing.',

@@ -27,6 +27,7 @@ import { PlatformError } from '../kit/errors.ts'
 import { inTurns } from '../kit/in-turns.ts'
 import type { FinishedRequest } from '../kit/log.ts'
 import type { Actor } from '../model/actor.ts'
+import { AGENT_RESOURCE, AGENT_TOKEN, isInnerCall } from '../model/agent-token.ts'
 import type { NewEvent, Origin } from '../model/event.ts'
 import type { Person, PersonFinder } from '../model/person.ts'
 import type { Scope } from '../model/scope.ts'
@@ -60,6 +61,9 @@ declare module 'fastify' {
      * then their own. `own`: it checks itself that it changes a proposal of the token. Left out: it is refused to them.
      */
     readonly proposable?: 'branch' | 'own' | undefined
+    /** Its path, if tokens of agents that people signed in are for it, and what its refusals of other callers say (RFC 9728). */
+    readonly agentResource?: typeof AGENT_RESOURCE
+    readonly challenge?: (request: FastifyRequest) => string
     /** The branch prefix: allowed (default), required, or 501. */
     readonly branch?: 'allowed' | 'required' | 'refused'
     /** What an address without the id at its end is, with the slash before it: by default `idMissing`. */
@@ -129,6 +133,8 @@ export interface HttpDeps extends AddressOptions {
   readonly trustedProxies?: readonly string[]
   /** Finds whose token this is; undefined for wrong, expired, disabled or foreign ones. */
   readonly authenticate: (token: string) => MaybePromise<Actor | undefined>
+  /** The same for agents that people signed in, whose tokens are for one resource of the stack. */
+  readonly authenticateAgent?: (token: string, resource: string) => Promise<Actor | undefined>
   /** Who is signed in; left out: only tokens are known. */
   readonly people?: PersonFinder
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
@@ -241,7 +247,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   app.decorateRequest('tokenValue', '')
   app.decorateRequest('isStillAdmitted', async function (this: FastifyRequest) {
     try {
-      const actor = await (this.tokenValue === '' ? actorOfSession(this, deps) : deps.authenticate(this.tokenValue))
+      const actor = await (this.tokenValue === '' ? actorOfSession(this, deps) : actorOfToken(this, deps))
       return actor?.tokenId === this.actor.tokenId
     } catch (error) {
       if (error instanceof PlatformError) return false // the session has ended, or the person has left the project
@@ -430,7 +436,19 @@ function turnedAway(reply: FastifyReply, { code, seconds }: TooMany): PlatformEr
 /** Whose token is it? Undefined when the request carries none. */
 function authenticate(request: FastifyRequest, deps: HttpDeps): MaybePromise<Actor | undefined> {
   request.tokenValue = tokenOf(request.raw)
-  return request.tokenValue === '' ? actorOfSession(request, deps) : deps.authenticate(request.tokenValue)
+  return request.tokenValue === '' ? actorOfSession(request, deps) : actorOfToken(request, deps)
+}
+
+/** The token of an agent is for its resource, and for what the resource calls inside this process (RFC 8707). */
+function actorOfToken(
+  request: FastifyRequest,
+  { authenticate: find, authenticateAgent }: HttpDeps,
+): MaybePromise<Actor | undefined> {
+  const { tokenValue, baseUrl } = request
+  if (!authenticateAgent || !tokenValue.startsWith(AGENT_TOKEN)) return find(tokenValue)
+  const resource = request.routeOptions.config.agentResource
+  if (resource === undefined && !isInnerCall(request.headers)) return undefined
+  return authenticateAgent(tokenValue, `${baseUrl}${resource ?? AGENT_RESOURCE}`)
 }
 
 /** What the person of the session cookie may do in the project that the header names. */
@@ -596,6 +614,8 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if ((named.kind === 'transient' || named.kind === 'too-many') && !reply.hasHeader('retry-after'))
     reply.header('retry-after', String(named.details.seconds ?? 5))
   reply.header('link', `</help/errors#${named.code}>; rel="help"`)
+  const challenge = statusOf(named) === 401 && request.routeOptions?.config?.challenge
+  if (challenge) reply.header('www-authenticate', challenge(request))
   // As bytes: Fastify adds a charset to texts, and for a broken address no onSend hook runs to take it away.
   return reply
     .code(statusOf(named))

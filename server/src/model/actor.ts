@@ -33,6 +33,8 @@ export interface Actor {
   readonly role?: Role | undefined
   /** Changes go into a branch of its own, which a person accepts or refuses; http/server.ts sees to it. */
   readonly onlyProposes?: boolean | undefined
+  /** What a person allowed an agent that they signed in; other tokens have none. */
+  readonly agentScope?: 'read' | 'propose' | 'write' | undefined
   /** Why the project is paused: then it is read, and nothing changes. */
   readonly pausedReason?: string | undefined
 }

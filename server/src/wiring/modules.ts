@@ -9,6 +9,7 @@ import type { CheckLoad } from '../model/load-check.ts'
 import { ROLES } from '../model/module.ts'
 import { DEFAULT_WORKER, type WorkerSettings } from '../model/worker-settings.ts'
 import { createAgentGuardsModule } from '../services/access/agent-guards/agent-guards.module.ts'
+import { createAgentSignInModule } from '../services/access/agent-sign-in/agent-sign-in.module.ts'
 import { createEncryptionModule } from '../services/access/encryption/encryption.module.ts'
 import { createOauthModule } from '../services/access/oauth/oauth.module.ts'
 import { createPeopleApiModule } from '../services/access/people/people-api.module.ts'
@@ -162,6 +163,7 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   const branches = createBranchesModule({ core })
   const configurations = createConfigurationsModule({ core, components, encryption, branches, tokens })
   const agentGuards = createAgentGuardsModule({ core, branches, configurations })
+  const agentSignIn = createAgentSignInModule({ core, tokens, people, keyRing, egressAllow })
   const mergeRequests = createMergeRequestsModule({ core, branches, configurations, storageJobs, tokens })
   const proposals = createProposalsModule({ core, agentGuards, jobRecords, components, branches, configurations, mergeRequests })
   const branchesApi = createBranchesApiModule({ core, branches, configurations, storageJobs })
@@ -223,6 +225,7 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
       branches,
       configurations,
       agentGuards,
+      agentSignIn,
       mergeRequests,
       proposals,
     },
@@ -364,7 +367,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const nameRules = createNameRulesModule()
   const guides = createGuidesModule({ version })
   const mcp = createMcpModule({
-    ...{ core, guides, version, guards: storage.agentGuards },
+    ...{ core, guides, version, guards: storage.agentGuards, agentSignIn: storage.agentSignIn },
     recordLater: events.recordRead,
     callsPerDay: options.agentCallsPerDay,
   })

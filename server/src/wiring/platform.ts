@@ -54,7 +54,8 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     listeningOrigin: () => app.listeningOrigin, // later
   })
 
-  const { branches, agentGuards, mergeRequests, proposals, apps, health, components, nodes, queue, scheduler } = modules
+  const { branches, agentGuards, agentSignIn, mergeRequests, proposals, apps, health, components, nodes, queue, scheduler } =
+    modules
   const app = createHttpServer({
     log,
     tls: options.tls,
@@ -66,6 +67,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
     publicUrl: options.publicUrl,
     domain: options.domain,
     authenticate: tokens.authenticate,
+    authenticateAgent: agentSignIn.actorOf,
     people: people.finder,
     findBranch: branches.resolve,
     showsOwnStorage: tokens.showsOwnStorage,

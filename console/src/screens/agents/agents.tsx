@@ -74,6 +74,7 @@ export function AgentsScreen() {
           </ListTable>
         </Listing>
         <Requests />
+        <Connections />
         <Connect />
       </div>
     </Page>
@@ -148,6 +149,42 @@ function RequestOfAgent({ request: { id, kind, subject, token, detail, created }
       </span>
       {decide.error ? <Problem error={decide.error} /> : null}
     </li>
+  )
+}
+
+/** Agents that people signed in with OAuth. */
+function Connections() {
+  const queries = useQueryClient()
+  const query = useLoad('agentConnections.list')
+  const connections = query.data ?? []
+  const revoke = useMutation({
+    mutationFn: (connectionId: number) => api.call('agentConnections.remove', { path: { connectionId: String(connectionId) } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['agentConnections.list'] }),
+  })
+  return (
+    <Listing
+      label="Signed in"
+      query={query}
+      count={connections.length}
+      teach="Clients that support OAuth need the address below without a token: they open your browser, and you allow them here. None is signed in."
+    >
+      <ListTable label="Signed in" columns={['Client', 'May', 'Since', 'Last used', '']}>
+        {connections.map(({ id, client, scope, created, lastUsed }) => (
+          <tr key={id}>
+            <td className="medium">{client.name}</td>
+            <td>{scope}</td>
+            <td className="nowrap">{moment(created)}</td>
+            <td className="nowrap">{lastUsed === null ? '' : moment(lastUsed)}</td>
+            <td>
+              <ActButton needs="agentConnections.remove" className="button small ghost" onClick={() => revoke.mutate(id)}>
+                Revoke
+              </ActButton>
+            </td>
+          </tr>
+        ))}
+      </ListTable>
+      {revoke.error ? <Problem error={revoke.error} /> : null}
+    </Listing>
   )
 }
 

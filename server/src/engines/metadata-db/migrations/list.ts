@@ -90,6 +90,7 @@ import * as tableHistoryDue from './1401-table-history-due.ts'
 import * as backupDrills from './1415-backup-drills.ts'
 import * as preferencesAndComments from './1416-preferences-and-comments.ts'
 import * as importedTestRuns from './1430-imported-test-runs.ts'
+import * as agentConnections from './1440-agent-connections.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -189,4 +190,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1415-backup-drills', up: backupDrills.up },
   { name: '1416-preferences-and-comments', up: preferencesAndComments.up },
   { name: '1430-imported-test-runs', up: importedTestRuns.up },
+  { name: '1440-agent-connections', up: agentConnections.up },
 ]

@@ -14,6 +14,7 @@ import type { Actor } from '../../../model/actor.ts'
 import type { Admin } from '../../../model/admin.ts'
 import { eventOf, NO_ORIGIN, type Origin, type RecordEvent } from '../../../model/event.ts'
 import { DEFAULT_PROVIDER } from '../../../model/file-provider.ts'
+import { createAgentTokens } from './agent-tokens.ts'
 import { createLastUse } from './last-use.ts'
 import { createPersonTokens } from './person-tokens.ts'
 import { settingsFrom } from './project-settings.ts'
@@ -67,6 +68,7 @@ export function createTokens(deps: TokensDeps) {
   const cache = createShortMemory(clock, load)
   const lastUse = createLastUse({ store, inTransaction, clock })
   const people = createPersonTokens({ store, clock, recordEvent })
+  const agents = createAgentTokens({ store, clock, recordEvent })
   const projects = createProjects({ store, change, clock, recordEvent })
 
   /** Whose token is this? Undefined for wrong, expired and disabled ones alike, so that nothing can be learned from the answer. */
@@ -386,6 +388,7 @@ export function createTokens(deps: TokensDeps) {
     issueReader,
     revokeOfRun,
     issueInternal,
+    ...agents,
     refreshInternal,
     revokeInternal,
     forgetBucket,

@@ -2,6 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify'
 import { PlatformError } from '../../../kit/errors.ts'
+import { INNER_CALL } from '../../../model/agent-token.ts'
 import { parseExact } from './exact-numbers.ts'
 
 /** A route refused the call; the body is what an HTTP client would have received. */
@@ -67,7 +68,7 @@ export function createApi(
   branch: string | undefined,
   ask?: (subject: string, detail: object) => Promise<string>,
 ): Api {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { ...INNER_CALL }
   for (const name of FORWARDED) {
     const value = request.headers[name]
     if (typeof value === 'string') headers[name] = value

@@ -2,6 +2,7 @@ import type { Core } from '../../../model/core.ts'
 import { type EventSource, eventOf, type NewEvent, type Origin } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { AgentGuardsModule } from '../../access/agent-guards/agent-guards.module.ts'
+import type { AgentSignInModule } from '../../access/agent-sign-in/agent-sign-in.module.ts'
 import type { GuidesModule } from '../guides/guides.module.ts'
 import { agentRequestsRoutes } from './agent-requests.routes.ts'
 import { createBudgets } from './budgets.ts'
@@ -20,6 +21,7 @@ export interface McpDeps {
   readonly core: Core
   readonly guides: GuidesModule
   readonly guards: AgentGuardsModule
+  readonly agentSignIn: AgentSignInModule
   /** Keeps an event without waiting for it. */
   readonly recordLater: (source: EventSource, event: NewEvent, origin: Origin) => void
   readonly version: string
@@ -28,7 +30,8 @@ export interface McpDeps {
 
 const CALLS_PER_DAY = 10_000
 
-export function createMcpModule({ core, guides, guards, recordLater, version, callsPerDay = CALLS_PER_DAY }: McpDeps) {
+export function createMcpModule(deps: McpDeps) {
+  const { core, guides, guards, agentSignIn, recordLater, version, callsPerDay = CALLS_PER_DAY } = deps
   const { inTransaction, clock } = core
   const tools = [
     ...lookTools(guides.findPassages),
@@ -40,7 +43,7 @@ export function createMcpModule({ core, guides, guards, recordLater, version, ca
     ...adminTools,
   ]
   const routes = mcpRoutes({
-    ...{ version, tools, proposeTools, guards },
+    ...{ version, tools, proposeTools, guards, challengeOf: agentSignIn.challengeOf },
     spend: createBudgets({ inTransaction, clock, callsPerDay }),
     onCalled: ({ actor, origin }, tool, args, outcome) => {
       const params = { tool: tool.slice(0, 100), outcome, arguments: maskedArguments(args) }

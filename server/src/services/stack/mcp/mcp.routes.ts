@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Actor } from '../../../model/actor.ts'
+import { AGENT_RESOURCE } from '../../../model/agent-token.ts'
 import { createApi } from './api.ts'
 import type { GuardsOfAgents } from './guards.ts'
 import { maskedArguments } from './masked.ts'
@@ -20,6 +21,8 @@ export interface McpRoutesDeps {
   readonly spend: (actor: Actor) => Promise<number>
   readonly guards: GuardsOfAgents
   readonly onCalled: (request: FastifyRequest, tool: string, args: unknown, outcome: 'success' | 'refused') => void
+  /** What a caller is told who has no token, or one with too small a scope. */
+  readonly challengeOf: (request: FastifyRequest, scope: string, error?: string) => string
 }
 
 interface Call {
@@ -38,7 +41,15 @@ const Query = Type.Object({
   ),
 })
 
-export function mcpRoutes({ version, tools, proposeTools, spend, guards, onCalled }: McpRoutesDeps): FastifyPluginAsyncTypebox {
+export function mcpRoutes({
+  version,
+  tools,
+  proposeTools,
+  spend,
+  guards,
+  onCalled,
+  challengeOf,
+}: McpRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     const toolsFor = ({ actor }: FastifyRequest): readonly Tool[] =>
       actor.onlyProposes ? [...tools.filter(({ needsDirect }) => !needsDirect), ...proposeTools] : tools
@@ -80,6 +91,8 @@ export function mcpRoutes({ version, tools, proposeTools, spend, guards, onCalle
           operation: 'mcp.request',
           summary: 'Model Context Protocol: tools for agents',
           needs: 'token',
+          agentResource: AGENT_RESOURCE,
+          challenge: (request) => challengeOf(request, 'read'),
           onlyReads: true, // the routes that tools call decide
           body: 'bytes',
           consumes: ['application/json'],
@@ -94,6 +107,11 @@ export function mcpRoutes({ version, tools, proposeTools, spend, guards, onCalle
         const handler = await load()
         const header = req.headers['x-millrace-tools']
         const groups = groupsOf(req.query.groups ?? (typeof header === 'string' ? header : undefined))
+        const missing = missingScope(req, toolsFor(req))
+        if (missing !== undefined) {
+          reply.header('www-authenticate', challengeOf(req, missing, 'insufficient_scope'))
+          throw new PlatformError('mcp.insufficientScope', { scope: missing })
+        }
         const call: Call = { request: req, groups, branch: req.query.branch }
         const response = await handler.fetch(webRequest(req, req.body), {
           authInfo: { token: '', clientId: String(req.actor.tokenId), scopes: [], extra: { call } },
@@ -103,6 +121,28 @@ export function mcpRoutes({ version, tools, proposeTools, spend, guards, onCalle
         return reply.send(Buffer.from(await response.arrayBuffer()))
       },
     )
+  }
+}
+
+/** The scope that a call needs and the agent of a person lacks: it is asked for when it is needed. */
+function missingScope({ actor, body }: FastifyRequest, tools: readonly Tool[]): string | undefined {
+  const { agentScope } = actor
+  if (agentScope === undefined || agentScope === 'write') return undefined
+  const name = calledTool(body)
+  const tool = tools.find((one) => one.name === name)
+  if (!tool || tool.isReadOnly) return undefined
+  if (tool.needsDirect) return 'read propose write'
+  return agentScope === 'propose' ? undefined : 'read propose'
+}
+
+/** Of a message that calls one; batches call none. */
+function calledTool(body: unknown): unknown {
+  if (!Buffer.isBuffer(body)) return undefined
+  try {
+    const message = JSON.parse(body.toString('utf8')) as { method?: unknown; params?: { name?: unknown } } | null
+    return message?.method === 'tools/call' ? message.params?.name : undefined
+  } catch {
+    return undefined // the protocol answers it
   }
 }
 

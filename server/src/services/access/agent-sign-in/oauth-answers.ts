@@ -1,0 +1,42 @@
+// What the endpoints for clients and those for people share: fields of a request, and addresses of answers.
+
+import type { FastifyRequest } from 'fastify'
+import { optionalText } from '../../../http/parameters.ts'
+import { SCOPES } from './agent-sign-in.ts'
+
+export const resourceOf = ({ baseUrl }: Pick<FastifyRequest, 'baseUrl'>): string => `${baseUrl}/mcp`
+
+/** What a caller of /mcp without a token, or without enough of one, is told (RFC 9728, 5.1). */
+export const challengeOf = ({ baseUrl }: Pick<FastifyRequest, 'baseUrl'>, scope: string, error?: string): string =>
+  `Bearer ${error === undefined ? '' : `error="${error}", `}scope="${scope}", resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp"`
+
+export const AuthorizationFields = {
+  client_id: optionalText('Id of the client: an https address of its document, or one that was registered.'),
+  redirect_uri: optionalText('Where the answer goes: one of the addresses of the client.'),
+  response_type: optionalText('Always code.'),
+  code_challenge: optionalText('The challenge of PKCE.'),
+  code_challenge_method: optionalText('Always S256.'),
+  scope: optionalText(`Separated by blanks: ${SCOPES.join(', ')}. Default: read.`),
+  state: optionalText('Returned as it is.'),
+  resource: optionalText('The address of /mcp (RFC 8707).'),
+}
+
+/** With the issuer, so that a client notices an answer of another server (RFC 9207). */
+export function answerUrl(
+  redirectUri: string,
+  { baseUrl }: FastifyRequest,
+  values: Readonly<Record<string, string | undefined>>,
+) {
+  const url = new URL(redirectUri)
+  for (const [name, value] of Object.entries({ ...values, iss: baseUrl }))
+    if (value !== undefined) url.searchParams.set(name, value)
+  return url.href
+}
+
+export const refusedUrl = (
+  redirectUri: string,
+  request: FastifyRequest,
+  state: string | undefined,
+  error: string,
+  description: string,
+): string => answerUrl(redirectUri, request, { error, error_description: description, state })

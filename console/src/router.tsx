@@ -141,7 +141,7 @@ export const router = createRouter({
     route('/streams', StreamsScreen),
     route('/notifications', NotificationsScreen),
     route('/schedules', SchedulesScreen, 'view'),
-    route('/jobs', JobsScreen, 'status', 'component', 'config', 'since', 'by', 'cause', 'page'),
+    route('/jobs', JobsScreen, 'status', 'component', 'config', 'since', 'by', 'cause', 'page', 'view', 'hours', 'until'),
     route('/jobs/$jobId', JobScreen, 'level', 'q', 'line', 'task'),
     route('/people', PeopleScreen),
     route('/account', AccountMoved),

@@ -101,6 +101,65 @@ test('flows in a browser', { timeout: 400_000 }, async (t) => {
     nothingWrong()
   })
 
+  await t.test(
+    'schedule, notifications, variables and runs of a flow are on its page, and one task is run alone or with what follows',
+    async () => {
+      const [nightly] = (await stack.request('GET', `/v2/storage/components/${FLOW}/configs`)).json<{ id: string }[]>()
+      await go(`/flows/${FLOW}/${nightly!.id}`)
+      const schedule = page.getByRole('region', { name: 'Schedule' })
+      await schedule.getByText('It runs only when someone starts it.').waitFor()
+      await schedule.getByRole('button', { name: 'New schedule' }).click()
+      assert.equal(await page.getByLabel('What runs').locator('option:checked').textContent(), 'Nightly')
+      await page.getByRole('button', { name: 'Run Nightly by the clock' }).click()
+      await schedule.getByText(/^Next /).waitFor()
+      await schedule.getByRole('button', { name: 'Pause' }).click()
+      await schedule.getByText('Paused', { exact: true }).waitFor()
+      const notifications = page.getByRole('region', { name: 'Notifications' })
+      await notifications.getByRole('button', { name: 'New notification' }).click()
+      await page.getByLabel('Address of the webhook').fill(`${api.url}/hook`)
+      await page.getByRole('button', { name: 'Create the notification' }).click()
+      await notifications.getByRole('row', { name: /a job fails Nightly/ }).waitFor()
+      const variables = page.getByRole('region', { name: 'Variables' })
+      await variables.getByRole('button', { name: 'Add variables' }).click()
+      await variables.getByLabel('New variable').fill('day')
+      await variables.getByRole('button', { name: 'Add a variable' }).click()
+      await variables.getByLabel('Value of day').fill('Monday')
+      await variables.getByRole('button', { name: 'Save the variables' }).click()
+      await page.getByText('The variables are saved.').waitFor()
+      await page.getByRole('heading', { name: 'How long runs took' }).waitFor()
+      await graph.getByRole('button', { name: /Clean/ }).click()
+      const side = page.getByRole('region', { name: 'Selected' })
+      await side.getByRole('button', { name: 'Run from here, 2 tasks' }).waitFor()
+      await side.getByRole('button', { name: 'Run this task' }).click()
+      await page.getByRole('heading', { name: /^Nightly finished 1 of/ }).waitFor()
+      await page.goBack()
+      await graph.getByRole('button', { name: /Clean/ }).click()
+      await side.getByRole('button', { name: 'Run from here, 2 tasks' }).click()
+      await page.getByRole('heading', { name: /^Nightly finished 2 of/ }).waitFor()
+      nothingWrong()
+    },
+  )
+
+  await t.test('all jobs of the project are on one timeline, a window at a time', async () => {
+    await go('/jobs')
+    await page.getByRole('link', { name: 'As a timeline' }).click()
+    const lanes = page.getByRole('region', { name: 'Timeline of jobs' })
+    await lanes.getByRole('link', { name: /^Clean, failed, by .*, ran / }).waitFor()
+    await page.getByText(/^\d+ jobs of 4 configurations; at most \d+ at once/).waitFor()
+    await page.getByLabel('Status').selectOption('error')
+    await page.getByText(/^2 jobs of 2 configurations/).waitFor()
+    await page.getByLabel('Status').selectOption('')
+    await page.getByLabel('Window').selectOption('1')
+    await page.getByRole('button', { name: 'Earlier' }).click()
+    await page.getByRole('button', { name: 'Earlier' }).click()
+    await page.getByRole('button', { name: 'Earlier' }).click()
+    await page.getByText('No job ran or waited in this window.').waitFor()
+    await page.getByRole('button', { name: 'Now' }).click()
+    await lanes.getByRole('link', { name: 'Deliver', exact: true }).click()
+    await page.getByRole('heading', { name: 'How long runs took' }).waitFor()
+    nothingWrong()
+  })
+
   await t.test('phases and tasks are put into another order, and a condition is a sentence', async () => {
     const task = (id: string, phase: string, componentId = SQL) => ({
       id,
@@ -174,6 +233,13 @@ test('flows in a browser', { timeout: 400_000 }, async (t) => {
   })
 
   await t.test('no screen has serious accessibility findings or scrolls sideways', () =>
-    checkScreensOn(open, ['/flows', '/flows/keboola.flow/wrong', '/flows/keboola.flow/ordered', run.replace('/console', '')]),
+    checkScreensOn(open, [
+      '/flows',
+      '/flows/keboola.flow/wrong',
+      '/flows/keboola.flow/ordered',
+      run.replace('/console', ''),
+      '/jobs?view=timeline',
+      `/components/${SQL}/Deliver?tab=runs`,
+    ]),
   )
 })

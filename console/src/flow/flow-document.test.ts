@@ -10,6 +10,7 @@ import {
   placeOfProblem,
   readFlow,
   removePhase,
+  tasksFrom,
 } from './flow-document.ts'
 
 const flow = 'keboola.flow'
@@ -92,4 +93,22 @@ test('tasks and phases are put into another order, and the chain is joined again
     assert.ok(isChain(moved))
     assert.match(text, /"kept": ?1\.50/)
   }
+})
+
+test('a run from a task has the task and all that can follow its phase, in both formats', () => {
+  for (const component of [flow, 'keboola.orchestrator']) {
+    let text = '{}'
+    for (let count = 0; count < 3; count++) text = addPhase(text, component)
+    for (const phase of ['phase-1', 'phase-2', 'phase-2', 'phase-3']) text = addTask(text, phase, NEW)
+    const read = readFlow(JSON.parse(text), component)
+    const [first, second, beside, last] = read.phases.flatMap(({ tasks }) => tasks)
+    assert.deepEqual(
+      tasksFrom(read, first!),
+      [first, second, beside, last].map((task) => task!.id),
+    )
+    assert.deepEqual(tasksFrom(read, second!), [second!.id, last!.id])
+  }
+  const loop = { phases: [{ id: 'a', next: [{ goto: 'a' }] }], tasks: [{ id: 't', phase: 'a' }] }
+  const read = readFlow(loop, flow)
+  assert.deepEqual(tasksFrom(read, read.phases[0]!.tasks[0]!), ['t'])
 })

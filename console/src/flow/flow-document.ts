@@ -101,6 +101,22 @@ function layersOf(ids: readonly string[], lines: readonly FlowLine[]): ReadonlyM
   return layers
 }
 
+/** The task and every enabled task of the phases that can follow its own: what a run from here runs. */
+export function tasksFrom({ phases, lines }: Flow, task: FlowTask): readonly string[] {
+  const first = phases.find(({ tasks }) => tasks.includes(task))
+  const next = Map.groupBy(lines, ({ from }) => from)
+  const reached = new Set<string>()
+  const waiting = [first?.id ?? '']
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop())
+    for (const { to } of next.get(id) ?? [])
+      if (!reached.has(to)) {
+        reached.add(to)
+        waiting.push(to)
+      }
+  const later = phases.filter(({ id }) => reached.has(id) && id !== first?.id).flatMap(({ tasks }) => tasks)
+  return [task.id, ...later.filter(({ isEnabled }) => isEnabled).map(({ id }) => id)]
+}
+
 const COMPARED: Readonly<Record<string, string>> = {
   EQUALS: 'is',
   NOT_EQUALS: 'is not',

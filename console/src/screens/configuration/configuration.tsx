@@ -18,11 +18,12 @@ import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
 import { documentsOf, draftsName, type OpenDocument, useRun, useSave } from '../../views/configuration-documents.ts'
 import { SettingsButton } from '../../views/configuration-settings.tsx'
+import { usedNames, VariablesTab } from '../../views/configuration-variables.tsx'
+import { DurationHistory } from '../../views/duration-history.tsx'
 import { JobTable } from '../../views/job-table.tsx'
 import { AuthorisationTab, authorisedBy } from './configuration-authorisation.tsx'
 import { ConfigurationEditor } from './configuration-editor.tsx'
 import { StateTab } from './configuration-state.tsx'
-import { usedNames, VariablesTab } from './configuration-variables.tsx'
 import { VersionsTab } from './configuration-versions.tsx'
 import { DeliveriesTab, hasDeliveries } from './deliveries/deliveries-tab.tsx'
 import { useIsScript } from './transformation/use-trial.ts'
@@ -169,10 +170,13 @@ function RunButton({ place, documents }: { place: ConfigurationPlace; documents:
 function Runs({ place }: { place: ConfigurationPlace }) {
   const query = useRuns(place, 50)
   return (
-    <section className="card" aria-label="Runs">
-      <Loaded query={query}>
-        {(jobs) => (jobs.length === 0 ? <p className="inset mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
-      </Loaded>
-    </section>
+    <div className="stack-4">
+      <DurationHistory jobs={query.data ?? []} />
+      <section className="card" aria-label="Runs">
+        <Loaded query={query}>
+          {(jobs) => (jobs.length === 0 ? <p className="inset mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
+        </Loaded>
+      </section>
+    </div>
   )
 }

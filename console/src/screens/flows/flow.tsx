@@ -1,12 +1,12 @@
 // The editor of a flow: phases and tasks as a graph, what is wrong marked on the node it concerns, its runs below.
 
-import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useId, useState } from 'react'
 import { useDrafts } from '../../document/draft.ts'
 import { isRecord, type Path, parsed, setAt, valueIn } from '../../document/json-text.ts'
 import { useComponents, useNames } from '../../facts/names.ts'
-import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration, useRuns } from '../../facts/use-configuration.ts'
+import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration } from '../../facts/use-configuration.ts'
 import {
   addPhase,
   addTask,
@@ -21,6 +21,7 @@ import {
   readFlow,
   removePhase,
   removeTask,
+  tasksFrom,
 } from '../../flow/flow-document.ts'
 import { plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
@@ -30,21 +31,15 @@ import { Label } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { OpenConfiguration } from '../../parts/open-configuration.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { useRefusal } from '../../rights.ts'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
 import { useConflict } from '../../views/configuration-conflict.tsx'
-import {
-  documentsOf,
-  draftsName,
-  type OpenDocument,
-  useLeaveGuard,
-  useRun,
-  useSave,
-} from '../../views/configuration-documents.ts'
+import { documentsOf, draftsName, type OpenDocument, useLeaveGuard, useSave } from '../../views/configuration-documents.ts'
 import { SettingsButton } from '../../views/configuration-settings.tsx'
 import { FlowGraph } from '../../views/flow-graph.tsx'
-import { JobTable } from '../../views/job-table.tsx'
+import { FlowCards } from './flow-cards.tsx'
 import { ConditionEditor } from './flow-condition.tsx'
 import './flows.css'
 
@@ -94,6 +89,19 @@ function useProblems({ componentId, configurationId }: ConfigurationPlace, text:
   return query.data?.problems ?? []
 }
 
+/** All tasks, or those that are named. */
+function useRunTasks({ componentId, configurationId }: ConfigurationPlace) {
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: (taskIds: readonly string[]) => {
+      const only = isOrchestrator(componentId) ? { onlyOrchestrationTaskIds: taskIds } : { onlyFlowTaskIds: taskIds }
+      const body = { component: componentId, config: configurationId, mode: 'run' as const }
+      return api.call('queue.create', { body: taskIds.length === 0 ? body : { ...body, ...only } })
+    },
+    onSuccess: (job) => void navigate({ to: '/jobs/$jobId', params: { jobId: job.id } }),
+  })
+}
+
 function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedConfiguration }) {
   const drafts = useDrafts(draftsName(place))
   const documents = documentsOf(loaded, drafts)
@@ -103,13 +111,20 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
   const flow = readFlow(parsed(draft.text), place.componentId)
   const problems = useProblems(place, draft.text)
   const save = useSave(place, documents)
-  const run = useRun(place)
+  const run = useRunTasks(place)
   const conflict = useConflict({ loaded, documents, save, why: WHY })
   const nameOf = useNames()
   const [selected, setSelected] = useState<string>()
   const canSave = draft.isChanged && !save.isPending
   useKey('Ctrl s', 'Save', () => (canSave ? save.mutate({ why: WHY }) : undefined))
-  useKey('r', 'Run', () => run.mutate(undefined))
+  const isRefused = useRefusal('queue.create') !== undefined
+  /** What is on the screen is saved first. */
+  const start = (taskIds: readonly string[] = []) => {
+    if (isRefused || run.isPending || save.isPending) return
+    if (draft.isChanged) save.mutate({ why: WHY }, { onSuccess: () => run.mutate(taskIds) })
+    else run.mutate(taskIds)
+  }
+  useKey('r', draft.isChanged ? 'Save and run' : 'Run', () => start())
   const problemOf = (kind: 'phase' | 'task', index: number) =>
     problems.find(({ path }) => placeOfProblem(path)?.kind === kind && placeOfProblem(path)?.index === index)
   const tasks = flow.phases.flatMap((phase) => phase.tasks)
@@ -152,9 +167,7 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
             needs="queue.create"
             className="button primary"
             disabled={run.isPending || save.isPending}
-            onClick={() =>
-              draft.isChanged ? save.mutate({ why: WHY }, { onSuccess: () => run.mutate(undefined) }) : run.mutate(undefined)
-            }
+            onClick={() => start()}
           >
             <Icon name="play" />
             <span>{draft.isChanged ? 'Save and run' : 'Run'}</span>
@@ -215,9 +228,9 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
             )}
           </section>
           <Problems problems={problems} />
-          <Runs place={place} />
+          <FlowCards place={place} loaded={loaded} isChanged={draft.isChanged} />
         </div>
-        <Side selected={selected} onSelect={setSelected} flow={flow} root={root} place={place} />
+        <Side selected={selected} onSelect={setSelected} flow={flow} root={root} place={place} onRun={start} />
       </div>
     </Page>
   )
@@ -243,26 +256,14 @@ const Problems = ({ problems }: { problems: readonly FlowProblem[] }) =>
     </section>
   )
 
-function Runs({ place }: { place: ConfigurationPlace }) {
-  const query = useRuns(place, 10)
-  return (
-    <section className="card" aria-labelledby="runs">
-      <header>
-        <h2 id="runs">Runs</h2>
-      </header>
-      <Loaded query={query}>
-        {(jobs) => (jobs.length === 0 ? <p className="inset mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
-      </Loaded>
-    </section>
-  )
-}
-
 interface SideProps {
   readonly selected: string | undefined
   readonly onSelect: (key: string | undefined) => void
   readonly flow: Flow
   readonly root: OpenDocument
   readonly place: ConfigurationPlace
+  /** Runs these tasks alone. */
+  readonly onRun: (taskIds: readonly string[]) => void
 }
 
 /** What is selected in the graph; the graph stays usable. */
@@ -356,7 +357,7 @@ function Field({ root, path, label }: { root: OpenDocument; path: Path; label: s
   )
 }
 
-function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: FlowTask }) {
+function TaskForm({ root, task, flow, place, onSelect, onRun }: SideProps & { task: FlowTask }) {
   const choices = useRunnable()
   const ids = [useId(), useId()] as const
   const path: Path = ['tasks', task.index]
@@ -451,6 +452,20 @@ function TaskForm({ root, task, flow, place, onSelect }: SideProps & { task: Flo
         />
         Runs; otherwise it is left out
       </label>
+      <div className="flex-row wrap">
+        <ActButton needs="queue.create" className="button small" disabled={!task.isEnabled} onClick={() => onRun([task.id])}>
+          <Icon name="play" size="small" />
+          <span>Run this task</span>
+        </ActButton>
+        <ActButton
+          needs="queue.create"
+          className="button small"
+          disabled={!task.isEnabled}
+          onClick={() => onRun(tasksFrom(flow, task))}
+        >
+          Run from here, {plural(tasksFrom(flow, task).length, 'task')}
+        </ActButton>
+      </div>
       <div className="flex-row">
         {task.configId ? <OpenConfiguration componentId={task.componentId} configurationId={task.configId} isSmall /> : null}
         <button

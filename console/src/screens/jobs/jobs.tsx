@@ -1,7 +1,7 @@
 // Jobs, newest first, live. Failed ones say why in the list.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Job } from '../../../../client/src/operations.ts'
 import { isOver } from '../../facts/job.ts'
@@ -18,6 +18,7 @@ import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { JobTable } from '../../views/job-table.tsx'
+import { JobsTimeline } from './jobs-timeline.tsx'
 import './jobs.css'
 
 const route = getRouteApi('/jobs')
@@ -51,29 +52,54 @@ export function JobsScreen() {
   const query = useLoad('queue.search', { query: { limit: PAGE_ROWS, offset: (page - 1) * PAGE_ROWS, ...queryOf(search) } })
   const change = (next: Partial<Search>) =>
     void navigate({ to: '.', search: (old: Record<string, unknown>) => ({ ...old, page: '1', ...next }) })
+  const isTimeline = search.view === 'timeline'
   const jobs = query.data ?? []
   const failed = jobs.filter((job) => job.status === 'error').length
   return (
-    <Page title="Jobs" crumbs={[{ name: 'Jobs' }]} say={query.data ? sentence(jobs.length, failed, page) : 'Jobs'}>
+    <Page
+      title="Jobs"
+      crumbs={[{ name: 'Jobs' }]}
+      say={isTimeline ? 'Who ran when.' : query.data ? sentence(jobs.length, failed, page) : 'Jobs'}
+      actions={
+        <Link
+          className="button"
+          to="/jobs"
+          search={({ view: _, ...before }) => (isTimeline ? before : { ...before, view: 'timeline' })}
+        >
+          {isTimeline ? 'As a list' : 'As a timeline'}
+        </Link>
+      }
+    >
       <section className="card" aria-label="Jobs">
-        <Filters search={search} jobs={jobs} onChange={change} />
-        <Loaded query={query} skeleton={<Lines count={8} />}>
-          {(data) => (data.length === 0 ? <p className="inset mute">No matching jobs.</p> : <ChosenJobs jobs={data} />)}
-        </Loaded>
-        <div className="toolbar foot">
-          <button type="button" className="button small" disabled={page === 1} onClick={() => change({ page: String(page - 1) })}>
-            Newer
-          </button>
-          <span className="mute tabular">Page {page}</span>
-          <button
-            type="button"
-            className="button small"
-            disabled={jobs.length < PAGE_ROWS}
-            onClick={() => change({ page: String(page + 1) })}
-          >
-            Older
-          </button>
-        </div>
+        <Filters search={search} jobs={jobs} onChange={change} isTimeline={isTimeline} />
+        {isTimeline ? (
+          <JobsTimeline filters={queryOf({ ...search, since: undefined })} hours={search.hours} until={search.until} />
+        ) : (
+          <>
+            <Loaded query={query} skeleton={<Lines count={8} />}>
+              {(data) => (data.length === 0 ? <p className="inset mute">No matching jobs.</p> : <ChosenJobs jobs={data} />)}
+            </Loaded>
+            <div className="toolbar foot">
+              <button
+                type="button"
+                className="button small"
+                disabled={page === 1}
+                onClick={() => change({ page: String(page - 1) })}
+              >
+                Newer
+              </button>
+              <span className="mute tabular">Page {page}</span>
+              <button
+                type="button"
+                className="button small"
+                disabled={jobs.length < PAGE_ROWS}
+                onClick={() => change({ page: String(page + 1) })}
+              >
+                Older
+              </button>
+            </div>
+          </>
+        )}
       </section>
     </Page>
   )
@@ -83,9 +109,11 @@ interface FiltersProps {
   readonly search: Search
   readonly jobs: readonly Job[]
   readonly onChange: (next: Partial<Search>) => void
+  /** Its window says since when. */
+  readonly isTimeline: boolean
 }
 
-function Filters({ search, jobs, onChange }: FiltersProps) {
+function Filters({ search, jobs, onChange, isTimeline }: FiltersProps) {
   const components = useComponents().data
   const nameOf = useNames()
   const { status, component, config, since, by, cause } = search
@@ -112,7 +140,9 @@ function Filters({ search, jobs, onChange }: FiltersProps) {
           onChange({ component: chosen, config: one.join(' ') })
         }}
       />
-      <Choice label="Since" value={since} options={SINCE} onChange={(value) => onChange({ since: value })} />
+      {isTimeline ? null : (
+        <Choice label="Since" value={since} options={SINCE} onChange={(value) => onChange({ since: value })} />
+      )}
       <Choice
         label="By"
         value={by}

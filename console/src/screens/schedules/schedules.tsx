@@ -1,24 +1,17 @@
-// Schedules: what runs by itself, when next, and how the last runs went.
-
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schedule } from '../../../../client/src/operations.ts'
-import { SCHEDULER, useNames } from '../../facts/names.ts'
-import { setScheduleState } from '../../facts/schedule-state.ts'
+import { useNames } from '../../facts/names.ts'
 import { moment, plural, until, zone } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
-import { ActButton } from '../../parts/act-button.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
-import { Problem } from '../../parts/problem.tsx'
 import { Status, StatusIcon } from '../../parts/status.tsx'
 import { cronWords } from '../../schedule/cron-words.ts'
-import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
-import { toast } from '../../shell/toast.tsx'
-import { EditSchedule, NewSchedule, NextRuns } from './new-schedule.tsx'
+import { ScheduleActions } from '../../views/schedule-actions.tsx'
+import { NewSchedule, NextRuns } from '../../views/schedule-dialog.tsx'
 import { Week } from './schedule-week.tsx'
 import './schedules.css'
 
@@ -103,82 +96,6 @@ export function SchedulesScreen() {
       )}
       {open ? <ScheduleDrawer schedule={open} onClose={() => setOpen(undefined)} /> : null}
     </Page>
-  )
-}
-
-function ScheduleActions({ schedule }: { schedule: Schedule }) {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const isPaused = schedule.schedule.state === 'disabled'
-  const [isOpen, setOpen] = useState(false)
-  const path = { componentId: SCHEDULER, configurationId: schedule.configurationId }
-  const activation = { body: { configurationId: schedule.configurationId } }
-  const refresh = () => queries.invalidateQueries({ queryKey: ['scheduler.list'] })
-  const remove = useMutation({
-    mutationFn: async () => {
-      await api.call('scheduler.delete', { path: { id: schedule.id } })
-      await api.call('configurations.delete', { path })
-    },
-    onSuccess: async () => {
-      await refresh()
-      toast('The schedule is deleted.', async () => {
-        await api.call('configurations.restore', { path })
-        await api.call('scheduler.activate', activation)
-        await refresh()
-      })
-    },
-  })
-  const change = useMutation({
-    mutationFn: (state: 'enabled' | 'disabled') => setScheduleState(schedule.configurationId, state),
-    onSuccess: async (_, state) => {
-      await refresh()
-      toast(state === 'disabled' ? 'Paused.' : 'Resumed.')
-    },
-  })
-  const run = useMutation({
-    mutationFn: () =>
-      api.call('queue.create', {
-        body: { component: schedule.target.componentId, config: schedule.target.configurationId, mode: 'run' },
-      }),
-    onSuccess: (job) => void navigate({ to: '/jobs/$jobId', params: { jobId: job.id } }),
-  })
-  const error = change.error ?? run.error ?? remove.error
-  const name = useNames()(schedule.target.componentId, schedule.target.configurationId)
-  return (
-    <>
-      <span className="flex-row">
-        <ActButton
-          needs="scheduler.activate"
-          className="button small"
-          disabled={change.isPending}
-          onClick={() => change.mutate(isPaused ? 'enabled' : 'disabled')}
-        >
-          {isPaused ? 'Resume' : 'Pause'}
-        </ActButton>
-        <ActButton needs="queue.create" className="button small ghost" disabled={run.isPending} onClick={() => run.mutate()}>
-          Run now
-        </ActButton>
-        <ActButton
-          needs="scheduler.activate"
-          className="button small ghost"
-          aria-label={`Change the schedule of ${name}`}
-          onClick={() => setOpen(true)}
-        >
-          Change
-        </ActButton>
-        <ActButton
-          needs="scheduler.delete"
-          className="button small ghost"
-          aria-label={`Delete the schedule of ${name}`}
-          disabled={remove.isPending}
-          onClick={() => remove.mutate()}
-        >
-          Delete
-        </ActButton>
-      </span>
-      {isOpen ? <EditSchedule schedule={schedule} onClose={() => setOpen(false)} /> : null}
-      {error ? <Problem error={error} /> : null}
-    </>
   )
 }
 

@@ -1,7 +1,7 @@
 // When a schedule runs, chosen instead of written: every choice is a cron expression, which stays the text beside it.
 
-import { type Choice, choiceOf, cronOf } from '../../schedule/cron-words.ts'
-import './schedules.css'
+import { type Choice, choiceOf, cronOf } from '../schedule/cron-words.ts'
+import './views.css'
 
 const KINDS: readonly (readonly [Choice['kind'], string, Choice])[] = [
   ['minutes', 'every few minutes', { kind: 'minutes', every: 15 }],

@@ -2,21 +2,22 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
-import type { Answer } from '../../../../client/src/client.ts'
-import type { Schedule } from '../../../../client/src/operations.ts'
-import { SCHEDULER, useCatalogue, useComponents } from '../../facts/names.ts'
-import { moment, until, zone } from '../../format.ts'
-import { Lines, Loaded, useLoad } from '../../load.tsx'
-import { CreateButton } from '../../parts/create-button.tsx'
-import { Dialog } from '../../parts/drawer.tsx'
-import { Form } from '../../parts/form.tsx'
-import { Label } from '../../parts/guide.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { cronWords } from '../../schedule/cron-words.ts'
-import { api } from '../../session.ts'
-import { toast } from '../../shell/toast.tsx'
+import type { Answer } from '../../../client/src/client.ts'
+import type { Schedule } from '../../../client/src/operations.ts'
+import { SCHEDULER, useCatalogue, useComponents } from '../facts/names.ts'
+import type { ConfigurationPlace } from '../facts/use-configuration.ts'
+import { moment, until, zone } from '../format.ts'
+import { Lines, Loaded, useLoad } from '../load.tsx'
+import { CreateButton } from '../parts/create-button.tsx'
+import { Dialog } from '../parts/drawer.tsx'
+import { Form } from '../parts/form.tsx'
+import { Label } from '../parts/guide.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { cronWords } from '../schedule/cron-words.ts'
+import { api } from '../session.ts'
+import { toast } from '../shell/toast.tsx'
 import { ScheduleBuilder } from './schedule-builder.tsx'
-import './schedules.css'
+import './views.css'
 
 const ZONES = Intl.supportedValuesOf('timeZone')
 
@@ -26,7 +27,8 @@ export const NewSchedule = () => (
   </CreateButton>
 )
 
-function NewScheduleDialog({ onClose }: { onClose: () => void }) {
+/** `target`: the configuration that it is for; without one it is chosen. */
+export function NewScheduleDialog({ target, onClose }: { target?: ConfigurationPlace; onClose: () => void }) {
   const save = async (wanted: Wanted) => {
     const made = await api.call('configurations.create', {
       path: { componentId: SCHEDULER },
@@ -35,7 +37,8 @@ function NewScheduleDialog({ onClose }: { onClose: () => void }) {
     await api.call('scheduler.activate', { body: { configurationId: made.id } })
     return 'The schedule runs from now on.'
   }
-  return <ScheduleDialog title="New schedule" before={BLANK} save={save} onClose={onClose} />
+  const before = target ? { ...BLANK, target: `${target.componentId} ${target.configurationId}` } : BLANK
+  return <ScheduleDialog title="New schedule" isNew before={before} save={save} onClose={onClose} />
 }
 
 /** Changes an existing one: as a version of its configuration, which can be rolled back. */
@@ -101,20 +104,20 @@ interface Wanted {
 
 interface ScheduleDialogProps {
   readonly title: string
+  readonly isNew?: boolean
   readonly before: Before
   /** Answers what was done. */
   readonly save: (wanted: Wanted) => Promise<string>
   readonly onClose: () => void
 }
 
-function ScheduleDialog({ title, before, save, onClose }: ScheduleDialogProps) {
+function ScheduleDialog({ title, isNew = false, before, save, onClose }: ScheduleDialogProps) {
   const queries = useQueryClient()
   const targets = useTargets()
   const [target, setTarget] = useState(before.target)
   const [cronTab, setCronTab] = useState(before.cronTab)
   const [timezone, setTimezone] = useState(before.timezone)
   const [policy, setPolicy] = useState(before.policy)
-  const isNew = before === BLANK
   const chosen = targets.find(({ key }) => key === target) ?? targets[0]
   const send = useMutation({
     mutationFn: () => {

@@ -2,20 +2,19 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { parsed, setAt, valueIn } from '../../document/json-text.ts'
+import { parsed, setAt, valueIn } from '../document/json-text.ts'
 import {
   type ConfigurationPlace,
   type LoadedConfiguration,
   readConfiguration,
   useConfiguration,
-} from '../../facts/use-configuration.ts'
-import { Lines, Loaded } from '../../load.tsx'
-import { ActButton } from '../../parts/act-button.tsx'
-import { Icon } from '../../parts/icon.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { api } from '../../session.ts'
-import { toast } from '../../shell/toast.tsx'
-import './configuration.css'
+} from '../facts/use-configuration.ts'
+import { Lines, Loaded } from '../load.tsx'
+import { ActButton } from '../parts/act-button.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
+import { api } from '../session.ts'
+import { toast } from '../shell/toast.tsx'
 
 const VARIABLES = 'keboola.variables'
 

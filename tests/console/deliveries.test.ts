@@ -124,7 +124,7 @@ async function byTemplates(t: TestContext, { browser, stack, outbox, url, client
   await go('/deliveries')
   const list = page.getByRole('region', { name: 'Deliveries' })
   await list.getByRole('row', { name: /Table to an HTTP API in.c-shop.contacts up to date .* 2 delivered/ }).waitFor()
-  await list.getByRole('row', { name: /Table to Slack .* 1 messages sent/ }).waitFor()
+  await list.getByRole('row', { name: /Table to Slack .* 1 message sent/ }).waitFor()
   await checkScreen(opened, '/deliveries')
   opened.nothingWrong()
 }

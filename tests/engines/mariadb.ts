@@ -1,4 +1,4 @@
-// The database extractor against a real MariaDB, which runs in a folder of its own. `npm run test:mariadb`, not part of `npm test`: it needs
+// The database extractor and the database writer against a real MariaDB, which runs in a folder of its own. `npm run test:mariadb`, not part of `npm test`: it needs
 // mariadbd and mariadb-install-db (Debian: mariadb-server). What is missing fails the suite.
 
 import assert from 'node:assert/strict'
@@ -11,6 +11,7 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import mysql from 'mysql2/promise'
 import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
+import { fillTable, makeTable } from '../support/project-table.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { until } from '../support/until.ts'
 
@@ -134,4 +135,71 @@ test('tables of MariaDB arrive exactly, whole and by increments', async (t) => {
   }
   const answer = await stack.request('POST', '/sync-actions/actions', { json: wrong })
   assert.match(answer.text, /Check db\.user and db\.#password/)
+})
+
+test('tables are delivered to MariaDB: made, changed by key, replaced, with rejected rows, and a lock is not waited for long', async (t) => {
+  const database = await startMariadb(t)
+  await database.run(
+    `create user writer identified by '${PASSWORD}'; grant select, insert, update, delete, create, create temporary tables on shop.* to writer`,
+  )
+  const stack = await shellStack(t, { worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
+  const id = 'in.c-shop.items'
+  const columns = { id: 'INTEGER', name: 'STRING', price: 'NUMERIC(10,2)', sold: 'BOOLEAN', at: 'TIMESTAMP' }
+  await makeTable(stack, id, { columns, primaryKey: ['id'] })
+  const fill = (...rows: (string | null)[][]) => fillTable(stack, id, Object.keys(columns), rows)
+  const db = { type: 'mysql', host: '127.0.0.1', port: database.port, user: 'writer', '#password': PASSWORD, database: 'shop' }
+  const deliver = async (parameters: object = {}, input: object = {}): Promise<string> => {
+    const config = await stack.configure('platform.wr-database', {
+      parameters: { db, table: { tableName: 'items' }, ...parameters },
+      storage: { input: { tables: [{ source: id, ...input }] } },
+    })
+    const json = { component: 'platform.wr-database', config, mode: 'run' }
+    const job = await stack.wait((await stack.request('POST', '/queue/jobs', { json })).json<Job>())
+    if (job.status !== 'success') return job.result.message
+    const { text } = await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=200`)
+    return /of \d+ rows [^.]*/.exec(text)?.[0] ?? ''
+  }
+  const items = async (what = '*') => {
+    const [rows] = await database.run(`select ${what} from items order by id`)
+    return (rows as Record<string, unknown>[]).map((row) =>
+      Object.values(row).map((value) => (value === null ? null : String(value))),
+    )
+  }
+  await fill(
+    ['9007199254740993', 'a "b"\\\n\'ž漢😀', '1.50', 'true', '2026-03-29 02:30:00.123456'],
+    ['2', '', null, 'false', null],
+  )
+  assert.equal(await deliver(), 'of 2 rows 2 inserted, 0 updated, 0 deleted, 0 rejected')
+  assert.deepEqual(await items('cast(id as char), name, cast(price as char), sold, cast(at as char)'), [
+    ['2', '', null, '0', null],
+    ['9007199254740993', 'a "b"\\\n\'ž漢😀', '1.50', '1', '2026-03-29 02:30:00.123456'],
+  ])
+  await fill(['2', 'two', null, 'false', null], ['3', 'three', '3', null, null])
+  assert.equal(
+    await deliver({ dryRun: true }),
+    'of 2 rows 1 would be inserted, 1 would be updated, 0 would be deleted, 0 would be rejected',
+  )
+  assert.equal(await deliver(), 'of 2 rows 1 inserted, 1 updated, 0 deleted, 0 rejected')
+  assert.equal(await deliver({ mode: 'full' }), 'of 2 rows 2 inserted, 0 updated, 3 deleted, 0 rejected')
+  assert.equal(await deliver({}, { changes: true }), 'of 2 rows 0 inserted, 0 updated, 0 deleted, 0 rejected')
+  assert.equal(
+    await deliver({ mode: 'delete' }, { where_column: 'id', where_values: ['3'] }),
+    'of 1 rows 0 inserted, 0 updated, 1 deleted, 0 rejected',
+  )
+
+  await database.run('alter table items modify name varchar(5)')
+  await fill(['4', 'short', null, null, null], ['5', 'much too long', null, null, null])
+  assert.match(await deliver(), /Data too long for column.*"invalidRows": "reject"/)
+  const rejecting = { invalidRows: 'reject', maxRejectedPercent: 50 }
+  assert.equal(await deliver(rejecting), 'of 2 rows 1 inserted, 0 updated, 0 deleted, 1 rejected')
+
+  await database.run('start transaction')
+  await database.run("update items set name = 'held' where id = 4")
+  await fill(['4', 'new', null, null, null])
+  assert.match(await deliver({ lockSeconds: 1 }), /Lock wait timeout exceeded.* Run the job again later\.$/)
+  await database.run('rollback')
+  assert.deepEqual(await items('id, name'), [
+    ['2', 'two'],
+    ['4', 'short'],
+  ])
 })

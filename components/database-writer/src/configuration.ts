@@ -45,11 +45,15 @@ export interface Delivery {
   readonly preSql: string
   readonly postSql: string
   readonly dryRun: boolean
+  /** How long other users of the table are waited for. */
+  readonly lockSeconds: number
 }
+
+export const LOCK_SECONDS = 60
 
 const FIELDS = [
   ...['table', 'mode', 'columns', 'primaryKey', 'deletedColumn', 'create', 'emptyAsNull'],
-  ...['invalidRows', 'maxRejectedPercent', 'preSql', 'postSql', 'dryRun', 'direct'],
+  ...['invalidRows', 'maxRejectedPercent', 'preSql', 'postSql', 'dryRun', 'direct', 'lockSeconds'],
 ]
 
 export function readDelivery(parameters: Fields): Delivery {
@@ -65,6 +69,9 @@ export function readDelivery(parameters: Fields): Delivery {
   if (direct && mode !== 'full') throw new UserError('direct is for the mode "full".')
   const maxRejected = numberAt(parameters, 'maxRejectedPercent', 'maxRejectedPercent') ?? 5
   if (maxRejected > 100) throw new UserError('maxRejectedPercent must be at most 100.')
+  const lockSeconds = numberAt(parameters, 'lockSeconds', 'lockSeconds') ?? LOCK_SECONDS
+  if (!Number.isInteger(lockSeconds) || lockSeconds < 1 || lockSeconds > 3600)
+    throw new UserError('lockSeconds must be a whole number from 1 to 3600.')
   return {
     table: { schema: textAt(table, 'schema', 'table.schema'), name },
     mode,
@@ -79,6 +86,7 @@ export function readDelivery(parameters: Fields): Delivery {
     preSql: textAt(parameters, 'preSql', 'preSql').trim(),
     postSql: textAt(parameters, 'postSql', 'postSql').trim(),
     dryRun: flagAt(parameters, 'dryRun', 'dryRun', false),
+    lockSeconds,
   }
 }
 

@@ -9,7 +9,7 @@ import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { onlyInputTable } from '../../connector-kit/src/input-table.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
-import { readDelivery } from './configuration.ts'
+import { type Delivery, LOCK_SECONDS, readDelivery } from './configuration.ts'
 import { type Delivered, deliver, tryOut } from './deliver.ts'
 import type { Target } from './targets/target.ts'
 
@@ -34,7 +34,7 @@ await runProgram({
     const delivery = readDelivery(parameters)
     const input = onlyInputTable(dataDir)
     if (delivery.dryRun || process.env.KBC_COMPONENT_RUN_MODE === 'debug') {
-      const tried = await withTarget(settings, program, true, (target) => tryOut(target, delivery, input))
+      const tried = await withTarget(settings, program, delivery, true, (target) => tryOut(target, delivery, input))
       leaveDryRun(dataDir)
       return log.info(`Dry run, nothing was written: ${summary(tried, 'would be')}.`)
     }
@@ -44,7 +44,9 @@ await runProgram({
         isCommitting = true
       }
       try {
-        const done = await withTarget(settings, program, false, (target) => deliver(target, delivery, input, dataDir, onCommit))
+        const done = await withTarget(settings, program, delivery, false, (target) =>
+          deliver(target, delivery, input, dataDir, onCommit),
+        )
         if (!done.plan.exists) log.info(`The table ${delivery.table.name} did not exist and was created.`)
         const { inserted, updated, deleted, rejected } = done
         leaveCounts(dataDir, { inserted, updated, deleted, rejected })
@@ -69,14 +71,14 @@ await runProgram({
   async act(name, program) {
     const settings = readDatabase(program.parameters, FILES_AND_SERVERS)
     if (name === 'testConnection')
-      return withTarget(settings, program, true, async (target) => {
+      return withTarget(settings, program, undefined, true, async (target) => {
         await target.ask('select 1')
         return { status: 'success' }
       })
     if (name !== 'preview') throw new UserError(`The action "${name.slice(0, 60)}" does not exist. Use testConnection, preview.`)
     const delivery = readDelivery(program.parameters)
     const input = onlyInputTable(program.dataDir)
-    const { plan, rows, sample, ...operations } = await withTarget(settings, program, true, (target) =>
+    const { plan, rows, sample, ...operations } = await withTarget(settings, program, delivery, true, (target) =>
       tryOut(target, delivery, input),
     )
     return {
@@ -102,12 +104,13 @@ function summary({ rows, inserted, updated, deleted, rejected }: Delivered, word
 async function withTarget<T>(
   settings: DatabaseSettings,
   program: Program,
+  delivery: Delivery | undefined,
   isDry: boolean,
   work: (target: Target) => Promise<T>,
 ): Promise<T> {
   let target: Target | undefined
   try {
-    target = await openTarget(settings, program, isDry)
+    target = await openTarget(settings, program, delivery?.lockSeconds ?? LOCK_SECONDS, isDry)
     return await work(target)
   } catch (error) {
     throw explained(error, settings, ADVICE)
@@ -116,15 +119,20 @@ async function withTarget<T>(
   }
 }
 
-async function openTarget(settings: DatabaseSettings, { guard, dataDir }: Program, isDry: boolean): Promise<Target> {
+async function openTarget(
+  settings: DatabaseSettings,
+  { guard, dataDir }: Program,
+  lockSeconds: number,
+  isDry: boolean,
+): Promise<Target> {
   if ('folder' in settings) {
     const folders = JSON.parse(process.env.MILLRACE_FOLDERS ?? '{}') as Folders // written by the platform
     const path = targetFile(settings, folders)
-    if (settings.type === 'sqlite') return (await import('./targets/sqlite.ts')).openSqlite(path, isDry)
-    return (await import('./targets/duckdb.ts')).openDuckdb({ path, dataDir, isDry })
+    if (settings.type === 'sqlite') return (await import('./targets/sqlite.ts')).openSqlite(path, isDry, lockSeconds)
+    return (await import('./targets/duckdb.ts')).openDuckdb({ path, dataDir, isDry, lockSeconds })
   }
   const way = await openWay(settings, guard)
   // Only the driver that is needed is loaded.
-  if (settings.type === 'postgresql') return (await import('./targets/postgresql.ts')).openPostgresql(settings, way)
-  return (await import('./targets/mysql.ts')).openMysql(settings, way)
+  if (settings.type === 'postgresql') return (await import('./targets/postgresql.ts')).openPostgresql(settings, way, lockSeconds)
+  return (await import('./targets/mysql.ts')).openMysql(settings, way, lockSeconds)
 }

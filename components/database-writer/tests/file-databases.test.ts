@@ -229,7 +229,7 @@ test('no statement over a DuckDB file leads out of it, and another file is refus
 })
 
 test('a DuckDB file that another program has open is waited for, then refused with a sentence', async (t) => {
-  const place = { path: join(home, 'busy.duckdb'), dataDir: home, isDry: false }
+  const place = { path: join(home, 'busy.duckdb'), dataDir: home, isDry: false, lockSeconds: 60 }
   const code = `const { DuckDBInstance } = await import(${JSON.stringify(import.meta.resolve('@duckdb/node-api'))})
     const instance = await DuckDBInstance.create(${JSON.stringify(place.path)})
     process.stdout.write('open'); setInterval(() => instance, 1000)`
@@ -237,7 +237,7 @@ test('a DuckDB file that another program has open is waited for, then refused wi
   t.after(() => holder.kill('SIGKILL'))
   await once(holder.stdout, 'data')
   await assert.rejects(
-    openDuckdb(place, 0),
+    openDuckdb({ ...place, lockSeconds: 0 }),
     /The DuckDB file is open in another program for more than 0 s, so nothing was written/,
   )
   const waiting = openDuckdb(place)

@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import pg from 'pg'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { fillTable, makeTable } from '../../../tests/support/project-table.ts'
 import { frozenProxy } from '../../../tests/support/servers/frozen-proxy.ts'
 import { connectionTo, openDatabase } from '../../../tests/support/servers/source-database.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
+import { until } from '../../../tests/support/until.ts'
 
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
 const COMPONENT = 'platform.wr-database'
@@ -300,6 +302,48 @@ test('a connection that is lost in the middle leaves nothing, and the rows arriv
   assert.equal(await deliver(stack, way.url, { mode: 'insert' }), '3000 rows 3000 inserted, 0 updated, 0 deleted, 0 rejected')
   assert.deepEqual(await rows('select count(*), count(distinct id) from orders'), ['3000,3000'])
 })
+
+test('a locked table, a changed one and rights that are revoked in the middle stop a delivery with a sentence and nothing half', async (t) => {
+  const { url, rows, run: execute } = await place(t)
+  const stack = await startProject()
+  await orders(stack, [
+    ['1', '1.50', 'new'],
+    ['2', '2.50', 'new'],
+  ])
+  await execute("create table orders (id int primary key, price numeric, state text); insert into orders values (1, 1, 'old')")
+  const clerk = `clerk_${process.pid}` // roles belong to the whole server
+  await execute(`create role ${clerk} login; grant select, insert, update on orders to ${clerk}`)
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  const asClerk = { db: { ...connectionTo(url), user: clerk } }
+  const unchanged = async () => assert.deepEqual(await rows('select id, price from orders'), ['1,1'])
+
+  await holder.query('begin; lock table orders in access exclusive mode')
+  const locked = await run(stack, await stack.configure(COMPONENT, configurationOf(url, { ...asClerk, lockSeconds: 1 })))
+  assert.match(locked.result.message, /lock timeout\. Run the job again later\.$/)
+  await holder.query('rollback')
+  await unchanged()
+
+  await holder.query('begin; lock table orders in share row exclusive mode')
+  const revoked = run(stack, await stack.configure(COMPONENT, configurationOf(url, asClerk)))
+  await until('the delivery waits for the table', async () => (await rows(WAITING)).length > 0)
+  await holder.query(`revoke insert, update on orders from ${clerk}; commit`)
+  await holder.end()
+  assert.match((await revoked).result.message, /permission denied for table orders\. Grant the right to change it to the user\.$/)
+  await unchanged()
+
+  await execute(`grant insert, update on orders to ${clerk}; alter table orders alter price type int`)
+  const config = await stack.configure(COMPONENT, configurationOf(url, asClerk))
+  assert.match(
+    (await run(stack, config)).result.message,
+    /invalid input syntax for type integer: "1\.50".* "invalidRows": "reject"/s,
+  )
+  await execute('alter table orders drop column state')
+  assert.match((await run(stack, config)).result.message, /has no column "state"\. It has id, price; add the column/)
+  await unchanged()
+})
+
+const WAITING = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
 
 const FAILURES: Readonly<Record<string, readonly [parameters: object, message: RegExp]>> = {
   'a wrong password': [{ db: { user: 'nobody_here', '#password': 'open-sesame' } }, /Check db\.user and db\.#password/],

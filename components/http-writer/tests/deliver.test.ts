@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { startApi, startFolder, type Table } from './harness.ts'
 
@@ -251,6 +253,39 @@ test('a delivery stops above a share of refusals, and the next run goes on where
   folder.prepare(parameters, { columns: { id: 'INTEGER' }, rows, primaryKey: ['id'] })
   assert.match((await folder.run()).out, /400 rows delivered, 0 rejected, 0 failed; 100 were delivered before/)
   assert.equal(got.length, 400)
+})
+
+test('an API that is down ends the delivery with a sentence; when it is up again, the next run delivers the rest once', async (t) => {
+  const rows = Array.from({ length: 60 }, (_, at) => [String(at)])
+  const table = { columns: { id: 'INTEGER' }, rows, primaryKey: ['id'] }
+  const taken: string[] = []
+  let isDown = false
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    isDown ||= taken.length === 20
+    if (isDown) return void request.socket.destroy()
+    taken.push(body)
+    response.writeHead(200).end('{}')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as { port: number } // a TCP listener has one
+  const api = { baseUrl: `http://127.0.0.1:${port}/`, retryConfig: { maxRetries: 0 } }
+  const parameters = { api, requests: { create: { path: 'p' } }, concurrency: 2 }
+  const folder = startFolder(t)
+  for (let hour = 1; hour <= 2; hour++) {
+    folder.prepare(parameters, table)
+    const { code, error } = await folder.run()
+    assert.equal(code, 1)
+    assert.match(error, /\d+ of \d+ rows were not delivered, which is more than 10 %\. The receipts say why; the last: /)
+    assert.equal(taken.length, 20)
+  }
+  isDown = false
+  taken.push('up again') // so that it stays up
+  folder.prepare(parameters, table)
+  assert.match((await folder.run()).out, /40 rows delivered, 0 rejected, 0 failed; 20 were delivered before/)
+  assert.equal(new Set(taken).size, 61)
 })
 
 test('revoked credentials stop a delivery at once, and no other row is refused for them', async (t) => {

@@ -26,7 +26,8 @@ export function countsText(counts: Readonly<Record<string, number>>): string {
   if ('dryRun' in counts) return 'dry run'
   const done = known.filter(([, value]) => value > 0)
   if (known.length > 0 && done.length === 0) return 'nothing to do'
-  return done.map(([name, value]) => `${count(value)} ${name}`).join(', ')
+  // "1 message sent", "2 messages sent"
+  return done.map(([name, value]) => `${count(value)} ${value === 1 ? name.replace(/^(\w+)s /, '$1 ') : name}`).join(', ')
 }
 
 export const countsOfJob = ({ usageData }: { readonly usageData: readonly unknown[] }): string =>

@@ -11,7 +11,6 @@ import type { InputColumn, InputTable } from '../../../connector-kit/src/input-t
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import { NUMBER, type Place, type Places, type TableName, type Target } from './target.ts'
 
-const LOCK_MS = 60_000
 const RETRY_MS = 500
 /** Of a component with 512 MB; the rest is for Node and for the pages that DuckDB does not count. */
 const MEMORY = '256MiB'
@@ -24,9 +23,10 @@ interface Opened {
   readonly dataDir: string
   /** A dry run makes no file. */
   readonly isDry: boolean
+  readonly lockSeconds: number
 }
 
-export async function openDuckdb({ path, dataDir, isDry }: Opened, lockMs = LOCK_MS): Promise<Target> {
+export async function openDuckdb({ path, dataDir, isDry, lockSeconds }: Opened): Promise<Target> {
   const instance = await DuckDBInstance.create(':memory:', {
     ...{ threads: THREADS, memory_limit: MEMORY, temp_directory: join(dataDir, 'duckdb-tmp') },
     ...{ autoinstall_known_extensions: 'false', autoload_known_extensions: 'false', preserve_insertion_order: 'true' },
@@ -37,7 +37,7 @@ export async function openDuckdb({ path, dataDir, isDry }: Opened, lockMs = LOCK
     instance.closeSync() // writes the changes of the log to the file
   }
   try {
-    await attach(own, isDry && !existsSync(path) ? ':memory:' : path, lockMs)
+    await attach(own, isDry && !existsSync(path) ? ':memory:' : path, lockSeconds)
     await run(own, `set allowed_directories = [${textLiteral(`${join(dataDir, 'in', 'tables')}/`)}]`)
     await run(own, 'set enable_external_access = false')
     await run(own, 'set lock_configuration = true')
@@ -112,8 +112,8 @@ export async function openDuckdb({ path, dataDir, isDry }: Opened, lockMs = LOCK
 const TARGET = 'target'
 
 /** Another program that has the file open is waited for. */
-async function attach(connection: DuckDBConnection, path: string, lockMs: number): Promise<void> {
-  const last = Date.now() + lockMs
+async function attach(connection: DuckDBConnection, path: string, lockSeconds: number): Promise<void> {
+  const last = Date.now() + lockSeconds * 1000
   for (;;)
     try {
       await connection.run(`attach ${textLiteral(path)} as ${TARGET} (type duckdb)`)
@@ -124,7 +124,7 @@ async function attach(connection: DuckDBConnection, path: string, lockMs: number
       if (isLocked && Date.now() < last) await wait(RETRY_MS)
       else if (isLocked)
         throw new UserError(
-          `The DuckDB file is open in another program for more than ${Math.round(lockMs / 1000)} s, so nothing was written. Close it there and run the job again.`,
+          `The DuckDB file is open in another program for more than ${lockSeconds} s, so nothing was written. Close it there and run the job again.`,
           {},
           error,
         )

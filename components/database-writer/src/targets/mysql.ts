@@ -9,11 +9,10 @@ import { batchesOf, type InputColumn } from '../../../connector-kit/src/input-ta
 import { cellsFor } from './cells.ts'
 import { NUMBER, type TableName, type Target } from './target.ts'
 
-const LOCK_SECONDS = 60
 const BATCH_ROWS = 1000
 const BATCH_CHARACTERS = 2 ** 19
 
-export async function openMysql(settings: ServerSettings, way: Way): Promise<Target> {
+export async function openMysql(settings: ServerSettings, way: Way, lockSeconds: number): Promise<Target> {
   const connection = mysql.createConnection({ ...mysqlOptions(settings, way), multipleStatements: true, dateStrings: true })
   connection.on('error', () => {}) // the statement that runs fails with it
   const send = (sql: string, values: readonly unknown[] = []): Promise<unknown> =>
@@ -28,7 +27,7 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Tar
   try {
     await new Promise<void>((done, fail) => connection.connect((error) => (error ? fail(error) : done())))
     await send(
-      `set session time_zone = '+00:00', sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE', innodb_lock_wait_timeout = ${LOCK_SECONDS}, lock_wait_timeout = ${LOCK_SECONDS}`,
+      `set session time_zone = '+00:00', sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE', innodb_lock_wait_timeout = ${lockSeconds}, lock_wait_timeout = ${lockSeconds}`,
     )
   } catch (error) {
     way.close()

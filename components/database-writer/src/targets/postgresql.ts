@@ -12,15 +12,13 @@ import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting
 import { batchesOf, type InputColumn, type InputTable } from '../../../connector-kit/src/input-table.ts'
 import { NUMBER, type Place, type Places, type TableName, type Target } from './target.ts'
 
-const LOCK_SECONDS = 60
-
-export async function openPostgresql(settings: ServerSettings, way: Way): Promise<Target> {
+export async function openPostgresql(settings: ServerSettings, way: Way, lockSeconds: number): Promise<Target> {
   const client = new pg.Client(postgresqlOptions(settings, way))
   client.on('error', () => {}) // the statement that runs fails with it
   try {
     await client.connect()
     await client.query(
-      `set time zone 'UTC'; set datestyle to 'ISO'; set client_encoding to 'UTF8'; set lock_timeout to '${LOCK_SECONDS}s'`,
+      `set time zone 'UTC'; set datestyle to 'ISO'; set client_encoding to 'UTF8'; set lock_timeout to '${lockSeconds}s'`,
     )
   } catch (error) {
     way.close()

@@ -9,11 +9,9 @@ import { UserError } from '../../../http-extractor/src/errors.ts'
 import { cellsFor } from './cells.ts'
 import { NUMBER, type TableName, type Target } from './target.ts'
 
-const BUSY_MS = 60_000
-
 /** A dry run makes no file. */
-export function openSqlite(path: string, isDry: boolean): Target {
-  const db = open(isDry && !existsSync(path) ? ':memory:' : path)
+export function openSqlite(path: string, isDry: boolean, lockSeconds: number): Target {
+  const db = open(isDry && !existsSync(path) ? ':memory:' : path, lockSeconds * 1000)
   const ask = async (sql: string): Promise<(string | null)[][]> => {
     const statement = db.prepare(sql)
     statement.setReturnArrays(true)
@@ -81,11 +79,11 @@ export function openSqlite(path: string, isDry: boolean): Target {
   }
 }
 
-function open(path: string): DatabaseSync {
+function open(path: string, busyMs: number): DatabaseSync {
   try {
     const db = new DatabaseSync(path, { allowExtension: false })
     db.setAuthorizer((action) => (action === constants.SQLITE_ATTACH ? constants.SQLITE_DENY : constants.SQLITE_OK))
-    db.exec(`pragma busy_timeout = ${BUSY_MS}; pragma temp_store = file; pragma foreign_keys = on`)
+    db.exec(`pragma busy_timeout = ${busyMs}; pragma temp_store = file; pragma foreign_keys = on`)
     db.prepare('select count(*) from sqlite_schema').get()
     return db
   } catch (error) {

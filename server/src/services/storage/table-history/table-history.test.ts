@@ -64,11 +64,20 @@ await onBothStacks('history of tables', (startProject) => {
     assert.deepEqual(await rowsOf(stack, added), [
       ['delete', 1],
       ['insert', 3],
+      ['start', 1],
       ['update', 2],
     ])
     assert.equal((await stack.request('PUT', PATH, { json: { isEnabled: false } })).json<HistoryAnswer>().isEnabled, false)
     await load(stack, 'id,state\n9,new\n', 0)
     assert.equal((await rowsOf(stack, `SELECT * FROM table_history('${TABLE}')`)).length, 5)
+    // Switched on again: what went meanwhile is not current.
+    await stack.request('PUT', PATH, { json: { isEnabled: true } })
+    await caughtUp(stack)
+    const current = `SELECT id FROM table_history('${TABLE}') WHERE is_current`
+    assert.deepEqual(await rowsOf(stack, current), [['9']])
+    await load(stack, 'id,state\n', 0)
+    await caughtUp(stack)
+    assert.deepEqual(await rowsOf(stack, current), [])
   })
 
   test('typed tables keep their types; a table without a key, an alias and a taken name are refused', async () => {

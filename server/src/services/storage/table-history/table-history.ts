@@ -167,7 +167,11 @@ export function createTableHistories(deps: TableHistoryDeps) {
     const kind = before ? `CASE _change WHEN 'update_after' THEN 'update' ELSE _change END` : `'insert'`
     const where = before ? ` WHERE _change <> 'update_before'` : ''
     const [validFrom, stateColumn, change] = HISTORY_COLUMNS
-    const sql = `SELECT ${names}, ${literal(timeText(at))} AS ${validFrom}, ${state} AS ${stateColumn}, ${kind} AS ${change} FROM ${CHANGES}${where}`
+    const behind = (how: string) => `${literal(timeText(at))} AS ${validFrom}, ${state} AS ${stateColumn}, ${how} AS ${change}`
+    // A log that was ended and is started anew does not know what changed meanwhile: versions from before end here.
+    const nothing = after.columns.map(({ name }) => `NULL AS ${identifier(name)}`).join(', ')
+    const start = before ? '' : ` UNION ALL SELECT ${nothing}, ${behind(`'start'`)}`
+    const sql = `SELECT ${names}, ${behind(kind)} FROM ${CHANGES}${where}${start}`
     await using session = await deps.engine.open({ mode: 'read', findTable: async () => changes, signal })
     const { bytes, end } = await session.copy(sql, 'csv', { signal })
     await saveText(path, bytes)

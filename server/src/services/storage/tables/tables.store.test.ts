@@ -78,6 +78,21 @@ await onBothDatabases('tables store', (metadata) => {
     assert.equal((await store.findStateAt(made.key, later(9)))?.snapshot.segments[0]?.key, 'load')
   })
 
+  test('rows are the same only if every state in between is there and rewrote files alone', async () => {
+    const made = await newTable()
+    const publish = (name: string, day: number, what: object) =>
+      inTransaction((trx) => store.publish(trx, made, state(name, 1), later(day), what))
+    const first = made.snapshotId!
+    const tidied = (await publish('tidied', 1, { isTidying: true }))!.snapshotId!
+    const loaded = (await publish('loaded', 2, { changed: true }))!.snapshotId!
+    const last = (await publish('tidied again', 3, { isTidying: true }))!.snapshotId!
+    const isTidied = (from: number, to: number) => store.isTidied(made, from, to)
+    const asked = async () => [await isTidied(first, tidied), await isTidied(loaded, last), await isTidied(first, last)]
+    assert.deepEqual(await asked(), [true, true, false])
+    await inTransaction((trx) => store.forgetSnapshotsBefore(trx, later(99)))
+    assert.equal(await isTidied(first, last), false)
+  })
+
   test('publishing to a table that was dropped finds nothing', async () => {
     const made = await newTable()
     await inTransaction((trx) => store.remove(trx, [made.key]))

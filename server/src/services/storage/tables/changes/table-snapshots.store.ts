@@ -134,14 +134,16 @@ export function createSnapshotsStore(database: Db) {
       if (from >= to) return from === to
       const rows = await (trx ? withTables<Tables>(trx) : db)
         .selectFrom('table_state')
-        .select('tidied_from')
+        .select(['id', 'tidied_from'])
         .where('project_id', '=', projectId)
         .where('data_table', '=', key)
         .where('id', '>', from)
         .where('id', '<=', to)
+        .orderBy('id')
         .limit(MAX_TIDIED)
         .execute()
-      return rows.length < MAX_TIDIED && rows.every((row) => row.tidied_from !== null)
+      // Each from the one before it: a state in between may have been forgotten, and it may have changed rows.
+      return rows.at(-1)?.id === to && rows.every((row, at) => row.tidied_from === (rows[at - 1]?.id ?? from))
     },
 
     /** Whether a state of the table came from this request. */

@@ -440,6 +440,18 @@ printf 'id\n1\n' > "$KBC_DATADIR/out/tables/others.csv"`,
     assert.equal(await statusOf('POST', '/v2/storage/data-tests', writer, json), 201)
     const sql = { ...json, name: 'y', type: 'sql', parameters: { sql: 'SELECT * FROM "in.c-other"."t"' } }
     assert.equal(await statusOf('POST', '/v2/storage/data-tests', writer, sql), 403)
+
+    // A test of someone who may read more: whoever runs it learns the result, and not the rows of other tables.
+    await tableClient(stack).bucket('secret')
+    await tableClient(stack).create('in.c-secret', 't', 'a\nhidden\n')
+    await add(stack, 'other table', 'sql', { sql: 'SELECT * FROM "in.c-secret"."t"' }, { severity: 'warn' })
+    const started = await stack.request('POST', `/v2/storage/tables/${TABLE}/data-tests/run`, { token: reader })
+    const { results } = await tableClient(stack).succeed(started)
+    const found = (results as { results: { name: string; fileId: number | null }[] }).results
+    const fileId = found.find(({ name }) => name === 'other table')!.fileId
+    assert.ok(fileId)
+    assert.equal(await statusOf('GET', `/v2/storage/files/${fileId}`, reader), 403)
+    assert.equal((await stack.request('GET', `/v2/storage/files/${fileId}`)).status, 200)
   })
 
   test('a branch runs the tests of the default branch, and replaces one by one of the same name', async () => {

@@ -262,12 +262,16 @@ export function createDataTests(deps: DataTestsDeps) {
     signal: AbortSignal,
   ): Pick<TestedState, 'tableId' | 'scope' | 'signal' | 'now' | 'keep'> {
     const scope: Scope = { actor: readerOfProject(job.source), branch: { id: branchId, isDefault: branchId === home } }
+    const ofNoToken: Scope = { ...scope, actor: { ...scope.actor, tokenId: NO_TOKEN, tokenDescription: 'Tests on data' } }
     return {
       tableId,
       scope,
       signal,
       now: clock.now().getTime(),
-      ...(!isRehearsal(job) && { keep: (name, bytes) => saveFile(scope, name, bytes, job.origin, [FAILED_ROWS_TAG]) }),
+      ...(!isRehearsal(job) && {
+        keep: (name, bytes, ofOtherTables) =>
+          saveFile(ofOtherTables ? ofNoToken : scope, name, bytes, job.origin, [FAILED_ROWS_TAG]),
+      }),
     }
   }
 
@@ -332,9 +336,12 @@ const runOf = (job: StorageJob, { projectId, branchId }: TestPlace, tableId: str
   runId: job.origin.runId,
 })
 
+/** The file belongs to none: those see it who may read all files. */
+const NO_TOKEN = 0
+
 /**
  * Tests run with the same rights for every load of the table: what they may name was checked with the rights of their creator. This actor only
- * reads, and owns the files of failed rows as the token that loads.
+ * reads, and owns the files of failed rows as the token that loads; what custom SQL returned belongs to no token.
  */
 export const readerOfProject = (source: EventSource): Actor => ({
   ...source,

@@ -64,8 +64,8 @@ export interface TestedState {
   readonly history: (testId: number, of: string) => readonly number[]
   readonly now: number
   readonly signal: AbortSignal
-  /** Keeps rows aside, and returns the id of the file; without it they are only counted. */
-  readonly keep?: ((name: string, bytes: AsyncIterable<Uint8Array>) => Promise<number>) | undefined
+  /** Keeps rows aside, and returns the id of the file; without it they are only counted. Custom SQL may have read other tables. */
+  readonly keep?: ((name: string, bytes: AsyncIterable<Uint8Array>, ofOtherTables: boolean) => Promise<number>) | undefined
 }
 
 export interface RunTestsDeps {
@@ -135,10 +135,10 @@ export function createRunTests({ engine, findTable, ofState, columnsOf }: RunTes
         return (await Array.fromAsync(batches)).flat()
       })
 
-    const keepRows = (fileName: string, sql: string): Promise<number> =>
+    const keepRows = (fileName: string, sql: string, ofOtherTables: boolean): Promise<number> =>
       withSession(async (one, timeoutMs) => {
         const { bytes, end } = await one.copy(sql, 'csv', { signal, timeoutMs, limit: MAX_KEPT_ROWS })
-        return state.keep!(fileName, bytes).catch((error: unknown) => end.then(() => Promise.reject(error)))
+        return state.keep!(fileName, bytes, ofOtherTables).catch((error: unknown) => end.then(() => Promise.reject(error)))
       })
 
     try {
@@ -154,7 +154,7 @@ interface Run {
   readonly state: TestedState
   readonly columnsOf: RunTestsDeps['columnsOf']
   readonly rowsOf: (sql: string, limit?: number) => Promise<readonly (readonly SqlValue[])[]>
-  readonly keepRows: (fileName: string, sql: string) => Promise<number>
+  readonly keepRows: (fileName: string, sql: string, ofOtherTables: boolean) => Promise<number>
 }
 
 /** A test that SQL counts. */
@@ -422,7 +422,7 @@ async function keepFailedRows(
       const sql = failuresQuery(table, reasons, columns)
       for (const [tests, ...row] of await rowsOf(sql, MAX_EXAMPLES)) examples.push(exampleOf(String(tests), columns, row))
       if (!state.keep) return
-      const fileId = await keepRows(`${state.tableId}.failed-rows.csv`, sql)
+      const fileId = await keepRows(`${state.tableId}.failed-rows.csv`, sql, false)
       for (const { test, result } of byRow) results.set(test, { ...result, fileId })
     })
   for (const { test, condition, result } of failed) {
@@ -431,7 +431,7 @@ async function keepFailedRows(
     if (condition !== undefined || rule.type !== 'sql' || !keep) continue
     await attempt(async () => {
       const name = test.name.replaceAll(/[^\w.-]+/g, '_').slice(0, 100)
-      const fileId = await keepRows(`${state.tableId}.${name}.failed-rows.csv`, `SELECT * FROM ${await nested(rule.sql)}`)
+      const fileId = await keepRows(`${state.tableId}.${name}.failed-rows.csv`, `SELECT * FROM ${await nested(rule.sql)}`, true)
       results.set(test, { ...result, fileId })
     })
   }

@@ -341,7 +341,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
       checkpoint:
         isSaved && !job.inputOnly && component.features.includes(CHECKPOINT) ? checkpointOwner(job, plan.rowId) : undefined,
       // What a processor makes of the results is known at the end only.
-      hasBatches: isSaved && !job.inputOnly && steps.length === 1 && component.features.includes(BATCHES),
+      hasBatches: isSaved && !job.inputOnly && steps.length === 1 && leavesBatches(component),
       isDelivery: component.type === 'writer',
       log: planned.log,
       ...(planned.onPublish ? { onPublish: planned.onPublish } : {}),
@@ -392,6 +392,10 @@ export const INPUT_NULLS = 'input-nulls'
 /** A component with this feature continues what a failed run of the same configuration has begun. */
 const CHECKPOINT = 'checkpoint'
 const BATCHES = 'batches'
+
+/** Batches are read while the program runs, so it must be one that can make no links: ours, under the permission model. */
+const leavesBatches = ({ definition, features }: RunnableComponent): boolean =>
+  definition.type === 'builtin' && features.includes(BATCHES)
 
 const checkpointOwner = (job: QueuedJob, rowId: string | null): CheckpointOwner => ({ ...configurationPlace(job), rowId })
 

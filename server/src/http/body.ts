@@ -59,6 +59,13 @@ export async function parseBody(request: FastifyRequest, payload: IncomingMessag
   )
 }
 
+/** All that a body says: the JSON that was sent, JSON of a form, or the text of other bodies. Nothing of a stream. */
+export function textOfBody({ body, rawBody, headers, routeOptions }: FastifyRequest): string {
+  if (routeOptions.config.body === 'stream') return ''
+  if (typeof body === 'string' || Buffer.isBuffer(body)) return body.toString()
+  return isJson(mediaTypeOf(headers['content-type'])) ? rawBody : JSON.stringify(body)
+}
+
 const isJson = (type: string) => type === 'application/json' || type === 'text/json' || type.endsWith('+json')
 
 const mediaTypeOf = (header: string | undefined): string => (header ?? '').split(';')[0]!.trim().toLowerCase()

@@ -20,7 +20,7 @@ import {
   listSeen,
   moveRequest,
 } from './agent-guards.store.ts'
-import { outgoingIn, partsOf } from './outgoing.ts'
+import { foundInAll, outgoingIn, partsOf } from './outgoing.ts'
 
 export interface AgentGuardsDeps {
   readonly db: Db
@@ -67,7 +67,7 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
     return parts.map((some) => some.find((part) => seen.has(hashOf(part))))
   }
 
-  /** Rule 2. `isToken`: the request creates or changes a token. */
+  /** Rule 2. `body`: JSON or another text. `isToken`: the request creates or changes a token. */
   async function checkChange(actor: Actor, body: string, isToken: boolean): Promise<void> {
     if (actor.onlyProposes || !(await hasRead(actor))) return
     const named = outgoingIn(body)
@@ -82,7 +82,7 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
     }
     const open = named.filter((one) => !allowed.has(one))
     if (open.length === 0) return
-    const known = new Set((await contents(actor.projectId)).flatMap(outgoingIn))
+    const known = await foundInAll(await contents(actor.projectId), outgoingIn)
     const unknown = open.find((one) => !known.has(one))
     if (unknown !== undefined) throw needsPerson(unknown)
   }

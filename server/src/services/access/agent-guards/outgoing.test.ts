@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { outgoingIn } from './outgoing.ts'
+import { hostsIn, outgoingIn } from './outgoing.ts'
 
 test('hosts and mail addresses are found in addresses, settings of servers and texts', () => {
   const text = '{"a":"https:\\/\\/user:pw@API.example.com:8443/x","host":"db.example.org","to":"Ann <ann.b@mail.example>, x@y"}'
@@ -15,10 +15,27 @@ test('the endpoint of an API is a path, that of a store a host', () => {
   assert.deepEqual(outgoingIn(JSON.stringify(endpoints)), ['store.example', 's3.example.com', 'minio'])
 })
 
+test('JSON is read by its values: escapes and JSON in a text hide nothing', () => {
+  const found = ['evil.example']
+  assert.deepEqual(outgoingIn('{"url":"https:\\u002f\\u002fevil.example"}'), found)
+  assert.deepEqual(outgoingIn('{"\\u0068ost":"evil.example"}'), found)
+  assert.deepEqual(outgoingIn('{"to":"a\\u0040evil.example"}'), ['a@evil.example'])
+  assert.deepEqual(outgoingIn('{"host":"evil.example","host":"good.example"}'), [...found, 'good.example'])
+  assert.deepEqual(outgoingIn('{"https://evil.example":[]}'), found)
+  const inText = (value: unknown) => JSON.stringify({ configuration: JSON.stringify(value) })
+  assert.deepEqual(outgoingIn(inText({ host: 'evil.example' })), found)
+  assert.deepEqual(outgoingIn(inText({ code: inText({ server: ['evil.example'] }) })), found)
+  assert.deepEqual(outgoingIn(JSON.stringify({ text: 'first\nbob@mail.example' })), ['bob@mail.example'])
+  assert.deepEqual(hostsIn('{"\\u0068ost":"a:1","endpoint":"s3.example/b","x":"https://u@c:2/"}'), ['c:2', 'a:1', 's3.example'])
+})
+
 test('long texts are read once', () => {
   const before = process.cpuUsage()
-  for (const part of ['x', 'a.', '@a', '"host"', 'a@', '://', ':/', '@a.', '"endpoint":"a.'])
-    outgoingIn(part.repeat((5 << 20) / part.length))
+  for (const part of ['x', 'a.', '@a', '"host"', 'a@', '://', ':/', '@a.', '"endpoint":"a.', '\\"']) {
+    const text = part.repeat((5 << 20) / part.length)
+    outgoingIn(text)
+    hostsIn(JSON.stringify({ text }))
+  }
   const { user } = process.cpuUsage(before)
   assert.ok(user < 20e6, `${user / 1e6} s`) // the square of one of them takes hours
 })

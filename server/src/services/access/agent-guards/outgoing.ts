@@ -1,5 +1,8 @@
 // What of a text leads out of the project: hosts of addresses and servers, and mail addresses.
 
+import { inTurns } from '../../../kit/in-turns.ts'
+import { readJson, visitScalars } from '../../../kit/text/json-text.ts'
+
 // Each pattern begins with a fixed text, so that a long text is read once: bodies have megabytes.
 const AUTHORITY = /:\/\/([^\s"'\\/?#<>)\]]{1,255})/g
 const SERVER = /"(?:host|hostname|server|domain)"\s*:\s*"([^"\\]{1,255})"/gi
@@ -12,28 +15,99 @@ const MAX_MAIL_NAME = 64
 /** Of texts that could be orders or names: short ones occur by chance. */
 const MIN_LENGTH = 8
 const MAX_LENGTH = 2_000
+const SERVER_NAMES: ReadonlySet<string> = new Set(['host', 'hostname', 'server', 'domain'])
+/** JSON in a text of JSON, as configurations are sent in forms, and so on. */
+const MAX_NESTED = 4
+const MAX_HOST = 255
 
-/** Hosts without user and port, and mail addresses, in small letters. */
-export function outgoingIn(text: string): string[] {
-  const plain = text.replaceAll('\\/', '/')
-  const endpoints = [...plain.matchAll(ENDPOINT)].filter(([, value = '']) => IS_HOST.test(value))
-  const named = [...plain.matchAll(AUTHORITY), ...plain.matchAll(SERVER), ...endpoints]
-  const hosts = named.map(([, authority = '']) => hostOf(authority))
-  const mails = [...plain.matchAll(MAIL_DOMAIN)].flatMap(({ 0: domain, index }) => {
-    const [name] = MAIL_NAME.exec(plain.slice(Math.max(0, index - MAX_MAIL_NAME), index)) ?? []
-    return name === undefined ? [] : [(name + domain).toLowerCase()]
-  })
-  const ofAddresses = new Set(hosts)
-  return [
-    ...new Set([...hosts.filter((host) => host !== ''), ...mails.filter((mail) => !ofAddresses.has(mail.split('@')[1] ?? ''))]),
-  ]
+interface Leads {
+  /** Of addresses, of servers and of endpoints, each with its port. */
+  readonly authorities: string[]
+  readonly servers: string[]
+  readonly endpoints: string[]
+  readonly mails: string[]
 }
 
-const hostOf = (authority: string): string =>
-  authority
-    .slice(authority.lastIndexOf('@') + 1)
-    .replace(/:\d+$/, '')
-    .toLowerCase()
+/** Hosts without user and port, and mail addresses, in small letters. JSON is read by its values, as those who use it do. */
+export function outgoingIn(text: string): string[] {
+  const { authorities, servers, endpoints, mails } = leadsOf(text)
+  const hosts = new Set([...authorities, ...servers, ...endpoints].map((authority) => hostOf(authority).replace(/:\d+$/, '')))
+  hosts.delete('')
+  return [...new Set([...hosts, ...mails.filter((mail) => !hosts.has(mail.split('@')[1] ?? ''))])]
+}
+
+/** Hosts with their ports. */
+export function hostsIn(text: string): string[] {
+  const { authorities, servers, endpoints } = leadsOf(text)
+  return [...authorities, ...servers, ...endpoints].map(hostOf).filter((host) => host !== '')
+}
+
+/** What `find` returns for each of many texts: other work goes on between them. */
+export async function foundInAll(texts: readonly string[], find: (text: string) => readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>()
+  let next = 0
+  await inTurns(() => {
+    const text = texts[next++]
+    for (const one of text === undefined ? [] : find(text)) found.add(one)
+    return next >= texts.length
+  })
+  return found
+}
+
+function leadsOf(whole: string): Leads {
+  const leads: Leads = { authorities: [], servers: [], endpoints: [], mails: [] }
+  const open = [{ text: whole, depth: 0 }]
+  for (const { text, depth } of open) {
+    const json = depth <= MAX_NESTED ? jsonIn(text) : undefined
+    if (json === undefined) {
+      readPlain(text, leads)
+      continue
+    }
+    const names = new Set<string>()
+    visitScalars(
+      json,
+      ({ start, end, name }) => {
+        if (name !== undefined) names.add(name)
+        if (json[start] !== '"') return
+        const value = JSON.parse(json.slice(start, end)) as string // a string by the grammar
+        readNamed(name?.toLowerCase() ?? '', value, leads)
+        open.push({ text: value, depth: depth + 1 })
+      },
+      ({ name }) => {
+        if (name !== undefined) names.add(name)
+        return undefined
+      },
+    )
+    for (const name of names) readPlain(name, leads)
+  }
+  return leads
+}
+
+function jsonIn(text: string): string | undefined {
+  const json = text.trim()
+  return /^[{["]/.test(json) && readJson(json).ok ? json : undefined
+}
+
+function readNamed(name: string, value: string, { servers, endpoints }: Leads): void {
+  if (value === '' || value.length > MAX_HOST) return
+  if (SERVER_NAMES.has(name)) servers.push(value)
+  const [host = ''] = value.split('/', 1)
+  if (name === 'endpoint' && IS_HOST.test(host) && !value.includes('://')) endpoints.push(host)
+}
+
+/** Prose, programs and what is no JSON. */
+function readPlain(text: string, { authorities, servers, endpoints, mails }: Leads): void {
+  const plain = text.replaceAll('\\/', '/')
+  for (const [, authority = ''] of plain.matchAll(AUTHORITY)) authorities.push(authority)
+  for (const [, host = ''] of plain.matchAll(SERVER)) servers.push(host)
+  for (const [, host = ''] of plain.matchAll(ENDPOINT)) if (IS_HOST.test(host)) endpoints.push(host)
+  for (const { 0: domain, index } of plain.matchAll(MAIL_DOMAIN)) {
+    const [name] = MAIL_NAME.exec(plain.slice(Math.max(0, index - MAX_MAIL_NAME), index)) ?? []
+    if (name !== undefined) mails.push((name + domain).toLowerCase())
+  }
+}
+
+const hostOf = (authority: string): string => authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
 
 /** The value itself, if it is long enough to be recognised, and what of it leads out. */
 export function partsOf(value: string): string[] {

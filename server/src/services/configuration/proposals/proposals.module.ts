@@ -13,7 +13,7 @@ import type { MergeRequestsModule } from '../merge-requests/merge-requests.modul
 import { proposalsRoutes, type Review } from './proposals.routes.ts'
 import type { Replaced } from './proposals.store.ts'
 import { createProposals, type KnownProposal } from './proposals.ts'
-import { differencesOf, hostsOf, type Side, tablesOf } from './review.ts'
+import { differencesOf, type Side, tablesOf } from './review.ts'
 
 export interface ProposalsModuleDeps {
   readonly core: Core
@@ -121,8 +121,10 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
       const { ms, runs } = await usualDuration({ projectId, branchId: branchIntoId, componentId, configurationId })
       if (runs > 0) costs.push({ componentId, configurationId, runs, usualMs: ms })
     }
-    const known = hostsOf(await configurations.contents(projectId, branchIntoId))
-    const hosts = hostsOf(sides.flatMap(({ after }) => [after.configuration, ...after.rows.map((row) => row.configuration)]))
+    const known = await agentGuards.hostsIn(await configurations.contents(projectId, branchIntoId))
+    const hosts = await agentGuards.hostsIn(
+      sides.flatMap(({ after }) => [after.configuration, ...after.rows.map((row) => row.configuration)]),
+    )
     return {
       changes: shown,
       tables: [...new Set(sides.flatMap(({ after }) => tablesOf(after)))],

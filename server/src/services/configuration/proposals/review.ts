@@ -65,24 +65,6 @@ function shown(value: unknown, pointer: string): string | null {
   return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
 }
 
-/** Hosts that texts of configurations name, in addresses or as the host of a server. */
-export function hostsOf(texts: Iterable<string>): Set<string> {
-  const hosts = new Set<string>()
-  for (const text of texts) {
-    const plain = text.replaceAll('\\/', '/')
-    for (const [, authority = ''] of plain.matchAll(/[a-z][a-z0-9+.-]*:\/\/([^\s"'\\/?#]{1,255})/gi)) add(hosts, authority)
-    for (const [, host = ''] of plain.matchAll(/"(?:host|hostname|server)"\s*:\s*"([^"\\]{1,255})"/gi)) add(hosts, host)
-    // Of an API it is a path, of a store a host: then it has a dot or a port.
-    for (const [, host = ''] of plain.matchAll(/"endpoint"\s*:\s*"([^"\\/]{1,255})/gi)) if (/\.|:\d/.test(host)) add(hosts, host)
-  }
-  return hosts
-}
-
-const add = (hosts: Set<string>, authority: string): void => {
-  const host = authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
-  if (host !== '') hosts.add(host)
-}
-
 /** Tables of the mappings of a configuration and its rows. */
 export function tablesOf({ configuration, rows }: Side): string[] {
   const tables = new Set<string>()

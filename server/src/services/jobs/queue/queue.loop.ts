@@ -16,7 +16,15 @@ import type { JobProgress, RecordState, StateOfRun } from '../../../model/job-pr
 import { createProgressWriter } from './job-progress.ts'
 import { moveJob, REPEATED, waitingForJob } from './job-states.ts'
 import type { JobRow } from './queue.schema.ts'
-import { type Hold, hasPublishedNothing, type JobEnd, type LeftOut, PUBLISHED, type QueueStore } from './queue.store.ts'
+import {
+  type Hold,
+  hasPublishedNothing,
+  isLeaseOver,
+  type JobEnd,
+  type LeftOut,
+  PUBLISHED,
+  type QueueStore,
+} from './queue.store.ts'
 import type { Queue } from './queue.ts'
 import { queuedJob } from './queued-job.ts'
 import { usualDuration } from './usual-duration.ts'
@@ -430,7 +438,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     inTransaction(async (trx) => {
       const now = clock.now().getTime()
       const current = await store.findForUpdate(trx, job.project_id, job.id)
-      if (!current || current.attempt !== job.attempt || current.lease_until === null || current.lease_until >= now)
+      if (!current || current.attempt !== job.attempt || current.lease_until === null || !isLeaseOver(current.lease_until, now))
         return undefined
       if (mayRepeat(current)) {
         await repeat(trx, current, now)

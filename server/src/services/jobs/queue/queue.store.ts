@@ -59,6 +59,11 @@ const NO_JOB = 0
 /** Claims are short; one at a time keeps the limits exact on several nodes. The number is ours alone. */
 const CLAIM_LOCK = 5_070_001
 
+/** A lease that ends later was written by a clock that was ahead and has been set back: it counts as over when its worker is silent. */
+const FARTHEST_LEASE_MS = 5 * 60_000
+
+export const isLeaseOver = (leaseUntil: number, now: number): boolean => leaseUntil < now || leaseUntil > now + FARTHEST_LEASE_MS
+
 // Queries for jobs that wait or run also say that these have not ended: the index of open jobs is small, whatever the history.
 
 const CHANGED = ['id', 'project_id', 'branch_id', 'component_id', 'status', 'token_id'] as const
@@ -545,7 +550,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
         .selectAll()
         .where('ended_at', 'is', null)
         .where('status', 'in', RUNNING)
-        .where('lease_until', '<', now)
+        .where((e) => e.or([e('lease_until', '<', now), e('lease_until', '>', now + FARTHEST_LEASE_MS)]))
         .where((e) =>
           e.or([
             e.and([e('worker', '=', self.worker), e('id', 'not in', [NO_JOB, ...self.running])]),

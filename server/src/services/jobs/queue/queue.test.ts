@@ -213,6 +213,17 @@ await onBothDatabases('queue', (metadata) => {
     assert.equal((await get(id)).status, 'processing')
   })
 
+  test('a job of a lost worker does not wait for a lease that was written by a clock an hour ahead', async () => {
+    const { create, tick, sleep, runs, newLoop, get } = await rig(metadata)
+    sleep(3_600_000)
+    const { id } = await create()
+    await tick()
+    await runs[0]!.handle.begin(1)
+    sleep(-3_600_000)
+    await newLoop().tick()
+    assert.equal((await get(id)).status, 'error')
+  })
+
   test('a job runs and ends with what its run says', async () => {
     const { create, tick, finish, runs, get } = await rig(metadata)
     const job = await create()

@@ -37,7 +37,15 @@ async function startMariadb(t: TestContext) {
   ])
   const port = await freePort()
   const socket = join(folder, 's')
-  const options = [`--datadir=${data}`, `--port=${port}`, `--socket=${socket}`, '--bind-address=127.0.0.1', '--skip-name-resolve']
+  const log = ['--log-bin=log', '--binlog-format=ROW', '--server-id=1'] // for change capture
+  const options = [
+    ...log,
+    `--datadir=${data}`,
+    `--port=${port}`,
+    `--socket=${socket}`,
+    '--bind-address=127.0.0.1',
+    '--skip-name-resolve',
+  ]
   const server = spawn('mariadbd', ['--no-defaults', ...options, ...(process.getuid?.() === 0 ? ['--user=root'] : [])], {
     stdio: 'ignore',
   })
@@ -51,7 +59,7 @@ async function startMariadb(t: TestContext) {
   )
   t.after(() => root.end())
   await root.query(
-    `create database shop character set utf8mb4; create user reader identified by '${PASSWORD}'; grant select on shop.* to reader`,
+    `create database shop character set utf8mb4; create user reader identified by '${PASSWORD}'; grant select on shop.* to reader; grant replication slave, binlog monitor on *.* to reader`,
   )
   await root.query('use shop')
   return { port, run: (text: string) => root.query(text) }
@@ -202,4 +210,117 @@ test('tables are delivered to MariaDB: made, changed by key, replaced, with reje
     ['2', 'two'],
     ['4', 'short'],
   ])
+})
+
+const CHANGES = 'platform.ex-database-changes'
+const KILLS = process.env.MILLRACE_LONG ? 100 : 6
+
+test('changes of MariaDB are captured from its log: after every run the tables are verified equal', async (t) => {
+  const database = await startMariadb(t)
+  await database.run(`set sql_mode = '';
+    create table kinds (id bigint unsigned primary key, amount decimal(38,9), single float, day date, moment datetime(6), stamp timestamp(3) null,
+      clock time(2), words text, short varchar(20), bytes varbinary(10), doc json, kind enum('a','b'), bits bit(9), place point);
+    create table pairs (tenant varchar(300) character set utf8mb4 collate utf8mb4_general_ci, code binary(4), n int, note longtext, primary key (tenant, code));
+    create table signs (id smallint primary key, n mediumint);
+    insert into kinds values (18446744073709551615, 1.5, 0.1, '2026-02-28', '2026-02-28 23:59:59.123456', '2026-03-29 03:30:00.5', '13:14:15.5',
+      'ž漢😀', '', x'00ff', '{"a": 1}', 'b', b'100000001', point(1, 2)), (2, null, null, '0000-00-00', null, null, null, null, null, null, null, null, null, null);
+    insert into pairs values ('a', x'00010000', 1, repeat('x', 70000)), ('č', x'ffffffff', 2, null);
+    insert into signs select cast(seq as signed) - 50, seq from seq_1_to_100`)
+  const stack = await shellStack(t, { worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
+  const db = { type: 'mysql', host: '127.0.0.1', port: database.port, user: 'reader', '#password': PASSWORD, database: 'shop' }
+  const tables = ['kinds', 'pairs', 'signs'].map((tableName) => ({ tableName }))
+  const parameters = { db, tables, invalidValues: 'null' }
+  const config = await stack.configure(CHANGES, { parameters })
+  const change = (more: object) =>
+    stack.request('PUT', `/v2/storage/components/${CHANGES}/configs/${config}`, {
+      json: { configuration: { parameters: { ...parameters, ...more } } },
+    })
+  const start = async (configData?: object): Promise<Job> => {
+    const json = { component: CHANGES, config, mode: 'run', ...(configData && { configData }) }
+    return (await stack.request('POST', '/queue/jobs', { json })).json<Job>()
+  }
+  const said = async (job: Job) => (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=200`)).text
+  const run = async (): Promise<string> => {
+    const job = await stack.wait(await start())
+    assert.equal(job.status, 'success', job.result.message)
+    return said(job)
+  }
+  const verify = () => start({ parameters: { ...parameters, mode: 'verify' } }).then(stack.wait)
+  const same = async (): Promise<void> => {
+    const verified = await verify()
+    assert.equal(verified.status, 'success', `${verified.result.message}\n${await said(verified)}`)
+  }
+  assert.match(await run(), /Read 100 rows of .*signs.* whole/)
+  await same()
+  await database.run(`begin; update signs set n = n + 1 where id < 0; delete from signs where id = 5; insert into signs values (500, -8388608); commit;
+    update signs set id = -500 where id = 7; insert into signs values (600, 1); delete from signs where id = 600;
+    update kinds set words = concat(words, '!'), amount = -0.000000001, doc = '{"b": [1]}', moment = '2026-01-01 00:00:00.000001' where id > 100;
+    insert into kinds (id, words) values (3, ''), (9223372036854775808, 'big'); delete from kinds where id = 2;
+    update pairs set tenant = 'A' where tenant = 'a'; update pairs set note = repeat('y', 300) where tenant = 'č'; insert into pairs values ('a', x'00000000', 3, null)`)
+  const second = await run()
+  assert.doesNotMatch(second, /whole/)
+  await same()
+  await database.run(
+    `flush binary logs; begin; delete from signs; rollback; insert into signs values (700, 7); flush binary logs; update signs set n = 8 where id = 700`,
+  )
+  assert.doesNotMatch(await run(), /whole/)
+  await same()
+  await database.run(`truncate pairs; insert into pairs values ('t', x'01020304', 1, null); alter table signs add more int default 5; update signs set more = 6 where id = 1;
+    set session binlog_format = 'STATEMENT'; update kinds set words = 'by statement' where id = 3; set session binlog_format = 'ROW'`)
+  const third = await run()
+  assert.match(third, /pairs.* is read whole: .*truncate/)
+  assert.match(third, /signs.* is read whole: its columns or its key have changed/)
+  await same()
+  await change({ continuousMinutes: 60, batchSeconds: 0.2 })
+  let job = await start()
+  for (let kill = 0; kill < KILLS; kill++) {
+    for (let n = 0; n < 20; n++)
+      await database.run(
+        `replace into signs values (${(kill * 37 + n * 11) % 3000}, ${n}, ${kill}); delete from signs where id = ${(kill * 53 + n * 7) % 3000}`,
+      )
+    if (kill % 2 === 0) {
+      const [rows] = (await database.run("select id from information_schema.processlist where user = 'reader'")) as unknown as [
+        { id: number }[],
+      ]
+      for (const { id } of rows) await database.run(`kill ${id}`).catch(() => {}) // it may have ended
+    } else {
+      await stack.request('POST', `/queue/jobs/${job.id}/kill`)
+      await stack.wait(job)
+      job = await start()
+    }
+    await database.run(`replace into signs values (30000, ${kill}, null)`)
+    await until('the change arrives', async () => {
+      const { status, result } = (await stack.request('GET', job.url)).json<Job>()
+      assert.equal(status, 'processing', result.message)
+      const sql = `select n from "in.c-platform-ex-database-changes-${config}".signs where id = 30000`
+      const answer = await stack.request('POST', '/v2/storage/query', { json: { sql } })
+      return answer.status === 200 && answer.json<{ rows: unknown[][] }>().rows[0]?.[0] === kill
+    })
+  }
+  await stack.request('POST', `/queue/jobs/${job.id}/kill`)
+  await stack.wait(job)
+  assert.doesNotMatch(await said(job), /whole/)
+  await change({})
+  await run()
+  await same()
+  await database.run('insert into signs (id) values (31000); flush binary logs; flush binary logs')
+  await until('the server has removed its older logs', async () => {
+    const [logs] = (await database.run('show binary logs')) as unknown as [{ Log_name: string }[]]
+    await database.run(`purge binary logs to '${logs.at(-1)?.Log_name}'`)
+    return logs.length === 1
+  })
+  assert.match((await stack.wait(await start())).result.message, /The server no longer has the log .*onLostPosition/)
+  await change({ onLostPosition: 'snapshot' })
+  assert.match(await run(), /All tables are read again/)
+  await same()
+  await database.run('create table clocks (id datetime primary key)')
+  for (const [more, message] of [
+    [{ tables: [{ tableName: 'clocks' }] }, /key column "id" of .*clocks.* is datetime/],
+    [{ deletes: 'flag' }, /deletes "flag" is for PostgreSQL/],
+    [{ slotName: 'x' }, /slotName is for PostgreSQL/],
+    [{ tables: [{ tableName: 'nope' }] }, /does not exist/],
+  ] as const) {
+    const refused = await stack.wait(await start({ parameters: { ...parameters, ...more } }))
+    assert.match(refused.result.message, message)
+  }
 })

@@ -18,13 +18,16 @@ const ADVICE: Advice = [
 
 /** A connection that was lost: worth another try. */
 const LOST =
-  /^(08\w{3}|57P0\d|53300|ECONNRESET|EPIPE|ETIMEDOUT|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|1053)$/
+  /^(08\w{3}|57P0\d|53300|ECONNRESET|EPIPE|ETIMEDOUT|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN|ER_CON_COUNT_ERROR|ER_CONNECTION_KILLED|1053)$/
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '')
 
 export const isLostConnection = (error: unknown): boolean =>
   LOST.test(codeOf(error)) ||
-  (error instanceof Error && /^(Connection terminated|Connection lost|.*is not queryable$)/.test(error.message))
+  (error instanceof Error &&
+    /^(Connection terminated|Connection lost|Can't add new command when connection is in closed state|.*is not queryable$)/.test(
+      error.message,
+    ))
 
 const TLS_ERROR = /^(ERR_TLS|ERR_OSSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HANDSHAKE_SSL|ERR_SSL)|certificate/i
 

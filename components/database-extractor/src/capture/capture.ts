@@ -50,14 +50,30 @@ export interface CaptureRun {
   readonly log: Log
 }
 
-/** What rounds of one run share. */
-export interface Session {
+/** Rounds of one run, each from where the last stored one has ended. */
+export interface Rounds {
+  /** `outDir`: where tables and state are written. */
+  round(outDir: string): Promise<Captured>
+  stored(captured: Captured): void
+  close(): Promise<void>
+}
+
+export interface Captured {
+  /** What the state keeps. */
+  readonly place: { readonly position: string }
+  readonly rows: number
+  /** Something is to be stored beside the position. */
+  readonly hasFiles: boolean
+  /** The position is another one. */
+  readonly hasMoved: boolean
+}
+
+interface Session {
   readonly client: pg.Client
   /** Where the last stored round has ended; undefined: there is none. */
   last: Place | undefined
   /** Undefined: to be read again. */
   catalogue: Catalogue | undefined
-  close(): Promise<void>
 }
 
 interface Catalogue {
@@ -67,31 +83,18 @@ interface Catalogue {
   readonly readAt: number
 }
 
-export interface Captured {
-  readonly place: Place
-  readonly rows: number
-  /** Something is to be stored beside the position. */
-  readonly hasFiles: boolean
-  /** The position is another one. */
-  readonly hasMoved: boolean
-}
-
-/** A run that reads up to the position which the server has now. */
-export async function capture(run: CaptureRun): Promise<void> {
-  const session = await openSession(run)
-  try {
-    const { place } = await captureRound(run, session, currentPosition)
-    run.log.info(`Captured up to ${place.position} with the slot ${run.settings.slot}.`)
-  } finally {
-    await session.close()
-  }
-}
-
-export async function openSession({ settings, guard }: CaptureRun): Promise<Session> {
-  const way = await openWay(settings.db, guard)
-  const client = await connectPostgresql(settings.db, way)
+export async function openPostgresqlRounds(run: CaptureRun): Promise<Rounds> {
+  const { db, continuousMinutes } = run.settings
+  const way = await openWay(db, run.guard)
+  const client = await connectPostgresql(db, way)
+  const session: Session = { client, last: undefined, catalogue: undefined }
+  // A round that is followed by another one need not have everything.
+  const end = continuousMinutes === undefined ? currentPosition : flushedPosition
   return {
-    ...{ client, last: undefined, catalogue: undefined },
+    round: (outDir) => captureRound({ ...run, outDir }, session, end),
+    stored({ place }) {
+      session.last = place as Place // of a round of this session
+    },
     async close() {
       await client.end().catch(() => {}) // it may be lost already
       way.close()
@@ -116,7 +119,7 @@ async function catalogueOf(run: CaptureRun, session: Session, ask: Ask): Promise
 }
 
 /** One round of reading. `end` finds out how far. */
-export async function captureRound(run: CaptureRun, session: Session, end = flushedPosition): Promise<Captured> {
+async function captureRound(run: CaptureRun, session: Session, end: (ask: Ask) => Promise<string>): Promise<Captured> {
   const { settings, log, outDir } = run
   const { client } = session
   const ask = askOf(client)
@@ -277,7 +280,7 @@ async function readChanges(run: CaptureRun, ask: Ask, { publication, shapes, las
 }
 
 /** The one result of a run, in which every table of the mapping has its file. */
-const isBatchOfAll = ({ outDir, dataDir }: CaptureRun): boolean => outDir === join(dataDir, 'out')
+export const isBatchOfAll = ({ outDir, dataDir }: CaptureRun): boolean => outDir === join(dataDir, 'out')
 
 /** The stream has ended at rows of another shape. True: it is an older one of a table that has changed since, and can be passed over. */
 async function isOldShape({ log }: CaptureRun, ask: Ask, applied: AppliedChanges): Promise<boolean> {
@@ -337,7 +340,7 @@ function finishFile(
 }
 
 /** An output mapping that names a file which is not there is an error. */
-function mappedSources(dataDir: string): (name: string) => boolean {
+export function mappedSources(dataDir: string): (name: string) => boolean {
   const { storage } = JSON.parse(readFileSync(join(dataDir, 'config.json'), 'utf8')) as {
     readonly storage?: { readonly output?: { readonly tables?: readonly { readonly source?: string }[] } }
   } // written by the platform

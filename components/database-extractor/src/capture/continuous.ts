@@ -1,11 +1,10 @@
 // A run that goes on: it reads what was committed, has it stored with its position, and only then tells the server and reads on.
 
-import { writeFileSync } from 'node:fs'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Batches } from './batches.ts'
-import { type Captured, type CaptureRun, captureRound, openSession } from './capture.ts'
-import type { Place } from './place.ts'
+import type { Captured, CaptureRun, Rounds } from './capture.ts'
 
 /** A position without changes is stored so often, so that the server can remove its log. */
 const POSITION_MS = 15_000
@@ -19,33 +18,30 @@ export interface Continuous {
 }
 
 /** Ends at its time, between two rounds. */
-export async function captureOn(run: CaptureRun, { batches, until, everyMs }: Continuous): Promise<void> {
-  const session = await openSession(run)
+export async function captureOn(run: CaptureRun, rounds: Rounds, { batches, until, everyMs }: Continuous): Promise<void> {
   const report = newReport(run)
   let positionAt = 0
   try {
     do {
       const began = Date.now()
-      const captured = await captureRound({ ...run, outDir: batches.begin() }, session)
+      const captured = await rounds.round(batches.begin())
+
       const isDue = captured.hasMoved && began - positionAt >= POSITION_MS
       if (captured.hasFiles || isDue) {
         await batches.store()
-        session.last = captured.place
-        keepPlace(run, 'in', captured.place) // where it begins again after a lost connection
+        rounds.stored(captured)
+        // Where it begins again after a lost connection.
+        writeFileSync(join(run.dataDir, 'in', 'state.json'), JSON.stringify({ changes: captured.place }))
         report.stored(captured, Date.now() - began)
         positionAt = began
       }
       await wait(Math.max(0, Math.min(everyMs, until - Date.now()) - (Date.now() - began)))
     } while (Date.now() < until)
-    if (session.last) keepPlace(run, 'out', session.last)
+    copyFileSync(join(run.dataDir, 'in', 'state.json'), join(run.dataDir, 'out', 'state.json'))
   } finally {
     report.tell()
-    await session.close()
   }
 }
-
-const keepPlace = ({ dataDir }: CaptureRun, folder: 'in' | 'out', place: Place): void =>
-  writeFileSync(join(dataDir, folder, 'state.json'), JSON.stringify({ changes: place }))
 
 function newReport({ log }: CaptureRun) {
   let [changes, rounds, slowestMs, position, since] = [0, 0, 0, '', Date.now()]

@@ -7,10 +7,11 @@ import { explained, isLostConnection } from '../../../connector-kit/src/database
 import type { Program } from '../../../connector-kit/src/program.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { RowSettings } from '../configuration.ts'
-import { connectPostgresql, openPostgresql } from '../databases/postgresql.ts'
+import { connectPostgresql } from '../databases/postgresql.ts'
+import { openDatabase } from '../open-database.ts'
 import { verifiedTable } from '../output-table-id.ts'
 import { type Batches, openBatches } from './batches.ts'
-import { type CaptureRun, capture } from './capture.ts'
+import { type CaptureRun, openPostgresqlRounds, type Rounds } from './capture.ts'
 import { captureOn } from './continuous.ts'
 import { type CaptureSettings, readCapture } from './settings.ts'
 import { type Ask, askOf, checkServer, dropSlot, listSlots, shapeOf, slotStatus } from './source.ts'
@@ -25,7 +26,15 @@ export async function runCapture(program: Program): Promise<void> {
   if (settings.slot === '') throw new UserError('slotName is missing. A job without a stored configuration needs one.')
   const run = { settings, dataDir, outDir: join(dataDir, 'out'), guard, log }
   const batches = openBatches(dataDir)
-  const work = settings.continuousMinutes === undefined ? () => capture(run) : continuousWork(run, batches)
+  const follow = settings.continuousMinutes === undefined ? readOnce(run) : readOn(run, batches)
+  const work = async () => {
+    const rounds = await openRounds(run)
+    try {
+      await follow(rounds)
+    } finally {
+      await rounds.close()
+    }
+  }
   for (let attempt = 1; ; attempt++) {
     const before = batches.stored
     try {
@@ -40,15 +49,30 @@ export async function runCapture(program: Program): Promise<void> {
   }
 }
 
+async function openRounds(run: CaptureRun): Promise<Rounds> {
+  if (run.settings.db.type === 'postgresql') return openPostgresqlRounds(run)
+  return (await import('./mysql/capture.ts')).openMysqlRounds(run) // only the driver that is needed is loaded
+}
+
+type Follow = (rounds: Rounds) => Promise<void>
+
+const readOnce =
+  (run: CaptureRun): Follow =>
+  async (rounds) => {
+    const { place } = await rounds.round(run.outDir)
+    const slot = run.settings.db.type === 'postgresql' ? ` with the slot ${run.settings.slot}` : ''
+    run.log.info(`Captured up to ${place.position}${slot}.`)
+  }
+
 /** Begun again after a lost connection, it ends at the same time. */
-function continuousWork(run: CaptureRun, batches: Batches): () => Promise<void> {
+function readOn(run: CaptureRun, batches: Batches): Follow {
   const { continuousMinutes = 0, batchSeconds } = run.settings
   if (process.env.MILLRACE_BATCHES !== '1')
     throw new UserError(
       'continuousMinutes needs a stored configuration without processors, whose state is saved. Run the configuration itself, or remove continuousMinutes.',
     )
   const until = Date.now() + continuousMinutes * 60_000
-  return () => captureOn(run, { batches, until, everyMs: batchSeconds * 1000 })
+  return (rounds) => captureOn(run, rounds, { batches, until, everyMs: batchSeconds * 1000 })
 }
 
 /** The tables as they are now, in one snapshot of the server. What was committed since the last run counts as a difference. */
@@ -56,7 +80,7 @@ async function verifyCaptured({ file, dataDir, guard, log }: Program, settings: 
   const { db, tables, deletes, invalidValues, mode } = settings
   const [{ openHere }, { verifyAll }] = await Promise.all([import('../compare/here.ts'), import('../compare/verify.ts')])
   try {
-    const database = await openPostgresql(db, await openWay(db, guard))
+    const database = await openDatabase(db, { guard, folders: {}, dataDir })
     try {
       const here = openHere(process.env)
       const runs = tables.map(({ schema, name, outputTable }) => {
@@ -106,6 +130,7 @@ export function captureAction(name: string): ((program: Program) => Promise<unkn
 async function withServer({ parameters, guard }: Program, action: Action): Promise<unknown> {
   const settings = readCapture(parameters, process.env, { wantsTables: false })
   try {
+    if (settings.db.type === 'mysql') return await mysqlAction(action, settings, guard)
     const way = await openWay(settings.db, guard)
     const client = await connectPostgresql(settings.db, way)
     try {
@@ -116,5 +141,21 @@ async function withServer({ parameters, guard }: Program, action: Action): Promi
     }
   } catch (error) {
     throw explained(error, settings.db)
+  }
+}
+
+/** A log has no slots. */
+async function mysqlAction(action: Action, settings: CaptureSettings, guard: Program['guard']): Promise<unknown> {
+  if (action !== ACTIONS.testConnection)
+    throw new UserError('MySQL and MariaDB have no replication slots: nothing is kept for a capture.')
+  const mysql = await import('./mysql/server.ts')
+  const server = await mysql.connectServer(settings.db, guard)
+  try {
+    await mysql.checkServer(server.ask)
+    await mysql.currentPosition(server.ask)
+    for (const table of settings.tables) await mysql.shapeOf(server.ask, table)
+    return { status: 'success' }
+  } finally {
+    server.close()
   }
 }

@@ -64,7 +64,7 @@ export function readCapture(
       throw new UserError(`${place} must have small letters, digits and underscores only, 63 at most.`)
   return {
     db,
-    tables: readTables(parameters.tables, wantsTables),
+    tables: readTables(parameters.tables, wantsTables, db.type === 'postgresql' ? 'public' : db.database),
     deletes: choiceAt(parameters, 'deletes', ['remove', 'flag', 'ignore']),
     invalidValues: choiceAt(parameters, 'invalidValues', INVALID_VALUES),
     slot: slotName || slotOf(environment),
@@ -81,10 +81,19 @@ export function readCapture(
 
 function readServer(parameters: Fields): ServerSettings {
   const db = readDatabase(parameters)
-  if (db.type !== 'postgresql')
-    throw new UserError(`Changes of ${db.type} cannot be captured. Use db.type "postgresql", or the database extractor.`)
+  if ('folder' in db)
+    throw new UserError(
+      `Changes of ${db.type} cannot be captured. Use db.type "postgresql" or "mysql", or the database extractor.`,
+    )
+  if (db.type === 'postgresql') return db
+  const foreign = OF_POSTGRESQL.find((name) => !isEmpty(parameters[name]))
+  if (foreign !== undefined) throw new UserError(`${foreign} is for PostgreSQL. Remove it for db.type "mysql".`)
+  if (parameters.deletes === 'flag')
+    throw new UserError('deletes "flag" is for PostgreSQL: the log of MySQL need not have the deleted row. Use remove or ignore.')
   return db
 }
+
+const OF_POSTGRESQL = ['slotName', 'publication', 'walWarningMb', 'walLimitMb']
 
 /** One for each configuration, branch, project and stack, so that no two of them read from the same slot. */
 function slotOf({
@@ -101,7 +110,7 @@ function slotOf({
   return `millrace_${name}_${createHash('sha256').update(whole).digest('hex').slice(0, 12)}`
 }
 
-function readTables(value: unknown, isNeeded: boolean): readonly CapturedTable[] {
+function readTables(value: unknown, isNeeded: boolean, defaultSchema: string): readonly CapturedTable[] {
   if (isEmpty(value) && !isNeeded) return []
   if (isEmpty(value)) throw new UserError('tables is missing: the tables whose changes are captured.')
   if (!Array.isArray(value)) throw new UserError('tables must be a list of {"schema", "tableName"}.')
@@ -112,7 +121,7 @@ function readTables(value: unknown, isNeeded: boolean): readonly CapturedTable[]
     refuseUnknown(table, ['schema', 'tableName', 'outputTable'], place)
     const name = textAt(table, 'tableName', `${place}.tableName`)
     if (name === '') throw new UserError(`${place}.tableName is missing.`)
-    const schema = textAt(table, 'schema', `${place}.schema`) || 'public'
+    const schema = textAt(table, 'schema', `${place}.schema`) || defaultSchema
     return { schema, name, outputTable: readOutputTable(table, name, `${place}.outputTable`) }
   })
   for (const [what, of] of Object.entries({

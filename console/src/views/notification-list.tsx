@@ -30,6 +30,7 @@ export const EVENTS: Readonly<Record<string, string>> = {
   'table-not-updated': 'a table gets no new rows',
   'storage-nearly-full': 'the disk is nearly full',
   'dashboard-alert': 'a figure of a dashboard is beyond its bound',
+  'data-tests-failed': 'tests on the data of a table fail',
 }
 /** Events of which a filter must say how much. */
 const NEEDED: Readonly<Record<string, { readonly field: string; readonly label: string; readonly value: string }>> = {

@@ -58,7 +58,11 @@ export function resultOf(
     output: {
       tables: rows
         .flatMap(({ outputTables }) => outputTables)
-        .map((table) => ({ ...tableOf(table), importedRowsCount: table.importedRowsCount })),
+        .map((table) => ({
+          ...tableOf(table),
+          importedRowsCount: table.importedRowsCount,
+          ...(table.warnings.length > 0 && { warnings: table.warnings.slice(0, MAX_WARNINGS).map(mask) }),
+        })),
     },
     artifacts: {
       uploaded: progress.flatMap(({ artifacts }) => artifacts.uploaded).map(storageFile),
@@ -75,6 +79,9 @@ const dbtOf = (progress: readonly RowProgress[], mask: Mask) => {
   const nodes = progress.flatMap(({ dbt }) => dbt?.nodes ?? [])
   return progress.some(({ dbt }) => dbt) ? { dbt: { nodes: maskValue(nodes, mask) } } : {}
 }
+
+/** Of a table in the result. */
+const MAX_WARNINGS = 20
 
 const storageFile = (id: number) => ({ storageFileId: String(id) })
 

@@ -36,6 +36,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'table-not-updated': 'Table was not updated',
   'storage-nearly-full': 'Storage is nearly full',
   'dashboard-alert': 'Figure of a dashboard beyond its bound',
+  'data-tests-failed': 'Data tests failed',
 }
 
 /** The lines of a message: a label, and the paths whose first value is shown. */

@@ -16,6 +16,7 @@ import { addNames } from './names.ts'
 import { notificationsRoutes } from './notifications.routes.ts'
 import { createNotifications } from './notifications.ts'
 import { createOutbox } from './outbox.ts'
+import { payloadOfTests } from './payloads.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 export interface NotificationsModuleDeps {
@@ -74,6 +75,10 @@ export function createNotificationsModule(deps: NotificationsModuleDeps) {
   })
   const notifications = createNotifications({ db, inTransaction, clock, subscriptions, outbox, deliver })
   subscribe('job.ended', outbox.jobEnded)
+  subscribe('event.recorded', async (trx, { projectId }, event) => {
+    const payload = payloadOfTests(projectId, event)
+    if (payload && event.branchId === (await branches.defaultId(projectId))) await outbox.emit(trx, projectId, payload)
+  })
   return defineModule({
     name: 'notifications',
     routes: [notificationsRoutes({ subscriptions, notifications })],

@@ -1,6 +1,7 @@
 // What an event says (spec platform 6.7). Names of projects, components and configurations are added when the message is sent.
 
 import { formatExpiration } from '../../../kit/clock.ts'
+import type { NewEvent } from '../../../model/event.ts'
 import type { JobEndFacts } from '../../../model/job-end.ts'
 import type { PhaseEnd, RunningWork, ScheduleMissed } from '../../../model/notification-port.ts'
 
@@ -18,6 +19,7 @@ export const OWN_EVENTS = [
   'table-not-updated',
   'storage-nearly-full',
   'dashboard-alert',
+  'data-tests-failed',
 ] as const
 export type OwnEvent = (typeof OWN_EVENTS)[number]
 
@@ -124,6 +126,30 @@ export const payloadOfTable = (projectId: number, table: UnchangedTable, now: nu
   hoursSinceUpdate: Math.floor((now - table.updatedAt) / 3_600_000),
   project: { id: String(projectId) },
 })
+
+/** Undefined for events about something else. Tests of severity warn have the status `warning`. */
+export function payloadOfTests(projectId: number, { event, objectId = '', branchId, params }: NewEvent): Payload | undefined {
+  if (event !== 'storage.dataTestsFailed' && event !== 'storage.dataTestsWarned') return undefined
+  const { runId, isLoad, failed } = params ?? {}
+  const names = Array.isArray(failed) ? failed.map(String) : []
+  const more = names.length > NAMED_TESTS ? ` and ${names.length - NAMED_TESTS} more` : ''
+  return {
+    eventType: 'data-tests-failed',
+    table: { id: objectId },
+    bucket: { id: objectId.slice(0, objectId.lastIndexOf('.')) },
+    tests: {
+      status: event === 'storage.dataTestsFailed' ? 'failed' : 'warning',
+      runId: String(runId),
+      isLoad: isLoad === true,
+      failed: names,
+    },
+    errorMessage: `Data tests failed: ${names.slice(0, NAMED_TESTS).join(', ')}${more}.`,
+    project: { id: String(projectId) },
+    branch: { id: String(branchId) },
+  }
+}
+
+const NAMED_TESTS = 20
 
 export interface DiskSpace {
   readonly totalBytes: number

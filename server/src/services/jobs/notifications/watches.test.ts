@@ -220,3 +220,52 @@ test('a figure of a dashboard beyond its bound is told about once a day, and a b
   )
   assert.equal(told().length, 1)
 })
+
+test('data tests that fail or warn send a message, and a flow decides by them', async () => {
+  await post('/v2/storage/buckets', { stage: 'in', name: 'tested' })
+  const table = 'in.c-tested.t'
+  await stack.add('test.writes', 'printf "id\\n1\\n2\\n" > "$KBC_DATADIR/out/tables/t.csv"')
+  const storage = { output: { tables: [{ source: 't.csv', destination: table }] } }
+  const config = await stack.configure('test.writes', { storage })
+  assert.equal((await stack.wait(await start('test.writes', config))).status, 'success')
+  const test = { tableId: table, name: 'few', type: 'rowCount', parameters: { max: 1 }, severity: 'warn' }
+  const { id } = (await post('/v2/storage/data-tests', test)).json<{ id: string }>()
+  const all = await subscribe('tests', 'data-tests-failed', [{ field: 'table.id', value: table }])
+  const failures = await subscribe('failures', 'data-tests-failed', [{ field: 'tests.status', value: 'failed' }])
+
+  const at = (task: string, value: string) => ({ type: 'task', task, value })
+  const equals = (left: object, value: unknown) => ({
+    ...{ type: 'operator', operator: 'EQUALS' },
+    operands: [left, { type: 'const', value }],
+  })
+  const writes = { type: 'job', componentId: 'test.writes', configId: config }
+  const said = (name: string) => ({ id: name, name, phase: name, task: { type: 'variable', name, value: 'yes' } })
+  const flow = await stack.configure('keboola.flow', {
+    phases: [
+      {
+        ...{ id: 'write', name: 'write' },
+        next: [
+          { id: 'a', goto: 'stopped', condition: equals(at('load', 'job.result.error.cause.kind'), 'load.testsFailed') },
+          { id: 'b', goto: 'warned', condition: equals(at('load', 'length(job.result.output.tables[].warnings[])'), 1) },
+          { id: 'c', goto: null },
+        ],
+      },
+      { id: 'stopped', name: 'stopped', next: [{ id: 'd', goto: null }] },
+      { id: 'warned', name: 'warned', next: [{ id: 'e', goto: null }] },
+    ],
+    tasks: [{ id: 'load', name: 'load', phase: 'write', task: writes }, said('stopped'), said('warned')],
+  })
+  const phasesOf = async () => {
+    const { result } = await stack.wait(await start('keboola.flow', flow))
+    const { phases } = result as unknown as { phases: { id: string; status: string }[] }
+    return phases.flatMap(({ id: phase, status }) => (status === 'success' ? [phase] : []))
+  }
+  assert.deepEqual(await phasesOf(), ['write', 'warned'])
+  const [warned] = await until('the warning arrives', () => all().length > 0 && all())
+  assert.deepEqual(warned?.tests, { ...(warned?.tests as object), status: 'warning', isLoad: true, failed: ['few'] })
+  await post(`/v2/storage/data-tests/${id}`, { severity: 'stop' }, 'PUT')
+  assert.deepEqual(await phasesOf(), ['stopped'])
+  const [failed] = await until('the failure arrives', () => failures().length > 0 && failures())
+  assert.equal(failed?.errorMessage, 'Data tests failed: few.')
+  assert.equal(failures().length, 1)
+})

@@ -171,6 +171,7 @@ export type SignInLinkBody = { readonly link: string; readonly name?: string; re
 export type SignInPasswordBody = { readonly email: string; readonly password: string; readonly code?: string }
 export type SniffedFile = { readonly format: string; readonly compression: string | null; readonly encoding: string; readonly hasByteOrderMark: boolean; readonly delimiter: string; readonly enclosure: string; readonly lineEnd: string; readonly hasHeader: boolean; readonly columns: ReadonlyArray<{ readonly name: string; readonly type: string; readonly nullable: boolean }>; readonly rows: number; readonly preview: ReadonlyArray<ReadonlyArray<string>>; readonly problems: ReadonlyArray<{ readonly kind: string; readonly line: number; readonly column: number; readonly offset: number; readonly message: string; readonly text: string }>; readonly isLoadable: boolean; readonly sampledBytes: number; readonly isWhole: boolean }
 export type SparkCluster = { readonly url: string; readonly version: string | null; readonly problem: string | null; readonly pagesUrl: string | null; readonly cluster: { readonly status: string; readonly workers: { readonly alive: number; readonly all: number }; readonly cores: { readonly all: number; readonly used: number }; readonly memoryMb: { readonly all: number; readonly used: number }; readonly applications: ReadonlyArray<{ readonly id: string; readonly name: string; readonly jobId: string; readonly state: string; readonly cores: number; readonly memoryPerExecutorMb: number; readonly startedAt: string }> } | null }
+export type SqlConnection = { readonly host: string; readonly port: number | null; readonly database: string; readonly isEncrypted: boolean }
 export type SqlExportBody = { readonly sql: string; readonly fileName?: string; readonly fileType?: 'csv' | 'parquet'; readonly gzip?: boolean; readonly parameters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly value: string | number | boolean }> }
 export type SqlQueryBody = { readonly sql: string; readonly format?: 'json' | 'csv' | 'parquet'; readonly limit?: number; readonly parameters?: ReadonlyArray<{ readonly name: string; readonly type: 'text' | 'number' | 'boolean' | 'date' | 'timestamp'; readonly value: string | number | boolean }> }
 export type StackNode = { readonly id: string; readonly name: string; readonly version: string; readonly roles: ReadonlyArray<string>; readonly labels: ReadonlyArray<string>; readonly state: string; readonly startedAt: string; readonly lastSeenAt: string; readonly load: { readonly jobs: number; readonly slots: number; readonly storageJobs: number; readonly memoryBytes: number; readonly loadAverage: number; readonly clockDifferenceMs?: number }; readonly leases: { readonly jobs: ReadonlyArray<{ readonly id: number; readonly projectId: number; readonly leaseUntil: string }>; readonly storageJobs: ReadonlyArray<{ readonly id: number; readonly projectId: number; readonly leaseUntil: string }> } }
@@ -713,6 +714,7 @@ export const ROUTES = {
   'proposals.submit': ['POST', '/v2/storage/proposals/{id}/submit'],
   'proposals.undo': ['POST', '/v2/storage/proposals/{id}/undo'],
   'sql.query': ['POST', '/v2/storage/query', 'address'],
+  'sql.connection': ['GET', '/v2/storage/query/connection', 'address'],
   'sql.export': ['POST', '/v2/storage/query/export', 'address'],
   'sql.history': ['GET', '/v2/storage/query/history', 'address'],
   'savedQueries.list': ['GET', '/v2/storage/saved-queries', 'address'],
@@ -1788,6 +1790,7 @@ export interface Operations {
   'proposals.submit': { path: { readonly id: string }; query?: undefined; body: ProposalsSubmitBody; answer: Proposal }
   'proposals.undo': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Proposal }
   'sql.query': { path?: undefined; query?: undefined; body: SqlQueryBody; answer: unknown }
+  'sql.connection': { path?: undefined; query?: undefined; body?: undefined; answer: SqlConnection }
   'sql.export': { path?: undefined; query?: undefined; body: SqlExportBody; answer: StorageJob }
   'sql.history': { path?: undefined; query?: { readonly limit?: number; readonly before?: number; readonly q?: string }; body?: undefined; answer: ReadonlyArray<QueryRun> }
   'savedQueries.list': { path?: undefined; query?: { readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<SavedQuery> }

@@ -16,6 +16,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
+import { BiAccess } from './bi-access.tsx'
 import './access.css'
 
 export function TokensScreen() {
@@ -26,9 +27,12 @@ export function TokensScreen() {
       crumbs={[{ name: 'Tokens' }]}
       say={query.data ? `${plural(query.data.length, 'token')} of this project.` : 'Tokens'}
       actions={
-        <CreateButton label="New token" needs="tokens.create">
-          {(close) => <NewToken onClose={close} />}
-        </CreateButton>
+        <>
+          <BiAccess />
+          <CreateButton label="New token" needs="tokens.create">
+            {(close) => <NewToken onClose={close} />}
+          </CreateButton>
+        </>
       }
     >
       <section className="card" aria-label="Tokens">

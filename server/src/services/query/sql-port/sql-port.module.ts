@@ -7,6 +7,7 @@ import type { BranchesModule } from '../../configuration/branches/branches.modul
 import type { TablesModule } from '../../storage/tables/tables.module.ts'
 import type { SqlModule } from '../sql/sql.module.ts'
 import type { WorkspacesModule } from '../workspaces/workspaces.module.ts'
+import { connectionRoutes } from './connection.routes.ts'
 import { createSqlPort } from './sql-port.ts'
 
 export interface SqlPortModuleDeps {
@@ -42,5 +43,10 @@ export function createSqlPortModule({ core, tokens, branches, tables, sql, works
     onSession: sql.onSession,
     onBug: (err) => core.log.error({ err }, 'a statement of the PostgreSQL port failed by our fault'),
   })
-  return defineModule({ name: 'sql-port', background: [{ stop: port.close }], ...port })
+  return defineModule({
+    name: 'sql-port',
+    routes: [connectionRoutes({ number: port.number, isEncrypted: tls !== undefined })],
+    background: [{ stop: port.close }],
+    ...port,
+  })
 }

@@ -1,3 +1,4 @@
+import { PlatformError } from '../../../kit/errors.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
@@ -35,9 +36,15 @@ export function createTableHistoryModule({ core, branches, tables, sql, baseUrl 
     now: () => clock.now().getTime(),
     onError: (err, tableId) => log.warn({ err, tableId }, 'the history of a table could not be maintained; it is tried again'),
   })
-  subscribe('event.recorded', async (trx, { projectId }, { event, objectId, branchId }) => {
-    if (event !== 'storage.tableDeleted' || objectId === undefined) return
-    await store.remove(trx, projectId, branchId ?? (await branches.defaultId(projectId)), objectId)
+  subscribe('event.recorded', async (trx, { projectId }, { event, objectId, branchId, params }) => {
+    if (objectId === undefined) return
+    const isSwap = event === 'storage.tableUpdated' && params?.swappedWith !== undefined
+    if (!isSwap && event !== 'storage.tableDeleted') return
+    const branch = branchId ?? (await branches.defaultId(projectId))
+    if (!isSwap) await store.remove(trx, projectId, branch, objectId)
+    // The versions of a log are of one table's rows: with other rows under its name it would go on with the wrong ones.
+    else if (await store.isKept(trx, projectId, branch, objectId))
+      throw new PlatformError('storage.history.swap', { table: objectId })
   })
   subscribe('branch.deleted', (trx, { projectId, id }) => store.removeOfBranch(trx, projectId, id))
   return defineModule({

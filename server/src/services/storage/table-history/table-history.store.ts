@@ -72,6 +72,17 @@ export function createTableHistoryStore(database: Db) {
         .execute()
     },
 
+    isKept: async (trx: Trx, projectId: number, branchId: number, tableId: string): Promise<boolean> => {
+      const row = await tables(trx)
+        .selectFrom('table_history')
+        .select('id')
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where('table_id', '=', tableId)
+        .executeTakeFirst()
+      return row !== undefined
+    },
+
     /** False if there is none. */
     remove: async (trx: Trx, projectId: number, branchId: number, tableId: string): Promise<boolean> => {
       const { numDeletedRows } = await tables(trx)

@@ -80,6 +80,30 @@ await onBothStacks('history of tables', (startProject) => {
     assert.deepEqual(await rowsOf(stack, current), [])
   })
 
+  test('a table that keeps its history is not swapped; without the switch it is', async () => {
+    const stack = await startProject()
+    const tables = tableClient(stack)
+    await tables.bucket('main')
+    await tables.create('in.c-main', 'orders', 'id,state\n1,new\n', { primaryKey: 'id' })
+    await tables.create('in.c-main', 'other', 'id,state\n1,other\n', { primaryKey: 'id' })
+    assert.equal((await stack.request('PUT', PATH, { json: { isEnabled: true } })).status, 200)
+    await caughtUp(stack)
+    const swap = async (from: string, to: string) =>
+      tables.finish(await stack.request('POST', `/v2/storage/tables/${from}/swap`, { json: { targetTableId: to } }))
+    for (const [from, to] of [
+      [TABLE, 'in.c-main.other'],
+      ['in.c-main.other', TABLE],
+    ] as const) {
+      const refused = await swap(from, to)
+      assert.equal(refused.status, 'error')
+      assert.match(refused.error?.message ?? '', /in\.c-main\.orders keeps the history of its rows and cannot be swapped/)
+    }
+    assert.deepEqual(await rowsOf(stack, `SELECT state FROM "in.c-main".orders`), [['new']])
+    await stack.request('PUT', PATH, { json: { isEnabled: false } })
+    assert.equal((await swap(TABLE, 'in.c-main.other')).status, 'success')
+    assert.deepEqual(await rowsOf(stack, `SELECT state FROM "in.c-main".orders`), [['other']])
+  })
+
   test('typed tables keep their types; a table without a key, an alias and a taken name are refused', async () => {
     const stack = await startProject()
     const tables = tableClient(stack)

@@ -59,6 +59,6 @@ test('the statements of a code are one text, and come back from it', () => {
 
 test('a mistake of a statement is placed in the text of its code', () => {
   const text = 'select 1;\n\n-- c\nselect\n  wrong'
-  assert.equal(text.slice(placeInCode(text, { statement: 2, line: 3, character: 3 })), 'wrong')
+  assert.equal(text.slice(placeInCode(text, { statement: 2, line: 2, character: 3 })), 'wrong')
   assert.equal(placeInCode(text, { statement: 9, line: 1, character: 1 }), undefined)
 })

@@ -1,6 +1,6 @@
 // The script of a transformation as blocks, codes and the text of each code. Changes leave every other byte of the configuration alone.
 
-import { statementEnds, statementsOf } from '../editor/sql-statements.ts'
+import { statementEnds, statementsOf, withoutHead } from '../editor/sql-statements.ts'
 import { isRecord, type Path, parsed, setAt, sliceAt, spliceAt, swapAt, valueIn } from './json-text.ts'
 
 export interface Code {
@@ -138,6 +138,8 @@ export function placeInCode(
 ): number | undefined {
   const found = statementsOf(text)[statement - 1]
   if (!found || found.sql.includes('{{')) return found?.offset
-  const before = found.sql.split('\n').slice(0, line - 1)
-  return found.offset + Math.min(found.sql.length, before.reduce((sum, one) => sum + one.length + 1, 0) + character - 1)
+  const statementText = withoutHead(found.sql)
+  const before = statementText.split('\n').slice(0, line - 1)
+  const at = Math.min(statementText.length, before.reduce((sum, one) => sum + one.length + 1, 0) + character - 1)
+  return found.offset + found.sql.length - statementText.length + at
 }

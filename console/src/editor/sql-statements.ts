@@ -43,6 +43,9 @@ export function statementEnds(text: string): readonly number[] {
 
 const withoutComments = (sql: string): string => sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, '').trim()
 
+/** Without the comments before it, as the stack counts lines of statements of a script. */
+export const withoutHead = (sql: string): string => sql.replace(/^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '')
+
 /** Where the stack found a mistake, in characters from the start of the statement; undefined when it does not say. */
 export function placeOfError(message: string, sql: string): number | undefined {
   const placed = /\(line (\d+), character (\d+)\)/.exec(message)

@@ -62,7 +62,7 @@ export function SqlScreen() {
         const values = parameters.sent(statement.sql)
         const body = { sql: statement.sql, limit: SHOWN_ROWS, ...(values && { parameters: values }) }
         const result = await api.call('sql.query', { body, signal }).catch((error: unknown) => {
-          throw failedStatement(error, statement, statements.length > 1 ? index + 1 : undefined, values !== undefined)
+          throw failedStatement(error, statement, statements.length > 1 ? index + 1 : undefined)
         })
         results.push({
           ...(result as Pick<SqlResult, 'columns' | 'rows'>), // described loosely
@@ -221,10 +221,9 @@ class StatementError extends ApiError {
   }
 }
 
-/** `isFilled`: the stack names places of the text with the values in it, which are others. */
-function failedStatement(error: unknown, { sql, offset }: Statement, number: number | undefined, isFilled: boolean): unknown {
+function failedStatement(error: unknown, { sql, offset }: Statement, number: number | undefined): unknown {
   if (!(error instanceof ApiError)) return error
-  const at = isFilled ? undefined : placeOfError(error.message, sql)
+  const at = placeOfError(error.message, sql)
   return new StatementError(error, at === undefined ? undefined : offset + at, number)
 }
 

@@ -4,6 +4,7 @@
 import { PlatformError } from '../../kit/errors.ts'
 import { eachInTurns } from '../../kit/in-turns.ts'
 import { singleQuoted } from '../../kit/text/single-quoted.ts'
+import { failedAt, positionOf } from './error-place.ts'
 import { singleStatement } from './statements.ts'
 
 export const PARAMETER_TYPES = ['text', 'number', 'boolean', 'date', 'timestamp'] as const
@@ -19,22 +20,54 @@ export type Values = Readonly<Record<string, unknown>>
 
 const MAX_VALUE = 10_000
 
+export interface FilledSql {
+  readonly sql: string
+  /** An error of the filled text, placed in the text as it was sent. */
+  readonly placed: (error: unknown) => unknown
+}
+
 /** The SQL with all values in it. */
-export async function withValues(sql: string, parameters: readonly QueryParameter[], values: Values): Promise<string> {
+export async function withValues(sql: string, parameters: readonly QueryParameter[], values: Values): Promise<FilledSql> {
   const stranger = Object.keys(values).find((name) => !parameters.some((one) => one.name === name))
   if (stranger !== undefined) throw wrong(stranger.slice(0, 60), 'is not a parameter of this query')
   const literals = new Map(parameters.map((one) => [one.name, literalOf(one, values[one.name] ?? one.default)]))
   const { tokens, text, offset } = await singleStatement(sql)
   const pieces: string[] = []
+  const edits: Edit[] = []
   let from = 0
+  let length = 0
   await eachInTurns(tokens.length, (i) => {
     if (!isParameter(tokens, i)) return
     const literal = literals.get(tokens.raw(i + 1))
     if (literal === undefined) throw wrong(tokens.raw(i + 1).slice(0, 60), 'stands in the SQL and is not declared')
-    pieces.push(text.slice(from, tokens.start(i) - offset), literal)
+    const start = tokens.start(i) - offset
+    pieces.push(text.slice(from, start), literal)
+    length += start - from
+    edits.push({ filled: length, literal: literal.length, start: tokens.start(i), end: tokens.end(i + 1) })
+    length += literal.length
     from = tokens.end(i + 1) - offset
   })
-  return [...pieces, text.slice(from)].join('')
+  const placed = (error: unknown) => {
+    const at = positionOf(error)
+    return error instanceof PlatformError && at !== undefined ? failedAt(error, sql, originalPosition(at, edits, offset)) : error
+  }
+  return { sql: [...pieces, text.slice(from)].join(''), placed }
+}
+
+/** A value in the place of its name: where it is in the filled text, and where the name was in the whole text. */
+interface Edit {
+  readonly filled: number
+  readonly literal: number
+  readonly start: number
+  readonly end: number
+}
+
+/** Of a place in a value it is the place of its name. */
+function originalPosition(at: number, edits: readonly Edit[], offset: number): number {
+  const last = edits.findLast(({ filled }) => filled <= at)
+  if (!last) return offset + at
+  const behind = at - last.filled - last.literal
+  return behind < 0 ? last.start : last.end + behind
 }
 
 type Tokens = Awaited<ReturnType<typeof singleStatement>>['tokens']

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { PlatformError } from '../../kit/errors.ts'
 import { nextTurn } from '../../kit/next-turn.ts'
 import { singleQuoted } from '../../kit/text/single-quoted.ts'
+import { failedAt, positionOf } from './error-place.ts'
 import { withHistory } from './history.ts'
 import { type FromWorker, PROJECT_CATALOG, type RunMessage, type View, type WorkerError } from './protocol.ts'
 import type {
@@ -196,7 +197,7 @@ export async function openSession(
         text: qualified.text,
         originalPosition: (at: number) => originalPosition(qualified.originalPosition(at)),
       }
-      return run(sent, placed ?? qualified, output, given)
+      return run(sent, placed ?? qualified, output, given, sql.slice(0, sent.offset))
     } catch (error) {
       isRunning = false
       throw error
@@ -208,6 +209,7 @@ export async function openSession(
     { text, originalPosition }: Qualified,
     output: RunMessage['output'],
     { signal, timeoutMs, limit, values = [] }: Given,
+    head: string,
   ): Running {
     const marker = randomBytes(16).toString('hex')
     const shape = Promise.withResolvers<StatementShape>()
@@ -241,7 +243,7 @@ export async function openSession(
         batches.end()
         return end ?? { rows: null, changedRows: null }
       } catch (error) {
-        const why = reason ?? placed(error, statement, originalPosition)
+        const why = reason ?? placed(error, statement, originalPosition, head)
         shape.reject(why)
         batches.end(why)
         throw why
@@ -449,21 +451,12 @@ function transactionAfter(statement: Statement, isOpen: boolean): boolean {
 const named = ({ code, details, position, cause }: WorkerError): PlatformError =>
   new PlatformError(code, details, { cause, ...(position !== undefined && { params: { position } }) })
 
-/** Where in the text of the statement DuckDB found the mistake, in the words of an editor. */
-function placed(error: unknown, { text }: Statement, originalPosition: (at: number) => number): unknown {
-  const at = error instanceof PlatformError && error.code === 'sql.failed' ? error.params?.position : undefined
-  if (!(error instanceof PlatformError) || typeof at !== 'number') return error
+/** Where in the text that was sent DuckDB found the mistake; `head`: what stands before the statement, such as a comment. */
+function placed(error: unknown, { text }: Statement, originalPosition: (at: number) => number, head: string): unknown {
+  const at = positionOf(error)
+  if (!(error instanceof PlatformError) || at === undefined) return error
   const before = Buffer.from(text).subarray(0, originalPosition(at)).toString()
-  const line = linesOf(before)
-  const column = before.length - before.lastIndexOf('\n')
-  const message = `${error.details.message} (line ${line}, character ${column})`
-  return new PlatformError('sql.failed', { message }, { cause: error.cause, params: { position: before.length, line, column } })
-}
-
-function linesOf(text: string): number {
-  let lines = 1
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++
-  return lines
+  return failedAt(error, head + text, head.length + before.length)
 }
 
 // ------------------------------------------------------------------------------------------------------------------ batches

@@ -6,7 +6,7 @@ import { ApiError } from '../../../../../client/src/client.ts'
 import type { TriedScript } from '../../../../../client/src/operations.ts'
 import { isRecord, parsed, valueIn } from '../../../document/json-text.ts'
 import { mappedTables, readBlocks, textOfScript } from '../../../document/script-blocks.ts'
-import { statementsOf } from '../../../editor/sql-statements.ts'
+import { statementsOf, withoutHead } from '../../../editor/sql-statements.ts'
 import { runAction } from '../../../facts/run-action.ts'
 import { finishStorageJob } from '../../../facts/storage-job.ts'
 import { useLoad } from '../../../load.tsx'
@@ -122,7 +122,7 @@ async function tryInWorkspace(id: string, text: string, signal: AbortSignal): Pr
         const place = { block, code, statement: i + 1, pointer: `/parameters/blocks/${b}/codes/${c}/script/0` }
         await dropBefore(sql, ask)
         const before = performance.now()
-        const answer = await ask(sql)
+        const answer = await ask(withoutHead(sql))
         const ms = Math.round((performance.now() - before) * 10) / 10
         if (answer.status === 'error') {
           const [, line = '1', character = '1'] = /\(line (\d+), character (\d+)\)/.exec(answer.message ?? '') ?? []
@@ -154,8 +154,6 @@ async function dropBefore(sql: string, ask: Ask): Promise<void> {
   const { status } = await ask(`drop ${kind} if exists ${name}`)
   if (status === 'error') await ask(`drop ${kind?.toLowerCase() === 'table' ? 'view' : 'table'} if exists ${name}`)
 }
-
-const withoutHead = (sql: string): string => sql.replace(/^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)+/, '')
 
 const CREATED =
   /^(?:create\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+)?(?:table|view)\s+(?:if\s+not\s+exists\s+)?|insert\s+into\s+)("(?:[^"]|"")+"|[\w$]+)/i

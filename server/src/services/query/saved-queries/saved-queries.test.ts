@@ -156,6 +156,28 @@ await onBothStacks('saved queries', (startProject) => {
     assert.equal((await stack.request('GET', `${PATH}/${id}/versions`, { token: other.masterToken })).status, 404)
   })
 
+  test('a mistake is placed in the text as it was sent, whatever the values and the comments before it are', async () => {
+    const stack = await startProject()
+    const place = async (sql: string, parameters?: readonly object[]) => {
+      const json = { sql, ...(parameters && { parameters }) }
+      const answer = await stack.request('POST', '/v2/storage/query', { json })
+      assert.equal(answer.status, 400, answer.text)
+      const { error, params } = answer.json<{ error: string; params: { position: number; line: number; column: number } }>()
+      const [, line, character] = /\(line (\d+), character (\d+)\)$/.exec(error) ?? []
+      assert.deepEqual([Number(line), Number(character)], [params.line, params.column], error)
+      return sql.slice(params.position).slice(0, 4)
+    }
+    const text = (name: string, value: string) => ({ name, type: 'text', value })
+    assert.equal(await place('-- of $a\nSELECT 1,\n  nope'), 'nope')
+    assert.equal(await place('SELECT $a, nope', [text('a', "a long 'value'\nof two lines")]), 'nope')
+    assert.equal(await place('SELECT nope, $a', [text('a', 'x')]), 'nope')
+    assert.equal(await place('/* $a */ SELECT $a,\n$b AS b, nope', [text('a', 'x'.repeat(50)), text('b', '')]), 'nope')
+    assert.equal(await place("SELECT $a::INTEGER, '$a'", [text('a', 'many')]), '::IN')
+    const id = await save(stack, { name: 'wrong', sql: 'SELECT $a, nope', parameters: [{ name: 'a', type: 'text' }] })
+    const saved = await stack.request('GET', `${PATH}/${id}/result?parameters=${encodeURIComponent('{"a": "much longer"}')}`)
+    assert.match(saved.text, /\(line 1, character 12\)/)
+  })
+
   test('the history of the project has who ran what, and what failed; a token with a bucket sees its own', async () => {
     const stack = await startProject()
     const tables = await withTable(stack)

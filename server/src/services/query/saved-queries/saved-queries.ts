@@ -119,11 +119,13 @@ export function createSavedQueries({ db, inTransaction, clock, recordEvent, stat
     signal: AbortSignal,
   ): Promise<{ readonly isKept: boolean; readonly body: Buffer | AsyncIterable<Buffer> }> {
     const query = await get(scope, id)
-    const sql = await withValues(query.sql, query.parameters, values)
+    const { sql, placed } = await withValues(query.sql, query.parameters, values)
     const key = await keyOf(scope, sql, format, limit)
     const kept = refresh || key === undefined ? undefined : cache.find(key)
     if (kept) return { isKept: true, body: kept }
-    const body = await run(scope, { sql, format, limit }, signal)
+    const body = await run(scope, { sql, format, limit }, signal).catch((error: unknown) => {
+      throw placed(error)
+    })
     return { isKept: false, body: key === undefined ? body : cache.keepingUp(key, body) }
   }
 

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { PARAMETER_TYPES, withValues } from '../../../engines/sql/parameters.ts'
+import { type FilledSql, PARAMETER_TYPES, withValues } from '../../../engines/sql/parameters.ts'
 import { JobView, jobView } from '../../../http/job-view.ts'
 import { Nullable, optionalFlag, optionalText } from '../../../http/parameters.ts'
 import { scopeOf } from '../../../http/scope.ts'
@@ -96,8 +96,12 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
         const gone = new AbortController()
         reply.raw.once('close', () => gone.abort())
         const scope = scopeOf(req)
-        const sql = await filledIn(text, parameters)
-        const rows = await history.recorded(scope, sql, () => queries.run(scope, { sql, format, limit }, gone.signal))
+        const { sql, placed } = await filledIn(text, parameters)
+        const run = () =>
+          queries.run(scope, { sql, format, limit }, gone.signal).catch((error: unknown) => {
+            throw placed(error)
+          })
+        const rows = await history.recorded(scope, sql, run)
         return reply.type(CONTENT_TYPES[format]).send(Readable.from(rows, { objectMode: false }))
       },
     )
@@ -137,7 +141,7 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
       },
       async (req, reply) => {
         const { sql: text, fileType = 'csv', fileName, gzip = false, parameters } = req.body
-        const sql = await filledIn(text, parameters)
+        const { sql } = await filledIn(text, parameters)
         await checkQuery(sql)
         const name = fileName ?? `query.${fileType}${gzip ? '.gz' : ''}`
         const input: QueryExportInput = { scope: scopeOf(req), sql, fileType, gzip, fileName: name }
@@ -154,7 +158,7 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
 }
 
 /** Without parameters the text stays as it is. */
-const filledIn = async (sql: string, parameters: Static<typeof Parameters> | undefined): Promise<string> =>
+const filledIn = async (sql: string, parameters: Static<typeof Parameters> | undefined): Promise<FilledSql> =>
   parameters === undefined
-    ? sql
+    ? { sql, placed: (error) => error }
     : withValues(sql, parameters, Object.fromEntries(parameters.map(({ name, value }) => [name, value])))

@@ -59,6 +59,44 @@ test('uploads in a browser', { timeout: 400_000 }, async (t) => {
     nothingWrong()
   })
 
+  await t.test(
+    'a large file is read to its end: an unclosed quote is named, bad lines are kept aside, and another encoding is converted',
+    async () => {
+      const lines = Array.from({ length: 40_000 }, (_, i) => `${i},name of ${i}`)
+      lines[30_000] = '30000,"never closed'
+      lines[39_000] = 'too,many,values'
+      lines[39_999] = '39999,caf\xe9'
+      const content = Buffer.from(`id,name\n${lines.join('\n')}\n`, 'latin1')
+      await choose('large.csv.gz', gzipSync(content))
+      await page.getByRole('button', { name: 'Unpack it here to look for bad lines' }).click()
+      const rest = page.getByRole('region', { name: 'The rest of the file' })
+      await rest.getByText(/^The preview shows the first .* of \d/).waitFor()
+      await rest.getByRole('button', { name: 'Look for bad lines in the whole file' }).click()
+      await rest.getByText('39,997 rows can be read, 3 lines cannot.').waitFor()
+      await rest.getByText('Line 30,002 has a quote that is never closed.').waitFor()
+      await rest.getByText('Line 39,002 has 3 values instead of 2.').waitFor()
+      await rest.getByText('Line 40,001 is not UTF-8.').waitFor()
+      await rest.getByRole('button', { name: 'Choose the encoding' }).click()
+      await page.getByLabel('The file is written in').selectOption('windows-1252')
+      await page.getByRole('button', { name: 'Convert to UTF-8' }).click()
+      await rest.getByRole('button', { name: 'Look for bad lines in the whole file' }).click()
+      await rest.getByRole('button', { name: 'Keep 2 lines aside' }).click()
+      await page.getByText('2 lines are not loaded.').waitFor()
+      await rest.getByRole('button', { name: 'Look for bad lines in the whole file' }).click()
+      await rest.getByText('All 39,998 rows can be read.').waitFor()
+      await checkScreen(opened, '/upload-whole')
+      await page.getByRole('button', { name: 'Create the table' }).click()
+      await page.getByRole('heading', { name: /^39,998 rows, last loaded/ }).waitFor()
+      const sql = `select name from "in.c-main"."large" where id = '39999'`
+      const last = await stack.request('POST', '/v2/storage/query', { json: { sql } })
+      assert.match(last.text, /café/)
+      const [file] = (await stack.request('GET', '/v2/storage/files?tags[]=bad-lines')).json<{ id: number }[]>()
+      const aside = (await stack.request('GET', `/v2/storage/files/${file?.id}/head`)).text
+      assert.equal(aside, '30000,"never closed\ntoo,many,values\n')
+      nothingWrong()
+    },
+  )
+
   await t.test('an Avro file and a packed workbook are recognised and loaded by the stack', async () => {
     const encoder = new avro.streams.BlockEncoder({ type: 'record', name: 'Order', fields: [{ name: 'id', type: 'long' }] })
     encoder.write({ id: 7 })

@@ -27,7 +27,7 @@ export function withoutLines(bytes: Uint8Array<ArrayBuffer>, offsets: readonly n
   return { good: joined(kept), bad: joined(ranges.map(([from, to]) => bytes.subarray(from, to))), lines: ranges.length }
 }
 
-export function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
+function joined(parts: readonly Uint8Array<ArrayBuffer>[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {

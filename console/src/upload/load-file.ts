@@ -103,11 +103,11 @@ export async function uploadText(name: string, text: string): Promise<number> {
 }
 
 /** As a file of the project, with a tag that finds it. */
-export async function keepFile(name: string, content: Uint8Array<ArrayBuffer>): Promise<void> {
+export async function keepFile(name: string, content: Blob): Promise<void> {
   const fields = uploadFields(name, [['tags[]', 'bad-lines']])
   rememberSent('import.uploadFile', {}, { name, fields })
-  const form = uploadForm(fields, new Blob([content], { type: 'text/csv' }), name)
-  await sendWhole(form, content.length, new AbortController().signal, () => {})
+  const form = uploadForm(fields, content, name)
+  await sendWhole(form, content.size, new AbortController().signal, () => {})
 }
 
 async function ensureBucket(id: string): Promise<void> {

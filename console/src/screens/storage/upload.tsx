@@ -20,7 +20,7 @@ import { api, branchId } from '../../session.ts'
 import { curlOf } from '../../shell/curl.tsx'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
-import { joined, withoutLines } from '../../upload/bad-lines.ts'
+import { withoutLines } from '../../upload/bad-lines.ts'
 import { kindOf } from '../../upload/excel.ts'
 import {
   type FileLoad,
@@ -34,6 +34,8 @@ import {
 } from '../../upload/load-file.ts'
 import { forgetUpload, isSameFile, pendingUpload } from '../../upload/multipart.ts'
 import { type Hints, sniff } from '../../upload/sniff.ts'
+import { splitLines, type WholeFile } from '../../upload/whole-file.ts'
+import { WholeFileCard } from './upload-whole.tsx'
 import { Workbook } from './upload-workbook.tsx'
 import './storage.css'
 
@@ -67,6 +69,14 @@ export function UploadScreen() {
     enabled: source !== undefined && (chosen === undefined || (kind !== undefined && binary === undefined)),
     placeholderData: (before) => before,
   })
+  const keepAside = (good: File, bad: Blob, lines: number) => {
+    setAside({
+      lines: (aside?.lines ?? 0) + lines,
+      content: new Blob([...(aside ? [aside.content] : []), bad], { type: 'text/csv' }),
+      before: aside?.before ?? chosen!,
+    })
+    setChosen(good)
+  }
   /** What is stored already has an address. */
   const choose = (next: { readonly file?: string }) => {
     setHints({})
@@ -108,12 +118,11 @@ export function UploadScreen() {
               onAside={async (offsets) => {
                 const { good, bad, lines } = withoutLines(new Uint8Array(await chosen!.arrayBuffer()), offsets)
                 const { name, type, lastModified } = chosen!
-                setAside({
-                  lines: (aside?.lines ?? 0) + lines,
-                  bytes: joined([...(aside ? [aside.bytes] : []), bad]),
-                  before: aside?.before ?? chosen!,
-                })
-                setChosen(new File([good], name, { type, lastModified }))
+                keepAside(new File([good], name, { type, lastModified }), new Blob([bad]), lines)
+              }}
+              onWholeAside={(lines) => {
+                const { good, bad } = splitLines(chosen!, lines)
+                keepAside(good, bad, lines.length)
               }}
               onTakeBack={() => {
                 setChosen(aside!.before)
@@ -136,7 +145,7 @@ export function UploadScreen() {
 /** Lines that were cut out of a file, which is still here. */
 interface Aside {
   readonly lines: number
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly content: Blob
   readonly before: File
 }
 
@@ -292,6 +301,8 @@ interface LoadProps {
   readonly aside: Aside | undefined
   /** Cuts out the lines with these bytes. */
   readonly onAside: (offsets: readonly number[]) => void
+  /** The same for lines anywhere in the file. */
+  readonly onWholeAside: (lines: WholeFile['bad']) => void
   readonly onTakeBack: () => void
 }
 
@@ -312,9 +323,11 @@ function Load({
   onConverted,
   aside,
   onAside,
+  onWholeAside,
   onTakeBack,
 }: LoadProps) {
   const navigate = useNavigate()
+  const [isEncoding, setEncoding] = useState(false)
   const [plan, setPlan] = useState<Plan>({
     bucket: intoBucket,
     table: simpleName(source.name),
@@ -330,7 +343,7 @@ function Load({
     mutationFn: async () => {
       stop.current = new AbortController()
       const startedMs = Date.now()
-      if (aside) await keepFile(asideName(source.name), aside.bytes)
+      if (aside) await keepFile(asideName(source.name), aside.content)
       return runLoad({ source, sniffed, plan, intoTable }, stop.current.signal, (sent) =>
         setMoving((now) => ({ sent, before: now?.startedMs === startedMs ? now.before : sent, startedMs })),
       )
@@ -349,15 +362,35 @@ function Load({
   return (
     <div className="columns">
       <div className="stack-4">
-        {sniffed.problems.some(({ kind }) => kind === 'encoding') && source.from instanceof File ? (
-          <Encoding key={sniffed.encoding} file={source.from} guessed={sniffed.encoding} onConverted={onConverted} />
+        {(isEncoding || sniffed.problems.some(({ kind }) => kind === 'encoding')) && source.from instanceof File ? (
+          <Encoding
+            key={sniffed.encoding}
+            file={source.from}
+            guessed={sniffed.encoding === 'utf-8' ? ENCODINGS[0]! : sniffed.encoding}
+            onConverted={onConverted}
+          />
         ) : null}
         {aside ? <KeptAside aside={aside} name={asideName(source.name)} onTakeBack={onTakeBack} /> : null}
         {sniffed.format === 'csv' ? (
-          <Dialect sniffed={sniffed} onHints={onHints} onReset={onReset} />
+          <Dialect
+            sniffed={sniffed}
+            onHints={onHints}
+            onReset={onReset}
+            onEncoding={source.from instanceof File && !sniffed.compression ? () => setEncoding(true) : undefined}
+          />
         ) : (
           <OtherFormat sniffed={sniffed} onReset={onReset} />
         )}
+        {source.from instanceof File && sniffed.format === 'csv' && !sniffed.isWhole && sniffed.compression !== 'zstd' ? (
+          <WholeFileCard
+            key={`${sniffed.delimiter} ${sniffed.enclosure} ${sniffed.hasHeader}`}
+            file={source.from}
+            sniffed={sniffed}
+            onAside={onWholeAside}
+            onEncoding={() => setEncoding(true)}
+            onUnpacked={onConverted}
+          />
+        ) : null}
         <Preview
           sniffed={sniffed}
           plan={plan}
@@ -426,13 +459,13 @@ interface KeptAsideProps {
   readonly onTakeBack: () => void
 }
 
-const KeptAside = ({ aside: { lines, bytes: content }, name, onTakeBack }: KeptAsideProps) => (
+const KeptAside = ({ aside: { lines, content }, name, onTakeBack }: KeptAsideProps) => (
   <p className="note running">
     <Icon name="info" />
     <span className="grow">
       {plural(lines, 'line is', 'lines are')} not loaded. With the load they become the file <b>{name}</b> of the project.
     </span>
-    <button type="button" className="button small" onClick={() => saveAs(name, new Blob([content], { type: 'text/csv' }))}>
+    <button type="button" className="button small" onClick={() => saveAs(name, content)}>
       Download
     </button>
     <button type="button" className="button small" onClick={onTakeBack}>
@@ -506,7 +539,12 @@ const OtherFormat = ({ sniffed: { format, compression }, onReset }: Pick<LoadPro
   </section>
 )
 
-function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onHints' | 'onReset'>) {
+interface DialectProps extends Pick<LoadProps, 'sniffed' | 'onHints' | 'onReset'> {
+  /** Undefined: the stack has the file, or it is packed. */
+  readonly onEncoding: (() => void) | undefined
+}
+
+function Dialect({ sniffed, onHints, onReset, onEncoding }: DialectProps) {
   const { delimiter, enclosure, encoding, compression, hasHeader, lineEnd } = sniffed
   return (
     <section className="card" aria-labelledby="dialect">
@@ -556,6 +594,11 @@ function Dialect({ sniffed, onHints, onReset }: Pick<LoadProps, 'sniffed' | 'onH
           {encoding}, lines end with {lineEnd}
           {compression ? `, packed with ${compression}` : ''}
         </span>
+        {onEncoding ? (
+          <button type="button" className="button small ghost" onClick={onEncoding}>
+            Another encoding
+          </button>
+        ) : null}
       </div>
     </section>
   )

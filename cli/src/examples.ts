@@ -62,6 +62,8 @@ millrace table delete-rows in.c-main.orders --where status=cancelled
 millrace table delete-rows in.c-main.orders --changed-until "-90 days" --dry-run
 millrace table drop in.c-main.orders
 millrace table snapshot in.c-main.orders --description "before the migration"
+millrace table history in.c-main.orders
+millrace table history in.c-main.orders on
 millrace table restore 7 in.c-main.orders-before
 millrace column add in.c-main.orders note
 millrace column change-type in.c-main.orders total NUMERIC --invalid null

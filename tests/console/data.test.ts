@@ -348,6 +348,234 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     ])
   })
 
+  await t.test('rows of a small table are edited, added and deleted, each undone; typed columns are checked', async () => {
+    await ask('POST', '/v2/storage/buckets/in.c-shop/tables-definition', {
+      name: 'stock',
+      primaryKeysNames: ['id'],
+      columns: [
+        { name: 'id', definition: { type: 'INTEGER', nullable: false } },
+        { name: 'name', definition: { type: 'VARCHAR' } },
+        { name: 'count', definition: { type: 'INTEGER' } },
+      ],
+    })
+    const dataString = 'id,name,count\n1,Tea,7\n2,Milk,4\n'
+    await until('the table exists and is filled', async () => {
+      const fill = await stack.request('POST', '/v2/storage/tables/in.c-shop.stock/import', { form: { dataString } })
+      return fill.status === 200
+    })
+    const rows = async () =>
+      (await stack.request('GET', '/v2/storage/tables/in.c-shop.stock/rows?orderBy[0][column]=id')).json<{ rows: unknown[][] }>()
+        .rows
+    const undo = async () => {
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('Undone.').waitFor()
+    }
+    await go('/storage/in.c-shop.stock')
+    await page.getByRole('button', { name: 'Edit rows' }).click()
+    const grid = page.getByRole('grid', { name: 'Rows of the table' })
+    await grid.getByText('Milk').click()
+    await page.keyboard.press('Enter')
+    const drawer = page.getByRole('dialog', { name: /^Row 2/ })
+    await drawer.getByLabel('name', { exact: true }).waitFor()
+    assert.equal(await page.evaluate<string>('document.activeElement.value'), 'Milk', 'the chosen cell has the focus')
+    assert.ok(await drawer.getByLabel('id', { exact: true }).isDisabled(), 'the key finds the row')
+    await drawer.getByLabel('name', { exact: true }).fill('Oat "milk"')
+    await drawer.getByLabel('count is null').check()
+    await drawer.getByRole('button', { name: 'Save the row' }).click()
+    await page.getByText('The row is saved.').waitFor()
+    assert.deepEqual(await rows(), [
+      ['1', 'Tea', '7'],
+      ['2', 'Oat "milk"', null],
+    ])
+    await undo()
+    assert.deepEqual((await rows())[1], ['2', 'Milk', '4'])
+
+    await grid.getByText('Tea').dblclick()
+    const tea = page.getByRole('dialog', { name: /^Row 1/ })
+    await tea.getByLabel('count', { exact: true }).fill('many')
+    await tea.getByRole('button', { name: 'Save the row' }).click()
+    await tea.getByRole('alert').getByText(/many/).waitFor()
+    await stack.request('POST', '/v2/storage/tables/in.c-shop.stock/import', {
+      form: { dataString: 'id,name,count\n1,Tea,8\n', incremental: '1' },
+    })
+    await tea.getByLabel('count', { exact: true }).fill('9')
+    await tea.getByRole('button', { name: 'Save the row' }).click()
+    await tea.getByText('The row was changed meanwhile. Close this and open the row again.').waitFor()
+    await page.keyboard.press('Escape')
+    await grid.getByText('Tea').dblclick()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete the row' }).click()
+    await page.getByText('The row is deleted.').waitFor()
+    assert.equal((await rows()).length, 1)
+    await undo()
+    assert.deepEqual((await rows())[0], ['1', 'Tea', '8'])
+
+    await page.getByRole('button', { name: 'New row' }).click()
+    const added = page.getByRole('dialog', { name: 'New row' })
+    await added.getByLabel('id', { exact: true }).fill('2')
+    await added.getByLabel('count', { exact: true }).fill('1')
+    await added.getByRole('button', { name: 'Add the row' }).click()
+    await added.getByText('A row with this key already exists.').waitFor()
+    await added.getByLabel('id', { exact: true }).fill('3')
+    await added.getByRole('button', { name: 'Add the row' }).click()
+    await page.getByText('The row is added.').waitFor()
+    assert.deepEqual((await rows())[2], ['3', '', '1'])
+    await undo()
+    assert.equal((await rows()).length, 2)
+
+    await ask('POST', '/v2/storage/buckets/in.c-shop/tables-definition', {
+      name: 'loose',
+      columns: [{ name: 'a', definition: { type: 'VARCHAR' } }],
+    })
+    await go('/storage/in.c-shop.loose')
+    const refused = page.getByRole('button', { name: 'Edit rows' })
+    assert.ok(await refused.isDisabled())
+    assert.match((await refused.getAttribute('title'))!, /^Rows are found by the primary key, and this table has none\./)
+    nothingWrong()
+  })
+
+  await t.test(
+    'columns are pinned and resized, views are kept and shared, favourites, comments, owner, triggers, history',
+    async () => {
+      await go('/storage/in.c-shop.stock')
+      const head = (name: string) => page.getByRole('columnheader', { name: new RegExp(`^${name}`) })
+      await head('count').waitFor()
+      const box = (await head('name').boundingBox())!
+      await page.mouse.move(box.x + box.width - 3, box.y + 10)
+      await page.mouse.down()
+      await page.mouse.move(box.x + box.width + 97, box.y + 10)
+      await page.mouse.up()
+      await until('the column is wider', async () => Math.abs((await head('name').boundingBox())!.width - box.width - 100) < 3)
+      await page.getByRole('button', { name: '3 of 3 columns' }).click()
+      await page.getByRole('button', { name: 'Pin count' }).click()
+      await page.getByLabel('Width of count').fill('200')
+      await page.keyboard.press('Escape')
+      const order = () => page.getByRole('columnheader').allInnerTexts()
+      await until('the pinned column is the first', async () => /count/.test((await order())[1]!))
+      assert.equal((await head('count').boundingBox())!.width, 200)
+
+      await page.getByRole('button', { name: 'Views' }).click()
+      await page.getByLabel('Save what is shown as a view').fill('Counts first')
+      await page.getByRole('button', { name: 'Save the view' }).click()
+      await page.getByText('The view Counts first is saved.').waitFor()
+      await page.getByLabel('Save what is shown as a view').fill('For all')
+      await page.getByLabel('Share it with everyone who sees the table').check()
+      await page.getByRole('button', { name: 'Save the view' }).click()
+      await page.getByRole('button', { name: 'For all', exact: true }).waitFor()
+      await page.keyboard.press('Escape')
+      await go('/storage/in.c-shop.stock')
+      await page.getByRole('button', { name: 'Views' }).click()
+      await page.getByRole('button', { name: 'Counts first', exact: true }).click()
+      await page.getByRole('button', { name: 'View: Counts first' }).click()
+      assert.match((await order())[1]!, /count/)
+      await page.getByRole('button', { name: 'Delete the view For all' }).click()
+      await page.getByText('The view For all is deleted.').waitFor()
+      await page.getByRole('button', { name: 'Delete the view Counts first' }).click()
+      await page.keyboard.press('Escape')
+
+      await page.getByRole('button', { name: 'Favourite' }).click()
+      await page.getByRole('button', { name: 'Favourite', pressed: true }).waitFor()
+      await go('/storage?favourite=only')
+      await page.getByRole('link', { name: /^stock.*favourite/ }).waitFor()
+      assert.equal(await page.getByRole('link', { name: /^orders/ }).count(), 0)
+
+      await go('/storage/in.c-shop.stock?tab=comments')
+      await page.getByLabel('New comment').fill('Counted on Mondays.')
+      await page.getByRole('button', { name: 'Add the comment' }).click()
+      await page.getByText('1 comment', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Edit', exact: true }).click()
+      await page.getByLabel('Text of the comment').fill('Counted on Tuesdays.')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText('Counted on Tuesdays.').waitFor()
+      await page.getByRole('button', { name: 'Delete', exact: true }).click()
+      await page.getByText('0 comments', { exact: true }).waitFor()
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('Counted on Tuesdays.').waitFor()
+
+      await go('/storage/in.c-shop.stock?tab=manage')
+      await page.getByRole('textbox', { name: 'Owner' }).fill('ann@example.com')
+      await page.getByRole('button', { name: 'Save', exact: true }).click()
+      await page.getByText(/^Ask ann@example\.com · 3 columns/).waitFor()
+
+      await go('/storage/in.c-shop.stock?tab=triggers')
+      await page.getByRole('button', { name: 'New trigger' }).click()
+      await page.getByLabel('Run', { exact: true }).selectOption({ value: 'keboola.duckdb-transformation sums' })
+      await page.getByRole('button', { name: 'Create the trigger' }).click()
+      const trigger = page.getByRole('row', { name: /^Sums/ })
+      await trigger.getByText('1 minute').waitFor()
+      await trigger.getByRole('button', { name: 'Change' }).click()
+      await page.getByLabel('At most every so many minutes').fill('15')
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+      await trigger.getByText('15 minutes').waitFor()
+      await trigger.getByRole('button', { name: 'Delete' }).click()
+      await trigger.waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await trigger.getByText('15 minutes').waitFor()
+
+      await go('/storage/in.c-shop.stock?tab=history')
+      await page.getByLabel('Keep the history of the table').check()
+      await page.getByText('Has the current state').waitFor()
+      await page.getByRole('link', { name: 'in.c-shop.stock_history' }).waitFor()
+      await page.getByLabel('Keep the history of the table').uncheck()
+      await page.getByText('The history is no longer kept. Its rows stay.').waitFor()
+      await checkScreensOn(
+        opened,
+        [
+          '/storage/in.c-shop.stock?edit=rows',
+          '/storage/in.c-shop.stock?tab=comments',
+          '/storage/in.c-shop.stock?tab=triggers',
+          '/storage/in.c-shop.stock?tab=history',
+          { path: '/storage/in.c-shop.stock?edit=rows', open: (one) => one.getByRole('button', { name: 'New row' }).click() },
+        ],
+        true,
+      )
+      nothingWrong()
+    },
+  )
+
+  await t.test('home says what to do next by what is there, what people did, and gives a tour that can be left', async () => {
+    await go('/')
+    const steps = page.getByRole('region', { name: 'Next steps' })
+    await steps.getByText('No table has a test.').waitFor()
+    await steps.getByText('Run it by itself').waitFor()
+    assert.equal(await steps.getByText('Make a table from others').count(), 0, 'a transformation exists')
+    const test = { tableId: 'in.c-shop.orders', name: 'rows', type: 'rowCount', parameters: { min: 1 }, severity: 'warn' }
+    await ask('POST', '/v2/storage/data-tests', test)
+    await page.reload()
+    await steps.getByText('Run it by itself').waitFor()
+    assert.equal(await steps.getByText('No table has a test.').count(), 0)
+    await page
+      .getByRole('region', { name: 'What people did' })
+      .getByText(/Commented on table in\.c-shop\.stock/)
+      .first()
+      .waitFor()
+    await steps.getByRole('button', { name: 'Hide' }).click()
+    await steps.waitFor({ state: 'detached' })
+    await go('/help')
+    await page.getByRole('button', { name: 'Show the next steps on Home' }).click()
+    await page.getByRole('button', { name: 'Start the tour' }).click()
+    const tour = page.locator('.tour')
+    for (const title of [
+      'Home: is the data right?',
+      'Storage: the tables',
+      'SQL: ask the data',
+      'Components: bring data in and out',
+    ]) {
+      await tour.getByRole('heading', { name: title }).waitFor()
+      await until('it has the focus', async () => (await page.evaluate<string>('document.activeElement.textContent')) === title)
+      await tour.getByRole('button', { name: 'Next' }).click()
+    }
+    await tour.getByText('Tour, stop 5 of 5').waitFor()
+    await checkScreensOn(opened, ['/help'])
+    await tour.getByRole('button', { name: 'Back' }).click()
+    await page.waitForURL(/\/components/)
+    await page.keyboard.press('Escape')
+    await tour.waitFor({ state: 'detached' })
+    await go('/')
+    await steps.waitFor()
+    await checkScreensOn(opened, ['/'], true)
+    nothingWrong()
+  })
+
   await t.test('a list of thousands of tables keeps only those that are seen, and finds one by a column', async () => {
     const { masterToken } = await stack.newProject('Large')
     await go('/')

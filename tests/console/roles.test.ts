@@ -97,9 +97,19 @@ test('roles in a browser', { timeout: 400_000 }, async (t) => {
       '/',
       '/storage',
       '/buckets/in.c-shop',
-      ...['data', 'schema', 'profile', 'history', 'snapshots', 'lineage', 'access', 'tests', 'manage'].map(
-        (tab) => `/storage/in.c-shop.orders?tab=${tab}`,
-      ),
+      ...[
+        'data',
+        'schema',
+        'profile',
+        'history',
+        'snapshots',
+        'lineage',
+        'access',
+        'tests',
+        'manage',
+        'comments',
+        'triggers',
+      ].map((tab) => `/storage/in.c-shop.orders?tab=${tab}`),
       '/files',
       '/upload',
       '/components',
@@ -130,6 +140,8 @@ test('roles in a browser', { timeout: 400_000 }, async (t) => {
       '/tokens',
       '/vault',
       '/usage',
+      '/settings',
+      '/settings?tab=stack',
       '/operations',
     ]) {
       await go(path)

@@ -20,6 +20,7 @@ type Theme = 'light' | 'dark'
 const ZOOMED = { width: 720, height: 450 }
 /** A folder that gets a picture of every screen; CI keeps it. */
 const PICTURES = process.env.MILLRACE_PICTURES
+const COLOURS = "['color-contrast']"
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 export interface OpenPage {
@@ -102,16 +103,17 @@ export async function replaceText(editor: Locator, text: string): Promise<void> 
 /** An address; with what has to be opened on it, such as a drawer. */
 export type Screen = string | { readonly path: string; readonly open: (page: Page) => Promise<unknown> }
 
-export async function checkScreensOn(opened: OpenPage, screens: readonly Screen[]): Promise<void> {
+/** `withTargets`: also whether everything that is clicked is 24 px large, or has that much room (WCAG 2.2, 2.5.8). */
+export async function checkScreensOn(opened: OpenPage, screens: readonly Screen[], withTargets = false): Promise<void> {
   const { page, go } = opened
   for (const one of screens) {
     const screen = typeof one === 'string' ? one : one.path
     await go(screen)
-    if (typeof one === 'string') await checkScreen(opened, screen)
+    if (typeof one === 'string') await checkScreen(opened, screen, withTargets)
     else {
       await settled(page)
       await one.open(page)
-      await checkScreen(opened, `open${screen}`)
+      await checkScreen(opened, `open${screen}`, withTargets)
       await page.reload() // what was opened is gone
     }
   }
@@ -123,9 +125,10 @@ async function settled(page: Page): Promise<void> {
 }
 
 /** What is shown, in both themes without serious findings of axe, and at three widths and at 200 % without scrolling sideways. */
-export async function checkScreen({ page }: OpenPage, screen: string): Promise<void> {
+export async function checkScreen({ page }: OpenPage, screen: string, withTargets = false): Promise<void> {
   await settled(page)
-  assert.deepEqual(await findingsOn(page, 'light'), [], `${screen} light`)
+  if (withTargets) assert.deepEqual(await findingsOn(page, "['target-size']"), [], `${screen}: small targets`)
+  assert.deepEqual(await findingsOn(page, 'rules'), [], `${screen} light`)
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHT })
     if (PICTURES) await takePictures(page, `${screen.replace(/\W+/g, '-')}-${width}`)
@@ -135,7 +138,7 @@ export async function checkScreen({ page }: OpenPage, screen: string): Promise<v
   assert.ok(await fitsWidth(page), `${screen} at 200 %`)
   await page.setViewportSize({ width: WIDTHS[0], height: HEIGHT })
   await showIn(page, 'dark')
-  assert.deepEqual(await findingsOn(page, 'dark'), [], `${screen} dark`)
+  assert.deepEqual(await findingsOn(page, COLOURS), [], `${screen} dark`) // only they differ between the themes
   await showIn(page, 'light')
 }
 
@@ -154,9 +157,9 @@ async function takePictures(page: Page, name: string): Promise<void> {
 const fitsWidth = (page: Page): Promise<boolean> => page.evaluate('document.documentElement.scrollWidth <= innerWidth')
 
 /** Serious and critical findings of axe, as readable lines. */
-async function findingsOn(page: Page, theme: Theme): Promise<readonly string[]> {
+async function findingsOn(page: Page, rules: string): Promise<readonly string[]> {
   if (!(await page.evaluate<boolean>("'axe' in self"))) await page.evaluate(AXE)
-  return page.evaluate<string[]>(theme === 'light' ? findings('rules') : findings("['color-contrast']")) // only colours differ between the themes
+  return page.evaluate<string[]>(findings(rules))
 }
 
 /** A script of the page. Rules whose findings would not be serious are not asked, but one; what is well is not described. */

@@ -38,6 +38,10 @@ test('a table is loaded, looked at, exported, kept, restored and deleted from th
     listed.map(({ id, rowsCount }) => [id, rowsCount]),
     [['in.c-main.orders', 3]],
   )
+  assert.match(await succeed('table', 'history', 'in.c-main.orders'), /^The history of in\.c-main\.orders is not kept/)
+  const kept = JSON.parse(await succeed('table', 'history', 'in.c-main.orders', 'on', '--json')) as { historyTableId: string }
+  assert.equal(kept.historyTableId, 'in.c-main.orders_history')
+  assert.match(await succeed('table', 'history', 'in.c-main.orders', 'off'), /is not kept/)
   const snapshot = JSON.parse(await succeed('table', 'snapshot', 'in.c-main.orders', '--json')) as { id: string }
   await succeed('table', 'restore', snapshot.id, 'in.c-main.copy')
   assert.match(await succeed('bucket', 'show', 'in.c-main'), /in\.c-main\.copy +3/)

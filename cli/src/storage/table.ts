@@ -206,6 +206,20 @@ export function addTableCommands(program: Command): void {
       )
     })
 
+  stackOptions(group.command('history <table> [switch]'))
+    .description('show whether the history of a table is kept, or switch it on or off')
+    .action(async (id: string, wanted: string | undefined, _: object, command: Command) => {
+      if (wanted !== undefined && wanted !== 'on' && wanted !== 'off')
+        throw new UserError(`"${wanted}" is not a switch. Write on or off, or omit it to see the history of the table.`)
+      const client = createClient(command)
+      const path = `${tablePath(id)}/history`
+      const history =
+        wanted === undefined
+          ? await client.request<History>('GET', path)
+          : await client.request<History>('PUT', path, { json: { isEnabled: wanted === 'on' } })
+      print(command, history, historyText)
+    })
+
   stackOptions(group.command('restore <snapshot> <table>'))
     .description('create a table from a snapshot')
     .action(async (snapshotId: string, id: string, _: object, command: Command) => {
@@ -216,6 +230,20 @@ export function addTableCommands(program: Command): void {
       })
       print(command, job.results, () => `Table ${id} is there`)
     })
+}
+
+interface History {
+  readonly tableId: string
+  readonly isEnabled: boolean
+  readonly historyTableId: string | null
+  readonly isCurrent: boolean
+  readonly problem: string | null
+}
+
+function historyText({ tableId, isEnabled, historyTableId, isCurrent, problem }: History): string {
+  if (!isEnabled) return `The history of ${tableId} is not kept`
+  const state = problem ?? (isCurrent ? 'it has the current state' : 'the current state is being added')
+  return `The history of ${tableId} is kept in ${historyTableId}: ${state}`
 }
 
 const tablePath = (id: string): string => `/v2/storage/tables/${encodeURIComponent(id)}`

@@ -14,6 +14,7 @@ import { useKey } from '../use-key.ts'
 import { type Entry, useVerbs } from './palette-verbs.ts'
 import { type Asked, readAsked } from './palette-words.ts'
 import { DATA, OPERATED, STACK, WORK } from './places.ts'
+import { startTour } from './tour.tsx'
 import './shell.css'
 
 export function usePalette() {
@@ -132,10 +133,15 @@ function useEntries(query: string, { verb, kinds }: Asked, found: readonly Found
     onClose()
     void navigate({ to, search: search })
   }
+  const tour = () => {
+    onClose()
+    startTour()
+  }
   const commands: readonly Entry[] = [
     { key: 'upload', icon: 'upload', name: 'Upload data', note: 'command', run: () => go('/upload') },
     { key: 'sql', icon: 'sql', name: 'Query with SQL', note: 'command', run: () => go('/sql') },
     { key: 'try', icon: 'play', name: 'Try it with the sample shop', note: 'command', run: () => go('/try') },
+    { key: 'tour', icon: 'wand', name: 'Start the tour', note: 'command', run: tour },
     { key: 'account', icon: 'people', name: 'Your account', note: 'command', run: () => go('/settings', { tab: 'you' }) },
     ...places.map(({ to, name, icon }) => ({ key: to, icon, name: `Go to ${name}`, note: 'place', run: () => go(to) })),
     {

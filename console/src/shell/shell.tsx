@@ -19,6 +19,7 @@ import { ProjectSwitch } from './project-switch.tsx'
 import { Queries } from './queries.tsx'
 import { ThemeButton } from './theme-button.tsx'
 import { Toast } from './toast.tsx'
+import { Tour } from './tour.tsx'
 import './shell.css'
 
 export const Shell = () => (
@@ -42,6 +43,7 @@ function Frame() {
       <StatusLine />
       <Tabbar />
       <Keyboard />
+      <Tour />
       <Toast />
       {palette.isOpen ? <Palette onClose={palette.close} /> : null}
     </div>

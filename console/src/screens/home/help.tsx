@@ -4,9 +4,13 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type MouseEvent, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../../../../client/src/client.ts'
+import { useProjectId } from '../../facts/project.ts'
 import { Lines, Loaded } from '../../load.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
+import { usePreference } from '../../preferences.ts'
 import { Page } from '../../shell/page.tsx'
+import { startTour } from '../../shell/tour.tsx'
+import { HIDDEN_STEPS } from './next-steps.tsx'
 import './home.css'
 
 const route = getRouteApi('/help')
@@ -57,6 +61,7 @@ export function HelpScreen() {
       crumbs={guide === '' ? [{ name: 'Help' }] : [{ name: 'Help', to: '/help' }, { name: title }]}
       say={title}
       sub="Part of this stack: it can be read offline and matches its version."
+      actions={<Teachers />}
     >
       <div className="columns help">
         <section className="card" aria-label={title}>
@@ -85,6 +90,23 @@ export function HelpScreen() {
         </section>
       </div>
     </Page>
+  )
+}
+
+/** What teaches on the screens themselves. */
+function Teachers() {
+  const [isHidden, setHidden] = usePreference(`${HIDDEN_STEPS}:${useProjectId()}`, false)
+  return (
+    <>
+      {isHidden ? (
+        <button type="button" className="button" onClick={() => void setHidden(false)}>
+          Show the next steps on Home
+        </button>
+      ) : null}
+      <button type="button" className="button" onClick={startTour}>
+        Start the tour
+      </button>
+    </>
   )
 }
 

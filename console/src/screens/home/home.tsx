@@ -20,7 +20,10 @@ import { Status, StatusIcon } from '../../parts/status.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
+import { startTour } from '../../shell/tour.tsx'
 import { AssetGraph } from '../../views/asset-graph.tsx'
+import { Activity } from './activity.tsx'
+import { NextSteps } from './next-steps.tsx'
 import { Volume } from './volume.tsx'
 import './home.css'
 
@@ -54,11 +57,13 @@ export function HomeScreen() {
           <div className="stack-4">
             <NeedsYou jobs={failing} late={late} />
             <Late tables={unexplained} />
+            {isEmpty ? null : <NextSteps />}
             {isHealthy ? <Changed /> : null}
           </div>
           <div className="stack-4">
             <Running jobs={running} isLoaded={jobs.data !== undefined} />
             {isHealthy ? <Next /> : null}
+            <Activity />
           </div>
         </div>
         <AssetGraph />
@@ -106,6 +111,9 @@ const FirstSteps = () => (
         <Link className="button" to="/components">
           Set up a component
         </Link>
+        <button type="button" className="button" onClick={startTour}>
+          Start the tour
+        </button>
         <Link className="button ghost" to="/help">
           Read the guides
         </Link>

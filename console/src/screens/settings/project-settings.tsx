@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { type Project, useProject } from '../../facts/project.ts'
 import { count } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -16,16 +17,6 @@ import { useRefusal } from '../../rights.ts'
 import { api, loadSession } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import { ReviewRule } from '../../views/review-rule.tsx'
-
-/** Answers say more than their description. */
-interface Project {
-  readonly id: number
-  readonly name: string
-  readonly features: readonly string[]
-}
-
-export const useProject = (): Project | undefined =>
-  (useLoad('tokens.verify').data as { readonly owner?: Project } | undefined)?.owner
 
 export function ProjectSettings() {
   const project = useProject()

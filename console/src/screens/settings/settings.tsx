@@ -1,11 +1,12 @@
 // Settings: of the project, of the stack, and the own ones. Each part says who may change it.
 
 import { getRouteApi } from '@tanstack/react-router'
+import { useProject } from '../../facts/project.ts'
 import { Tabs } from '../../parts/tabs.tsx'
 import { usePerson } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { PersonalSettings } from './personal-settings.tsx'
-import { ProjectSettings, useProject } from './project-settings.tsx'
+import { ProjectSettings } from './project-settings.tsx'
 import { StackSettings } from './stack-settings.tsx'
 
 const route = getRouteApi('/settings')

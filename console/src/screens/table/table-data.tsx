@@ -1,6 +1,6 @@
 // The rows of a table, page by page: a profile in every header, filter, sort, search, copy, and long cells in a drawer.
 
-import { useQueries } from '@tanstack/react-query'
+import { useMutation, useQueries } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
@@ -15,6 +15,7 @@ import { Form } from '../../parts/form.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { PastTime } from '../../parts/past-time.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { api } from '../../session.ts'
 import { CellDrawer } from '../../views/long-cell.tsx'
 import { RowDrawer } from './rows/row-drawer.tsx'
 import { type Row, whyFixed } from './rows/row-edit.ts'
@@ -65,6 +66,7 @@ export function TableData({ table }: { table: Table }) {
   const widths = widthsIn(search.width)
   const fixed = whyFixed(table, at)
   const isEditing = edit !== undefined && fixed === undefined
+  /** The key of a row, or none for a new one. */
   const [edited, setEdited] = useState<{ readonly row: Row | undefined; readonly column?: string }>()
   const filters = column && value ? [...kept, { column, op, value }] : kept
   const isFiltered = filters.length > 0 || Boolean(q)
@@ -130,20 +132,17 @@ export function TableData({ table }: { table: Table }) {
   const whole = loaded.every((one) => one !== undefined) ? joined(loaded) : undefined
   const failed = others.find(({ error }) => error)?.error
   const [open, setOpen] = useState<PlacedCell>()
-  /** The key of a row of this page, which may be among columns that are not seen. */
-  const keys = useLoad(
-    'tables.rows',
-    isEditing && query.data
-      ? {
-          path: { tableId: table.id },
-          query: { ...ofState, state: query.data.state, limit: PAGE_ROWS, offset, columns: table.primaryKey },
-        }
-      : undefined,
-  ).data
-  const keyOf = (row: number): Row =>
-    Object.fromEntries(
-      table.primaryKey.map((name) => [name, keys?.rows[row]?.[keys.columns.findIndex((one) => one.name === name)] ?? '']),
-    )
+  /** The key may be among columns that are not seen, and the row elsewhere by now: it is asked for, of the state that is shown. */
+  const openRow = useMutation({
+    mutationFn: async ({ row, column: chosen }: PlacedCell) => {
+      const key = await api.call('tables.rows', {
+        path: { tableId: table.id },
+        query: { ...ofState, state: query.data?.state, limit: 1, offset: row, columns: table.primaryKey },
+      })
+      return { row: Object.fromEntries(key.columns.map(({ name }, index) => [name, key.rows[0]?.[index] ?? ''])), column: chosen }
+    },
+    onSuccess: setEdited,
+  })
   const toggleSort = (name: string) =>
     change(
       sort !== name ? { sort: name, order: 'asc' } : order === 'asc' ? { sort: name, order: 'desc' } : { sort: '', order: '' },
@@ -296,7 +295,7 @@ export function TableData({ table }: { table: Table }) {
                 if (!part || value === undefined) return undefined
                 return { column: name, value, isCut: part.cut.some(([r, c]) => r === row && c === place) }
               }}
-              onOpen={(cell) => (isEditing ? setEdited({ row: keyOf(cell.row - offset), column: cell.column }) : setOpen(cell))}
+              onOpen={(cell) => (isEditing ? openRow.mutate(cell) : setOpen(cell))}
               isEditing={isEditing}
               onWidth={(name, width) => change({ width: widthsText({ ...widths, [name]: width }), page })}
               onSort={toggleSort}
@@ -315,6 +314,7 @@ export function TableData({ table }: { table: Table }) {
           onPage={(next) => change({ page: String(next) })}
         />
       ) : null}
+      {openRow.error ? <Problem error={openRow.error} /> : null}
       {edited ? <RowDrawer table={table} row={edited.row} column={edited.column} onClose={() => setEdited(undefined)} /> : null}
       {open ? (
         <OpenCell

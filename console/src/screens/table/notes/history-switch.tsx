@@ -48,7 +48,7 @@ export function HistorySwitch({ table }: { table: Table }) {
               <input
                 type="checkbox"
                 id={id}
-                checked={isEnabled}
+                checked={change.isPending ? change.variables : isEnabled}
                 disabled={refusal !== undefined || change.isPending}
                 aria-description={refusal}
                 onChange={({ target }) => change.mutate(target.checked)}

@@ -31,8 +31,9 @@ interface RowDrawerProps {
 }
 
 export function RowDrawer({ table, row, column, onClose }: RowDrawerProps) {
+  const [openedAt] = useState(() => performance.now())
   const query = useQuery({
-    queryKey: ['row', table.id, row],
+    queryKey: ['row', table.id, row, openedAt], // as it is when it is opened, not as it was the last time
     queryFn: async () => {
       if (!row) return Object.fromEntries((table.columns ?? []).map((name) => [name, '']))
       const found = await readRow(table, row)
@@ -63,7 +64,8 @@ function RowForm({ table, before, isNew, column, onClose }: RowFormProps) {
   const queries = useQueryClient()
   const [row, setRow] = useState(before)
   const rules = rulesOf(table)
-  const refresh = () => queries.invalidateQueries()
+  /** All that is shown but this row, which may not exist any more. */
+  const refresh = () => queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'row' })
   const edit = useMutation({
     mutationFn: async (isDeletion: boolean) => {
       const undo = isDeletion

@@ -13,7 +13,8 @@ export type Row = Readonly<Record<string, string | null>>
 
 /** A load rewrites what it replaces: larger tables get files. */
 const MAX_ROWS = 100_000
-const WHOLE_CELL_CHARS = 8_388_608
+/** As many as the API gives of each of several cells. */
+const MAX_CELL_CHARS = 16_384
 
 /** Why the rows of a table cannot be edited by hand; undefined if they can. */
 export function whyFixed(table: Table, at: string | undefined): string | undefined {
@@ -39,9 +40,10 @@ export const byKey = ({ primaryKey }: Table, row: Row): Readonly<Record<string, 
 export async function readRow(table: Table, key: Row): Promise<Row | undefined> {
   const { columns, rows, cut } = await api.call('tables.rows', {
     path: { tableId: table.id },
-    query: { ...byKey(table, key), limit: 1, cellChars: WHOLE_CELL_CHARS },
+    query: { ...byKey(table, key), limit: 1, cellChars: MAX_CELL_CHARS },
   })
-  if (cut.length > 0) throw problem('A value of the row is too long to be edited by hand. Load a file instead.')
+  if (cut.length > 0)
+    throw problem(`A value of the row has more than ${count(MAX_CELL_CHARS)} characters. Load a file to change the row.`)
   const [found] = rows
   return found && Object.fromEntries(columns.map(({ name }, index) => [name, found[index] ?? null]))
 }

@@ -4,7 +4,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Table } from '../../../../../client/src/operations.ts'
-import { useLoad } from '../../../load.tsx'
+import { useProjectId } from '../../../facts/project.ts'
 import { ActButton } from '../../../parts/act-button.tsx'
 import { Drawer } from '../../../parts/drawer.tsx'
 import { Field } from '../../../parts/field.tsx'
@@ -67,8 +67,7 @@ interface ViewsProps {
 
 export function TableViews({ table, search, onOpen }: ViewsProps) {
   const [isOpen, setOpen] = useState(false)
-  const project = (useLoad('tokens.verify').data as { readonly owner?: { readonly id: number } } | undefined)?.owner?.id // described loosely
-  const [own, setOwn] = usePreference<readonly View[]>(`views:${project ?? 0}:${table.id}`, [])
+  const [own, setOwn] = usePreference<readonly View[]>(`views:${useProjectId()}:${table.id}`, [])
   const shared = sharedViews(table)
   const now = viewOf(search)
   const current = [...own, ...shared].find((view) => isSame(view.search, now))

@@ -21,6 +21,20 @@ type Fields = Readonly<Record<string, unknown>>
 /** Writers that deliver row by row. Files and messages are sent again as a whole. */
 const SENDS_ROWS: readonly string[] = ['platform.wr-database', 'platform.wr-http']
 
+/** The table that is delivered, if it is one table. */
+export const deliveredTable = (configuration: Fields): string | undefined => {
+  const { source } = inputsOf(configuration)[0] ?? {}
+  return typeof source === 'string' && source !== '' ? source : undefined
+}
+
+/** Columns of the table that make up the key: those that the configuration names, else the primary key of the table. */
+export function deliveryKey({ parameters }: Fields, tableKey: readonly string[]): readonly string[] {
+  const { primaryKey, columns } = (parameters ?? {}) as Fields
+  const named = Array.isArray(primaryKey) ? primaryKey.map(String) : []
+  const renamed = (Array.isArray(columns) ? columns : []) as readonly { readonly source: string; readonly target?: string }[]
+  return named.length > 0 ? named.map((name) => renamed.find(({ target }) => target === name)?.source ?? name) : tableKey
+}
+
 /** Why the rows of a configuration cannot be chosen; undefined when they can. */
 export function notChosen({ componentId, configuration, key }: Omit<SendAgain, 'rows'>): string | undefined {
   if (!SENDS_ROWS.includes(componentId)) return 'Files and messages are sent again as a whole: run the configuration.'

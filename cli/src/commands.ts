@@ -18,6 +18,7 @@ import { addTemplateCommands } from './configuration/template.ts'
 import { addVaultCommands } from './configuration/vault.ts'
 import { addExamples } from './examples.ts'
 import { addAppCommands } from './jobs/app.ts'
+import { addDeliveryCommands } from './jobs/delivery.ts'
 import { addEventCommands } from './jobs/event.ts'
 import { addFlowCommands } from './jobs/flow.ts'
 import { addJobCommands } from './jobs/job.ts'
@@ -117,6 +118,7 @@ Examples:
   addPeopleCommands(program)
   addScheduleCommands(program)
   addTriggerCommands(program)
+  addDeliveryCommands(program)
   addEventCommands(program)
   addApiCommand(program)
   addNotifyCommands(program)

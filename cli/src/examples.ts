@@ -204,6 +204,8 @@ millrace trigger list --component keboola.flow
 millrace trigger show 7
 millrace trigger update 7 --every-minutes 60
 millrace trigger delete 7
+millrace delivery list
+millrace delivery again platform.wr-http crm --row contacts --key 17 42
 millrace event list --query "type:error" --limit 50
 millrace event show 123
 millrace api GET /v2/storage/tables

@@ -138,15 +138,16 @@ async function toDatabase({ browser, stack, url, client }: Place): Promise<void>
   await stack.request('POST', configs, { json: { configurationId: 'crm', name: 'CRM', configuration: {} } })
   const storage = { input: { tables: [{ source: 'in.c-shop.orders' }] } }
   await stack.request('POST', `${configs}/crm/rows`, { json: { rowId: 'orders', name: 'orders', configuration: { storage } } })
-  const { page, go, nothingWrong } = await signedIn(browser, stack, '/components')
+  const opened = await signedIn(browser, stack, '/components')
+  const { page, go, nothingWrong } = opened
   const save = async () => {
     await page.getByRole('button', { name: /^Save Ctrl/ }).click()
     await page.getByRole('region', { name: 'Unsaved changes' }).waitFor({ state: 'detached' })
   }
-  const opened = (name: string) =>
+  const setUp = (name: string) =>
     page.getByText(name, { exact: true }).locator('xpath=..').getByRole('button', { name: 'Set' }).click()
   await go('/components/platform.wr-database/crm')
-  await opened('Database')
+  await setUp('Database')
   await page
     .getByText(/^Settings, \d+ not set/)
     .first()
@@ -158,7 +159,7 @@ async function toDatabase({ browser, stack, url, client }: Place): Promise<void>
   await page.getByLabel('Database', { exact: true }).last().fill(url.pathname.slice(1))
   await save()
   await go('/components/platform.wr-database/crm?row=orders')
-  await opened('Table')
+  await setUp('Table')
   for (const summary of await page.getByText(/^Settings, \d+ not set/).all()) await summary.click()
   await page.getByLabel('Table in the database', { exact: true }).fill('orders')
   await page.getByRole('button', { name: 'Preview the delivery' }).click()
@@ -192,6 +193,7 @@ async function toDatabase({ browser, stack, url, client }: Place): Promise<void>
   await receipts.getByText('is not an email address', { exact: false }).waitFor()
   await receipts.getByRole('button', { name: 'All', exact: true }).click()
   await receipts.getByText('delivered', { exact: true }).waitFor()
+  await checkScreen(opened, '/components/platform.wr-http/shop?tab=deliveries')
   const repaired = { dataString: 'id,email\n1,ann@example.com\n2,bob@example.com\n' }
   const imported = await stack.request('POST', '/v2/storage/tables/in.c-shop.people/import', { json: repaired })
   assert.ok(imported.status < 300, imported.text)

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { sendAgain } from '../../../contract/send-again.ts'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { fillTable, makeTable } from '../../../tests/support/project-table.ts'
+import { runCli } from '../../../tests/support/run-cli.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
 import { startApi } from './harness.ts'
 
@@ -126,6 +127,11 @@ test('chosen rows are sent again, deleted ones too, and neither they nor a dry r
       .toSorted(),
     ['DELETE /v1/people/3 ', `PUT /v1/people/1 {"id":1,"name":"Ann's"}`, 'PUT /v1/people/2 {"id":2,"name":"Bert"}'],
   )
+  const env = { MILLRACE_URL: stack.url, MILLRACE_TOKEN: stack.masterToken }
+  const byCommand = await runCli(['delivery', 'again', COMPONENT, config, '--key', '1'], env)
+  assert.equal(byCommand.code, 0, byCommand.err)
+  assert.equal(got.pop()?.body, `{"id":1,"name":"Ann's"}`)
+  assert.match((await runCli(['delivery', 'list'], env)).out, / in\.c-crm\.people +\d+ s behind .*3 delivered/)
   const shown = await deliveries()
   assert.deepEqual([shown?.state, shown?.lastDelivery?.jobId], ['behind', first.id])
   assert.equal((await run(stack, config)).status, 'success')

@@ -5,7 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Job } from '../../../../../client/src/operations.ts'
 import { effectiveConfiguration } from '../../../../../contract/effective-configuration.ts'
-import { type ChosenRow, notChosen, sendAgain } from '../../../../../contract/send-again.ts'
+import { type ChosenRow, deliveredTable, deliveryKey, notChosen, sendAgain } from '../../../../../contract/send-again.ts'
 import { countsOfJob, WRITERS } from '../../../facts/deliveries.ts'
 import { messageOf } from '../../../facts/job.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useRuns } from '../../../facts/use-configuration.ts'
@@ -136,21 +136,14 @@ interface AgainProps {
 
 interface Configuration {
   readonly [name: string]: unknown
-  readonly parameters?: {
-    readonly primaryKey?: readonly string[]
-    readonly receiptsTable?: string
-    readonly columns?: readonly { readonly source: string; readonly target?: string }[]
-  }
-  readonly storage?: { readonly input?: { readonly tables?: readonly { readonly source?: string }[] } }
+  readonly parameters?: { readonly receiptsTable?: string }
 }
 
 function Again({ place, configuration, jobs }: AgainProps) {
   const { componentId } = place
-  const { primaryKey = [], columns = [] } = configuration.parameters ?? {}
-  const source = configuration.storage?.input?.tables?.[0]?.source
+  const source = deliveredTable(configuration)
   const table = useLoad('tables.get', source === undefined ? undefined : { path: { tableId: source } })
-  const given = primaryKey.map((name) => columns.find(({ target }) => target === name)?.source ?? name)
-  const key = given.length > 0 ? given : (table.data?.primaryKey ?? [])
+  const key = deliveryKey(configuration, table.data?.primaryKey ?? [])
   const refusal = notChosen({ componentId, configuration, key })
   const send = useSendAgain(place, configuration, key)
   if (source !== undefined && table.isPending) return <Lines />
@@ -312,7 +305,7 @@ function receiptOf(row: readonly unknown[]): Receipt {
   const [id = '', key = '', operation = '', status = '', httpStatus = '', message = '', attempts = '', sentAt = ''] = row.map(
     (value) => (value === null ? '' : String(value)),
   )
-  return { id, key, operation, status, httpStatus, message, attempts, sentAt }
+  return { id, key, operation, status, httpStatus, message, attempts, sentAt: `${sentAt.replace(' ', 'T')}Z` } // written in UTC
 }
 
 /** A key of several columns is written as a list. */
@@ -346,7 +339,7 @@ function ReceiptList({ receipts, canSend, send }: ReceiptListProps) {
           </ActButton>
           {missing.length > 0 ? (
             <ActButton needs="queue.create" className="button small" disabled={send.isPending} onClick={() => again(missing)}>
-              {`Send all ${missing.length} that did not arrive`}
+              {`Send ${plural(missing.length, 'row')} that did not arrive`}
             </ActButton>
           ) : null}
         </div>

@@ -1,16 +1,20 @@
 // Runs of a rehearsal: what they may do, and what stands in for the outside. No program of such a run has a network; an extractor is
-// answered from the newest recording of its configuration in production, with the state that the recorded run began with.
+// answered from the newest recording of its configuration in production, with the state that the recorded run began with. Secrets are not
+// opened for it: what runs was written by the token that proposes, and that token reads what it writes.
 
 import { join } from 'node:path'
 import type { DataFolder } from '../../../engines/runner/data-folder.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import { type Edit, readJson, replaceSpans, visitScalars } from '../../../kit/text/json-text.ts'
 import type { QueuedJob } from '../../../model/queued-job.ts'
 import type {
   ConfigurationPlace,
   RunConfigurations,
   RunFiles,
   RunnableComponent,
+  RunOauth,
   RunScope,
+  RunSecrets,
   StoredConfiguration,
 } from '../../../model/run-ports.ts'
 
@@ -129,3 +133,50 @@ export async function placeRecording(
   await deps.files.download(readerOf(scope, scope.branchId), fileId, path, signal)
   return { MILLRACE_REPLAY_FILE: path }
 }
+
+/** Instead of a secret; in each encoding it is the same text. Recordings have no secrets, so requests fit them with this one. */
+const PLACEHOLDER = 'rehearsalPlaceholder'
+const NUMBER = 100200300
+/** When a token of OAuth ends decides about requests, and says nothing. */
+const TIME_NAME = /^(?:expires?|expir(?:es|ation|y)_?(?:in|at|on|time|date)?|created(?:_?at)?|exp|iat)$/i
+
+/** For the run of a rehearsal: a placeholder is in the place of every secret, and no access token is exchanged. */
+export function withoutSecrets<Deps extends { readonly secrets: RunSecrets; readonly oauth: RunOauth }>(deps: Deps): Deps {
+  const hidden = ({ text }: { readonly text: string }) => ({ text: withPlaceholders(text), values: [] })
+  return {
+    ...deps,
+    secrets: { ...deps.secrets, decrypt: async (place, text) => hidden(await deps.secrets.decrypt(place, text)) },
+    oauth: { credentialsFor: async (actor, key) => hidden(await deps.oauth.credentialsFor(actor, key, false)) },
+  }
+}
+
+/** `text` is JSON with its secrets in clear. */
+export function withPlaceholders(text: string): string {
+  const edits: Edit[] = []
+  const replace = (start: number, end: number, name = '') => {
+    const value = JSON.parse(text.slice(start, end)) as unknown
+    edits.push({ start, end, text: JSON.stringify(placeholderFor(value, name)) })
+  }
+  visitScalars(
+    text,
+    ({ start, end, name }) => name?.startsWith('#') && replace(start, end),
+    ({ start, end: endOf, name }) => {
+      if (!name?.startsWith('#')) return undefined
+      const end = endOf()
+      visitScalars(text.slice(start, end), (inner) => replace(start + inner.start, start + inner.end, inner.name))
+      return end
+    },
+  )
+  return replaceSpans(text, edits)
+}
+
+/** Of the same kind: credentials of OAuth are an object that is written as a text. */
+function placeholderFor(value: unknown, name: string): unknown {
+  if (typeof value === 'number') return TIME_NAME.test(name) ? value : NUMBER
+  if (typeof value !== 'string' || value === '') return value
+  const json = /^\s*[{[]/.test(value) ? readJson(value) : undefined
+  return json?.ok ? JSON.stringify(json.value, (key, member: unknown) => leafOf(member, key)) : PLACEHOLDER
+}
+
+const leafOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' ? value : typeof value === 'string' && value !== '' ? PLACEHOLDER : placeholderFor(value, name)

@@ -31,7 +31,14 @@ import { defaultBucketId } from './mapping/output-plan.ts'
 import { stagingOf } from './mapping/staging.ts'
 import { withOauthCredentials } from './oauth-credentials.ts'
 import { type PlannedRow, prepareSteps, type StepDeps } from './prepare-steps.ts'
-import { checkProcessors, checkRehearsal, findRecording, needsRecording, withProductionState } from './rehearsal.ts'
+import {
+  checkProcessors,
+  checkRehearsal,
+  findRecording,
+  needsRecording,
+  withoutSecrets,
+  withProductionState,
+} from './rehearsal.ts'
 import { closeRowAccount, openRowAccount, publishedAccount, startedRows } from './row-account.ts'
 import type { RowDeps, RowProgress, RowResult, RowRun } from './row-types.ts'
 import { chooseRows, contextOf, notFound, ownConfiguration, planRow, rowIdsIn } from './run-configuration.ts'
@@ -79,8 +86,9 @@ export interface LastGoodRun {
   readonly configVersion: number | null
 }
 
-export async function runJob(deps: JobRunnerDeps, handle: RunHandle): Promise<RunOfJob> {
+export async function runJob(given: JobRunnerDeps, handle: RunHandle): Promise<RunOfJob> {
   const { job } = handle
+  const deps = job.mode === 'rehearse' ? withoutSecrets(given) : given
   const scope: RunScope = {
     actor: job.actor,
     projectId: job.projectId,

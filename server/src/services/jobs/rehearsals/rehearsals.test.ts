@@ -51,9 +51,14 @@ before(() => new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve))
 after(() => api.close())
 const apiUrl = () => `http://127.0.0.1:${(api.address() as AddressInfo).port}/`
 
+const SECRETS = { '#token': 'production token 17', '#password': 'production password 4' }
 const extractor = (jobs: readonly object[], more: object = {}) => ({
-  parameters: { api: { baseUrl: apiUrl() }, config: { record: true, outputBucket: 'shop', jobs, ...more } },
+  parameters: {
+    api: { baseUrl: apiUrl(), authentication: { type: 'basic' } },
+    config: { record: true, outputBucket: 'shop', username: 'shop', ...SECRETS, jobs, ...more },
+  },
 })
+const ORDERS = { endpoint: 'orders', params: { key: { attr: '#token' } } }
 
 const transformation = (statement: string, input: string, output: string, more: object = {}) => ({
   parameters: { blocks: [{ name: 'b', codes: [{ name: 'c', script: [statement] }] }] },
@@ -73,7 +78,7 @@ async function run(stack: ShellStack, component: string, config: string): Promis
 async function start() {
   const stack = await startProject()
   await stack.add('test.send', 'echo sent >> "$KBC_DATADIR/../../../sent"', {}, { type: 'writer' })
-  const orders = await stack.configure(EXTRACTOR, extractor([{ endpoint: 'orders' }]))
+  const orders = await stack.configure(EXTRACTOR, extractor([ORDERS]))
   await run(stack, EXTRACTOR, orders)
   const vat = await stack.configure(
     SQL,
@@ -184,10 +189,10 @@ test('a proposal is rehearsed: rows of every table behind it are compared, and n
   assert.equal((await rehearse((...args) => stack.request(...args))).summary, 'No row differs.')
 })
 
-test('an extractor is rehearsed against its recording, without a request', async () => {
-  const { stack, orders, change, rehearse } = await start()
+test('an extractor is rehearsed against its recording, without a request and without secrets', async () => {
+  const { stack, orders, asAgent, change, rehearse } = await start()
   const asked = requests.length
-  await change(EXTRACTOR, orders, extractor([{ endpoint: 'orders' }], { userData: { source: 'shop' } }))
+  await change(EXTRACTOR, orders, extractor([ORDERS], { userData: { source: 'shop' } }))
   const found = await rehearse()
   assert.deepEqual(
     found.steps.map(({ status, error }) => ({ status, error })),
@@ -196,6 +201,22 @@ test('an extractor is rehearsed against its recording, without a request', async
   assert.deepEqual(found.tables.find(({ id }) => id === 'in.c-shop.orders')?.addedColumns, ['source'])
   assert.equal(requests.length, asked, 'no request to the outside')
   assert.equal((await rowsOf(stack, 'in.c-shop.orders')).length, 3)
+
+  // Its secrets are not opened: the request fits the recording with placeholders, which are all that an agent can write to a table.
+  const place = `/v2/storage/components/${EXTRACTOR}/configs/${orders}`
+  const { configuration } = (await asAgent('GET', place)).json<{ configuration: ReturnType<typeof extractor> }>()
+  assert.match(JSON.stringify(configuration), /"#token":"KBC::/)
+  Object.assign(configuration.parameters.config, { userData: { stolen: { attr: '#token' }, other: { attr: '#password' } } })
+  await change(EXTRACTOR, orders, configuration)
+  const withSecrets = await rehearse()
+  assert.equal(withSecrets.steps[0]!.error, null)
+  const written = withSecrets.tables.find(({ id }) => id === 'in.c-shop.orders')!
+  assert.deepEqual(written.addedColumns, ['stolen', 'other'])
+  const branches = (await stack.request('GET', '/v2/storage/dev-branches')).json<{ id: number; isDefault: boolean }[]>()
+  const branch = branches.find(({ isDefault }) => !isDefault)!.id
+  const rows = await stack.request('GET', `/v2/storage/branch/${branch}/tables/in.c-shop.orders/data-preview`)
+  assert.match(rows.text, /rehearsalPlaceholder/)
+  assert.doesNotMatch(rows.text + JSON.stringify(withSecrets), /production (?:token|password)/)
 
   // An address that was never asked has no answer.
   await change(EXTRACTOR, orders, extractor([{ endpoint: 'others' }]))
@@ -208,7 +229,7 @@ test('an extractor is rehearsed against its recording, without a request', async
 test('what cannot be rehearsed is named, and another project sees nothing of it', async () => {
   const { stack, asAgent, change, rehearse, place, writer } = await start()
   const fresh = await asAgent('POST', `/v2/storage/components/${EXTRACTOR}/configs`, {
-    json: { name: 'new', configuration: extractor([{ endpoint: 'orders' }]) },
+    json: { name: 'new', configuration: extractor([ORDERS]) },
   })
   assert.equal(fresh.status, 201, fresh.text)
   await change('test.send', writer, { parameters: { to: 'elsewhere' } })

@@ -11,7 +11,7 @@ interface RehearsalTable {
   project_id: number
   proposal_id: number
   branch_id: number
-  /** Null: nothing of the proposal can run. */
+  /** Null: nothing of the proposal can run, or it has not begun yet. */
   job_id: number | null
   /** Fingerprint of what was rehearsed. */
   content: string
@@ -78,6 +78,19 @@ export async function saveResult(trx: Trx, projectId: number, id: number, result
     .where('project_id', '=', projectId)
     .where('id', '=', id)
     .execute()
+}
+
+export async function saveJob(trx: Trx, projectId: number, id: number, jobId: number | null): Promise<void> {
+  await table(trx)
+    .updateTable('rehearsal')
+    .set({ job_id: jobId })
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function deleteRehearsal(trx: Trx, projectId: number, id: number): Promise<void> {
+  await table(trx).deleteFrom('rehearsal').where('project_id', '=', projectId).where('id', '=', id).execute()
 }
 
 const rehearsalOf = (row: Selectable<RehearsalTable>): Rehearsal => ({

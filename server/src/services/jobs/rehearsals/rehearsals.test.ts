@@ -5,6 +5,7 @@ import test, { after, before } from 'node:test'
 import { type Job, type ShellStack, shareShellStack } from '../../../../../tests/support/shell-stack.ts'
 import type { RequestOptions } from '../../../../../tests/support/test-stack.ts'
 import { until } from '../../../../../tests/support/until.ts'
+import { summaryOf } from './found.ts'
 import { planRehearsal } from './plan.ts'
 
 const SQL = 'keboola.duckdb-transformation'
@@ -227,7 +228,7 @@ test('an extractor is rehearsed against its recording, without a request and wit
 })
 
 test('what cannot be rehearsed is named, and another project sees nothing of it', async () => {
-  const { stack, asAgent, change, rehearse, place, writer } = await start()
+  const { stack, asAgent, change, rehearse, place, writer, vat } = await start()
   const fresh = await asAgent('POST', `/v2/storage/components/${EXTRACTOR}/configs`, {
     json: { name: 'new', configuration: extractor([ORDERS]) },
   })
@@ -247,6 +248,39 @@ test('what cannot be rehearsed is named, and another project sees nothing of it'
   assert.equal((await stack.request('POST', `${await place()}/rehearsal`, { token: weak })).status, 404)
   const direct = await stack.request('POST', '/queue/jobs', { json: { component: SQL, config: '1', mode: 'rehearse' } })
   assert.equal(direct.status, 400, 'such jobs come from rehearsals only')
+
+  // Two at once are one. Without the token that proposes nothing is compared, and that is what it says.
+  const statement = "CREATE TABLE made AS SELECT id, '0' AS price FROM given"
+  await change(SQL, vat, transformation(statement, 'in.c-shop.orders', 'out.c-shop.vat'))
+  const rehearsal = `${await place()}/rehearsal`
+  const both = await Promise.all([asAgent('POST', rehearsal), stack.request('POST', rehearsal)])
+  assert.deepEqual(both.map(({ status }) => status).sort(), [202, 409], both.map(({ text }) => text).join('\n'))
+  const { jobId } = both.find(({ status }) => status === 202)!.json<Rehearsal>()
+  await until(
+    'its job has ended',
+    async () => (await stack.request('GET', `/queue/jobs/${jobId}`)).json<{ isFinished: boolean }>().isFinished,
+  )
+  const id = (await asAgent('GET', '/v2/storage/tokens/verify')).json<{ id: string }>().id
+  assert.equal((await stack.request('DELETE', `/v2/storage/tokens/${id}`)).status, 204)
+  const unread = (await stack.request('GET', rehearsal)).json<Rehearsal>()
+  assert.equal(unread.state, 'finished')
+  assert.match(unread.summary, /^No table was compared\. 2 tables were left out of the comparison\./)
+})
+
+test('a summary says what was not compared', () => {
+  const table = { rowsBefore: 1, rowsAfter: 1, added: 0, removed: 0, changed: 0, addedColumns: [], removedColumns: [] }
+  const of = (id: string, more: object = {}) => ({ ...table, columns: [], samples: [], id, ...more })
+  const said = (tables: ReturnType<typeof of>[], tablesLeftOut: number, readable = tables) =>
+    summaryOf(readable, { steps: [], tables, tablesLeftOut }, { notRun: [] })
+  assert.equal(said([of('a')], 0), 'No row differs.')
+  assert.equal(said([], 1), 'No table was compared. 1 table was left out of the comparison.')
+  assert.equal(said([of('a', { problem: 'too large' })], 0), '1 table could not be compared: a.')
+  assert.equal(
+    said([of('a'), of('b', { problem: 'too large' })], 2),
+    'No row differs in 1 table. 1 table could not be compared: b. 2 tables were left out of the comparison.',
+  )
+  assert.equal(said([of('a', { added: 1 })], 0, []), '1 table that the caller may not read differs.')
+  assert.equal(said([of('a', { added: 2 })], 0), '2 rows differ in 1 table.')
 })
 
 test('steps come after those that write what they read, and circles end', () => {

@@ -3,17 +3,27 @@
 //     what that token may read, and what it writes stays in the branch.
 //  2. Its jobs have the mode `rehearse`: no network, recorded answers, no state that is kept (job-runner/rehearsal.ts).
 //  3. Tables that it is known to write are the ones of production when it begins: values are copied, no bytes move.
-//  4. Its result is what was found when its job had ended; it is worked out once, and says which content it is about.
+//  4. Its result is what was found when its job had ended; it is worked out once, and says which content it is about. Tables that were not
+//     compared are named or counted: they do not pass for equal ones.
+//  5. A proposal has one rehearsal at a time. It is written down before its work begins, and has no job until then.
 
-import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
+import { type Db, lockTable, type Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { type Actor, tablePermissionOf } from '../../../model/actor.ts'
 import type { Requester } from '../../../model/storage-job.ts'
 import type { Comparison } from './compare.ts'
-import type { Found } from './found.ts'
+import { differs, type Found, rowsOf, summaryOf } from './found.ts'
 import { keyOf, type Place, type Plan, planRehearsal, type Uses } from './plan.ts'
-import { countRehearsals, insertRehearsal, listRehearsals, type Rehearsal, saveResult } from './rehearsals.store.ts'
+import {
+  countRehearsals,
+  deleteRehearsal,
+  insertRehearsal,
+  listRehearsals,
+  type Rehearsal,
+  saveJob,
+  saveResult,
+} from './rehearsals.store.ts'
 
 /** The part of a proposal that this module reads. */
 interface Proposal {
@@ -81,6 +91,8 @@ export interface RehearsalView extends Found {
 
 const ENDED: ReadonlySet<string> = new Set(['accepted', 'undone', 'expired', 'discarded'])
 const MAX_COMPARED = 50
+/** Tables are dropped and pulled before the job exists. */
+const LONGEST_BEGIN_MS = 600_000
 const KEPT = 5
 
 export type Rehearsals = ReturnType<typeof createRehearsals>
@@ -105,15 +117,34 @@ export function createRehearsals(deps: RehearsalsDeps) {
     const changes = await deps.changesOf(projectId, branchId)
     const plan = await planOf(projectId, branchId, changes)
     const asToken = { actor, origin, baseUrl }
+    const content = contentOf(changes)
+    const id = await inTransaction(async (trx) => {
+      await lockTable(trx, 'rehearsal')
+      const [newest] = await listRehearsals(trx, projectId, proposalId, 1)
+      if (newest?.id !== earlier[0]?.id) throw new PlatformError('proposals.rehearsing', { id: proposalId })
+      return insertRehearsal(trx, { projectId, proposalId, branchId, jobId: null, content, plan, createdAt: clock.now() })
+    })
+    try {
+      const jobId = await begin(asToken, branchId, plan, earlier)
+      await inTransaction((trx) => saveJob(trx, projectId, id, jobId))
+    } catch (error) {
+      await inTransaction((trx) => deleteRehearsal(trx, projectId, id))
+      throw error
+    }
+    return get(caller, proposalId)
+  }
+
+  /** Rule 3. The id of the job; null: nothing of the proposal can run. */
+  async function begin(
+    asToken: Requester & { readonly actor: Actor },
+    branchId: number,
+    plan: Plan,
+    earlier: readonly Rehearsal[],
+  ): Promise<number | null> {
     const written = new Set(earlier.flatMap((one) => [...one.plan.writes, ...(one.result?.tables ?? []).map(({ id }) => id)]))
     for (const tableId of written) await deps.tables.drop(asToken, branchId, tableId)
     for (const tableId of plan.writes) await deps.tables.pull(asToken, branchId, tableId)
-    const jobId = plan.levels.length === 0 ? null : await deps.jobs.start(actor, branchId, plan.levels, baseUrl)
-    const content = contentOf(changes)
-    await inTransaction((trx) =>
-      insertRehearsal(trx, { projectId, proposalId, branchId, jobId, content, plan, createdAt: clock.now() }),
-    )
-    return get(caller, proposalId)
+    return plan.levels.length === 0 ? null : deps.jobs.start(asToken.actor, branchId, plan.levels, asToken.baseUrl)
   }
 
   async function planOf(projectId: number, branchId: number, changes: readonly Change[]): Promise<Plan> {
@@ -136,8 +167,15 @@ export function createRehearsals(deps: RehearsalsDeps) {
     })
   }
 
-  const stateOf = async ({ projectId, jobId }: Rehearsal): Promise<'running' | 'finished'> =>
-    jobId === null || (await deps.jobs.find(projectId, jobId)).isFinished ? 'finished' : 'running'
+  async function stateOf(one: Rehearsal): Promise<'running' | 'finished'> {
+    const { projectId, jobId } = one
+    if (jobId === null) return isBeginning(one) ? 'running' : 'finished'
+    return (await deps.jobs.find(projectId, jobId)).isFinished ? 'finished' : 'running'
+  }
+
+  /** Rule 5. One whose node has stopped meanwhile does not hold up the next. */
+  const isBeginning = (one: Rehearsal): boolean =>
+    hasNoJobYet(one) && clock.now().getTime() - one.createdAt.getTime() < LONGEST_BEGIN_MS
 
   /** The newest of the proposal. */
   async function get(actor: Actor, proposalId: number): Promise<RehearsalView> {
@@ -152,6 +190,7 @@ export function createRehearsals(deps: RehearsalsDeps) {
   /** Rule 4. Undefined while it runs. */
   async function foundBy(one: Rehearsal, isEnded: boolean): Promise<Found | undefined> {
     if (one.result) return one.result
+    if (isBeginning(one)) return undefined
     const { projectId, branchId, jobId, plan } = one
     const job = jobId === null ? { isFinished: true, steps: [] } : await deps.jobs.find(projectId, jobId)
     if (!job.isFinished) return undefined
@@ -159,16 +198,17 @@ export function createRehearsals(deps: RehearsalsDeps) {
       ...{ componentId, configurationId: configurationId ?? '', jobId: String(id), status, error },
     }))
     const ids = [...new Set([...plan.writes, ...job.steps.flatMap(({ tables }) => tables)])].sort()
+    const isLost = isEnded || hasNoJobYet(one)
+    const reader = isLost ? undefined : await deps.actorOf(projectId, (await ownerOf(one)).id)
+    const compared = reader ? ids.slice(0, MAX_COMPARED) : []
     const tables: ({ id: string } & Comparison)[] = []
-    if (!isEnded) {
-      const reader = await deps.actorOf(projectId, (await ownerOf(one)).id)
-      for (const id of ids.slice(0, MAX_COMPARED)) {
-        const comparison = reader && (await comparedOrNot({ ...reader, canManageBuckets: true }, branchId, id))
-        if (comparison) tables.push({ id, ...comparison })
-      }
+    for (const id of compared) {
+      const comparison = reader && (await comparedOrNot({ ...reader, canManageBuckets: true }, branchId, id))
+      if (comparison) tables.push({ id, ...comparison })
     }
-    const found: Found = { steps, tables, tablesLeftOut: Math.max(0, ids.length - MAX_COMPARED) }
-    await inTransaction((trx) => saveResult(trx, projectId, one.id, found))
+    const found: Found = { steps, tables, tablesLeftOut: ids.length - compared.length }
+    // A token that is disabled may be enabled again.
+    if (reader || isLost) await inTransaction((trx) => saveResult(trx, projectId, one.id, found))
     return found
   }
 
@@ -214,13 +254,10 @@ const NEVER: Omit<RehearsalView, 'proposalId'> = {
   ...{ steps: [], notRun: [], tables: [], tablesLeftOut: 0, hiddenTables: 0, deliveries: [] },
 }
 
+const hasNoJobYet = ({ jobId, plan }: Rehearsal): boolean => jobId === null && plan.levels.length > 0
+
 const contentOf = (changes: readonly Change[]): string =>
   JSON.stringify(changes.map((one) => [keyOf(one), one.kind, one.branchVersionIdentifier]).sort())
-
-const differs = ({ added, removed, changed, addedColumns, removedColumns }: Comparison): boolean =>
-  added + removed + changed + addedColumns.length + removedColumns.length > 0
-
-const rowsOf = ({ added, removed, changed }: Comparison): number => added + removed + changed
 
 function viewOf(actor: Actor, one: Rehearsal, found: Found | undefined, content: string): RehearsalView {
   const all = found?.tables ?? []
@@ -242,22 +279,6 @@ function viewOf(actor: Actor, one: Rehearsal, found: Found | undefined, content:
       ...delivery,
       rows: different.filter(({ id }) => delivery.tables.includes(id)).reduce((sum, table) => sum + rowsOf(table), 0),
     })),
-    summary: found ? summaryOf(different, found, one.plan) : 'The rehearsal is running.',
+    summary: found ? summaryOf(tables, found, one.plan) : 'The rehearsal is running.',
   }
 }
-
-function summaryOf(different: readonly ({ readonly id: string } & Comparison)[], { steps }: Found, { notRun }: Plan): string {
-  const rows = different.reduce((sum, table) => sum + rowsOf(table), 0)
-  const failed = steps.filter(({ status }) => status !== 'success').length
-  const first =
-    different.length === 0
-      ? 'No row differs.'
-      : `${counted(rows, 'row')} ${rows === 1 ? 'differs' : 'differ'} in ${counted(different.length, 'table')}.`
-  return [
-    first,
-    ...(failed > 0 ? [`${counted(failed, 'configuration')} failed.`] : []),
-    ...(notRun.length > 0 ? [`${counted(notRun.length, 'configuration')} could not be rehearsed.`] : []),
-  ].join(' ')
-}
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

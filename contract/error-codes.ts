@@ -1519,6 +1519,7 @@ export const ERRORS = {
     kind: 'forbidden',
     text: 'A person has to allow this to the agent: {subject}. Open the link in the answer, or do it in the console.',
   },
+  'agents.notStored': { kind: 'conflict', text: 'The secret was not stored, and the request still waits: {reason}' },
   'agents.noValue': { kind: 'invalid', text: 'Request {id} asks for a secret. Send its value.' },
   'agents.personDecides': {
     kind: 'forbidden',

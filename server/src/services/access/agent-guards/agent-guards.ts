@@ -126,18 +126,24 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
     return found
   }
 
-  /** Rule 4. */
-  async function decide(actor: Actor, isSession: boolean, id: string, isAllowed: boolean): Promise<AgentRequest> {
+  /** Rule 4. The request, if the caller may decide about it now. */
+  async function toDecide(actor: Actor, isSession: boolean, id: string): Promise<AgentRequest> {
     const found = await get(actor, id)
     if (!isSession && (actor.onlyProposes || found.token_id === actor.tokenId || (await hasRead(actor))))
       throw new PlatformError('agents.personDecides')
+    if (found.state !== 'waiting') throw new PlatformError('agents.decided', { id })
+    return found
+  }
+
+  async function decide(actor: Actor, isSession: boolean, id: string, isAllowed: boolean): Promise<AgentRequest> {
+    const found = await toDecide(actor, isSession, id)
     const state = isAllowed ? 'allowed' : 'refused'
     if (!(await inTransaction((trx) => moveRequest(trx, found, 'waiting', state, actor.tokenDescription))))
       throw new PlatformError('agents.decided', { id })
     return get(actor, id)
   }
 
-  return { remember, copiedIn, checkChange, request, useLeave, list, get, decide }
+  return { remember, copiedIn, checkChange, request, useLeave, list, get, toDecide, decide }
 }
 
 const needsPerson = (subject: string): PlatformError =>

@@ -9,7 +9,7 @@ import { Timestamp } from '../../../http/record-schemas.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { readStored } from '../../../kit/stored-json.ts'
-import { createApi, path } from './api.ts'
+import { type Api, createApi, path, Refused } from './api.ts'
 import type { AgentRequest, GuardsOfAgents } from './guards.ts'
 import { withValues } from './json-pointer.ts'
 
@@ -74,25 +74,44 @@ export function agentRequestsRoutes(guards: GuardsOfAgents): FastifyPluginAsyncT
       },
       async (req) => {
         const { isAllowed, value } = req.body
-        const found = await guards.get(req.actor, req.params.id)
-        const isSecret = found.kind === 'secret' && isAllowed
-        if (isSecret && !value) throw new PlatformError('agents.noValue', { id: found.id })
-        const decided = await guards.decide(req.actor, req.tokenValue === '', found.id, isAllowed)
-        if (isSecret) {
-          const { component, configuration, row, pointer, branch } = readStored<SecretTarget>(found.detail)
-          const api = createApi(app as unknown as FastifyInstance, req, branch)
-          const owner = path`/v2/storage/components/${component}/configs/${configuration}`
-          const address = row === undefined ? owner : `${owner}${path`/rows/${row}`}`
-          const before = await api.get<{ configuration: unknown }>(address)
-          await api.send('PUT', address, {
-            configuration: withValues(before.configuration, { [pointer]: value }),
-            changeDescription: 'Secret entered for an agent',
-          })
+        const isSession = req.tokenValue === ''
+        const found = await guards.toDecide(req.actor, isSession, req.params.id)
+        if (found.kind === 'secret' && isAllowed) {
+          if (!value) throw new PlatformError('agents.noValue', { id: found.id })
+          // Before it is decided: what cannot be stored can be entered again.
+          const target = readStored<SecretTarget>(found.detail)
+          await storeSecret(createApi(app as unknown as FastifyInstance, req, target.branch), target, value)
         }
+        const decided = await guards.decide(req.actor, isSession, found.id, isAllowed)
         return viewOf(decided)
       },
     )
   }
+}
+
+const MAX_TRIES = 5
+/** What a route answers that refuses the caller or the value; everything else is a fault of the stack. */
+const REASONS: Readonly<Record<number, (message: string) => PlatformError>> = {
+  400: (reason) => new PlatformError('malformedRequest', { reason }),
+  403: () => new PlatformError('accessDenied'),
+  404: (message) => new PlatformError('agents.notStored', { reason: message }),
+  409: (message) => new PlatformError('agents.notStored', { reason: message }),
+}
+
+/** Others may change the configuration at the same time: then it is read again. */
+async function storeSecret(api: Api, { component, configuration, row, pointer }: SecretTarget, value: string): Promise<void> {
+  const owner = path`/v2/storage/components/${component}/configs/${configuration}`
+  const address = row === undefined ? owner : `${owner}${path`/rows/${row}`}`
+  for (let tries = 1; ; tries++)
+    try {
+      const before = await api.get<{ configuration: unknown; version: number }>(address)
+      const change = { configuration: withValues(before.configuration, { [pointer]: value }) }
+      await api.send('PUT', address, { ...change, changeDescription: 'Secret entered for an agent' }, before.version)
+      return
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      if (error.status !== 409 || tries === MAX_TRIES) throw REASONS[error.status]?.(error.message) ?? error
+    }
 }
 
 const viewOf = (request: AgentRequest) => ({

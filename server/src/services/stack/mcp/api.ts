@@ -27,7 +27,8 @@ export interface Api {
   get<T = Json>(path: string, query?: Query): Promise<T>
   /** Undefined where the route answers 403, 404 or 501: for parts of an answer that a caller may lack. */
   find<T = Json>(path: string, query?: Query): Promise<T | undefined>
-  send<T = Json>(method: HTTPMethods, path: string, body?: unknown): Promise<T>
+  /** With `version`, nothing but this version is changed: 409 otherwise. */
+  send<T = Json>(method: HTTPMethods, path: string, body?: unknown, version?: number): Promise<T>
   /** The page where a person enters it. */
   askForSecret(target: Readonly<Record<string, string>>): Promise<string>
 }
@@ -80,14 +81,18 @@ export function createApi(
       ? `${STORAGE}/branch/${encodeURIComponent(branch)}${url.slice(STORAGE.length)}`
       : url
 
-  async function call<T>(method: HTTPMethods, url: string, query: Query, body?: unknown): Promise<T> {
+  async function call<T>(method: HTTPMethods, url: string, query: Query, body?: unknown, version?: number): Promise<T> {
     const response = await app.inject({
       method: method as 'GET', // its types name fewer methods
       url: inBranch(url),
       query: Object.fromEntries(
         Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
       ),
-      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      headers: {
+        ...headers,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(version !== undefined && { 'if-match': String(version) }),
+      },
       remoteAddress: request.raw.socket.remoteAddress ?? '127.0.0.1',
       ...(body !== undefined && { payload: JSON.stringify(body) }),
       payloadAsStream: true,
@@ -117,7 +122,7 @@ export function createApi(
         throw error
       }
     },
-    send: (method, url, body) => call(method, url, {}, body),
+    send: (method, url, body, version) => call(method, url, {}, body, version),
     askForSecret: async (target) => {
       const place = branch ?? (request.actor.onlyProposes && !request.branch.isDefault ? String(request.branch.id) : undefined)
       const detail = { ...target, ...(place !== undefined && { branch: place }) }

@@ -24,6 +24,7 @@ export interface GuardsOfAgents {
   request(actor: Actor, kind: AgentRequest['kind'], subject: string, detail: object, args: unknown): Promise<string>
   list(actor: Actor): Promise<readonly AgentRequest[]>
   get(actor: Actor, id: string): Promise<AgentRequest>
-  /** Rejects when the caller is the agent itself. */
+  /** The request, if it waits. Rejects when the caller is the agent itself. */
+  toDecide(actor: Actor, isSession: boolean, id: string): Promise<AgentRequest>
   decide(actor: Actor, isSession: boolean, id: string, isAllowed: boolean): Promise<AgentRequest>
 }

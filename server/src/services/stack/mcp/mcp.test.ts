@@ -605,12 +605,40 @@ test('secrets are entered by a person on a page, never in a call', async (t) => 
   ).json<{ token: string }>()
   const decide = (json: object) => stack.request('POST', `/v2/storage/agent-requests/${id}/decide`, { token, json })
   assert.equal((await decide({ isAllowed: true })).status, 400)
+  // What cannot be stored is not decided: it can be entered again.
+  const address = `/v2/storage/components/test.noop/configs/${configuration}`
+  await stack.request('DELETE', address)
+  const lost = await decide({ isAllowed: true, value: 'hidden value 7' })
+  assert.match(lost.text, /agents\.notStored/)
+  assert.equal(lost.status, 409, lost.text)
+  await stack.request('POST', `${address}/restore`)
   const entered = await decide({ isAllowed: true, value: 'hidden value 7' })
   assert.equal(entered.status, 200, entered.text)
   assert.doesNotMatch(entered.text, /hidden value/)
   const saved = (await stack.request('GET', `/v2/storage/components/test.noop/configs/${configuration}`)).text
   assert.match(saved, /"#password":"KBC::/)
   assert.match(saved, /"user":"ann"/)
+  // Several at the same time are all stored.
+  const names = ['#a', '#b', '#c', '#d']
+  const answers = await Promise.all(
+    names.map(async (name) => {
+      const asked = await agent.use<{ link: string }>('request_secret', { ...place, pointer: `/parameters/${name}` })
+      const other = /request=([\w-]+)$/.exec(asked.link)![1]!
+      return () =>
+        stack.request('POST', `/v2/storage/agent-requests/${other}/decide`, { token, json: { isAllowed: true, value: name } })
+    }),
+  ).then((decisions) => Promise.all(decisions.map((enter) => enter())))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+  const { parameters } = (await stack.request('GET', address)).json<{ configuration: { parameters: object } }>().configuration
+  assert.deepEqual(
+    Object.keys(parameters)
+      .filter((name) => names.includes(name))
+      .sort(),
+    names,
+  )
 })
 
 test('schedules that run often need a person', async (t) => {

@@ -11,6 +11,7 @@ import { type Job, type ShellStack, shareShellStack } from '../../../tests/suppo
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
 const COMPONENT = 'platform.ex-database'
 const CUTS = process.env.MILLRACE_LONG ? 12 : 4
+const LARGE_BYTES = process.env.MILLRACE_LONG ? 200_000_000 : 4_000_000
 
 async function configure(stack: ShellStack, url: string, rows: readonly object[]): Promise<string> {
   return stack.configure(
@@ -273,6 +274,28 @@ test('a connection that is lost in the middle is opened again, and the table is 
   assert.match(events, /The connection was lost; the table is read again \(attempt 2 of 4\)/)
   const { rowsCount } = (await stack.request('GET', `/v2/storage/tables/${bucketOf(config)}.many`)).json<{ rowsCount: number }>()
   assert.equal(rowsCount, 20_000)
+})
+
+test('a table of 1,600 columns, a value of many megabytes, and a table that another session has locked', async (t) => {
+  const { url, run: execute, client } = await openDatabase(t)
+  const stack = await startProject()
+  const names = Array.from({ length: 1600 }, (_, at) => `c${at}`)
+  await execute(`create table wide (${names.map((name) => `${name} int`).join(', ')}); insert into wide (c0, c1599) values (1, 2);
+    create table large as select 1 as id, repeat('x"', ${LARGE_BYTES / 2}) as body; create table locked (id int)`)
+  const config = await configure(stack, url, [{ table: { tableName: 'wide' } }, { table: { tableName: 'large' } }])
+  const job = await run(stack, config)
+  assert.equal(job.status, 'success', job.result.message)
+  const [wide] = await rowsOf(stack, `${bucketOf(config)}.wide`, 'c0')
+  assert.deepEqual([(wide as unknown[]).length, (wide as unknown[])[0], (wide as unknown[])[1599]], [1600, 1, 2])
+  const sql = `select length(body), md5(body) from "${bucketOf(config)}".large`
+  const { rows } = (await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown[][] }>()
+  const { rows: expected } = await execute('select length(body), md5(body) from large')
+  assert.deepEqual(rows[0], Object.values(expected[0]))
+  await execute(`alter database ${new URL(url).pathname.slice(1)} set lock_timeout = '300ms'`)
+  await client.query('begin; lock table locked')
+  const refused = await run(stack, await configure(stack, url, [{ table: { tableName: 'locked' } }]))
+  await client.query('rollback')
+  assert.match(refused.result.message, /lock timeout.* Run the job again later/)
 })
 
 const PART_KEYS = {

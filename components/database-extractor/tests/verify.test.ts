@@ -226,25 +226,25 @@ test('a SQLite file is compared by the values that it has', async () => {
   const stack = await startProject()
   const file = new DatabaseSync(join(inbox, 'a.db'))
   file.exec(`create table items (id integer primary key, price real, name text, picture blob, mixed);
-    insert into items values (1, 0.1, 'a "b",\nč😀', x'00ff', 1), (9007199254740993, 1e300, '', null, 'two'), (3, 2, null, null, 1.5), (4, 1e-7, 'T', x'', null)`)
+    insert into items values (1, 0.1, 'a "b",\nč😀', x'00ff', 1), (9007199254740993, 1e300, '', null, 'two'), (3, 2, null, null, 1.5), (4, 1e-7, 'T', x'', null), (5, -0.0, null, null, null)`)
   const { run, good } = await setUp(stack, { type: 'sqlite', folder: 'inbox', path: 'a.db' })
   const row = { table: { tableName: 'items' } }
   await good(row)
-  assert.match(await good({ ...row, mode: 'verify' }), /is equal to its source \(4 rows/)
+  assert.match(await good({ ...row, mode: 'verify' }), /is equal to its source \(5 rows/)
   file.exec(
     'update items set price = 0.1000000000000001 where id = 1; update items set name = null where id = 9007199254740993; delete from items where id = 3',
   )
   file.close()
   assert.match((await run({ ...row, mode: 'verify' })).result.message, /0 rows are missing, 2 have other values, 1 do not exist/)
   await good({ ...row, mode: 'repair', deletesLimitPercent: 25 })
-  assert.match(await good({ ...row, mode: 'verify' }), /is equal to its source \(3 rows/)
+  assert.match(await good({ ...row, mode: 'verify' }), /is equal to its source \(4 rows/)
 })
 
 test('rows that changed since they were read are told from lost ones, and deleted ones that are kept are no difference', async (t) => {
   const { url, run: execute } = await openSource(t)
   const stack = await startProject()
   await execute(
-    `create table log (id int primary key, word text, at timestamptz); insert into log select i, 'w', timestamptz '2026-01-01' + i * interval '1 second' from generate_series(1, 100) as i`,
+    `create table log (id int primary key, word text, at timestamptz, part numeric(3,3) default -0.125, zero numeric(2,2) default 0); insert into log select i, 'w', timestamptz '2026-01-01' + i * interval '1 second' from generate_series(1, 100) as i`,
   )
   const { run, good } = await setUp(stack, connectionTo(url))
   const row = { table: { tableName: 'log' }, incrementalFetchingColumn: 'at' }

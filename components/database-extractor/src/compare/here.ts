@@ -188,9 +188,9 @@ export function hereDialect({ columns }: HereTable): Dialect {
   }
   const text = (column: SourceColumn): string => {
     const name = hereName(column)
-    if (isSame(column)) return column.base === 'STRING' ? name : duckdbText(name, column.base)
+    if (isSame(column)) return column.base === 'STRING' ? name : duckdbText(name, column)
     const read = `try_cast(${name} as ${typeOf(column)})`
-    return `case when ${name} is not null and ${read} is null then '?' || ${name}::varchar else ${duckdbText(read, column.base)} end`
+    return `case when ${name} is not null and ${read} is null then '?' || ${name}::varchar else ${duckdbText(read, column)} end`
   }
   return {
     text,

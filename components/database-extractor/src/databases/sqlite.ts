@@ -94,7 +94,8 @@ function open(path: string): DatabaseSync {
 
 function textOf(value: Value | undefined): string | null {
   if (value === null || value === undefined) return null
-  return value instanceof Uint8Array ? `0x${Buffer.from(value).toString('hex')}` : String(value)
+  if (value instanceof Uint8Array) return `0x${Buffer.from(value).toString('hex')}`
+  return Object.is(value, -0) ? '-0' : String(value)
 }
 
 function columnOf(name: string, declared: string, [integer, real, text, blob]: readonly boolean[]): SourceColumn {

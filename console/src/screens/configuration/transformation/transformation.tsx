@@ -56,7 +56,7 @@ const placeOf = (choice: string): TrialPlace => {
 
 const wordsOf = (place: TrialPlace): string => {
   if ('workspaceId' in place) return `all rows, in workspace ${place.workspaceId}, which has the tables now`
-  return place.sampleRows === null ? 'all rows' : `the first ${count(place.sampleRows)} rows of each table`
+  return `${place.sampleRows === null ? 'all rows' : `the first ${count(place.sampleRows)} rows of each table`}; nothing is kept`
 }
 
 /** What a run would have: a row laid over the root. */

@@ -36,7 +36,7 @@ export function TrialResult({ tried, over }: TrialResultProps) {
             ? `${plural(steps.length, 'statement')} ran, then one failed`
             : `${plural(steps.length, 'statement')} in ${millis(ms)}`}
         </h2>
-        <span className="fine mute">Over {over}. Nothing of it is kept.</span>
+        <span className="fine mute">Over {over}.</span>
       </header>
       {failure ? (
         <div className="inset" role="alert">
@@ -56,7 +56,7 @@ export function TrialResult({ tried, over }: TrialResultProps) {
         <ListTable label="Statements" columns={['Statement', 'Makes', { num: 'Rows' }, { num: 'Time' }, { hidden: 'Show' }]}>
           {steps.map((one) => (
             <tr key={`${one.pointer} ${one.statement}`} aria-current={isSameStep(one, step) ? 'true' : undefined}>
-              <td className="what">
+              <td className="trial-statement">
                 <div className="fine mute clip">
                   {one.block}, {one.code}, {one.statement}
                 </div>

@@ -110,7 +110,7 @@ async function withTarget<T>(
 ): Promise<T> {
   let target: Target | undefined
   try {
-    target = await openTarget(settings, program, delivery?.lockSeconds ?? LOCK_SECONDS, isDry)
+    target = await openTarget(settings, program, delivery, isDry)
     return await work(target)
   } catch (error) {
     throw explained(error, settings, ADVICE)
@@ -122,9 +122,10 @@ async function withTarget<T>(
 async function openTarget(
   settings: DatabaseSettings,
   { guard, dataDir }: Program,
-  lockSeconds: number,
+  delivery: Delivery | undefined,
   isDry: boolean,
 ): Promise<Target> {
+  const lockSeconds = delivery?.lockSeconds ?? LOCK_SECONDS
   if ('folder' in settings) {
     const folders = JSON.parse(process.env.MILLRACE_FOLDERS ?? '{}') as Folders // written by the platform
     const path = targetFile(settings, folders)
@@ -132,7 +133,8 @@ async function openTarget(
     return (await import('./targets/duckdb.ts')).openDuckdb({ path, dataDir, isDry, lockSeconds })
   }
   const way = await openWay(settings, guard)
+  const hasScripts = !isDry && ((delivery?.preSql ?? '') !== '' || (delivery?.postSql ?? '') !== '')
   // Only the driver that is needed is loaded.
   if (settings.type === 'postgresql') return (await import('./targets/postgresql.ts')).openPostgresql(settings, way, lockSeconds)
-  return (await import('./targets/mysql.ts')).openMysql(settings, way, lockSeconds)
+  return (await import('./targets/mysql.ts')).openMysql(settings, way, lockSeconds, hasScripts)
 }

@@ -12,8 +12,13 @@ import { NUMBER, type TableName, type Target } from './target.ts'
 const BATCH_ROWS = 1000
 const BATCH_CHARACTERS = 2 ** 19
 
-export async function openMysql(settings: ServerSettings, way: Way, lockSeconds: number): Promise<Target> {
-  const connection = mysql.createConnection({ ...mysqlOptions(settings, way), multipleStatements: true, dateStrings: true })
+/** With `hasScripts` the server takes several statements in one text, as preSql and postSql need it. */
+export async function openMysql(settings: ServerSettings, way: Way, lockSeconds: number, hasScripts: boolean): Promise<Target> {
+  const connection = mysql.createConnection({
+    ...mysqlOptions(settings, way),
+    multipleStatements: hasScripts,
+    dateStrings: true,
+  })
   connection.on('error', () => {}) // the statement that runs fails with it
   const send = (sql: string, values: readonly unknown[] = []): Promise<unknown> =>
     new Promise((done, fail) => {
@@ -73,14 +78,15 @@ export async function openMysql(settings: ServerSettings, way: Way, lockSeconds:
     },
     async load(input, table, places) {
       const used = places.flatMap((place) => (place ? [quoted(place.column)] : []))
-      const sql = `insert into ${table} (${used.join(', ')}) values ?`
+      // The driver would replace a question mark in a quoted name too, so no placeholder goes with names.
+      const insert = `insert into ${table} (${used.join(', ')}) values `
       const toCells = cellsFor(places)
       let count = 0
       for await (const rows of batchesOf(input)) {
         let batch: (string | null)[][] = []
         let size = 0
         const flush = async () => {
-          if (batch.length > 0) await send(sql, [batch])
+          if (batch.length > 0) await send(insert + mysql.escape(batch))
           count += batch.length
           batch = []
           size = 0

@@ -2,7 +2,7 @@
 
 import type { EgressGuard } from '../../../contract/egress-guard.ts'
 import { openMail } from '../../connector-kit/src/mail.ts'
-import { httpSend, refusalOf } from '../../files-writer/src/targets/http-send.ts'
+import { type HttpAnswer, httpSend, refusalOf } from '../../files-writer/src/targets/http-send.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import type { Channel } from './settings.ts'
 
@@ -44,12 +44,12 @@ async function post(
   body: string | Buffer,
   headers: Readonly<Record<string, string>>,
   guard: EgressGuard,
-): Promise<string> {
+): Promise<HttpAnswer> {
   const type = { 'content-type': 'application/json; charset=utf-8', ...headers }
   const answer = await httpSend(url, { method: 'POST', headers: () => type, body: Buffer.from(body) }, guard)
   // The path of a webhook is its secret.
   if (answer.status < 200 || answer.status > 299) throw refusalOf(new URL(url.origin), answer)
-  return answer.text
+  return answer
 }
 
 const more = ({ rows, allRows }: Content): string => (allRows > rows.length ? `${rows.length} of ${allRows} rows` : '')
@@ -74,8 +74,8 @@ async function sendToSlack(channel: Channel & { type: 'slack' }, content: Conten
   const { token, channelId } = channel
   const call = async (method: string, body: string, type = 'application/json; charset=utf-8') => {
     const url = new URL(method, channel.apiUrl.endsWith('/') ? channel.apiUrl : `${channel.apiUrl}/`)
-    const text = await post(url, body, { authorization: `Bearer ${token}`, 'content-type': type }, guard)
-    const answer = parsed(text)
+    const { body: json, text } = await post(url, body, { authorization: `Bearer ${token}`, 'content-type': type }, guard)
+    const answer = parsed(json)
     if (answer?.ok !== true) throw new UserError(`Slack refused ${method}: ${String(answer?.error ?? text).slice(0, 200)}.`)
     return answer
   }

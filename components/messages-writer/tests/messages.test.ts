@@ -22,7 +22,10 @@ async function startServer(t: TestContext) {
     got.push(one)
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/upload`
     const isWrong = one.headers.authorization === 'Bearer wrong'
-    response.end(JSON.stringify(isWrong ? { ok: false, error: 'invalid_auth' } : { ok: true, upload_url: url, file_id: 'F1' }))
+    const message = { text: '<https://example.com|a link> and words '.repeat(200) } // as Slack repeats what it posted
+    response.end(
+      JSON.stringify(isWrong ? { ok: false, error: 'invalid_auth' } : { ok: true, message, upload_url: url, file_id: 'F1' }),
+    )
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   t.after(() => {

@@ -18,9 +18,18 @@ export interface HttpSend {
 
 const ATTEMPTS = 4
 const QUIET_MS = 60_000
+const MAX_BODY = 65_536
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504])
 
-export async function httpSend(url: URL, send: HttpSend, guard: EgressGuard): Promise<{ status: number; text: string }> {
+export interface HttpAnswer {
+  readonly status: number
+  /** The beginning, readable in a sentence. */
+  readonly text: string
+  /** As it came, up to a limit. */
+  readonly body: string
+}
+
+export async function httpSend(url: URL, send: HttpSend, guard: EgressGuard): Promise<HttpAnswer> {
   for (let attempt = 1; ; attempt++) {
     const answer = await once(url, send, guard).catch((error: unknown) => {
       if (error instanceof UserError || attempt === ATTEMPTS) throw asProblem(url, error)
@@ -33,7 +42,7 @@ export async function httpSend(url: URL, send: HttpSend, guard: EgressGuard): Pr
 }
 
 /** What the server said, for an error. */
-export const refusalOf = (url: URL, { status, text }: { status: number; text: string }): UserError =>
+export const refusalOf = (url: URL, { status, text }: HttpAnswer): UserError =>
   new UserError(`${nameOf(url)} answered ${status}${text === '' ? '' : `: ${text}`}. Check the address and the credentials.`)
 
 async function once(url: URL, { method, headers, file, body }: HttpSend, guard: EgressGuard) {
@@ -53,12 +62,14 @@ async function once(url: URL, { method, headers, file, body }: HttpSend, guard: 
     if (file) createReadStream(file.local).on('error', fail).pipe(request)
     else request.end(body)
   })
-  let text = ''
-  for await (const chunk of response.setEncoding('utf8')) if (text.length < 2000) text += chunk
+  let answered = ''
+  for await (const chunk of response.setEncoding('utf8')) if (answered.length < MAX_BODY) answered += chunk
   return {
     status: response.statusCode ?? 0,
     after: response.headers['retry-after'],
-    text: text
+    body: answered.slice(0, MAX_BODY),
+    text: answered
+      .slice(0, 2000)
       .replace(/<[^>]*>/g, ' ')
       .replace(/\s+/g, ' ')
       .trim()

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { finished, pipeline } from 'node:stream/promises'
 import { createGzip, type Gzip } from 'node:zlib'
 import { type Cells, type InputColumn, type InputTable, rowsOf } from '../../connector-kit/src/input-table.ts'
+import { JSON_NUMBER } from '../../connector-kit/src/json-number.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { createExcel } from './excel.ts'
 import type { FileOfRows, FormatWork } from './file-of-rows.ts'
@@ -137,8 +138,6 @@ function csvLine(delimiter: string): (row: Cells) => string {
   return (row) => `${row.map(cell).join(delimiter)}\n`
 }
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
 /** Numbers digit by digit. */
 function jsonLine(columns: readonly InputColumn[]): (row: Cells) => string {
   const members = columns.map(({ name, base }) => {
@@ -146,7 +145,7 @@ function jsonLine(columns: readonly InputColumn[]): (row: Cells) => string {
     const isNumber = base === 'INTEGER' || base === 'NUMERIC' || base === 'FLOAT'
     return (value: string | null): string => {
       if (value === null) return `${start}null`
-      if (isNumber && NUMBER.test(value)) return start + value
+      if (isNumber && JSON_NUMBER.test(value)) return start + value
       if (base === 'BOOLEAN' && (value === 'true' || value === 'false')) return start + value
       return (isNumber || base === 'BOOLEAN') && value === '' ? `${start}null` : start + JSON.stringify(value)
     }

@@ -1,6 +1,7 @@
 // From rows and their template to a request.
 
 import type { Cells, InputTable } from '../../connector-kit/src/input-table.ts'
+import { JSON_NUMBER, rawJSON } from '../../connector-kit/src/json-number.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { evaluate, type Scope } from '../../http-extractor/src/functions/evaluate.ts'
 import { type Address, resolveAddress, sameOrigin, withQuery } from '../../http-extractor/src/http/address.ts'
@@ -116,15 +117,11 @@ function typedValue({ value, type, path }: FieldTemplate, row: Cells, parts: Req
   return converted(cell, type === 'auto' ? BY_BASE[parts.input.columns[column]!.base] : type, path) // a column of the table
 }
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-/** Node 24 has it; the library of types does not. */
-const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown }
-
 function converted(text: string, type: Exclude<FieldTemplate['type'], 'auto'>, path: readonly string[]): unknown {
   if (type === 'string') return text
   if (text === '') return null
   if (type === 'number') {
-    if (!NUMBER.test(text)) throw new RowError(`"${text.slice(0, 60)}" for ${path.join('.')} is not a number.`)
+    if (!JSON_NUMBER.test(text)) throw new RowError(`"${text.slice(0, 60)}" for ${path.join('.')} is not a number.`)
     return rawJSON(text) // digit by digit
   }
   if (type === 'boolean') {

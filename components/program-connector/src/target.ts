@@ -2,6 +2,7 @@
 
 import { basename } from 'node:path'
 import { type InputColumn, type InputTable, inputTables, rowsOf } from '../../connector-kit/src/input-table.ts'
+import { JSON_NUMBER, rawJSON } from '../../connector-kit/src/json-number.ts'
 import { ConnectorError } from '../../manifest-connector/src/errors.ts'
 import { parseJson } from '../../manifest-connector/src/python/json.ts'
 import { type Dict, isDict } from '../../manifest-connector/src/python/values.ts'
@@ -43,7 +44,7 @@ async function* messagesOf(tables: readonly InputTable[], counts: Map<string, nu
     let block = ''
     let count = 0
     for await (const cells of rowsOf(table)) {
-      const record: Dict = {}
+      const record = Object.create(null) as Dict // a column may be named __proto__
       for (const [i, column] of table.columns.entries()) record[column.name] = parsed(column, cells[i] ?? null)
       block += `${JSON.stringify({ type: 'RECORD', stream, record })}\n`
       count++
@@ -69,7 +70,8 @@ const typeOf = ({ base }: InputColumn): Dict => TYPES[base]
 
 function parsed({ base }: InputColumn, cell: string | null): unknown {
   if (cell === null || (cell === '' && base !== 'STRING')) return null
-  if (base === 'INTEGER' || base === 'NUMERIC' || base === 'FLOAT') return Number(cell)
+  // What is no number of JSON, such as nan, stays a text, which the target can refuse.
+  if (base === 'INTEGER' || base === 'NUMERIC' || base === 'FLOAT') return JSON_NUMBER.test(cell) ? rawJSON(cell) : cell
   if (base === 'BOOLEAN') return cell === 'true' || cell === '1'
   return base === 'TIMESTAMP' ? cell.replace(' ', 'T') : cell
 }

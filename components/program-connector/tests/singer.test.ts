@@ -158,16 +158,19 @@ test('fields that are new extend the table, are left out, or fail the run, as co
 
 test('a target gets the tables of the input mapping as messages with types', async (t) => {
   const folder = dataFolder(t)
-  writeFileSync(join(folder.root, 'in/tables/orders.csv'), '"id","ok","note"\n"1","true","a ""b"""\n"2",,""\n')
+  writeFileSync(
+    join(folder.root, 'in/tables/orders.csv'),
+    '"id","ok","note","__proto__"\n"9007199254740993","true","a ""b""","1.10"\n"2",,"","nan"\n',
+  )
   const column = (name: string, type: string) => ({ name, data_type: { base: { type } }, nullable: true })
   writeFileSync(
     join(folder.root, 'in/tables/orders.csv.manifest'),
     JSON.stringify({
       id: 'in.c-x.orders',
-      columns: ['id', 'ok', 'note'],
+      columns: ['id', 'ok', 'note', '__proto__'],
       primary_key: ['id'],
       rows_count: 2,
-      schema: [column('id', 'INTEGER'), column('ok', 'BOOLEAN'), column('note', 'STRING')],
+      schema: [column('id', 'INTEGER'), column('ok', 'BOOLEAN'), column('note', 'STRING'), column('__proto__', 'FLOAT')],
     }),
   )
   const command = [
@@ -175,13 +178,16 @@ test('a target gets the tables of the input mapping as messages with types', asy
     '-e',
     `let text = ''; process.stdin.on('data', (d) => { text += d }).on('end', () => {
        const lines = text.trim().split('\\n').map((l) => JSON.parse(l))
-       console.error(JSON.stringify(lines.map((l) => l.record ?? l.key_properties ?? l.type)))
+       console.error(JSON.stringify(lines.map((l) => l.key_properties ?? l.type)))
+       console.error(text.split('\\n').filter((l) => l.includes('RECORD')).map((l) => l.slice(l.indexOf('record":') + 8)).join())
        console.log(JSON.stringify({ stored: lines.filter((l) => l.type === 'RECORD').length }))
      })`,
     '--',
   ]
   const done = await folder.run({ command, config: { url: 'x' } }, { component: 'platform.singer-target' })
   assert.equal(done.code, 0, done.stderr)
-  assert.match(done.stdout, /\[\["id"\],\{"id":1,"ok":true,"note":"a \\"b\\""\},\{"id":2,"ok":null,"note":""\},"STATE"\]/)
+  assert.match(done.stdout, /\[\["id"\],"RECORD","RECORD","STATE"\]/)
+  const first = '{"id":9007199254740993,"ok":true,"note":"a \\"b\\"","__proto__":1.10}'
+  assert.ok(done.stdout.includes(`${first}},{"id":2,"ok":null,"note":"","__proto__":"nan"}}`), done.stdout)
   assert.deepEqual(folder.state().value, { stored: 2 })
 })

@@ -22,6 +22,8 @@ export interface LocalFile {
   readonly rows: number
   readonly bytes: number
   readonly sha256: string
+  /** It goes behind a file that exists. */
+  readonly isAppended: boolean
 }
 
 const MAX_FILES = 2000
@@ -30,6 +32,7 @@ interface OpenFile {
   readonly path: string
   readonly local: string
   readonly file: FileOfRows
+  readonly isAppended: boolean
   rows: number
 }
 
@@ -38,7 +41,10 @@ export async function makeFiles(
   path: string,
   settings: RowSettings,
   folder: string,
-  { isAppended, template }: { readonly isAppended: boolean; readonly template: Uint8Array | undefined },
+  {
+    isAppendedTo,
+    template,
+  }: { readonly isAppendedTo: (path: string) => Promise<boolean>; readonly template: Uint8Array | undefined },
 ): Promise<readonly LocalFile[]> {
   const { partitionBy, maxRows, skipEmpty } = settings
   const kept = input.columns.map((_, at) => at).filter((at) => !partitionBy.includes(at))
@@ -59,9 +65,10 @@ export async function makeFiles(
     if (open.size + done.length >= MAX_FILES)
       throw new UserError(`More than ${MAX_FILES} files would be written. Use fewer partitions, or more rows in a file.`)
     const local = join(folder, `part-${open.size + done.length}`)
+    const to = partOf(place, number)
+    const isAppended = await isAppendedTo(to)
     const made: OpenFile = {
-      path: partOf(place, number),
-      local,
+      ...{ path: to, local, isAppended },
       rows: 0,
       file: await createFile(local, { columns, settings, isAppended, template }),
     }
@@ -83,8 +90,8 @@ export async function makeFiles(
   if (open.size + done.length === 0 && !skipEmpty && partitionBy.length === 0) await fileFor([])
   for (const [place, made] of open) await end(place, made)
   return Promise.all(
-    done.map(async ({ path: to, local, rows }) => ({
-      ...{ path: to, local, rows, bytes: statSync(local).size },
+    done.map(async ({ path: to, local, rows, isAppended }) => ({
+      ...{ path: to, local, rows, isAppended, bytes: statSync(local).size },
       sha256: await digestOf(local),
     })),
   )

@@ -61,13 +61,13 @@ function plan({ parameters, dataDir }: Program): Planned {
 async function withFiles<T>(
   { dataDir }: Program,
   { input, row, path }: Planned,
-  isAppended: boolean,
+  isAppendedTo: (path: string) => Promise<boolean>,
   work: (files: readonly LocalFile[], folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(dataDir, 'out', 'made-'))
   try {
     const template = row.format === 'excel' ? templateIn(dataDir, row.template) : undefined
-    return await work(await makeFiles(input, path, row, folder, { isAppended, template }), folder)
+    return await work(await makeFiles(input, path, row, folder, { isAppendedTo, template }), folder)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -105,15 +105,15 @@ async function send(program: Program, planned: Planned): Promise<void> {
   })
   let sent: readonly LocalFile[] = []
   try {
-    const isThere = row.ifExists !== 'replace' && (await place.exists(path))
-    if (isThere && row.ifExists === 'fail')
-      throw new UserError(`${path} already exists. Choose another name, or another ifExists.`)
-    const append = isThere && row.ifExists === 'append'
-    sent = await withFiles(program, planned, append, async (files, folder) => {
+    const isAppendedTo = async (to: string): Promise<boolean> => {
+      const isThere = row.ifExists !== 'replace' && (await place.exists(to))
+      if (isThere && row.ifExists === 'fail')
+        throw new UserError(`${to} already exists. Choose another name, or another ifExists.`)
+      return isThere
+    }
+    sent = await withFiles(program, planned, isAppendedTo, async (files, folder) => {
       for (const file of files) {
-        if (file.path !== path && row.ifExists === 'fail' && (await place.exists(file.path)))
-          throw new UserError(`${file.path} already exists. Choose another name, or another ifExists.`)
-        await place.put(file, { append: append && file.path === path })
+        await place.put(file, { append: file.isAppended })
         if (target.type !== 'mail') await written.write(lineOf(file, input, now))
       }
       if (row.manifest) await place.put(manifestFile(folder, path, input, files, now), { append: false })
@@ -162,7 +162,7 @@ function manifestFile(
     files: files.map(({ path: name, rows, bytes, sha256 }) => ({ path: name, rows, bytes, sha256 })),
   })
   writeFileSync(local, text)
-  return { path: `${path}.manifest.json`, local, rows: 0, bytes: Buffer.byteLength(text), sha256: '' }
+  return { path: `${path}.manifest.json`, local, rows: 0, bytes: Buffer.byteLength(text), sha256: '', isAppended: false }
 }
 
 const shown = (files: readonly LocalFile[]) => files.slice(0, SHOWN_FILES).map(({ path, rows, bytes }) => ({ path, rows, bytes }))
@@ -173,11 +173,16 @@ await runProgram({
     mkdirSync(join(program.dataDir, 'out', 'tables'), { recursive: true })
     const planned = plan(program)
     if (!planned.row.dryRun && process.env.KBC_COMPONENT_RUN_MODE !== 'debug') return send(program, planned)
-    await withFiles(program, planned, false, async (files) => {
-      for (const { path, rows, bytes } of shown(files)) program.log.info(`Would write ${path}: ${rows} rows, ${bytes} bytes.`)
-      leaveDryRun(program.dataDir)
-      program.log.info(`Dry run, nothing was written: ${files.length} files.`)
-    })
+    await withFiles(
+      program,
+      planned,
+      async () => false,
+      async (files) => {
+        for (const { path, rows, bytes } of shown(files)) program.log.info(`Would write ${path}: ${rows} rows, ${bytes} bytes.`)
+        leaveDryRun(program.dataDir)
+        program.log.info(`Dry run, nothing was written: ${files.length} files.`)
+      },
+    )
   },
   async act(name, program) {
     mkdirSync(join(program.dataDir, 'out'), { recursive: true })
@@ -195,11 +200,16 @@ await runProgram({
     if (name !== 'preview') throw new UserError(`The action "${name.slice(0, 60)}" does not exist. Use testConnection, preview.`)
     const planned = plan(program)
     const { format, gzip } = planned.row
-    return withFiles(program, planned, false, async (files) => {
-      const [first] = files
-      const isText = !gzip && (format === 'csv' || format === 'jsonl')
-      const lines = first && isText ? readFileSync(first.local, 'utf8').split('\n').slice(0, SHOWN_LINES) : []
-      return { status: 'success', rowsOfTable: planned.input.rowsCount, files: shown(files), lines }
-    })
+    return withFiles(
+      program,
+      planned,
+      async () => false,
+      async (files) => {
+        const [first] = files
+        const isText = !gzip && (format === 'csv' || format === 'jsonl')
+        const lines = first && isText ? readFileSync(first.local, 'utf8').split('\n').slice(0, SHOWN_LINES) : []
+        return { status: 'success', rowsOfTable: planned.input.rowsCount, files: shown(files), lines }
+      },
+    )
   },
 })

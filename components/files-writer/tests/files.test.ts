@@ -14,12 +14,16 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { strFromU8, unzipSync } from 'fflate'
 import readExcel from 'read-excel-file/node'
 import writeExcel from 'write-excel-file/node'
+import { createEgressGuard } from '../../../contract/egress-guard.ts'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { fillTable, makeTable } from '../../../tests/support/project-table.ts'
-import { type Files, startFtp, startSftp } from '../../../tests/support/servers/file-servers.ts'
+import { type Files, startFtp, startSftp, UNKNOWN } from '../../../tests/support/servers/file-servers.ts'
 import { startMailServer } from '../../../tests/support/servers/mail-server.ts'
 import { BUCKET, startS3 } from '../../../tests/support/servers/start-s3.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
+import { OPEN } from '../../http-extractor/src/http/egress-policy.ts'
+import { openFtpTarget } from '../src/targets/ftp.ts'
+import { openSftpTarget } from '../src/targets/sftp.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'millrace-files-out-'))
 const [outbox, outside] = [join(home, 'outbox'), join(home, 'outside')]
@@ -272,6 +276,29 @@ test('appended, packed, split and changed files; a file that exists, and names t
   const all = packed.map((name) => gunzipSync(readFileSync(join(outbox, name))).toString())
   assert.deepEqual(all.toSorted(), ['2;"";0.100000000;a/b;false;;\n', '3;;;;;1899-12-31;2026-02-01 00:00:00\n'])
 
+  const appended = { path: 'more.csv', ifExists: 'append', maxRowsPerFile: 2, partitionBy: ['paid'] }
+  const few = { tables: [{ source: ORDERS, columns: ['id', 'paid'] }] }
+  await fillTable(
+    stack,
+    ORDERS,
+    Object.keys(COLUMNS),
+    ['5', '6', '7'].map((id) => [id, 'n', null, null, 'true', null, null]),
+  )
+  for (let run = 0; run < 2; run++) await write(stack, FOLDER, appended, few)
+  for (const [name, rows] of [
+    ['more.csv', 2],
+    ['more-2.csv', 1],
+  ] as const) {
+    const written = readFileSync(join(outbox, 'paid=true', name), 'utf8')
+      .trim()
+      .split('\n')
+    assert.equal(written.length, 1 + 2 * rows, `${name} has one header and the rows of both runs`)
+    assert.deepEqual(
+      written.filter((line) => line === 'id'),
+      ['id'],
+    )
+  }
+
   for (const [parameters, words] of [
     [{ path: 'log.jsonl', ifExists: 'fail' }, /log.jsonl already exists/],
     [{ path: '../x.csv' }, /cannot be the name of a file/],
@@ -291,4 +318,20 @@ test('appended, packed, split and changed files; a file that exists, and names t
   assert.deepEqual(readdirSync(outside), [])
   const dry = await write(stack, FOLDER, { path: 'dry.csv', dryRun: true })
   assert.ok(dry && !existsSync(join(outbox, 'dry.csv')))
+})
+
+test('only the answer that there is no such file means that it does not exist', async (t) => {
+  const [sftp, ftp] = [await startSftp({ 'a.csv': '' }), await startFtp({ 'a.csv': '' })]
+  t.after(() => Promise.all([sftp.close(), ftp.close()]))
+  const guard = createEgressGuard({ policy: OPEN, refusal: (host) => new Error(`refused: ${host}`) })
+  const login = { host: '127.0.0.1', user: 'reader', password: 'open-sesame' }
+  for (const target of [
+    await openSftpTarget({ ...login, port: sftp.port, privateKey: '' }, guard),
+    await openFtpTarget({ ...login, port: ftp.port, isTls: false }, guard),
+  ]) {
+    assert.equal(await target.exists('a.csv'), true)
+    assert.equal(await target.exists('b.csv'), false)
+    await assert.rejects(target.exists(UNKNOWN), /It is not known whether unknown.csv exists/)
+    target.close()
+  }
 })

@@ -14,6 +14,8 @@ export interface FileServer {
 }
 
 const LOGIN = { user: 'reader', password: 'open-sesame' }
+/** A path of which the servers do not say whether it exists. */
+export const UNKNOWN = 'unknown.csv'
 const MODIFIED = 1_700_000_000
 
 /** Names directly in a folder: true for folders. */
@@ -102,6 +104,7 @@ export async function startSftp(files: Files): Promise<FileServer> {
           sftp.status(id, STATUS_CODE.OK)
         })
         sftp.on('STAT', (id, path) => {
+          if (path === UNKNOWN) return sftp.status(id, STATUS_CODE.PERMISSION_DENIED)
           const isFolder = made.has(plain(path)) || namesIn(files, plain(path)).size > 0
           if (isFolder || files[plain(path)] !== undefined) sftp.attrs(id, attributes(plain(path), isFolder))
           else sftp.status(id, STATUS_CODE.NO_SUCH_FILE)
@@ -201,7 +204,8 @@ export async function startFtp(files: Files): Promise<FileServer> {
             await take(below, command === 'APPE' ? (files[below] ?? '') : '')
             break
           case 'SIZE':
-            say(files[below] === undefined ? '550 No such file' : `213 ${sizeOf(files, below)}`)
+            if (below === UNKNOWN) say('450 Busy')
+            else say(files[below] === undefined ? '550 No such file' : `213 ${sizeOf(files, below)}`)
             break
           case 'DELE':
             say(files[below] === undefined ? '550 No such file' : '250 Deleted')

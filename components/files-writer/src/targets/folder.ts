@@ -17,7 +17,10 @@ export function openFolderTarget(name: string): Target {
   return {
     check: async () => void (await makeWithin(root, '')),
     async exists(path) {
-      const found = await lstat(join(root, path)).catch(() => undefined)
+      const found = await lstat(join(root, path)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined
+        throw new UserError(`It is not known whether ${path} exists: ${error.code ?? error.message}.`, {}, error)
+      })
       if (found && !found.isFile()) throw new UserError(`${path} exists and is not a file.`)
       return found !== undefined
     },

@@ -1,9 +1,13 @@
 // A server with FTP, or FTP over TLS. A file is written under another name and renamed when it is whole.
 
+import { FTPError } from 'basic-ftp'
 import type { EgressGuard } from '../../../../contract/egress-guard.ts'
 import { connectFtp, type FtpSettings } from '../../../files-extractor/src/stores/ftp.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { Target } from './target.ts'
+
+/** Of a command about a file. */
+const NOT_THERE = 550
 
 export async function openFtpTarget(settings: FtpSettings, guard: EgressGuard): Promise<Target> {
   const client = await connectFtp(settings, guard)
@@ -13,7 +17,10 @@ export async function openFtpTarget(settings: FtpSettings, guard: EgressGuard): 
     exists: (path) =>
       client.size(path).then(
         () => true,
-        () => false,
+        (error: Error) => {
+          if (error instanceof FTPError && error.code === NOT_THERE) return false
+          throw new UserError(`It is not known whether ${path} exists: ${error.message}`, {}, error)
+        },
       ),
     async put({ path, local }, { append }) {
       const [name = '', ...folders] = path.split('/').toReversed()

@@ -8,6 +8,9 @@ import { connectSftp, type SftpSettings } from '../../../files-extractor/src/sto
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { Target } from './target.ts'
 
+/** SSH_FX_NO_SUCH_FILE of the protocol. */
+const NO_SUCH_FILE = 2
+
 type Done = (error?: Error | null | undefined) => void
 
 export async function openSftpTarget(settings: SftpSettings, guard: EgressGuard): Promise<Target> {
@@ -17,7 +20,10 @@ export async function openSftpTarget(settings: SftpSettings, guard: EgressGuard)
   const exists = (path: string): Promise<boolean> =>
     call((one, done) => one.stat(path, done)).then(
       () => true,
-      () => false,
+      (error: Error & { readonly code?: number }) => {
+        if (error.code === NO_SUCH_FILE) return false
+        throw new UserError(`It is not known whether ${path} exists: ${error.message}.`, {}, error)
+      },
     )
   return {
     check: () => call((one, done) => one.readdir('.', (error) => done(error))),
@@ -35,6 +41,7 @@ export async function openSftpTarget(settings: SftpSettings, guard: EgressGuard)
         if (await exists(path)) await call((one, done) => one.unlink(path, done))
         await call((one, done) => one.rename(part, path, done))
       } catch (error) {
+        if (error instanceof UserError) throw error
         throw new UserError(`${path} cannot be written: ${(error as Error).message}.`, {}, error)
       }
     },

@@ -388,6 +388,14 @@ export const MAKE: readonly Step[] = [
     gives: ({ id }) => ({ dataTest: id }),
   },
   {
+    route: 'POST /v2/storage/data-tests/import',
+    ...json(({ table, mark }) => ({
+      tableId: table,
+      runResults: { results: [{ unique_id: `test.shop.${mark}`, status: 'fail', failures: 1 }] },
+    })),
+    refers: true,
+  },
+  {
     route: 'POST /v2/storage/triggers',
     ...json(({ token, configuration, table }) => ({
       runWithTokenId: Number(token),

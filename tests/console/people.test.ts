@@ -210,7 +210,7 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await backups.getByText(/The restored copy opened\. Projects: \d+,/).waitFor()
     await page.getByText('Public addresses only. Addresses of this machine and of private networks are refused.').waitFor()
     await page.getByRole('region', { name: 'Components' }).getByText('broken.json: name: ').waitFor()
-    await checkScreensOn(opened, ['/settings', '/settings?tab=stack', '/settings?tab=you'], true)
+    await checkScreensOn(opened, ['/settings', '/settings?tab=stack', '/settings?tab=you'])
     const zoneLine = page.locator('.strip')
     await go('/settings?tab=you')
     await zoneLine.getByText('Europe/Prague').waitFor()

@@ -39,13 +39,17 @@ const isOfAnotherComponent = ({ step }: Operation): boolean =>
 /** A table that the fixture's job of the storage API loads, and a queue job of the component. */
 const isJobOfQueue = ({ step }: Operation): boolean => /^\w+ \/(queue|syrup)\//.test(step.route)
 
+/** Objects that belong to who wrote them, another token here. */
+const OF_ITS_AUTHOR = /^(PUT|DELETE) .*\/comments\/\{commentId\}$/
+
 /** Lists of the caller's own objects are empty, not refused. */
 const OPEN: readonly string[] = ['token']
 
 /** By the rights that a token has; what it created itself is not part of the fixture. */
 const RIGHTS_OF: Readonly<Record<string, (operation: Operation) => boolean>> = {
   'no right': ({ right }) => OPEN.includes(right),
-  'one bucket': ({ right }) => [...OPEN, 'grant', 'bucketRead', 'catalogueRead'].includes(right),
+  'one bucket': ({ right, step }) =>
+    [...OPEN, 'grant', 'bucketRead', 'catalogueRead'].includes(right) && !OF_ITS_AUTHOR.test(step.route),
   'one component': (operation) =>
     [...OPEN, 'grant'].includes(operation.right) ||
     // A new trigger also takes read permission of its tables.

@@ -8,7 +8,9 @@ import type { TestStack } from './test-stack.ts'
 export async function contentOf({ platform }: TestStack): Promise<ReadonlyMap<string, string>> {
   const { db } = platform.metadata
   const tables = await sql<{ name: string }>`select name from sqlite_master where type = 'table' order by name`.execute(db)
-  const kept = tables.rows.map(({ name }) => name).filter((name) => !/^sqlite|^event|^session$|^stack_node$|search/.test(name))
+  const kept = tables.rows
+    .map(({ name }) => name)
+    .filter((name) => !/^sqlite|^event|^session$|^stack_node$|^usage_day$|search/.test(name))
   assert.ok(kept.includes('token') && kept.includes('configuration') && kept.length > 30, kept.join(' '))
   const content = new Map<string, string>()
   for (const name of kept) {

@@ -1527,6 +1527,10 @@ export const ERRORS = {
   },
   'agents.requestNotFound': { kind: 'not-found', text: 'Request {id} of an agent does not exist or is older than a day.' },
   'mcp.unknownGroup': { kind: 'invalid', text: 'The group of tools {group} does not exist. Groups: {known}.' },
+  'mcp.foreignOrigin': {
+    kind: 'forbidden',
+    text: 'A page of {origin} must not call a stack that listens on this machine only. If the stack has that address, set MILLRACE_PUBLIC_URL.',
+  },
   'mcp.insufficientScope': {
     kind: 'forbidden',
     text: 'The person who signed this agent in has not allowed the scope {scope}. Ask them to sign it in again with it.',

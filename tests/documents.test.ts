@@ -185,7 +185,7 @@ const shellBlocks = (path: string): string[] => Array.from(textOf(path).matchAll
 test('pages with commands begin with the setup of docs/shell.md, and no wait is without an end', () => {
   const [setup = ''] = shellBlocks('docs/shell.md')
   assert.ok(setup.includes('wait_for()'), 'the setup was not found')
-  const pages = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })].filter((path) => shellBlocks(path).length > 0)
+  const pages = ['README.md', ...globSync('docs/{*,agents/*}.md', { cwd: ROOT })].filter((path) => shellBlocks(path).length > 0)
   assert.ok(pages.length > 10, `only ${pages.length} pages have commands`)
   assert.deepEqual(
     pages.filter((path) => shellBlocks(path)[0] !== setup),

@@ -21,9 +21,11 @@ export const PAGES: readonly string[] = (() => {
   ]
   const all = new Set([
     ...index,
-    ...readdirSync(`${ROOT}/docs`)
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `docs/${name}`),
+    ...['docs', 'docs/agents'].flatMap((folder) =>
+      readdirSync(`${ROOT}/${folder}`)
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => `${folder}/${name}`),
+    ),
   ])
   return [...all].filter((path) => /^```sh$/m.test(textOf(path)))
 })()
@@ -85,6 +87,16 @@ const CHECKS: Readonly<Record<string, (done: Done) => Promise<void>>> = {
     assert.deepEqual([shop!.status, bad!.status], ['success', 'error'])
     assert.ok(textOf('README.md').includes(bad!.result.message), `the README quotes: ${bad!.result.message}`)
     assert.ok(run.output.includes(bad!.result.message), 'the command does not say why the run failed')
+  },
+  'docs/agents/change-configurations.md': async ({ run }) => {
+    assert.match(await run.readFile('plan.txt'), /skill/)
+    assert.match(await run.readFile('diff.txt'), /select 2 as id/)
+  },
+  'docs/agents/propose-changes.md': async ({ run, request }) => {
+    assert.match(await run.readFile('rehearsal.txt'), /1 row differs in 1 table/)
+    assert.match(await run.readFile('review.txt'), /price::int > 15/)
+    const kept = await request('GET', '/v2/storage/components/keboola.duckdb-transformation/configs/proposed')
+    assert.doesNotMatch(kept.text, /price::int/, 'production is as it was')
   },
   'docs/sample-api.md': async (done) => {
     assert.equal(await rowsOf(done, 'in.c-keboola-ex-generic-v2-both.customers'), 57)

@@ -370,6 +370,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
     ...{ core, guides, version, guards: storage.agentGuards, agentSignIn: storage.agentSignIn },
     recordLater: events.recordRead,
     callsPerDay: options.agentCallsPerDay,
+    origins: [...options.corsOrigins, ...(options.publicUrl === undefined ? [] : [options.publicUrl])],
   })
   const ai = createAiModule({ guides, components })
   const console = await createConsoleModule({ objects })

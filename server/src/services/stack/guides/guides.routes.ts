@@ -6,8 +6,10 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { htmlPage, PAGE_POLICY } from '../../../http/html-page.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import { errorPage, LINKED } from './error-page.ts'
 import type { Guides } from './guides.ts'
 import { COPY_SCRIPT, contentsOf, navigationOf, resultsOf } from './help-page.ts'
+import { renderGuide } from './markdown-page.ts'
 import type { Passage } from './passages.ts'
 
 export interface GuidesRoutesDeps {
@@ -108,6 +110,10 @@ export function guidesRoutes({ guides, find, readImage, version }: GuidesRoutesD
       },
       async (req, reply) => {
         const name = req.params['*']
+        const code = /^errors\/(.+?)(\.md)?$/.exec(name)
+        const page = code && errorPage(code[1]!)
+        if (page && code[2]) return reply.type('text/markdown; charset=utf-8').send(page)
+        if (page) return sendPage(reply, code[1]!, renderGuide(`docs/errors/${code[1]}.md`, page, LINKED).html)
         if (!name.endsWith('.md')) return send(reply, `/help/${name}`)
         const bare = name.slice(0, -'.md'.length)
         const address = bare === 'index' ? '/help' : `/help/${bare}`

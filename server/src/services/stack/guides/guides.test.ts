@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ERRORS } from '../../../../../contract/error-codes.ts'
+import { CAUSES } from '../../../../../contract/failure-causes.ts'
 import { startTestStack } from '../../../../../tests/support/test-stack.ts'
+import { errorPage } from './error-page.ts'
 import { addressOf, renderGuide } from './markdown-page.ts'
 
 const DOCS = fileURLToPath(new URL('../../../../../docs', import.meta.url))
@@ -39,6 +41,17 @@ test('every document is a page, its links lead somewhere, and it loads nothing',
       assert.ok(anchor === undefined || target.includes(`id="${anchor}"`), `${page}: ${href}`)
     }
   }
+  // Every error code and cause has a page of its own, with what to do.
+  for (const code of [...Object.keys(ERRORS), ...Object.keys(CAUSES)])
+    assert.match(errorPage(code) ?? '', /^# \S+\n[\s\S]*## What to do\n\n\S[\s\S]*## More/, code)
+  for (const code of ['storage.tokenMissing', 'http.unauthorized']) {
+    const markdown = await open(`/help/errors/${code}.md`)
+    assert.match(markdown.headers.get('content-type')!, /^text\/markdown/)
+    assert.equal(markdown.text, errorPage(code))
+    assert.match((await open(`/help/errors/${code}`)).text, /<h2 id="what-to-do">[\s\S]*href="\/help\/errors"/)
+  }
+  for (const name of ['no.such', `no.such${'.md'}`, 'constructor', '.md'])
+    assert.equal((await open(`/help/errors/${name}`)).status, 404)
   assert.equal((await open('/help/no-such-guide')).status, 404)
   assert.equal((await open('/help/../package.json')).status, 404)
   assert.equal((await open('/help/..%2f..%2fpackage')).status, 404)

@@ -51,7 +51,7 @@ export function createGuides({ list, read }: GuidesDeps) {
     return [
       '# Millrace',
       '',
-      '> A self-hosted data platform: extractors, tables, SQL transformations, flows, schedules and data apps behind one HTTP API. Agents use `/mcp` (see [Agents](/help/agents.md)); every operation is in `/openapi.json`.',
+      '> A self-hosted data platform: extractors, tables, SQL transformations, flows, schedules and data apps behind one HTTP API. Agents use `/mcp` (see [Agents](/help/agents.md)); every operation is in `/openapi.json`, and `/help/errors/<code>.md` explains an error code and what to do.',
       '',
       '## Guides',
       ...lines(true),

@@ -21,6 +21,9 @@ export interface RenderedGuide {
   readonly contents: readonly { readonly id: string; readonly text: string }[]
 }
 
+/** Of skills: name and description, for programs. */
+const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/
+
 export function renderGuide(path: string, text: string, documents: ReadonlySet<string>): RenderedGuide {
   const markdown = new MarkdownIt({ html: false, linkify: false, highlight: highlighted })
   const { escapeHtml } = markdown.utils
@@ -29,7 +32,7 @@ export function renderGuide(path: string, text: string, documents: ReadonlySet<s
     const words = escapeHtml(parts[index]?.content ?? '')
     return source === undefined ? words : `<img src="/help/${source}" alt="${words}" loading="lazy">` // pages load nothing from elsewhere
   }
-  const tokens = markdown.parse(text, {})
+  const tokens = markdown.parse(text.replace(FRONT_MATTER, ''), {})
   const slugs = new Map<string, number>()
   for (const [index, token] of tokens.entries()) {
     const inline = tokens[index + 1]

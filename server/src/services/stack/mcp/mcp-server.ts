@@ -146,7 +146,7 @@ const failure = (code: string, message: string, status?: number, confirm?: strin
   content: [
     {
       type: 'text' as const,
-      text: JSON.stringify({ error: message.slice(0, 2_000), code, status, help: `/help/errors#${code}`, confirm }),
+      text: JSON.stringify({ error: message.slice(0, 2_000), code, status, help: `/help/errors/${code}.md`, confirm }),
     },
   ],
 })

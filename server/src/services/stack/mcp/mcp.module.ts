@@ -26,6 +26,8 @@ export interface McpDeps {
   readonly recordLater: (source: EventSource, event: NewEvent, origin: Origin) => void
   readonly version: string
   readonly callsPerDay: number | undefined
+  /** Addresses of the stack, and origins that may call it. */
+  readonly origins: readonly string[]
 }
 
 const CALLS_PER_DAY = 10_000
@@ -44,6 +46,7 @@ export function createMcpModule(deps: McpDeps) {
   ]
   const routes = mcpRoutes({
     ...{ version, tools, proposeTools, guards, challengeOf: agentSignIn.challengeOf },
+    publicHosts: new Set(deps.origins.filter((origin) => URL.canParse(origin)).map((origin) => new URL(origin).hostname)),
     spend: createBudgets({ inTransaction, clock, callsPerDay }),
     onCalled: ({ actor, origin }, tool, args, outcome) => {
       const params = { tool: tool.slice(0, 100), outcome, arguments: maskedArguments(args) }

@@ -21,6 +21,8 @@ export interface McpRoutesDeps {
   readonly spend: (actor: Actor) => Promise<number>
   readonly guards: GuardsOfAgents
   readonly onCalled: (request: FastifyRequest, tool: string, args: unknown, outcome: 'success' | 'refused') => void
+  /** Names that pages of the stack, or those that may call it, have. */
+  readonly publicHosts: ReadonlySet<string>
   /** What a caller is told who has no token, or one with too small a scope. */
   readonly challengeOf: (request: FastifyRequest, scope: string, error?: string) => string
 }
@@ -49,6 +51,7 @@ export function mcpRoutes({
   guards,
   onCalled,
   challengeOf,
+  publicHosts,
 }: McpRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     const toolsFor = ({ actor }: FastifyRequest): readonly Tool[] =>
@@ -107,6 +110,8 @@ export function mcpRoutes({
         const handler = await load()
         const header = req.headers['x-millrace-tools']
         const groups = groupsOf(req.query.groups ?? (typeof header === 'string' ? header : undefined))
+        const origin = foreignOrigin(req, publicHosts)
+        if (origin !== undefined) throw new PlatformError('mcp.foreignOrigin', { origin })
         const missing = missingScope(req, toolsFor(req))
         if (missing !== undefined) {
           reply.header('www-authenticate', challengeOf(req, missing, 'insufficient_scope'))
@@ -122,6 +127,19 @@ export function mcpRoutes({
       },
     )
   }
+}
+
+const LOOPBACK = /^(?:127(?:\.\d+){3}|::1|\[::1\]|::ffff:127(?:\.\d+){3}|localhost)$/
+
+/**
+ * The host of a page of another site that calls a stack on the machine of its reader: by a name that leads to 127.0.0.1 (DNS rebinding).
+ * Behind a proxy that the operator named, the name is that of the proxy.
+ */
+function foreignOrigin({ headers, socket, ip }: FastifyRequest, publicHosts: ReadonlySet<string>): string | undefined {
+  const { origin } = headers
+  if (origin === undefined || !LOOPBACK.test(socket.localAddress ?? '') || ip !== socket.remoteAddress) return undefined
+  const host = URL.canParse(origin) ? new URL(origin).hostname : origin.slice(0, 100)
+  return LOOPBACK.test(host) || publicHosts.has(host) ? undefined : host
 }
 
 /** The scope that a call needs and the agent of a person lacks: it is asked for when it is needed. */

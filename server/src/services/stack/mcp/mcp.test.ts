@@ -185,6 +185,15 @@ test('messages that are none, batches and subscriptions are answered, and never 
     assert.ok(answer.status < 500, `${body}: ${answer.status} ${answer.text}`)
   }
   assert.equal((await request('GET', '/mcp')).status, 405)
+  // A page of another site must not reach a stack on the machine of its reader by a name that leads there.
+  const ping = { body: '{"jsonrpc":"2.0","id":1,"method":"ping"}', headers: { ...headers, 'mcp-protocol-version': '2025-11-25' } }
+  for (const [origin, status] of [
+    ['http://evil.example.com', 403],
+    ['null', 403],
+    ['http://localhost:6274', 200],
+    ['http://127.0.0.1', 200],
+  ] as const)
+    assert.equal((await request('POST', '/mcp', { ...ping, headers: { ...ping.headers, origin } })).status, status, origin)
   assert.equal((await request('POST', '/mcp', { body: 'a=1', headers: { 'content-type': 'text/plain' } })).status, 415)
 })
 

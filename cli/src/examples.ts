@@ -226,6 +226,7 @@ millrace contract delete in.c-main.orders --yes
 millrace bisect in.c-main.orders --good "-2 days" --test 17
 millrace test run
 millrace test run in.c-main.orders --strict
+millrace test import target/run_results.json --schema analytics=out.c-analytics
 millrace test list in.c-main.orders
 millrace test add in.c-main.orders "id is there" notNull '{"columns": ["id"]}'
 millrace test add in.c-main.orders "no refunds" sql '{"sql": "SELECT * FROM \\"in.c-main\\".\\"orders\\" WHERE amount < 0"}' --severity warn

@@ -75,7 +75,7 @@ const SEARCHES: Readonly<Record<string, string>> = {
   secrets: 'secrets',
   'data types': 'tables',
   partition: 'tables',
-  dbt: 'workspaces',
+  dbt: 'dbt',
   Airflow: 'flows',
   Terraform: 'configurations-as-code',
   retry: 'limits',

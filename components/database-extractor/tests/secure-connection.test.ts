@@ -111,6 +111,12 @@ test('a database behind an SSH server is read through a tunnel', async (t) => {
   const db = connectionTo(url)
   assert.equal(await ask(stack, { ...db, ssh }), '{"status":"success"}')
   assert.deepEqual(opened, [`${db.host}:${db.port}`])
+  const otherKey = await ask(stack, { ...db, ssh: { ...ssh, hostKey: `SHA256:${'A'.repeat(43)}` } })
+  const [, hostKey] = /has the host key (SHA256:[^,]{43}), not SHA256:A/.exec(otherKey) ?? []
+  assert.equal(await ask(stack, { ...db, ssh: { ...ssh, hostKey } }), '{"status":"success"}')
+  assert.match(await ask(stack, { ...db, ssh: { ...ssh, hostKey: 'SHA256:x' } }), /must be a fingerprint such as/)
+  assert.equal(opened.length, 2)
+  opened.pop()
   assert.match(
     await ask(stack, { ...db, ssh: { ...ssh, user: 'other' } }),
     /The SSH tunnel to 127\.0\.0\.1:\d+ could not be opened/,

@@ -1,5 +1,6 @@
 // parameters of the configuration: where files lie (`source`), and what one row reads of them.
 
+import { hostKeyAt } from '../../connector-kit/src/host-key.ts'
 import {
   choiceAt,
   type Fields,
@@ -55,7 +56,7 @@ export interface RowSettings {
 const SOURCE_FIELDS = {
   s3: ['endpoint', 'region', 'bucket', 'accessKeyId', '#secretKey', '#sessionToken'],
   http: ['user', '#password'],
-  sftp: ['host', 'port', 'user', '#password', '#privateKey'],
+  sftp: ['host', 'port', 'user', '#password', '#privateKey', 'hostKey'],
   ftp: ['host', 'port', 'user', '#password', 'tls'],
   folder: ['folder'],
 } as const
@@ -86,7 +87,7 @@ export function readSourceSettings(parameters: Fields): SourceSettings {
   const port = portAt(source, 'port', 'source.port')
   const login = { host: needed('host'), user: text('user'), password: text('#password') }
   if (type === 'ftp') return { type, ...login, port: port ?? 21, isTls: flagAt(source, 'tls', 'source.tls', false) }
-  return { type, ...login, port: port ?? 22, privateKey: text('#privateKey') }
+  return { type, ...login, port: port ?? 22, privateKey: text('#privateKey'), hostKey: hostKeyAt(source, 'source.hostKey') }
 }
 
 function endpointOf(text: string): string {

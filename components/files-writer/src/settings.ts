@@ -1,5 +1,6 @@
 // parameters of the configuration: where files go (`target`), and what one row writes there.
 
+import { hostKeyAt } from '../../connector-kit/src/host-key.ts'
 import type { InputTable } from '../../connector-kit/src/input-table.ts'
 import { type MailSettings, readMail } from '../../connector-kit/src/mail.ts'
 import {
@@ -36,7 +37,7 @@ export type TargetSettings =
 const TARGET_FIELDS = {
   folder: ['folder'],
   s3: ['endpoint', 'region', 'bucket', 'accessKeyId', '#secretKey', '#sessionToken'],
-  sftp: ['host', 'port', 'user', '#password', '#privateKey'],
+  sftp: ['host', 'port', 'user', '#password', '#privateKey', 'hostKey'],
   ftp: ['host', 'port', 'user', '#password', 'tls'],
   mail: ['host', 'port', 'user', '#password', 'security', 'from', 'to'],
   webhook: ['url', 'method', '#bearerToken'],
@@ -69,7 +70,7 @@ export function readTarget(parameters: Fields): TargetSettings {
   if (type === 'mail') return { type, ...readMail(target, 'target') }
   const login = { host: needed('host'), user: text('user'), password: text('#password') }
   if (type === 'ftp') return { type, ...login, port: port ?? 21, isTls: flagAt(target, 'tls', 'target.tls', false) }
-  return { type, ...login, port: port ?? 22, privateKey: text('#privateKey') }
+  return { type, ...login, port: port ?? 22, privateKey: text('#privateKey'), hostKey: hostKeyAt(target, 'target.hostKey') }
 }
 
 const DEFAULTS = new Set(['security', 'method'])

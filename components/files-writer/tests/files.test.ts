@@ -325,8 +325,15 @@ test('only the answer that there is no such file means that it does not exist', 
   t.after(() => Promise.all([sftp.close(), ftp.close()]))
   const guard = createEgressGuard({ policy: OPEN, refusal: (host) => new Error(`refused: ${host}`) })
   const login = { host: '127.0.0.1', user: 'reader', password: 'open-sesame' }
+  const onSftp = { ...login, port: sftp.port, privateKey: '' }
+  const other = `SHA256:${'A'.repeat(43)}`
+  const refusal: Error = await openSftpTarget({ ...onSftp, hostKey: other }, guard).then(
+    () => assert.fail('a server with another key was accepted'),
+    (error: Error) => error,
+  )
+  const [, hostKey = ''] = /has the host key (SHA256:\S{43}), not SHA256:A/.exec(refusal.message) ?? []
   for (const target of [
-    await openSftpTarget({ ...login, port: sftp.port, privateKey: '' }, guard),
+    await openSftpTarget({ ...onSftp, hostKey }, guard),
     await openFtpTarget({ ...login, port: ftp.port, isTls: false }, guard),
   ]) {
     assert.equal(await target.exists('a.csv'), true)

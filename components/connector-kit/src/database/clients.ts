@@ -1,5 +1,6 @@
 // Connections of the drivers, over a way that is open already.
 
+import { isIP } from 'node:net'
 import type mysql from 'mysql2'
 import type pg from 'pg'
 import { asSocket } from './as-socket.ts'
@@ -27,6 +28,8 @@ export function mysqlOptions({ host, user, password, database, tls }: ServerSett
         ...(tls.cert && { cert: tls.cert }),
         ...(tls.key && { key: tls.key }),
         rejectUnauthorized: tls.verify,
+        // The driver compares certificates with names only.
+        verifyIdentity: tls.verify && isIP(host) === 0,
       },
     }),
     charset: 'utf8mb4',

@@ -4,6 +4,7 @@ import { connect, type LookupFunction, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { EgressGuard } from '../../../../contract/egress-guard.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
+import { hostKeyCheck } from '../host-key.ts'
 import type { ServerSettings, SshSettings } from './connection.ts'
 
 /** Ports that servers of databases and their poolers usually have. Others have to be in the operator's list. */
@@ -52,8 +53,9 @@ async function openTunnel(host: string, port: number, ssh: SshSettings, guard: E
   const { Client } = await import('ssh2') // most connections have no tunnel
   const socket = await openSocket(ssh.host, ssh.port, guard, SSH_PORTS)
   const client = new Client()
+  const { options, problem: otherKey } = hostKeyCheck(ssh.hostKey, `${ssh.host}:${ssh.port}`)
   const problem = (reason: string, cause?: unknown) =>
-    new UserError(`The SSH tunnel to ${ssh.host}:${ssh.port} could not be opened: ${reason}`, {}, cause)
+    otherKey() ?? new UserError(`The SSH tunnel to ${ssh.host}:${ssh.port} could not be opened: ${reason}`, {}, cause)
   await new Promise<void>((done, fail) => {
     client.once('ready', done)
     client.once('error', (error) => fail(problem(error.message, error)))
@@ -63,6 +65,7 @@ async function openTunnel(host: string, port: number, ssh: SshSettings, guard: E
         sock: socket,
         username: ssh.user,
         privateKey: ssh.privateKey,
+        ...options,
         readyTimeout: CONNECT_MS,
         keepaliveInterval: 15_000,
       })

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { UserError } from '../../../http-extractor/src/errors.ts'
+import { hostKeyAt } from '../host-key.ts'
 import { type Fields, flagAt, objectAt, portAt, refuseUnknown, textAt } from '../settings.ts'
 
 const TYPES = ['postgresql', 'mysql', 'sqlite'] as const
@@ -21,6 +22,8 @@ export interface SshSettings {
   readonly port: number
   readonly user: string
   readonly privateKey: string
+  /** Fingerprint; empty: any server. */
+  readonly hostKey: string
 }
 
 export interface ServerSettings {
@@ -91,7 +94,7 @@ function readTls(db: Fields): TlsSettings | undefined {
 function readSsh(db: Fields): SshSettings | undefined {
   if (db.ssh === undefined || db.ssh === null) return undefined
   const ssh = objectAt(db, 'ssh', 'db.ssh')
-  refuseUnknown(ssh, ['enabled', 'sshHost', 'sshPort', 'user', 'keys'], 'db.ssh')
+  refuseUnknown(ssh, ['enabled', 'sshHost', 'sshPort', 'user', 'keys', 'hostKey'], 'db.ssh')
   if (!flagAt(ssh, 'enabled', 'db.ssh.enabled', false)) return undefined
   const keys = objectAt(ssh, 'keys', 'db.ssh.keys')
   const settings = {
@@ -102,5 +105,5 @@ function readSsh(db: Fields): SshSettings | undefined {
   }
   const missing = Object.entries(settings).find(([, value]) => value === '')
   if (missing) throw new UserError(`db.ssh needs sshHost, user and keys.#private; ${missing[0]} is missing.`)
-  return settings
+  return { ...settings, hostKey: hostKeyAt(ssh, 'db.ssh.hostKey') }
 }

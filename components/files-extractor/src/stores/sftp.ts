@@ -3,6 +3,7 @@
 import type { FileEntryWithStats, SFTPWrapper, Client as SshClient } from 'ssh2'
 import type { EgressGuard } from '../../../../contract/egress-guard.ts'
 import { CONNECT_MS, openSocket } from '../../../connector-kit/src/database/connect.ts'
+import { hostKeyCheck } from '../../../connector-kit/src/host-key.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { Store } from './store.ts'
 
@@ -12,6 +13,8 @@ export interface SftpSettings {
   readonly user: string
   readonly password: string
   readonly privateKey: string
+  /** Fingerprint; empty: any server. */
+  readonly hostKey: string
 }
 
 const DEEPEST = 20
@@ -22,13 +25,15 @@ export async function openSftp(settings: SftpSettings, guard: EgressGuard): Prom
 }
 
 export async function connectSftp(
-  { host, port, user, password, privateKey }: SftpSettings,
+  { host, port, user, password, privateKey, hostKey }: SftpSettings,
   guard: EgressGuard,
 ): Promise<{ readonly client: SshClient; readonly sftp: SFTPWrapper }> {
   const { Client } = await import('ssh2')
   const socket = await openSocket(host, port, guard, [22])
   const client = new Client()
+  const { options, problem: otherKey } = hostKeyCheck(hostKey, `${host}:${port}`)
   const refused = (error: Error) =>
+    otherKey() ??
     new UserError(
       `The SFTP server ${host}:${port} refused the connection: ${error.message}. Check user and password or key.`,
       {},
@@ -44,6 +49,7 @@ export async function connectSftp(
         username: user,
         readyTimeout: CONNECT_MS,
         ...(privateKey === '' ? { password } : { privateKey }),
+        ...options,
       })
     })
     client.on('error', () => {}) // what is read fails with it

@@ -1,0 +1,34 @@
+// Whether an SSH server is the one that is meant: by the fingerprint of its key, as `ssh-keygen -l` prints it.
+
+import { createHash } from 'node:crypto'
+import { UserError } from '../../http-extractor/src/errors.ts'
+import { type Fields, textAt } from './settings.ts'
+
+/** Empty: any server is accepted. */
+export function hostKeyAt(fields: Fields, path: string): string {
+  const text = textAt(fields, 'hostKey', path)
+  if (text === '' || /^SHA256:[A-Za-z0-9+/]{43}$/.test(text)) return text
+  throw new UserError(
+    `${path} must be a fingerprint such as SHA256:abc..., with 43 characters behind the colon. Print it with ssh-keygen -l.`,
+  )
+}
+
+/** Options of a connection, and the error of a server with another key. */
+export function hostKeyCheck(expected: string, server: string) {
+  let found = ''
+  return {
+    options: {
+      hostVerifier: (key: Buffer): boolean => {
+        found = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+        return expected === '' || found === expected
+      },
+    },
+    /** Undefined: the key was not the reason. */
+    problem: (): UserError | undefined =>
+      found === '' || expected === '' || found === expected
+        ? undefined
+        : new UserError(
+            `The SSH server ${server} has the host key ${found}, not ${expected}. Check that it is the right server before you change hostKey.`,
+          ),
+  }
+}

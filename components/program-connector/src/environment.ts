@@ -1,15 +1,18 @@
-// One Python environment for each set of packages: made once, locked to the versions that were found, used again by later runs.
+// One Python environment for each set of packages: made once, locked to the versions that were found, used again by later runs. It is made in
+// a folder of its own, and becomes the environment by a link when it is whole: runs of several rows may make the same one.
 
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import {
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -18,8 +21,10 @@ import { promisify } from 'node:util'
 import { ConnectorError } from '../../manifest-connector/src/errors.ts'
 
 const run = promisify(execFile)
-/** Environments of a project that are kept; those used longest ago go first. */
-const KEPT = 10
+/** Environments of a configuration that are kept; those used longest ago go first. */
+const KEPT = 2
+/** A folder that no environment uses: a run was killed while it made one. */
+const HALF_MADE_MS = 24 * 3600 * 1000
 const MAX_OUTPUT = 16 * 1024 * 1024
 
 export interface Environment {
@@ -64,7 +69,11 @@ export async function openEnvironment(
   const isSame = locked.length === 0 || (lockOf(first) ?? locked).join() === locked.join()
   const name = isSame ? first : nameOf(version.trim(), packages, locked)
   const place = join(folder, name)
-  if (!lockOf(name)) await make(place, python, packages, locked, say)
+  if (!lockOf(name)) {
+    const made = `${place}.${randomBytes(6).toString('hex')}`
+    await make(made, python, packages, locked, say)
+    use(place, made)
+  }
   utimesSync(join(place, 'lock.txt'), new Date(), new Date())
   forgetOld(folder, name)
   return { bin: join(place, 'bin'), locked: lockOf(name) ?? [] }
@@ -77,7 +86,6 @@ async function make(
   locked: readonly string[],
   say: (message: string) => void,
 ) {
-  rmSync(place, { recursive: true, force: true })
   const uv = findProgram('uv')
   const environment = {
     ...process.env,
@@ -111,13 +119,35 @@ async function make(
   }
 }
 
+/** If another run was faster, its environment is used. */
+function use(place: string, made: string): void {
+  try {
+    symlinkSync(made, place)
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true })
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
 function forgetOld(folder: string, current: string): void {
-  const used = readdirSync(folder)
+  const entries = readdirSync(folder, { withFileTypes: true })
+  const timeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const links = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)
+  const old = links
     .filter((name) => name !== current)
-    .map((name) => ({ name, at: statSync(join(folder, name, 'lock.txt'), { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
-    .sort((a, b) => b.at - a.at)
-  // Without a lock it may be one that another run is making now.
-  for (const { name, at } of used.slice(KEPT - 1)) if (at > 0) rmSync(join(folder, name), { recursive: true, force: true })
+    .sort((a, b) => timeOf(join(folder, b, 'lock.txt')) - timeOf(join(folder, a, 'lock.txt')))
+    .slice(KEPT - 1)
+  for (const name of old) {
+    const made = readlinkSync(join(folder, name))
+    rmSync(join(folder, name))
+    rmSync(made, { recursive: true, force: true })
+  }
+  const used = new Set(links.filter((name) => !old.includes(name)).map((name) => readlinkSync(join(folder, name))))
+  for (const { name } of entries.filter((entry) => entry.isDirectory())) {
+    const path = join(folder, name)
+    // Another run may be making it now.
+    if (!used.has(path) && Date.now() - timeOf(path) > HALF_MADE_MS) rmSync(path, { recursive: true, force: true })
+  }
 }
 
 function findProgram(name: string): string | undefined {

@@ -1,14 +1,29 @@
-// Folders for the Python environments of programs that users name: one for each project, which no other project sees. They outlive runs.
+// Folders for the Python environments of programs that users name: one for each configuration, which no other one sees, for a program can
+// change what it runs with. They outlive runs, and are removed when they were not used for a month.
 
-import { mkdir } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export type Environments = (project: string) => Promise<string>
+/** `owner`: what names the configuration. */
+export type Environments = (owner: readonly string[]) => Promise<string>
 
-export function createEnvironments(folder: string): Environments {
-  return async (project) => {
-    const path = join(folder, project.replace(/[^0-9A-Za-z-]/g, ''))
+const UNUSED_MS = 30 * 24 * 3600 * 1000
+
+export function createEnvironments(folder: string, now: () => number = Date.now): Environments {
+  async function forgetUnused(): Promise<void> {
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name)
+      const used = await stat(path).catch(() => undefined) // another run was faster
+      if (used && now() - used.mtimeMs > UNUSED_MS) await rm(path, { recursive: true, force: true })
+    }
+  }
+
+  return async (owner) => {
+    const path = join(folder, createHash('sha256').update(JSON.stringify(owner)).digest('hex').slice(0, 32))
     await mkdir(path, { recursive: true, mode: 0o700 })
+    await utimes(path, now() / 1000, now() / 1000)
+    await forgetUnused()
     return path
   }
 }

@@ -83,12 +83,19 @@ export interface ComponentRun {
   onEvent(event: LogEvent): void
 }
 
+/** Of the configuration; a job without a saved one makes its environment anew. */
+async function environmentsOf(settings: ProgramSettings, { environment, folder }: ComponentRun): Promise<string> {
+  const { KBC_PROJECTID = '', KBC_BRANCHID = '', KBC_COMPONENTID = '', KBC_CONFIGID = '' } = environment
+  if (KBC_CONFIGID === '') return join(folder.tmp, 'environments')
+  return settings.environments([KBC_PROJECTID, KBC_BRANCHID, KBC_COMPONENTID, KBC_CONFIGID])
+}
+
 export async function runComponent(
   settings: ProgramSettings,
   run: ComponentRun,
 ): Promise<{ outcome: RunOutcome; image: ImageRecord }> {
   const isStarter = run.component.definition.type === 'program'
-  const environments = isStarter ? await settings.environments(run.environment.KBC_PROJECTID ?? '0') : undefined
+  const environments = isStarter ? await environmentsOf(settings, run) : undefined
   const environment =
     run.component.definition.type === 'builtin'
       ? {

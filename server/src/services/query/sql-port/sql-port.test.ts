@@ -552,6 +552,25 @@ test('a deleted token ends its connections', async (t) => {
   assert.equal((await running).code, '57014')
 })
 
+test('a BI tool is told where to connect, reads the buckets of its token, changes nothing, and ends when the token is revoked', async (t) => {
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    json: { description: 'Metabase', bucketPermissions: { 'in.c-main': 'read' } },
+  })
+  const { id, token } = made.json<{ id: string; token: string }>()
+  const told = (await stack.request('GET', '/v2/storage/query/connection', { token })).json()
+  assert.deepEqual(told, { host: '127.0.0.1', port, database: 'default', isEncrypted: false })
+  const db = await connect(t, { user: 'reader', password: token, database: 'default' })
+  assert.ok(((await db.query('SELECT * FROM "in.c-main".orders')).rowCount ?? 0) > 0)
+  await assert.rejects(db.query('CREATE TABLE mine AS SELECT 1'), { code: '25006' })
+  await stack.request('DELETE', `/v2/storage/tokens/${id}`)
+  await until('the connection ends', () =>
+    db.query('SELECT 1').then(
+      () => false,
+      () => true,
+    ),
+  )
+})
+
 test('a workspace is read and written with its own password or a token', async (t) => {
   const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
   const { id, connection } = made.json<{ id: number; connection: { user: string; password: string; port: number } }>()
@@ -674,23 +693,4 @@ test('wrong passwords lock an address out, whoever was right before goes on', as
   assert.equal(codes.at(-1), '28000')
   assert.equal((await failure(clientOf({ password: fresh.json<{ token: string }>().token }).connect())).code, '28000')
   assert.deepEqual(await rowsOf(await connect(t), 'SELECT 1'), [[1]])
-})
-
-test('a BI tool is told where to connect, reads the buckets of its token, changes nothing, and ends when the token is revoked', async (t) => {
-  const made = await stack.request('POST', '/v2/storage/tokens', {
-    json: { description: 'Metabase', bucketPermissions: { 'in.c-main': 'read' } },
-  })
-  const { id, token } = made.json<{ id: string; token: string }>()
-  const told = (await stack.request('GET', '/v2/storage/query/connection', { token })).json()
-  assert.deepEqual(told, { host: '127.0.0.1', port, database: 'default', isEncrypted: false })
-  const db = await connect(t, { user: 'reader', password: token, database: 'default' })
-  assert.ok(((await db.query('SELECT * FROM "in.c-main".orders')).rowCount ?? 0) > 0)
-  await assert.rejects(db.query('CREATE TABLE mine AS SELECT 1'), { code: '25006' })
-  await stack.request('DELETE', `/v2/storage/tokens/${id}`)
-  await until('the connection ends', () =>
-    db.query('SELECT 1').then(
-      () => false,
-      () => true,
-    ),
-  )
 })

@@ -32,6 +32,7 @@ const NULL_HAS_A_MEANING = [
   'mergeRequests.update.autoMergeAt',
   'mergeRequests.update.externalId',
   'notification.subscribe.expiresAt',
+  'syncActions.trySql.sampleRows', // all rows
   'tables.changeColumn.default',
   'tables.changeColumn.description',
   'tables.changeDefinition.description',

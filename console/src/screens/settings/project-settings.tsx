@@ -101,7 +101,7 @@ function Limits({ projectId }: { projectId: number }) {
                   {limit.description.replace(/^./, (first) => first.toUpperCase())}
                   <p className="identifier">{limit.name}</p>
                 </td>
-                <td className="numeric nowrap">{limit.value === null ? 'no limit' : count(limit.value)}</td>
+                <td className="numeric nowrap">{limit.value === null ? 'not set' : count(limit.value)}</td>
                 <td>
                   <ActButton
                     needs="projects.setLimits"
@@ -142,7 +142,10 @@ function ChangeLimit({ projectId, limit, onClose }: { projectId: number; limit: 
     <Dialog title={`Change ${limit.name}`} onClose={onClose}>
       <Form onSubmit={() => change.mutate()}>
         <p className="body-text soft">{limit.description.replace(/^./, (first) => first.toUpperCase())}.</p>
-        <Field label="At most" hint={value === '' ? 'No limit for this project.' : 'What exceeds it is refused.'}>
+        <Field
+          label="At most"
+          hint={value === '' ? 'Not set: the default of the stack applies, if it has one.' : 'What exceeds it is refused.'}
+        >
           {(id) => (
             <input
               className="input"

@@ -25,8 +25,8 @@ export function SettingsScreen() {
     tab === 'you'
       ? (person?.account.name ?? 'You are signed in with a token.')
       : tab === 'stack'
-        ? 'The stack, for all of its projects.'
-        : `${project?.name ?? 'This project'}, for everyone who works in it.`
+        ? 'Settings of the stack, for all projects.'
+        : `Settings of ${project?.name ?? 'the project'}`
   return (
     <Page title="Settings" crumbs={[{ name: 'Settings' }]} say={say} tabs={<Tabs label="Settings" current={tab} tabs={TABS} />}>
       <div className="tab-body stack-4">

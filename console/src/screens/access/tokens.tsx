@@ -6,7 +6,6 @@ import type { Token } from '../../../../client/src/operations.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
-import { CopyButton } from '../../parts/copy.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -16,6 +15,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
+import { TokenShownOnce } from '../../views/token-shown-once.tsx'
 import { BiAccess } from './bi-access.tsx'
 import './access.css'
 
@@ -117,21 +117,7 @@ function NewToken({ onClose }: { onClose: () => void }) {
   })
   const allow = (id: string, what: string) =>
     setChosen(Object.fromEntries(Object.entries({ ...chosen, [id]: what }).filter(([, one]) => one !== '')))
-  if (create.data?.token)
-    return (
-      <Dialog title="The new token" onClose={onClose}>
-        <div className="inset stack-4">
-          <p className="body-text">Copy it now: it is shown this once and cannot be read again.</p>
-          <div className="note good">
-            <code className="mono grow wrap">{create.data.token}</code>
-            <CopyButton text={create.data.token} />
-          </div>
-          <button type="button" className="button primary" onClick={onClose}>
-            I have it
-          </button>
-        </div>
-      </Dialog>
-    )
+  if (create.data?.token) return <TokenShownOnce title="The new token" token={create.data.token} onClose={onClose} />
   return (
     <Dialog title="New token" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>

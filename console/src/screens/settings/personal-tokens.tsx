@@ -6,7 +6,6 @@ import { moment, until } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
-import { CopyButton } from '../../parts/copy.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -14,6 +13,7 @@ import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
+import { TokenShownOnce } from '../../views/token-shown-once.tsx'
 
 const DAY_SECONDS = 86_400
 
@@ -88,22 +88,8 @@ function NewToken({ onClose }: { onClose: () => void }) {
         body: { description, ...(days === '' ? {} : { expiresIn: Number(days) * DAY_SECONDS }) },
       }),
   })
-  const value = create.data?.token
-  if (value !== undefined)
-    return (
-      <Dialog title="The new personal token" onClose={onClose}>
-        <div className="inset stack-4">
-          <p className="body-text">Copy it now: it is shown this once and cannot be read again.</p>
-          <div className="note good">
-            <code className="mono grow wrap">{value}</code>
-            <CopyButton text={value} />
-          </div>
-          <button type="button" className="button primary" onClick={onClose}>
-            I have it
-          </button>
-        </div>
-      </Dialog>
-    )
+  const token = create.data?.token
+  if (token !== undefined) return <TokenShownOnce title="The new personal token" token={token} onClose={onClose} />
   return (
     <Dialog title="New personal token" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>

@@ -6,9 +6,10 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { delimiter, join } from 'node:path'
 import { createLog } from '../../http-extractor/src/log.ts'
 import { createRedactor } from '../../http-extractor/src/redaction.ts'
-import { ConnectorError, messageOf } from '../../manifest-connector/src/errors.ts'
+import { ConnectorError } from '../../manifest-connector/src/errors.ts'
 import { runChild } from '../../program-connector/src/child.ts'
 import { lockedBefore, openEnvironment } from '../../program-connector/src/environment.ts'
+import { runMain } from '../../program-connector/src/run-main.ts'
 import { failureIn } from './outcome.ts'
 import type { Plan } from './plan.ts'
 import { unpackZip } from './unpack.ts'
@@ -126,11 +127,4 @@ function say(line: string): void {
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
-try {
-  await main()
-} catch (error) {
-  const isUsers = error instanceof ConnectorError
-  const text = isUsers ? error.message : `Unexpected error: ${messageOf(error)}`
-  process.stderr.write(`${redactor.redact(text)}\n`)
-  process.exitCode = isUsers ? 1 : 2
-}
+await runMain(main, redactor)

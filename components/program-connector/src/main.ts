@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { delimiter, join } from 'node:path'
 import { createLog } from '../../http-extractor/src/log.ts'
 import { createRedactor } from '../../http-extractor/src/redaction.ts'
-import { ConnectorError, messageOf } from '../../manifest-connector/src/errors.ts'
+import { ConnectorError } from '../../manifest-connector/src/errors.ts'
 import { parseManifest } from '../../manifest-connector/src/manifest/load.ts'
 import { secretsIn } from '../../manifest-connector/src/platform/parameters.ts'
 import { jsonText, parseJson } from '../../manifest-connector/src/python/json.ts'
@@ -16,6 +16,7 @@ import { createSourceProgram } from './airbyte.ts'
 import { runChild } from './child.ts'
 import { lockedBefore, openEnvironment } from './environment.ts'
 import { readSettings, type Settings } from './parameters.ts'
+import { runMain } from './run-main.ts'
 import type { Runtime } from './runtime.ts'
 import * as singer from './singer.ts'
 import { writeToTarget } from './target.ts'
@@ -124,11 +125,4 @@ function storedState(folder: string): Dict {
   return isDict(state) ? state : {}
 }
 
-try {
-  await main()
-} catch (error) {
-  const isUsers = error instanceof ConnectorError
-  const text = isUsers ? error.message : `Unexpected error: ${messageOf(error)}`
-  process.stderr.write(`${redactor.redact(text)}\n`)
-  process.exitCode = isUsers ? 1 : 2
-}
+await runMain(main, redactor)

@@ -253,11 +253,14 @@ export function createQueueLoop(deps: QueueLoopDeps) {
     return [...chosen.values()]
   }
 
-  /** For people who wait; a job starts without it, too. */
-  const noteUsualDurations = (jobs: readonly JobRow[]): Promise<void> =>
-    inTransaction(async (trx) => {
-      for (const job of jobs) if (job.configuration_id !== null) await store.setUsual(trx, job.id, await usualDuration(trx, job))
+  /** For people who wait; a job starts without it, too. A job without a stored configuration has no earlier runs. */
+  async function noteUsualDurations(jobs: readonly JobRow[]): Promise<void> {
+    const ofConfigurations = jobs.filter((job) => job.configuration_id !== null)
+    if (ofConfigurations.length === 0) return
+    await inTransaction(async (trx) => {
+      for (const job of ofConfigurations) await store.setUsual(trx, job.id, await usualDuration(trx, job))
     }).catch((error: unknown) => deps.log.warn({ err: error }, 'the usual durations of jobs could not be written'))
+  }
 
   /**
    * The oldest jobs that could start. When one project has a queue so long that nothing else is in sight, the others are looked for

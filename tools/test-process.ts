@@ -2,6 +2,7 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { WorkerMessage } from './test-worker.ts'
 
@@ -25,6 +26,8 @@ export interface TestProcess {
   readonly files: number
   /** False after its end, also when a file ended it. */
   readonly isAlive: boolean
+  /** CPU time of the process and of the children that have ended; 0 where the system does not have /proc. */
+  readonly cpuSeconds: number
   /** Runs one file. The process is ended when the signal comes, and the file counts as failed for its reason. */
   run(path: string, signal: AbortSignal): Promise<Outcome>
   /** For a module that `preload` names. */
@@ -92,12 +95,29 @@ export function startTestProcess({ env = process.env, preload }: TestProcessOpti
     get isAlive() {
       return child.exitCode === null && child.signalCode === null
     },
+    get cpuSeconds() {
+      return cpuSecondsOf(child.pid)
+    },
     run,
     send: (message) => child.send(message),
     end: async () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL') // everything is reported
       await exited
     },
+  }
+}
+
+/** Linux counts CPU time in hundredths of a second. */
+const TICKS_PER_SECOND = 100
+
+function cpuSecondsOf(pid: number | undefined): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // the name before it can contain spaces
+    const [user, system, childrenUser, childrenSystem] = fields.slice(11, 15).map(Number)
+    return (user! + system! + childrenUser! + childrenSystem!) / TICKS_PER_SECOND
+  } catch {
+    return 0 // no /proc, or the process has ended
   }
 }
 

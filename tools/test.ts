@@ -51,6 +51,7 @@ if (files.length === 0) {
 export interface Result extends Outcome {
   readonly file: string
   readonly ms: number
+  readonly cpuSeconds: number
 }
 const results = new Map<string, Result>()
 /** First results of files that failed and passed when they ran again. */
@@ -126,15 +127,19 @@ async function runAlone(file: string): Promise<Result> {
 
 async function runFile(testProcess: TestProcess, file: string): Promise<Result> {
   const begun = performance.now()
+  const cpuBefore = testProcess.cpuSeconds
   const limitMs = options.long ? FILE_LIMIT_MS.long : FILE_LIMIT_MS.short
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(`still running after ${limitMs / 1000} s, ended`), limitMs)
   const outcome = await testProcess.run(join(ROOT, file), AbortSignal.any([limit.signal, interrupted.signal]))
   clearTimeout(timer)
   const ms = performance.now() - begun
-  console.log(`${outcome.failures.length > 0 ? 'FAIL' : 'ok  '} ${file} ${(ms / 1000).toFixed(1)} s`)
+  const cpuSeconds = Math.max(0, testProcess.cpuSeconds - cpuBefore)
+  console.log(
+    `${outcome.failures.length > 0 ? 'FAIL' : 'ok  '} ${file} ${(ms / 1000).toFixed(1)} s (CPU ${cpuSeconds.toFixed(1)} s)`,
+  )
   for (const { name, error } of outcome.failures) console.log(indent(`${name}\n${indent(briefly(error))}`))
-  return { ...outcome, file, ms }
+  return { ...outcome, file, ms, cpuSeconds }
 }
 
 /** Runs a few failed files once more, each alone. More than `most` failed files are no accident: they stay failed. */
@@ -161,8 +166,8 @@ function report(): void {
   const skipped = all.flatMap(({ file, skipped }) => skipped.map((name) => `${file}: ${name}`))
   if (skipped.length > 0) console.log(`\nSkipped:\n${indent(skipped.join('\n'))}`)
   console.log(`\nSlowest of ${all.length} files, ${Math.round((performance.now() - started) / 1000)} s in all:`)
-  for (const { file, ms } of all.toSorted((a, b) => b.ms - a.ms).slice(0, 10))
-    console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`)
+  for (const { file, ms, cpuSeconds } of all.toSorted((a, b) => b.ms - a.ms).slice(0, 10))
+    console.log(`  ${(ms / 1000).toFixed(1).padStart(6)} s, CPU ${cpuSeconds.toFixed(1).padStart(5)} s  ${file}`)
   if (endedBy) console.log(`Ended by ${endedBy}; ${queue.length} files were not run.`)
   const count = (of: (result: Result) => number) => all.reduce((sum, result) => sum + of(result), 0)
   console.log(`${count(({ passed }) => passed)} passed, ${count(({ failures }) => failures.length)} failed`)

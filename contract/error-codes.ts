@@ -719,6 +719,10 @@ export const ERRORS = {
   },
   'backup.notInBucket': { kind: 'not-found', text: 'Backup "{name}" does not exist in the bucket. Newest backups: {found}.' },
   'backup.nothingThere': { kind: 'invalid', text: '{folder} contains no stack. Set MILLRACE_DATA_DIR to the data folder.' },
+  'backup.newerVersion': {
+    kind: 'invalid',
+    text: 'The backup was created by Millrace {backup}, which is newer than this program ({program}). Restore it with Millrace {backup} or newer.',
+  },
   'backup.needsDatabase': {
     kind: 'invalid',
     text: 'The backup contains the rows of a PostgreSQL database. Set MILLRACE_DATABASE_URL to an empty database to restore them into.',

@@ -2,11 +2,13 @@
 // secrets open again, and no byte of it can change unnoticed.
 
 import assert from 'node:assert/strict'
-import { copyFile, cp, mkdir, mkdtemp, open, readdir, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, cp, mkdir, mkdtemp, open, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { folderSource } from '../../server/src/engines/backup-folder/backup-source.ts'
+import { type BackupManifest, manifestText } from '../../server/src/engines/backup-folder/manifest.ts'
 import { verifyBackup } from '../../server/src/engines/backup-folder/verify-backup.ts'
 import { chance } from '../support/chance.ts'
 import { openGitClient } from '../support/clients/git-client.ts'
@@ -297,6 +299,15 @@ test('what cannot be done is said in a sentence', async (t) => {
     assert.match(result.err, sentence)
     assert.equal(result.code, 1, result.err)
   }
+  const manifestFile = join(backup, 'manifest.json')
+  const { files, ...info } = JSON.parse(await readFile(manifestFile, 'utf8')) as BackupManifest // the backup made above
+  await writeFile(manifestFile, manifestText({ ...info, version: '99.1.0' }, files))
+  const newer = await millrace(join(empty, 'newer'), 'restore', backup)
+  assert.match(
+    newer.err,
+    /created by Millrace 99\.1\.0, which is newer than this program \(\S+\)\. Restore it with Millrace 99\.1\.0/,
+  )
+  assert.deepEqual([newer.code, existsSync(join(empty, 'newer/metadata.sqlite'))], [1, false])
 })
 
 async function flip(path: string): Promise<void> {

@@ -84,6 +84,16 @@ test('a second start on the same folder names the process that has it', async (t
   await stack.start() // a lock ends with its process
 })
 
+test('a port in use is named with the variables that choose another', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const port = String((server.address() as AddressInfo).port) // a TCP listener has one
+  const MILLRACE_DATA_DIR = await emptyFolder(t)
+  assert.match(await failedStart({ MILLRACE_DATA_DIR, PORT: port }), new RegExp(`^Port ${port} is in use\\. .*PORT=`))
+  assert.deepEqual([...(await problemsOf({ MILLRACE_DATA_DIR, PORT: port })).keys()], ['stack port'])
+})
+
 test('an external S3 does not make a data folder fit for two stacks', async (t) => {
   const stack = await startStack(t, { env: s3Environment() })
   assert.match(

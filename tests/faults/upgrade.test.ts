@@ -2,20 +2,27 @@
 // version (tools/upgrade-fixture.ts) and never changed since. What stands in them is said there.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { MIGRATIONS } from '../../server/src/engines/metadata-db/migrations/list.ts'
+import { childEnvironment } from '../support/child-environment.ts'
 import { icebergReader, type Loaded } from '../support/clients/iceberg-reader.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const FIXTURES = globSync(fileURLToPath(new URL('../fixtures/data-folder-*.tar.gz', import.meta.url)))
+const MAIN = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+const KILLS = process.env.MILLRACE_LONG ? 30 : 3
 const CONFIG = '/v2/storage/components/keboola.ex-generic-v2/configs/shop'
 
 interface Facts {
@@ -44,13 +51,44 @@ for (const archive of FIXTURES) {
   })
 }
 
-async function startOn(t: TestContext, archive: string): Promise<{ stack: Stack; facts: Facts }> {
+test('a start that is killed between migrations is continued by the next one', async (t) => {
+  const archive = FIXTURES.toSorted()[0]! // of the oldest release: it has the most to migrate
+  const { dataDir, facts } = await unpack(t, archive)
+  const metadata = new DatabaseSync(join(dataDir, 'metadata.sqlite'), { readOnly: true })
+  t.after(() => metadata.close())
+  const applied = () => Number(metadata.prepare('select count(*) as n from migration').get()!.n)
+  const counts = [applied()]
+  for (let kill = 0; kill < KILLS; kill++) {
+    const child = spawn(process.execPath, [MAIN], {
+      env: { ...childEnvironment(), PORT: '0', MILLRACE_S3_PORT: '0', MILLRACE_DATA_DIR: dataDir },
+      stdio: 'ignore',
+    })
+    const exited = once(child, 'exit')
+    while (applied() === counts.at(-1) && child.exitCode === null) await setImmediate()
+    child.kill('SIGKILL')
+    await exited
+    counts.push(applied())
+  }
+  const all = MIGRATIONS.length
+  assert.ok(counts.at(-1)! < all, `killed after ${counts.join(', ')} of ${all} migrations`)
+  const stack = await startStack(t, { existing: { dataDir, masterToken: facts.masterToken } })
+  assert.equal(applied(), all)
+  await tablesAreThere(stack)
+  await configurationsAreThere(stack)
+})
+
+async function unpack(t: TestContext, archive: string): Promise<{ dataDir: string; facts: Facts }> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-upgrade-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   execFileSync('tar', ['--extract', '--gzip', '--file', archive, '--directory', folder])
   const facts = JSON.parse(readFileSync(join(folder, 'facts.json'), 'utf8')) as Facts // written by tools/upgrade-fixture.ts
+  return { dataDir: join(folder, 'data'), facts }
+}
+
+async function startOn(t: TestContext, archive: string): Promise<{ stack: Stack; facts: Facts }> {
+  const { dataDir, facts } = await unpack(t, archive)
   const stack = await startStack(t, {
-    existing: { dataDir: join(folder, 'data'), masterToken: facts.masterToken },
+    existing: { dataDir, masterToken: facts.masterToken },
     env: { MILLRACE_EGRESS_ALLOW: '127.0.0.1' },
   })
   return { stack, facts }

@@ -19,6 +19,7 @@ import { METADATA_FILE } from '../wiring/data-files.ts'
 import { ROWS_FOLDER } from './backup.ts'
 import { isEmptyStore, restoreObjects, S3_FOLDER } from './backup-objects.ts'
 import type { Config } from './config.ts'
+import { isNewerVersion, VERSION } from './version.ts'
 
 /** A file of the data folder: while it is there, nothing starts by itself. */
 const PAUSED_FILE = 'schedules-paused'
@@ -72,13 +73,14 @@ export const pause = (dataDir: string): Promise<void> => writeFile(pausedFile(da
 
 export const isIn = (folder: string, path: string): boolean => path.startsWith(`${folder}/`)
 
-/** What is kept outside of the data folder must be outside in the backup, too, and the place for it must be empty. */
+/** This program must be able to read the records. What is kept outside of the data folder must be outside in the backup, too, and the place for it must be empty. */
 async function checkPlaces(
-  { files }: BackupManifest,
+  { version, files }: BackupManifest,
   source: BackupSource,
   { database, s3 }: Config,
   { metadata, store }: Targets,
 ): Promise<void> {
+  if (isNewerVersion(version, VERSION)) throw new PlatformError('backup.newerVersion', { backup: version, program: VERSION })
   const hasRows = files.some(({ path }) => isIn(ROWS_FOLDER, path))
   if (hasRows !== (database.url !== undefined))
     throw new PlatformError(hasRows ? 'backup.needsDatabase' : 'backup.needsNoDatabase')

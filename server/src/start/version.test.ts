@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { commitOf } from './version.ts'
+import { commitOf, isNewerVersion } from './version.ts'
 
 const FIRST = 'a1'.repeat(20)
 const SECOND = 'b2'.repeat(20)
@@ -42,4 +42,15 @@ test('the commit of an image, a clone, a worktree and a folder without git', (t)
     [folder(t, { '.git/HEAD': 'damaged' }), undefined],
   ]
   for (const [root, commit] of cases) assert.equal(commitOf(root), commit?.slice(0, 12))
+})
+
+test('versions are compared by their numbers', () => {
+  const newer: [string, string][] = [
+    ['0.3.0', '0.2.9'],
+    ['0.10.0', '0.9.0'],
+    ['1.0.0', '0.99.99'],
+    ['0.2.1-rc.1', '0.2.0+1a2b3c'],
+  ]
+  for (const [one, other] of newer) assert.deepEqual([isNewerVersion(one, other), isNewerVersion(other, one)], [true, false])
+  assert.equal(isNewerVersion('0.2.0', '0.2.0+1a2b3c'), false)
 })

@@ -16,6 +16,15 @@ export const COMMIT: string | undefined = commitOf(REPOSITORY)
 /** For people and programs that compare what runs: `0.1.0+1a2b3c4d5e6f`, as semantic versions write a build. */
 export const BUILD: string = COMMIT === undefined ? VERSION : `${VERSION}+${COMMIT}`
 
+/** Compares `major.minor.patch`; what follows them does not count. */
+export function isNewerVersion(version: string, than: string): boolean {
+  const [theirs, ours] = [partsOf(version), partsOf(than)]
+  const at = theirs.findIndex((part, index) => part !== ours[index])
+  return at >= 0 && theirs[at]! > (ours[at] ?? 0)
+}
+
+const partsOf = (version: string): number[] => version.split(/[-+]/)[0]!.split('.').map(Number)
+
 /** The first digits of the commit; undefined where there is none. */
 export function commitOf(folder: string): string | undefined {
   const commit = textOf(folder, 'commit') ?? commitOfClone(folder)

@@ -1,5 +1,6 @@
 // The shape of a module: what `services/<name>/<name>.module.ts` returns.
 
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyPluginAsync } from 'fastify'
 import type { BackgroundPart } from '../kit/lifecycle.ts'
 import type { JobHandler } from './storage-job.ts'
@@ -9,6 +10,9 @@ export type Role = (typeof ROLES)[number]
 
 /** Adds routes to the server that it is given. Hooks and error handlers in it would apply to all routes; see `encapsulated`. */
 export type Routes = FastifyPluginAsync
+
+/** The server that routes are added to; handlers have the types of their schemas. */
+export type RoutesServer = Parameters<FastifyPluginAsyncTypebox>[0]
 
 /** A loop of a module, or what it has to close. */
 export interface ModuleBackground extends BackgroundPart {

@@ -2,7 +2,7 @@
 // and keeps offsets, never text. What the message needs (line number, the offending text) is read again afterwards, once, in
 // csv-problem.ts, because files are good almost always.
 //
-// It also says where DuckDB's reader is known to see other rows than RFC 4180 does, so that the file must be normalised first:
+// It also reports where DuckDB's reader is known to read other rows than RFC 4180 defines, so that the file must be normalised first:
 // records ended by both LF and CRLF, blank lines that are rows (one column), a header that spans lines.
 
 import type { DialectBytes } from './csv-dialect.ts'
@@ -84,7 +84,7 @@ export function createCsvScanner({ dialect, columns, skipLines, maxRowBytes }: S
   let longest = 0
   let lineEnds = 0
   let blankOffset = -1
-  // A header is one record, whatever lines it spans. Several lines to pass over are lines: who knows what they hold.
+  // One skipped line is a header: one record, even if it spans lines. Several skipped lines are counted as lines, whatever they contain.
   let skipRecords = skipLines === 1 ? 1 : 0
   let skipRaw = skipLines > 1 ? skipLines : 0
   let normalise = escaper !== -1
@@ -122,67 +122,79 @@ export function createCsvScanner({ dialect, columns, skipLines, maxRowBytes }: S
     return null
   }
 
-  function scan(buf: Uint8Array, n: number): CsvProblem | null {
+  /** Returns where the records begin, or -1 if the chunk ends before. */
+  function skipRawLines(buf: Uint8Array, n: number): number {
     let i = 0
     while (skipRaw > 0) {
       const lf = buf.indexOf(LF, i)
-      if (lf === -1 || lf >= n) return null
-      if (buf[lf - 1] !== CR) lineEnds |= LF_END
-      else lineEnds |= CRLF_END
-      // How DuckDB passes over lines with quotes is its own affair; do not find out.
+      if (lf === -1 || lf >= n) return -1
+      lineEnds |= buf[lf - 1] === CR ? CRLF_END : LF_END
+      // DuckDB may count skipped lines with quotes differently.
       if (enclosure !== -1 && buf.subarray(i, lf).includes(enclosure)) normalise = true
       skipRaw--
       i = lf + 1
       recordOffset = fieldOffset = base + i
     }
+    return i
+  }
+
+  /** From inside an enclosed value to behind its closing quote, or to the end of the chunk. */
+  function passQuoted(buf: Uint8Array, n: number, from: number): number {
+    let i = from
+    while (i < n && buf[i] !== enclosure) i++
+    // DuckDB may read a header that spans lines differently.
+    if (skipRecords > 0 && buf.subarray(from, i).includes(LF)) normalise = true
+    if (i >= n) return i
+    state = QUOTE_SEEN
+    i++
+    // Most enclosed values are followed by another one: its delimiter and its quote need no step of their own.
+    if (i + 1 < n && buf[i] === delimiter && buf[i + 1] === enclosure) {
+      fields++
+      fieldOffset = quoteOffset = base + i + 1
+      state = QUOTED
+      i += 2
+    }
+    return i
+  }
+
+  /** A value ends with a delimiter or with its line; another byte there is a problem of the given kind. */
+  function endValue(byte: number, at: number, otherwise: CsvProblemKind): CsvProblem | null {
+    if (byte === delimiter) {
+      fields++
+      fieldOffset = at + 1
+      state = FIELD_START
+    } else if (byte === LF) {
+      lineEnds |= LF_END
+      return endRecord(at, at + 1)
+    } else if (byte === CR) state = CR_SEEN
+    else return problem(otherwise, at)
+    return null
+  }
+
+  function scan(buf: Uint8Array, n: number): CsvProblem | null {
+    let i = skipRaw > 0 ? skipRawLines(buf, n) : 0
+    if (i === -1) return null
+    let wrong: CsvProblem | null = null
     while (i < n) {
       switch (state) {
-        case QUOTED: {
-          const from = i
-          while (i < n && buf[i] !== enclosure) i++
-          // How DuckDB passes over a header that spans lines is its own affair.
-          if (skipRecords > 0 && buf.subarray(from, i).includes(LF)) normalise = true
-          if (i >= n) break
-          state = QUOTE_SEEN
-          i++
-          // Most enclosed values are followed by another one: no need to come back twice for its delimiter and its quote.
-          if (i + 1 < n && buf[i] === delimiter && buf[i + 1] === enclosure) {
-            fields++
-            fieldOffset = quoteOffset = base + i + 1
-            state = QUOTED
-            i += 2
-          }
+        case QUOTED:
+          i = passQuoted(buf, n, i)
           break
-        }
-        case QUOTE_SEEN: {
-          const byte = buf[i]
-          if (byte === enclosure) state = QUOTED
-          else if (byte === delimiter) {
-            fields++
-            fieldOffset = base + i + 1
-            state = FIELD_START
-          } else if (byte === LF) {
-            lineEnds |= LF_END
-            const wrong = endRecord(base + i, base + i + 1)
-            if (wrong) return wrong
-          } else if (byte === CR) state = CR_SEEN
-          else return problem('textAfterQuote', base + i)
+        case QUOTE_SEEN:
+          if (buf[i] === enclosure) state = QUOTED
+          else wrong = endValue(buf[i]!, base + i, 'textAfterQuote')
           i++
           break
-        }
-        case CR_SEEN: {
+        case CR_SEEN:
           if (buf[i] !== LF) return problem('strayCarriageReturn', base + i - 1)
           lineEnds |= CRLF_END
-          const wrong = endRecord(base + i - 1, base + i + 1)
-          if (wrong) return wrong
+          wrong = endRecord(base + i - 1, base + i + 1)
           i++
           break
-        }
-        case ESCAPED: {
+        case ESCAPED:
           state = UNQUOTED
           i++
           break
-        }
         default: {
           let byte = buf[i]!
           if (byte === enclosure && state !== UNQUOTED) {
@@ -196,20 +208,12 @@ export function createCsvScanner({ dialect, columns, skipLines, maxRowBytes }: S
             state = UNQUOTED
             break
           }
-          if (byte === delimiter) {
-            fields++
-            fieldOffset = base + i + 1
-            state = FIELD_START
-          } else if (byte === LF) {
-            lineEnds |= LF_END
-            const wrong = endRecord(base + i, base + i + 1)
-            if (wrong) return wrong
-          } else if (byte === CR) state = CR_SEEN
-          else if (byte === escaper) state = ESCAPED
-          else return problem('strayQuote', base + i)
+          if (byte === escaper) state = ESCAPED
+          else wrong = endValue(byte, base + i, 'strayQuote')
           i++
         }
       }
+      if (wrong !== null) return wrong
     }
     if (base + n - recordOffset > maxRowBytes) return problem('rowTooLarge', recordOffset)
     return null

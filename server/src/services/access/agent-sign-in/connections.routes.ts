@@ -1,4 +1,4 @@
-// HTTP for people: what a client asks for, allow or refuse it, and which agents are signed in (spec platform 6.10d).
+// HTTP for people: what a client requests, allow or refuse it, and which agents are signed in (spec platform 6.10d).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'

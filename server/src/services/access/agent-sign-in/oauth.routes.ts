@@ -173,7 +173,7 @@ export function oauthRoutes({ signIn, register }: OauthRoutesDeps): FastifyPlugi
   }
 }
 
-/** Refusals as the protocol wants them; answers are never kept by a cache. */
+/** Errors in the format of the protocol; responses are never cached. */
 async function answered(reply: FastifyReply, work: () => Promise<object>): Promise<FastifyReply> {
   reply.header('cache-control', 'no-store')
   try {

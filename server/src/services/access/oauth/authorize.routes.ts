@@ -147,7 +147,7 @@ export function authorizeRoutes(deps: AuthorizeRoutesDeps): FastifyPluginAsyncTy
 
 const COOKIE_PATH = '/' // with a domain the broker is at /authorize, else at /oauth/authorize
 
-/** The one that was asked for, or the component's own, or all. */
+/** The requested one, or the component's own, or all. */
 function providersFor(componentId: string, all: readonly Provider[], wanted: string | undefined): readonly Provider[] {
   const own = all.filter(({ id }) => id === (wanted ?? componentId))
   return own.length > 0 || wanted !== undefined ? own : all

@@ -6,6 +6,7 @@ import { idFrom } from '../../../http/ids.ts'
 import { numberedId } from '../../../http/parameters.ts'
 import { clearCookie } from '../../../http/session-cookie.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import type { RoutesServer } from '../../../model/module.ts'
 import type { People } from './people.ts'
 import { AccountView, accountView, ManageTokenView, manageTokenView, SessionView, sessionView } from './person-views.ts'
 
@@ -15,11 +16,11 @@ const Password = Type.Optional(
   Type.String({ maxLength: 1000, description: 'The current password; omitted by users who have none.' }),
 )
 
+const config = (operation: string, summary: string) =>
+  ({ operation: `account.${operation}`, summary, needs: 'session', validationCode: 'validation.failed' }) as const
+
 export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsyncTypebox {
   return async (app) => {
-    const config = (operation: string, summary: string) =>
-      ({ operation: `account.${operation}`, summary, needs: 'session', validationCode: 'validation.failed' }) as const
-
     app.get(
       '/account',
       { config: config('get', 'Who is signed in, and their projects'), schema: { response: { 200: AccountView } } },
@@ -38,194 +39,207 @@ export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsy
       async ({ person, body, origin }) => accountView(await account.rename(person, body.name, origin), await projectsOf(person)),
     )
 
-    app.get(
-      '/account/preferences',
-      {
-        config: config('preferences', 'What one keeps for oneself, by name'),
-        schema: { response: { 200: Type.Record(Type.String(), Type.Unknown()) } },
-      },
-      async ({ person }) => ({ ...(await account.listPreferences(person)) }),
-    )
-
-    app.put(
-      '/account/preferences/:name',
-      {
-        config: config('setPreference', 'Keep a value for oneself'),
-        schema: {
-          params: ByName,
-          body: Type.Object({ value: Type.Unknown({ description: 'Any JSON of at most 20,000 characters.' }) }),
-          response: { 204: Nothing },
-        },
-      },
-      async ({ person, params, body }, reply) => {
-        await account.setPreference(person, params.name, body.value)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.delete(
-      '/account/preferences/:name',
-      {
-        config: config('removePreference', 'Delete a value that one kept'),
-        schema: { params: ByName, response: { 204: Nothing } },
-      },
-      async ({ person, params }, reply) => {
-        await account.removePreference(person, params.name)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.put(
-      '/account/password',
-      {
-        config: config('setPassword', 'Change the own password; ends the other sessions'),
-        schema: {
-          body: Type.Object({
-            current: Password,
-            password: Type.String({ maxLength: 1000, description: 'The new one: 10 characters or more.' }),
-          }),
-          response: { 204: Nothing },
-        },
-      },
-      async ({ person, body, origin }, reply) => {
-        await account.setPassword(person, body, origin)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.post(
-      '/account/authenticator',
-      {
-        config: config('proposeAuthenticator', 'A key for an authenticator; it is in use after the first code'),
-        schema: {
-          response: {
-            200: Type.Object({
-              secret: Type.String({ description: 'The key, to type into the authenticator.' }),
-              uri: Type.String({ description: 'The same for a QR code.' }),
-            }),
-          },
-        },
-      },
-      async ({ person }) => account.proposeAuthenticator(person),
-    )
-
-    app.put(
-      '/account/authenticator',
-      {
-        config: config('turnOnAuthenticator', 'Ask for a code at every sign-in with the password'),
-        schema: {
-          body: Type.Object({
-            secret: Type.String({ maxLength: 100, description: 'The key that was proposed.' }),
-            code: Type.String({ maxLength: 40, description: 'What the authenticator shows now.' }),
-            password: Password,
-          }),
-          response: {
-            200: Type.Object({
-              recoveryCodes: Type.Array(Type.String(), { description: 'Each works once; shown only this once.' }),
-            }),
-          },
-        },
-      },
-      async ({ person, body, origin }) => ({ recoveryCodes: [...(await account.turnOnAuthenticator(person, body, origin))] }),
-    )
-
-    app.delete(
-      '/account/authenticator',
-      {
-        config: config('turnOffAuthenticator', 'Sign in with the password alone'),
-        schema: { body: Type.Object({ password: Password }), response: { 204: Nothing } },
-      },
-      async ({ person, body, origin }, reply) => {
-        await account.turnOffAuthenticator(person, body.password, origin)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.get(
-      '/account/sessions',
-      { config: config('sessions', 'Where one is signed in'), schema: { response: { 200: Type.Array(SessionView) } } },
-      async ({ person }) => (await account.listSessions(person)).map((session) => sessionView(session, person.sessionId)),
-    )
-
-    app.delete(
-      '/account/sessions/:id',
-      {
-        config: { ...config('endSession', 'End a session'), withoutId: 'resourceNotFound' },
-        schema: { params: Type.Object({ id: numberedId('session') }), response: { 204: Nothing } },
-      },
-      async ({ person, params, origin }, reply) => {
-        await account.endSession(
-          person,
-          idFrom(params.id, () => new PlatformError('notFound', { what: `Session ${params.id}` })),
-          origin,
-        )
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.delete(
-      '/account/sessions',
-      { config: config('endOtherSessions', 'End all sessions but this one'), schema: { response: { 204: Nothing } } },
-      async ({ person, origin }, reply) => {
-        await account.endOtherSessions(person, origin)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.post(
-      '/account/sign-out',
-      { config: config('signOut', 'End this session, on the server and in the browser'), schema: { response: { 204: Nothing } } },
-      async (req, reply) => {
-        await account.signOut(req.person, req.origin)
-        clearCookie(reply, req)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.get(
-      '/account/manage-tokens',
-      {
-        config: config('manageTokens', 'Tokens for the management API'),
-        schema: { response: { 200: Type.Array(ManageTokenView) } },
-      },
-      async ({ person }) => (await account.listManageTokens(person)).map(manageTokenView),
-    )
-
-    app.post(
-      '/account/manage-tokens',
-      {
-        config: config('createManageToken', 'Make a token for the management API'),
-        schema: {
-          body: Type.Object({
-            description: Type.String({ minLength: 1, maxLength: 1000, description: 'What it is for.' }),
-            expiresIn: Type.Optional(
-              Type.Integer({
-                minimum: 1,
-                maximum: 100 * 365 * 86_400,
-                description: 'Seconds until it expires; never when left out.',
-              }),
-            ),
-          }),
-          response: { 201: ManageTokenView },
-        },
-      },
-      async ({ person, body, origin }, reply) => {
-        const { token, value } = await account.createManageToken(person, body, origin)
-        return reply.code(201).send({ ...manageTokenView(token), token: value })
-      },
-    )
-
-    app.delete(
-      '/account/manage-tokens/:id',
-      {
-        config: { ...config('deleteManageToken', 'Delete a token for the management API'), withoutId: 'resourceNotFound' },
-        schema: { params: Type.Object({ id: numberedId('manage token') }), response: { 204: Nothing } },
-      },
-      async ({ person, params, origin }, reply) => {
-        const id = idFrom(params.id, () => new PlatformError('notFound', { what: `Manage token ${params.id}` }))
-        await account.deleteManageToken(person, id, origin)
-        return reply.code(204).send(null)
-      },
-    )
+    addPreferenceRoutes(app, account)
+    addSignInRoutes(app, account)
+    addSessionRoutes(app, account)
+    addManageTokenRoutes(app, account)
   }
+}
+
+function addPreferenceRoutes(app: RoutesServer, account: People['account']): void {
+  app.get(
+    '/account/preferences',
+    {
+      config: config('preferences', 'What one keeps for oneself, by name'),
+      schema: { response: { 200: Type.Record(Type.String(), Type.Unknown()) } },
+    },
+    async ({ person }) => ({ ...(await account.listPreferences(person)) }),
+  )
+
+  app.put(
+    '/account/preferences/:name',
+    {
+      config: config('setPreference', 'Keep a value for oneself'),
+      schema: {
+        params: ByName,
+        body: Type.Object({ value: Type.Unknown({ description: 'Any JSON of at most 20,000 characters.' }) }),
+        response: { 204: Nothing },
+      },
+    },
+    async ({ person, params, body }, reply) => {
+      await account.setPreference(person, params.name, body.value)
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.delete(
+    '/account/preferences/:name',
+    {
+      config: config('removePreference', 'Delete a value that one kept'),
+      schema: { params: ByName, response: { 204: Nothing } },
+    },
+    async ({ person, params }, reply) => {
+      await account.removePreference(person, params.name)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addSignInRoutes(app: RoutesServer, account: People['account']): void {
+  app.put(
+    '/account/password',
+    {
+      config: config('setPassword', 'Change the own password; ends the other sessions'),
+      schema: {
+        body: Type.Object({
+          current: Password,
+          password: Type.String({ maxLength: 1000, description: 'The new one: 10 characters or more.' }),
+        }),
+        response: { 204: Nothing },
+      },
+    },
+    async ({ person, body, origin }, reply) => {
+      await account.setPassword(person, body, origin)
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/account/authenticator',
+    {
+      config: config('proposeAuthenticator', 'A key for an authenticator; it is in use after the first code'),
+      schema: {
+        response: {
+          200: Type.Object({
+            secret: Type.String({ description: 'The key, to type into the authenticator.' }),
+            uri: Type.String({ description: 'The same for a QR code.' }),
+          }),
+        },
+      },
+    },
+    async ({ person }) => account.proposeAuthenticator(person),
+  )
+
+  app.put(
+    '/account/authenticator',
+    {
+      config: config('turnOnAuthenticator', 'Ask for a code at every sign-in with the password'),
+      schema: {
+        body: Type.Object({
+          secret: Type.String({ maxLength: 100, description: 'The key that was proposed.' }),
+          code: Type.String({ maxLength: 40, description: 'What the authenticator shows now.' }),
+          password: Password,
+        }),
+        response: {
+          200: Type.Object({
+            recoveryCodes: Type.Array(Type.String(), { description: 'Each works once; shown only this once.' }),
+          }),
+        },
+      },
+    },
+    async ({ person, body, origin }) => ({ recoveryCodes: [...(await account.turnOnAuthenticator(person, body, origin))] }),
+  )
+
+  app.delete(
+    '/account/authenticator',
+    {
+      config: config('turnOffAuthenticator', 'Sign in with the password alone'),
+      schema: { body: Type.Object({ password: Password }), response: { 204: Nothing } },
+    },
+    async ({ person, body, origin }, reply) => {
+      await account.turnOffAuthenticator(person, body.password, origin)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addSessionRoutes(app: RoutesServer, account: People['account']): void {
+  app.get(
+    '/account/sessions',
+    { config: config('sessions', 'Where one is signed in'), schema: { response: { 200: Type.Array(SessionView) } } },
+    async ({ person }) => (await account.listSessions(person)).map((session) => sessionView(session, person.sessionId)),
+  )
+
+  app.delete(
+    '/account/sessions/:id',
+    {
+      config: { ...config('endSession', 'End a session'), withoutId: 'resourceNotFound' },
+      schema: { params: Type.Object({ id: numberedId('session') }), response: { 204: Nothing } },
+    },
+    async ({ person, params, origin }, reply) => {
+      await account.endSession(
+        person,
+        idFrom(params.id, () => new PlatformError('notFound', { what: `Session ${params.id}` })),
+        origin,
+      )
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.delete(
+    '/account/sessions',
+    { config: config('endOtherSessions', 'End all sessions but this one'), schema: { response: { 204: Nothing } } },
+    async ({ person, origin }, reply) => {
+      await account.endOtherSessions(person, origin)
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.post(
+    '/account/sign-out',
+    { config: config('signOut', 'End this session, on the server and in the browser'), schema: { response: { 204: Nothing } } },
+    async (req, reply) => {
+      await account.signOut(req.person, req.origin)
+      clearCookie(reply, req)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addManageTokenRoutes(app: RoutesServer, account: People['account']): void {
+  app.get(
+    '/account/manage-tokens',
+    {
+      config: config('manageTokens', 'Tokens for the management API'),
+      schema: { response: { 200: Type.Array(ManageTokenView) } },
+    },
+    async ({ person }) => (await account.listManageTokens(person)).map(manageTokenView),
+  )
+
+  app.post(
+    '/account/manage-tokens',
+    {
+      config: config('createManageToken', 'Make a token for the management API'),
+      schema: {
+        body: Type.Object({
+          description: Type.String({ minLength: 1, maxLength: 1000, description: 'What it is for.' }),
+          expiresIn: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: 100 * 365 * 86_400,
+              description: 'Seconds until it expires; never when left out.',
+            }),
+          ),
+        }),
+        response: { 201: ManageTokenView },
+      },
+    },
+    async ({ person, body, origin }, reply) => {
+      const { token, value } = await account.createManageToken(person, body, origin)
+      return reply.code(201).send({ ...manageTokenView(token), token: value })
+    },
+  )
+
+  app.delete(
+    '/account/manage-tokens/:id',
+    {
+      config: { ...config('deleteManageToken', 'Delete a token for the management API'), withoutId: 'resourceNotFound' },
+      schema: { params: Type.Object({ id: numberedId('manage token') }), response: { 204: Nothing } },
+    },
+    async ({ person, params, origin }, reply) => {
+      const id = idFrom(params.id, () => new PlatformError('notFound', { what: `Manage token ${params.id}` }))
+      await account.deleteManageToken(person, id, origin)
+      return reply.code(204).send(null)
+    },
+  )
 }

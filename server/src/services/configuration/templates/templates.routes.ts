@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { optionalText } from '../../../http/parameters.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import type { RoutesServer } from '../../../model/module.ts'
 import type { ListedRepository, TemplateSummary, TemplateVersion } from './catalogue.ts'
 import type { FilledStep } from './inputs.ts'
 import type { TemplateStepGroup } from './manifest.ts'
@@ -70,14 +71,19 @@ const VERSION = `${BASE}/repositories/:repository/templates/:template/:version`
 const INSTANCES = `${BASE}/project/:branch/instances`
 const validationCode = 'validation.failed'
 
-export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps): FastifyPluginAsyncTypebox {
-  const { catalogue } = templates
+interface TemplateCalls {
+  readonly templates: Templates
+  /** In the branch of this name; in the default branch without one. */
+  readonly callerOf: (req: FastifyRequest, name?: string) => Promise<TemplateCaller>
+}
 
+export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps): FastifyPluginAsyncTypebox {
   async function callerOf({ actor, origin }: FastifyRequest, name = 'default'): Promise<TemplateCaller> {
     const branch = await findBranch(actor.projectId, name)
     if (!branch) throw new PlatformError('notFound', { what: `Branch "${name.slice(0, 60)}"` })
     return { actor, branch, origin }
   }
+  const calls = { templates, callerOf }
 
   return async (app) => {
     app.get(
@@ -103,244 +109,10 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
       async (_req, reply) => reply.type('text/plain').send('OK\n'),
     )
 
-    app.get(
-      `${BASE}/repositories`,
-      {
-        config: { operation: 'templates.listRepositories', summary: 'Repositories of templates', needs: 'token' },
-        schema: { response: { 200: Type.Object({ repositories: Type.Array(Loose) }) } },
-      },
-      async () => ({ repositories: (await catalogue.repositories()).map(repositoryView) }),
-    )
-
-    app.get(
-      `${BASE}/repositories/:repository`,
-      {
-        config: { operation: 'templates.repository', summary: 'A repository of templates', needs: 'token' },
-        schema: { params: ofRepository, response: { 200: Loose } },
-      },
-      async (req) => repositoryView(await catalogue.listed(req.params.repository)),
-    )
-
-    app.post(
-      `${BASE}/repositories/:repository/refresh`,
-      {
-        config: {
-          operation: 'templates.refreshRepository',
-          summary: 'Fetch what is new in a git repository of templates; `problem` has the reason of a failure',
-          needs: 'master',
-        },
-        schema: { params: ofRepository, response: { 200: Loose } },
-      },
-      async (req) => repositoryView(await templates.refreshRepository(await callerOf(req), req.params.repository)),
-    )
-
-    app.get(
-      `${BASE}/repositories/:repository/templates`,
-      {
-        config: { operation: 'templates.list', summary: 'Templates of a repository', needs: 'token' },
-        schema: {
-          params: ofRepository,
-          querystring: Type.Object({ filter: optionalText('Only templates that use this component.') }),
-          response: { 200: Type.Object({ repository: Loose, templates: Type.Array(Loose) }) },
-        },
-      },
-      async (req) => {
-        const { filter } = req.query
-        const { repository, templates: found } = await catalogue.list(req.params.repository)
-        const shown = found.filter(({ components }) => filter === undefined || components.includes(filter))
-        return { repository: repositoryView(repository), templates: shown.map(templateView) }
-      },
-    )
-
-    app.get(
-      `${BASE}/repositories/:repository/templates/:template`,
-      {
-        config: { operation: 'templates.detail', summary: 'A template and its versions', needs: 'token' },
-        schema: { params: ofTemplate, response: { 200: Loose } },
-      },
-      async (req) => {
-        const { repository, template } = await catalogue.template(req.params.repository, req.params.template)
-        return { repository: repositoryView(repository), ...templateView(template) }
-      },
-    )
-
-    app.get(
-      VERSION,
-      {
-        config: { operation: 'templates.version', summary: 'A version of a template, with its readme', needs: 'token' },
-        schema: { params: ofVersion, response: { 200: Loose } },
-      },
-      async (req) => versionView(await find(req.params)),
-    )
-
-    app.get(
-      `${VERSION}/inputs`,
-      {
-        config: { operation: 'templates.inputs', summary: 'The inputs of a template, in groups of steps', needs: 'token' },
-        schema: { params: ofVersion, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },
-      },
-      async (req) => ({ stepGroups: (await find(req.params)).manifest.stepGroups }),
-    )
-
-    app.post(
-      `${VERSION}/validate`,
-      {
-        config: {
-          operation: 'templates.validate',
-          summary: 'Check what was filled in',
-          needs: 'token',
-          validationCode,
-          onlyReads: true,
-        },
-        schema: { params: ofVersion, body: StepsBody, response: { 200: Loose } },
-      },
-      async (req) => {
-        const { valid, stepGroups } = await templates.validate(refOf(req.params), stepsOf(req.body.steps))
-        return { valid, stepGroups }
-      },
-    )
-
-    app.post(
-      `${VERSION}/preview`,
-      {
-        config: { operation: 'templates.preview', summary: 'What a template would make', needs: 'component', validationCode },
-        schema: { params: ofVersion, body: UseBody, response: { 202: TaskView } },
-      },
-      async (req, reply) => {
-        const { name, branch, steps } = req.body
-        const caller = await callerOf(req, branch)
-        return accepted(req, reply, await templates.preview(caller, refOf(req.params), name, stepsOf(steps)))
-      },
-    )
-
-    app.post(
-      `${VERSION}/use`,
-      {
-        config: {
-          operation: 'templates.use',
-          summary: 'Make everything that a template describes, or nothing',
-          needs: 'component',
-          validationCode,
-        },
-        schema: { params: ofVersion, body: UseBody, response: { 202: TaskView } },
-      },
-      async (req, reply) => {
-        const { name, branch, steps } = req.body
-        const caller = await callerOf(req, branch)
-        return accepted(req, reply, await templates.use(caller, refOf(req.params), name, stepsOf(steps)))
-      },
-    )
-
-    app.get(
-      INSTANCES,
-      {
-        config: { operation: 'templates.listInstances', summary: 'Instances of templates in a branch', needs: 'component' },
-        schema: { params: ofBranch, response: { 200: Type.Object({ instances: Type.Array(Loose) }) } },
-      },
-      async (req) => {
-        const { branch } = req.params
-        const found = await templates.instances(await callerOf(req, branch))
-        return { instances: found.map((one) => instanceView(one, branch)) }
-      },
-    )
-
-    app.get(
-      `${INSTANCES}/:instance`,
-      {
-        config: { operation: 'templates.instance', summary: 'An instance of a template', needs: 'component' },
-        schema: { params: ofInstance, response: { 200: Loose } },
-      },
-      async (req) => {
-        const { branch, instance } = req.params
-        return instanceView(await templates.instance(await callerOf(req, branch), instance), branch)
-      },
-    )
-
-    app.put(
-      `${INSTANCES}/:instance`,
-      {
-        config: {
-          operation: 'templates.renameInstance',
-          summary: 'Rename an instance of a template',
-          needs: 'component',
-          validationCode,
-        },
-        schema: { params: ofInstance, body: Type.Pick(UseBody, ['name']), response: { 200: Loose } },
-      },
-      async (req) => {
-        const { branch, instance } = req.params
-        return instanceView(await templates.rename(await callerOf(req, branch), instance, req.body.name), branch)
-      },
-    )
-
-    app.delete(
-      `${INSTANCES}/:instance`,
-      {
-        config: {
-          operation: 'templates.deleteInstance',
-          summary: 'Delete an instance; its configurations go to the trash',
-          needs: 'component',
-        },
-        schema: { params: ofInstance, response: { 202: TaskView } },
-      },
-      async (req, reply) => {
-        const { branch, instance } = req.params
-        return accepted(req, reply, await templates.remove(await callerOf(req, branch), instance))
-      },
-    )
-
-    app.get(
-      `${INSTANCES}/:instance/upgrade/:version/inputs`,
-      {
-        config: {
-          operation: 'templates.upgradeInputs',
-          summary: 'The inputs of an upgrade, with the values of the last time',
-          needs: 'component',
-        },
-        schema: { params: ofUpgrade, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },
-      },
-      async (req) => {
-        const { branch, instance, version } = req.params
-        const { found, steps } = await templates.upgradeInputs(await callerOf(req, branch), instance, version)
-        return { stepGroups: withDefaults(found.manifest.stepGroups, steps) }
-      },
-    )
-
-    app.post(
-      `${INSTANCES}/:instance/upgrade/:version/preview`,
-      {
-        config: {
-          operation: 'templates.upgradePreview',
-          summary: 'What an upgrade would change, member by member',
-          needs: 'component',
-          validationCode,
-        },
-        schema: { params: ofUpgrade, body: StepsBody, response: { 202: TaskView } },
-      },
-      async (req, reply) => {
-        const { branch, instance, version } = req.params
-        const caller = await callerOf(req, branch)
-        return accepted(req, reply, await templates.upgradePreview(caller, instance, version, stepsOf(req.body.steps)))
-      },
-    )
-
-    app.post(
-      `${INSTANCES}/:instance/upgrade/:version`,
-      {
-        config: {
-          operation: 'templates.upgrade',
-          summary: 'Bring an instance to a version of its template',
-          needs: 'component',
-          validationCode,
-        },
-        schema: { params: ofUpgrade, body: StepsBody, response: { 202: TaskView } },
-      },
-      async (req, reply) => {
-        const { branch, instance, version } = req.params
-        const caller = await callerOf(req, branch)
-        return accepted(req, reply, await templates.upgrade(caller, instance, version, stepsOf(req.body.steps)))
-      },
-    )
+    addRepositoryRoutes(app, calls)
+    addUseRoutes(app, calls)
+    addInstanceRoutes(app, calls)
+    addUpgradeRoutes(app, calls)
 
     app.get(
       `${BASE}/tasks/:id`,
@@ -354,11 +126,259 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
       async (req) => taskView(req, await templates.task(req.actor, req.params.id)),
     )
   }
-
-  async function find({ repository, template, version }: { repository: string; template: string; version: string }) {
-    return catalogue.version(repository, template, version)
-  }
 }
+
+function addRepositoryRoutes(app: RoutesServer, { templates, callerOf }: TemplateCalls): void {
+  app.get(
+    `${BASE}/repositories`,
+    {
+      config: { operation: 'templates.listRepositories', summary: 'Repositories of templates', needs: 'token' },
+      schema: { response: { 200: Type.Object({ repositories: Type.Array(Loose) }) } },
+    },
+    async () => ({ repositories: (await templates.catalogue.repositories()).map(repositoryView) }),
+  )
+
+  app.get(
+    `${BASE}/repositories/:repository`,
+    {
+      config: { operation: 'templates.repository', summary: 'A repository of templates', needs: 'token' },
+      schema: { params: ofRepository, response: { 200: Loose } },
+    },
+    async (req) => repositoryView(await templates.catalogue.listed(req.params.repository)),
+  )
+
+  app.post(
+    `${BASE}/repositories/:repository/refresh`,
+    {
+      config: {
+        operation: 'templates.refreshRepository',
+        summary: 'Fetch what is new in a git repository of templates; `problem` has the reason of a failure',
+        needs: 'master',
+      },
+      schema: { params: ofRepository, response: { 200: Loose } },
+    },
+    async (req) => repositoryView(await templates.refreshRepository(await callerOf(req), req.params.repository)),
+  )
+
+  app.get(
+    `${BASE}/repositories/:repository/templates`,
+    {
+      config: { operation: 'templates.list', summary: 'Templates of a repository', needs: 'token' },
+      schema: {
+        params: ofRepository,
+        querystring: Type.Object({ filter: optionalText('Only templates that use this component.') }),
+        response: { 200: Type.Object({ repository: Loose, templates: Type.Array(Loose) }) },
+      },
+    },
+    async (req) => {
+      const { filter } = req.query
+      const { repository, templates: found } = await templates.catalogue.list(req.params.repository)
+      const shown = found.filter(({ components }) => filter === undefined || components.includes(filter))
+      return { repository: repositoryView(repository), templates: shown.map(templateView) }
+    },
+  )
+
+  app.get(
+    `${BASE}/repositories/:repository/templates/:template`,
+    {
+      config: { operation: 'templates.detail', summary: 'A template and its versions', needs: 'token' },
+      schema: { params: ofTemplate, response: { 200: Loose } },
+    },
+    async (req) => {
+      const { repository, template } = await templates.catalogue.template(req.params.repository, req.params.template)
+      return { repository: repositoryView(repository), ...templateView(template) }
+    },
+  )
+
+  app.get(
+    VERSION,
+    {
+      config: { operation: 'templates.version', summary: 'A version of a template, with its readme', needs: 'token' },
+      schema: { params: ofVersion, response: { 200: Loose } },
+    },
+    async (req) => versionView(await findVersion(templates, req.params)),
+  )
+
+  app.get(
+    `${VERSION}/inputs`,
+    {
+      config: { operation: 'templates.inputs', summary: 'The inputs of a template, in groups of steps', needs: 'token' },
+      schema: { params: ofVersion, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },
+    },
+    async (req) => ({ stepGroups: (await findVersion(templates, req.params)).manifest.stepGroups }),
+  )
+}
+
+function addUseRoutes(app: RoutesServer, { templates, callerOf }: TemplateCalls): void {
+  app.post(
+    `${VERSION}/validate`,
+    {
+      config: {
+        operation: 'templates.validate',
+        summary: 'Check what was filled in',
+        needs: 'token',
+        validationCode,
+        onlyReads: true,
+      },
+      schema: { params: ofVersion, body: StepsBody, response: { 200: Loose } },
+    },
+    async (req) => {
+      const { valid, stepGroups } = await templates.validate(refOf(req.params), stepsOf(req.body.steps))
+      return { valid, stepGroups }
+    },
+  )
+
+  app.post(
+    `${VERSION}/preview`,
+    {
+      config: { operation: 'templates.preview', summary: 'What a template would make', needs: 'component', validationCode },
+      schema: { params: ofVersion, body: UseBody, response: { 202: TaskView } },
+    },
+    async (req, reply) => {
+      const { name, branch, steps } = req.body
+      const caller = await callerOf(req, branch)
+      return accepted(req, reply, await templates.preview(caller, refOf(req.params), name, stepsOf(steps)))
+    },
+  )
+
+  app.post(
+    `${VERSION}/use`,
+    {
+      config: {
+        operation: 'templates.use',
+        summary: 'Make everything that a template describes, or nothing',
+        needs: 'component',
+        validationCode,
+      },
+      schema: { params: ofVersion, body: UseBody, response: { 202: TaskView } },
+    },
+    async (req, reply) => {
+      const { name, branch, steps } = req.body
+      const caller = await callerOf(req, branch)
+      return accepted(req, reply, await templates.use(caller, refOf(req.params), name, stepsOf(steps)))
+    },
+  )
+}
+
+function addInstanceRoutes(app: RoutesServer, { templates, callerOf }: TemplateCalls): void {
+  app.get(
+    INSTANCES,
+    {
+      config: { operation: 'templates.listInstances', summary: 'Instances of templates in a branch', needs: 'component' },
+      schema: { params: ofBranch, response: { 200: Type.Object({ instances: Type.Array(Loose) }) } },
+    },
+    async (req) => {
+      const { branch } = req.params
+      const found = await templates.instances(await callerOf(req, branch))
+      return { instances: found.map((one) => instanceView(one, branch)) }
+    },
+  )
+
+  app.get(
+    `${INSTANCES}/:instance`,
+    {
+      config: { operation: 'templates.instance', summary: 'An instance of a template', needs: 'component' },
+      schema: { params: ofInstance, response: { 200: Loose } },
+    },
+    async (req) => {
+      const { branch, instance } = req.params
+      return instanceView(await templates.instance(await callerOf(req, branch), instance), branch)
+    },
+  )
+
+  app.put(
+    `${INSTANCES}/:instance`,
+    {
+      config: {
+        operation: 'templates.renameInstance',
+        summary: 'Rename an instance of a template',
+        needs: 'component',
+        validationCode,
+      },
+      schema: { params: ofInstance, body: Type.Pick(UseBody, ['name']), response: { 200: Loose } },
+    },
+    async (req) => {
+      const { branch, instance } = req.params
+      return instanceView(await templates.rename(await callerOf(req, branch), instance, req.body.name), branch)
+    },
+  )
+
+  app.delete(
+    `${INSTANCES}/:instance`,
+    {
+      config: {
+        operation: 'templates.deleteInstance',
+        summary: 'Delete an instance; its configurations go to the trash',
+        needs: 'component',
+      },
+      schema: { params: ofInstance, response: { 202: TaskView } },
+    },
+    async (req, reply) => {
+      const { branch, instance } = req.params
+      return accepted(req, reply, await templates.remove(await callerOf(req, branch), instance))
+    },
+  )
+}
+
+function addUpgradeRoutes(app: RoutesServer, { templates, callerOf }: TemplateCalls): void {
+  app.get(
+    `${INSTANCES}/:instance/upgrade/:version/inputs`,
+    {
+      config: {
+        operation: 'templates.upgradeInputs',
+        summary: 'The inputs of an upgrade, with the values of the last time',
+        needs: 'component',
+      },
+      schema: { params: ofUpgrade, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },
+    },
+    async (req) => {
+      const { branch, instance, version } = req.params
+      const { found, steps } = await templates.upgradeInputs(await callerOf(req, branch), instance, version)
+      return { stepGroups: withDefaults(found.manifest.stepGroups, steps) }
+    },
+  )
+
+  app.post(
+    `${INSTANCES}/:instance/upgrade/:version/preview`,
+    {
+      config: {
+        operation: 'templates.upgradePreview',
+        summary: 'What an upgrade would change, member by member',
+        needs: 'component',
+        validationCode,
+      },
+      schema: { params: ofUpgrade, body: StepsBody, response: { 202: TaskView } },
+    },
+    async (req, reply) => {
+      const { branch, instance, version } = req.params
+      const caller = await callerOf(req, branch)
+      return accepted(req, reply, await templates.upgradePreview(caller, instance, version, stepsOf(req.body.steps)))
+    },
+  )
+
+  app.post(
+    `${INSTANCES}/:instance/upgrade/:version`,
+    {
+      config: {
+        operation: 'templates.upgrade',
+        summary: 'Bring an instance to a version of its template',
+        needs: 'component',
+        validationCode,
+      },
+      schema: { params: ofUpgrade, body: StepsBody, response: { 202: TaskView } },
+    },
+    async (req, reply) => {
+      const { branch, instance, version } = req.params
+      const caller = await callerOf(req, branch)
+      return accepted(req, reply, await templates.upgrade(caller, instance, version, stepsOf(req.body.steps)))
+    },
+  )
+}
+
+const findVersion = (
+  { catalogue }: Templates,
+  { repository, template, version }: { repository: string; template: string; version: string },
+) => catalogue.version(repository, template, version)
 
 const refOf = ({ repository, template, version }: { repository: string; template: string; version: string }) => ({
   repository,
@@ -447,7 +467,7 @@ function mainOf({ configurations, mainConfiguration }: InstanceRecord) {
   return main ? { configId: main.configurationId, componentId: main.componentId } : null
 }
 
-/** Values that were filled in stand where the defaults do. */
+/** Filled-in values replace the defaults. */
 const withDefaults = (groups: readonly TemplateStepGroup[], filled: readonly FilledStep[]) =>
   groups.map((group) => ({
     ...group,

@@ -6,6 +6,7 @@ import { Type } from 'typebox'
 import { Nullable, numberedId, Offset, optionalFlag, optionalText } from '../../../http/parameters.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import type { RoutesServer } from '../../../model/module.ts'
 import { appPath, linkPath, repositoryPath } from './app-paths.ts'
 import type { RunRow } from './apps.store.ts'
 import type { App, AppCaller, Apps } from './apps.ts'
@@ -173,220 +174,252 @@ const PREVIEW_SECONDS = 4 * 3600
 /** Two names of one service, and one name for each operation. */
 const ADDRESSES = { sandboxes: 'sandboxes', 'data-science': 'dataScience' } as const
 
+/** The path and the name of its operations. */
+type Service = readonly [path: string, name: string]
+
+interface AppCalls extends Pick<AppsRoutesDeps, 'apps' | 'repositories'> {
+  /** In the branch of this id; in the default branch without one. */
+  readonly callerOf: (req: FastifyRequest, branchId?: string | number) => Promise<AppCaller>
+}
+
 export function appsRoutes({ apps, repositories, findBranch }: AppsRoutesDeps): FastifyPluginAsyncTypebox {
   async function callerOf({ actor, origin }: FastifyRequest, branchId: string | number = 'default'): Promise<AppCaller> {
     const branch = await findBranch(actor.projectId, String(branchId))
     if (!branch) throw new PlatformError('notFound', { what: `Branch "${String(branchId).slice(0, 60)}"` })
     return { actor, branch, origin }
   }
+  const calls = { apps, repositories, callerOf }
 
   return async (app) => {
-    for (const [address, name] of Object.entries(ADDRESSES)) {
-      app.post(
-        `/${address}/apps`,
-        {
-          config: {
-            operation: `${name}.createApp`,
-            summary: 'Create a data app: a configuration with a program that serves pages',
-            needs: 'component',
-          },
-          schema: { body: CreateBody, response: { 201: AppView } },
-        },
-        async (req, reply) => {
-          const { branchId, ...wanted } = req.body
-          return reply.code(201).send(appView(await apps.create(await callerOf(req, branchId), wanted), req.baseUrl))
-        },
-      )
-      app.get(
-        `/${address}/apps`,
-        {
-          config: { operation: `${name}.listApps`, summary: 'Data apps of the project', needs: 'token' },
-          schema: { querystring: ListQuery, response: { 200: Type.Array(AppView) } },
-        },
-        async (req) => {
-          const { offset = 0, limit = 100, componentId, type, branchId } = req.query
-          const branch = branchId === undefined ? undefined : (await callerOf(req, branchId)).branch.id
-          const found = await apps.list(req.actor, { offset, limit, componentId, branchId: branch })
-          const types = type === undefined ? undefined : [type].flat()
-          return found.map((one) => appView(one, req.baseUrl)).filter((one) => types === undefined || types.includes(one.type))
-        },
-      )
-      app.get(
-        `/${address}/apps/:id`,
-        {
-          config: { operation: `${name}.getApp`, summary: 'A data app', needs: 'component' },
-          schema: { params: ById, response: { 200: AppView } },
-        },
-        async (req) => appView(await apps.get(req.actor, req.params.id), req.baseUrl),
-      )
-      app.patch(
-        `/${address}/apps/:id`,
-        {
-          config: { operation: `${name}.changeApp`, summary: 'Deploy a data app, or stop it', needs: 'component' },
-          schema: { params: ById, body: ChangeBody, response: { 200: AppView } },
-        },
-        async (req) => appView(await apps.change(await callerOf(req), req.params.id, req.body), req.baseUrl),
-      )
-      app.delete(
-        `/${address}/apps/:id`,
-        {
-          config: {
-            operation: `${name}.deleteApp`,
-            summary: 'Delete a data app; its configuration goes to the trash',
-            needs: 'component',
-          },
-          schema: { params: ById, response: { 204: Type.Null() } },
-        },
-        async (req, reply) => {
-          await apps.remove(await callerOf(req), req.params.id)
-          return reply.code(204).send(null)
-        },
-      )
-      app.get(
-        `/${address}/apps/:id/runs`,
-        {
-          config: {
-            operation: `${name}.listAppRuns`,
-            summary: 'The last runs of a data app, the newest first',
-            needs: 'component',
-          },
-          schema: { params: ById, querystring: RunsQuery, response: { 200: Type.Array(RunView) } },
-        },
-        async (req) => {
-          const { offset = 0, limit = 50 } = req.query
-          return (await apps.runs(req.actor, req.params.id)).slice(offset, offset + limit).map(runView)
-        },
-      )
-      app.get(
-        `/${address}/apps/:id/password`,
-        {
-          config: {
-            operation: `${name}.appPassword`,
-            summary: 'The password that opens the data app at its address, for people who are not signed in',
-            needs: 'component',
-            role: 'editor',
-          },
-          schema: { params: ById, response: { 200: Type.Object({ password: Type.String() }) } },
-        },
-        async (req) => ({ password: await apps.password(req, req.params.id) }),
-      )
-      app.get(
-        `/${address}/apps/:id/git-repo`,
-        {
-          config: {
-            operation: `${name}.appRepository`,
-            summary: 'The git repository that the code of a data app is in',
-            needs: 'component',
-          },
-          schema: { params: ById, response: { 200: RepositoryView } },
-        },
-        async (req) => {
-          const { id } = req.params
-          const address = await apps.repositoryOf(req.actor, id)
-          return repositoryView(address ?? `${req.baseUrl}${repositoryPath(id)}`, address === undefined)
-        },
-      )
-      app.post(
-        `/${address}/apps/:id/git-repo/credentials`,
-        {
-          config: {
-            operation: `${name}.createAppGitCredential`,
-            summary: 'A credential for the git repository that the stack hosts for a data app; its secret is shown only now',
-            needs: 'component',
-          },
-          schema: { params: ById, body: CredentialBody, response: { 201: CreatedCredentialView } },
-        },
-        async (req, reply) => {
-          const { row, secret } = await repositories.createCredential(req, req.params.id, req.body)
-          return reply
-            .code(201)
-            .header('cache-control', 'no-store')
-            .send({ ...credentialView(row), secret })
-        },
-      )
-      app.get(
-        `/${address}/apps/:id/git-repo/credentials`,
-        {
-          config: {
-            operation: `${name}.listAppGitCredentials`,
-            summary: 'The credentials of the git repository, without secrets',
-            needs: 'component',
-          },
-          schema: { params: ById, response: { 200: Type.Array(CredentialView) } },
-        },
-        async (req) => (await repositories.listCredentials(req.actor, req.params.id)).map(credentialView),
-      )
-      app.delete(
-        `/${address}/apps/:id/git-repo/credentials/:credentialId`,
-        {
-          config: {
-            operation: `${name}.deleteAppGitCredential`,
-            summary: 'Revoke a credential of the repository',
-            needs: 'component',
-          },
-          schema: { params: CredentialParams, response: { 204: Type.Null() } },
-        },
-        async (req, reply) => {
-          await repositories.removeCredential(req, req.params.id, req.params.credentialId)
-          return reply.code(204).send(null)
-        },
-      )
-      app.get(
-        `/${address}/apps/:id/logs/tail`,
-        {
-          config: {
-            operation: `${name}.tailAppLog`,
-            summary: 'The last log lines of a data app',
-            needs: 'component',
-            produces: ['text/plain'],
-          },
-          schema: { params: ById, querystring: TailQuery, response: { 200: Type.String() } },
-        },
-        async (req, reply) => {
-          const lines = await apps.tail(req.actor, req.params.id, req.query.lines ?? 100, sinceOf(req.query.since))
-          const text = lines
-            .map(({ at, level, text: said }) => `${new Date(at).toISOString()} ${level.toUpperCase()} ${said}\n`)
-            .join('')
-          return reply.type('text/plain; charset=utf-8').send(text)
-        },
-      )
-      app.post(
-        `/${address}/apps/:id/links`,
-        {
-          config: {
-            operation: `${name}.createAppLink`,
-            onlyReads: true,
-            summary: 'A link that opens the data app for anyone who has it, for some hours',
-            needs: 'component',
-          },
-          schema: { params: ById, body: LinkBody, response: { 201: LinkView } },
-        },
-        async (req, reply) => {
-          const row = await apps.find(req.actor, req.params.id)
-          const { value, expiresAt } = await apps.createLink(req, row, req.body.expiresInSeconds)
-          return reply.code(201).send({ url: `${req.baseUrl}${linkPath(row.id, value)}`, expiresAt: expiresAt.toISOString() })
-        },
-      )
-      app.post(
-        `/${address}/apps/:id/preview-link`,
-        {
-          config: {
-            operation: `${name}.createAppPreviewLink`,
-            onlyReads: true,
-            summary: 'A link that opens the data app for four hours, in the shape that agents read',
-            needs: 'component',
-          },
-          schema: { params: ById, response: { 201: PreviewLinkView } },
-        },
-        async (req, reply) => {
-          const row = await apps.find(req.actor, req.params.id)
-          const { value, expiresAt } = await apps.createLink(req, row, PREVIEW_SECONDS)
-          const linkExpiresAt = expiresAt.toISOString()
-          return reply.code(201).send({ url: `${req.baseUrl}${linkPath(row.id, value)}`, linkExpiresAt })
-        },
-      )
+    for (const service of Object.entries(ADDRESSES)) {
+      addAppRoutes(app, service, calls)
+      addRepositoryRoutes(app, service, calls)
+      addLogAndLinkRoutes(app, service, calls)
     }
   }
+}
+
+function addAppRoutes(app: RoutesServer, [address, name]: Service, { apps, callerOf }: AppCalls): void {
+  app.post(
+    `/${address}/apps`,
+    {
+      config: {
+        operation: `${name}.createApp`,
+        summary: 'Create a data app: a configuration with a program that serves pages',
+        needs: 'component',
+      },
+      schema: { body: CreateBody, response: { 201: AppView } },
+    },
+    async (req, reply) => {
+      const { branchId, ...wanted } = req.body
+      return reply.code(201).send(appView(await apps.create(await callerOf(req, branchId), wanted), req.baseUrl))
+    },
+  )
+
+  app.get(
+    `/${address}/apps`,
+    {
+      config: { operation: `${name}.listApps`, summary: 'Data apps of the project', needs: 'token' },
+      schema: { querystring: ListQuery, response: { 200: Type.Array(AppView) } },
+    },
+    async (req) => {
+      const { offset = 0, limit = 100, componentId, type, branchId } = req.query
+      const branch = branchId === undefined ? undefined : (await callerOf(req, branchId)).branch.id
+      const found = await apps.list(req.actor, { offset, limit, componentId, branchId: branch })
+      const types = type === undefined ? undefined : [type].flat()
+      return found.map((one) => appView(one, req.baseUrl)).filter((one) => types === undefined || types.includes(one.type))
+    },
+  )
+
+  app.get(
+    `/${address}/apps/:id`,
+    {
+      config: { operation: `${name}.getApp`, summary: 'A data app', needs: 'component' },
+      schema: { params: ById, response: { 200: AppView } },
+    },
+    async (req) => appView(await apps.get(req.actor, req.params.id), req.baseUrl),
+  )
+
+  app.patch(
+    `/${address}/apps/:id`,
+    {
+      config: { operation: `${name}.changeApp`, summary: 'Deploy a data app, or stop it', needs: 'component' },
+      schema: { params: ById, body: ChangeBody, response: { 200: AppView } },
+    },
+    async (req) => appView(await apps.change(await callerOf(req), req.params.id, req.body), req.baseUrl),
+  )
+
+  app.delete(
+    `/${address}/apps/:id`,
+    {
+      config: {
+        operation: `${name}.deleteApp`,
+        summary: 'Delete a data app; its configuration goes to the trash',
+        needs: 'component',
+      },
+      schema: { params: ById, response: { 204: Type.Null() } },
+    },
+    async (req, reply) => {
+      await apps.remove(await callerOf(req), req.params.id)
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.get(
+    `/${address}/apps/:id/runs`,
+    {
+      config: {
+        operation: `${name}.listAppRuns`,
+        summary: 'The last runs of a data app, the newest first',
+        needs: 'component',
+      },
+      schema: { params: ById, querystring: RunsQuery, response: { 200: Type.Array(RunView) } },
+    },
+    async (req) => {
+      const { offset = 0, limit = 50 } = req.query
+      return (await apps.runs(req.actor, req.params.id)).slice(offset, offset + limit).map(runView)
+    },
+  )
+
+  app.get(
+    `/${address}/apps/:id/password`,
+    {
+      config: {
+        operation: `${name}.appPassword`,
+        summary: 'The password that opens the data app at its address, for people who are not signed in',
+        needs: 'component',
+        role: 'editor',
+      },
+      schema: { params: ById, response: { 200: Type.Object({ password: Type.String() }) } },
+    },
+    async (req) => ({ password: await apps.password(req, req.params.id) }),
+  )
+}
+
+function addRepositoryRoutes(app: RoutesServer, [address, name]: Service, { apps, repositories }: AppCalls): void {
+  app.get(
+    `/${address}/apps/:id/git-repo`,
+    {
+      config: {
+        operation: `${name}.appRepository`,
+        summary: 'The git repository that the code of a data app is in',
+        needs: 'component',
+      },
+      schema: { params: ById, response: { 200: RepositoryView } },
+    },
+    async (req) => {
+      const { id } = req.params
+      const address = await apps.repositoryOf(req.actor, id)
+      return repositoryView(address ?? `${req.baseUrl}${repositoryPath(id)}`, address === undefined)
+    },
+  )
+
+  app.post(
+    `/${address}/apps/:id/git-repo/credentials`,
+    {
+      config: {
+        operation: `${name}.createAppGitCredential`,
+        summary: 'A credential for the git repository that the stack hosts for a data app; its secret is shown only now',
+        needs: 'component',
+      },
+      schema: { params: ById, body: CredentialBody, response: { 201: CreatedCredentialView } },
+    },
+    async (req, reply) => {
+      const { row, secret } = await repositories.createCredential(req, req.params.id, req.body)
+      return reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send({ ...credentialView(row), secret })
+    },
+  )
+
+  app.get(
+    `/${address}/apps/:id/git-repo/credentials`,
+    {
+      config: {
+        operation: `${name}.listAppGitCredentials`,
+        summary: 'The credentials of the git repository, without secrets',
+        needs: 'component',
+      },
+      schema: { params: ById, response: { 200: Type.Array(CredentialView) } },
+    },
+    async (req) => (await repositories.listCredentials(req.actor, req.params.id)).map(credentialView),
+  )
+
+  app.delete(
+    `/${address}/apps/:id/git-repo/credentials/:credentialId`,
+    {
+      config: {
+        operation: `${name}.deleteAppGitCredential`,
+        summary: 'Revoke a credential of the repository',
+        needs: 'component',
+      },
+      schema: { params: CredentialParams, response: { 204: Type.Null() } },
+    },
+    async (req, reply) => {
+      await repositories.removeCredential(req, req.params.id, req.params.credentialId)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addLogAndLinkRoutes(app: RoutesServer, [address, name]: Service, { apps }: AppCalls): void {
+  app.get(
+    `/${address}/apps/:id/logs/tail`,
+    {
+      config: {
+        operation: `${name}.tailAppLog`,
+        summary: 'The last log lines of a data app',
+        needs: 'component',
+        produces: ['text/plain'],
+      },
+      schema: { params: ById, querystring: TailQuery, response: { 200: Type.String() } },
+    },
+    async (req, reply) => {
+      const lines = await apps.tail(req.actor, req.params.id, req.query.lines ?? 100, sinceOf(req.query.since))
+      const text = lines
+        .map(({ at, level, text: said }) => `${new Date(at).toISOString()} ${level.toUpperCase()} ${said}\n`)
+        .join('')
+      return reply.type('text/plain; charset=utf-8').send(text)
+    },
+  )
+
+  app.post(
+    `/${address}/apps/:id/links`,
+    {
+      config: {
+        operation: `${name}.createAppLink`,
+        onlyReads: true,
+        summary: 'A link that opens the data app for anyone who has it, for some hours',
+        needs: 'component',
+      },
+      schema: { params: ById, body: LinkBody, response: { 201: LinkView } },
+    },
+    async (req, reply) => {
+      const row = await apps.find(req.actor, req.params.id)
+      const { value, expiresAt } = await apps.createLink(req, row, req.body.expiresInSeconds)
+      return reply.code(201).send({ url: `${req.baseUrl}${linkPath(row.id, value)}`, expiresAt: expiresAt.toISOString() })
+    },
+  )
+
+  app.post(
+    `/${address}/apps/:id/preview-link`,
+    {
+      config: {
+        operation: `${name}.createAppPreviewLink`,
+        onlyReads: true,
+        summary: 'A link that opens the data app for four hours, in the shape that agents read',
+        needs: 'component',
+      },
+      schema: { params: ById, response: { 201: PreviewLinkView } },
+    },
+    async (req, reply) => {
+      const row = await apps.find(req.actor, req.params.id)
+      const { value, expiresAt } = await apps.createLink(req, row, PREVIEW_SECONDS)
+      const linkExpiresAt = expiresAt.toISOString()
+      return reply.code(201).send({ url: `${req.baseUrl}${linkPath(row.id, value)}`, linkExpiresAt })
+    },
+  )
 }
 
 function sinceOf(text: string | undefined): Date | undefined {

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../../http/addresses.ts'
 import { asksForEvents, beginEvents } from '../../../http/event-stream.ts'
 import { readStored } from '../../../kit/stored-json.ts'
+import type { RoutesServer } from '../../../model/module.ts'
 import { FailureGroupView } from './failures.ts'
 import { followJob, type JobEventList } from './job-events.ts'
 import type { JobNotifier } from './job-notifier.ts'
@@ -47,11 +48,15 @@ const EventsQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most this many; 1000 by default.' })),
 })
 
+interface JobCalls extends QueueRoutesDeps {
+  readonly viewer: (req: FastifyRequest, fields?: readonly JobField[]) => Promise<(job: JobRow) => Record<string, unknown>>
+}
+
 export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
-  const { queue, clock, domain, projectName, events, notifier } = deps
+  const { queue, clock, domain, projectName, notifier } = deps
   const { requestOf, idempotencyKey, runComponent } = createJobStarter(deps)
 
-  const viewer = async (req: FastifyRequest, fields?: readonly JobField[]): Promise<(job: JobRow) => Record<string, unknown>> => {
+  const viewer: JobCalls['viewer'] = async (req, fields) => {
     const context = {
       projectName: await projectName(req.actor.projectId),
       queueUrl: serviceUrl('queue', req.baseUrl, domain),
@@ -59,6 +64,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     }
     return (job) => jobView(job, context, fields)
   }
+  const calls = { ...deps, viewer }
 
   return async (app) => {
     app.addHook('preClose', async () => notifier.end()) // streams would keep the server from closing
@@ -105,188 +111,8 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
       },
     )
 
-    for (const path of ['/queue/jobs', '/queue/search/jobs']) {
-      app.get(
-        path,
-        {
-          config: {
-            operation: path.includes('search') ? 'queue.search' : 'queue.list',
-            summary: 'Find jobs, newest first',
-            needs: 'token',
-          },
-          schema: { querystring: SearchQuery, response: { 200: Jobs } },
-        },
-        async (req, reply) => {
-          const query = searchQuery(req.query, req.url)
-          return send(reply, 200, (await queue.search(req.actor, query)).map(await viewer(req, fieldsOf(query.fields))))
-        },
-      )
-    }
-
-    app.get(
-      '/queue/search/failures',
-      {
-        config: { operation: 'queue.failures', summary: 'Failed jobs grouped by cause, the newest first', needs: 'token' },
-        schema: { querystring: FailuresQuery, response: { 200: Type.Array(FailureGroupView) } },
-      },
-      async (req, reply) => {
-        const { limit, ...query } = searchQuery(req.query, req.url)
-        return send(reply, 200, await queue.failures(req.actor, query, numberOf('limit', limit, 100, 1, 500)))
-      },
-    )
-
-    app.get(
-      '/queue/search/open-lineage',
-      {
-        config: {
-          operation: 'queue.lineageEvents',
-          summary: 'Run events of OpenLineage of many jobs, as JSON lines',
-          needs: 'token',
-          produces: ['application/x-ndjson'],
-        },
-        schema: { querystring: LineageQuery, response: { 200: Type.String() } },
-      },
-      async (req, reply) => {
-        const jobs = await queue.search(req.actor, { sortOrder: 'asc', ...searchQuery(req.query, req.url) })
-        const lines = jobs.flatMap((job) => lineageOf(job, req.baseUrl)).map((event) => `${JSON.stringify(event)}\n`)
-        return reply.type('application/x-ndjson').send(lines.join(''))
-      },
-    )
-
-    app.get(
-      '/queue/stats/statuses',
-      {
-        config: { operation: 'queue.statuses', summary: 'How many jobs have each status', needs: 'token' },
-        schema: { querystring: CountQuery, response: { 200: StatusCounts } },
-      },
-      async (req) => ({ jobs: await queue.counts(req.actor, searchQuery(req.query, req.url)) }),
-    )
-
-    app.get(
-      '/queue/search/grouped-jobs',
-      {
-        config: { operation: 'queue.searchGrouped', summary: 'The newest jobs of each group', needs: 'token' },
-        schema: {
-          querystring: GroupedSearchQuery,
-          response: { 200: Type.Array(Type.Object({ group: Type.Record(Type.String(), Type.String()), jobs: Jobs })) },
-        },
-      },
-      async (req, reply) => {
-        const { groupBy, jobsPerGroup, limit, ...query } = searchQuery(req.query, req.url)
-        const names = Array.isArray(groupBy)
-          ? groupBy.map(String)
-          : groupBy === undefined
-            ? ['componentId', 'configId']
-            : [String(groupBy)]
-        const groups = await queue.searchGrouped(
-          req.actor,
-          query,
-          names,
-          numberOf('jobsPerGroup', jobsPerGroup, 10, 1, 500),
-          numberOf('limit', limit, 100, 1, 500),
-        )
-        const view = await viewer(req)
-        return send(
-          reply,
-          200,
-          groups.map(({ group, jobs }) => ({ group, jobs: jobs.map(view) })),
-        )
-      },
-    )
-
-    app.get(
-      '/queue/jobs/:id',
-      {
-        config: { operation: 'queue.get', summary: 'Job detail', needs: 'ownJob' },
-        schema: { params: ById, response: { 200: JobView } },
-      },
-      async (req, reply) => send(reply, 200, (await viewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
-    )
-
-    app.get(
-      '/queue/jobs/:id/states',
-      {
-        config: {
-          operation: 'queue.states',
-          summary: 'What each row of a job remembered before and after its run',
-          needs: 'ownJob',
-        },
-        schema: { params: ById, response: { 200: Type.Array(StateOfRowView) } },
-      },
-      async (req, reply) => {
-        const states = await queue.states(req.actor, jobId(req.params.id))
-        return send(reply, 200, states.map(stateView))
-      },
-    )
-
-    app.post(
-      '/queue/jobs/:id/kill',
-      {
-        config: { operation: 'queue.kill', summary: 'End a job', needs: 'component' },
-        schema: { params: ById, response: { 200: JobView } },
-      },
-      async (req, reply) => send(reply, 200, (await viewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
-    )
-
-    app.post(
-      '/queue/jobs/:id/rerun',
-      {
-        config: { operation: 'queue.rerun', summary: 'Run a job again, with the configuration as it is now', needs: 'component' },
-        schema: { params: ById, response: { 201: JobView } },
-      },
-      async (req, reply) => {
-        const previous = await queue.get(req.actor, jobId(req.params.id))
-        const again = await queue.create(req.actor, requestAgain(previous), { branch: req.branch, baseUrl: req.baseUrl })
-        return send(reply, 201, (await viewer(req))(again))
-      },
-    )
-
-    app.get(
-      '/queue/jobs/:id/events',
-      {
-        config: {
-          operation: 'queue.events',
-          summary: 'The log of a job; as a stream with Accept: text/event-stream',
-          needs: 'ownJob',
-          produces: ['application/json', 'text/event-stream'],
-          headers: {
-            Accept: '`text/event-stream`: the events as a stream that ends with the job.',
-            'Last-Event-ID': 'Of a stream: only events after this one.',
-          },
-        },
-        schema: {
-          params: ById,
-          querystring: EventsQuery,
-          response: { 200: Type.Array(Type.Record(Type.String(), Type.Unknown())) },
-        },
-      },
-      async (req, reply) => {
-        const job = await queue.get(req.actor, jobId(req.params.id))
-        const lastSeen = req.headers['last-event-id']
-        const since = typeof lastSeen === 'string' ? lastSeen : req.query.sinceId
-        if (!asksForEvents(req)) {
-          return events.list(req.actor, job, { sinceId: since, limit: req.query.limit ?? 1_000 }, req.baseUrl)
-        }
-        if (since !== undefined) await events.list(req.actor, job, { sinceId: since, limit: 1 }, req.baseUrl) // refuses what is no id
-        const view = await viewer(req)
-        const follower = notifier.follow(job.id)
-        beginEvents(reply)
-        await followJob(reply.raw, {
-          follower,
-          list: (sinceId, limit) => events.list(req.actor, job, { sinceId, limit }, req.baseUrl),
-          // A stream lasts as long as its job, a token or a session perhaps not as long.
-          current: async () => ((await req.isStillAdmitted()) ? queue.get(req.actor, job.id) : undefined),
-          view,
-          since,
-        })
-          .catch((error: unknown) => {
-            req.log.error({ err: error, jobId: job.id }, 'the event stream of a job broke; its client resumes where it stopped')
-            reply.raw.destroy()
-          })
-          .finally(follower.leave)
-        return reply
-      },
-    )
+    addSearchRoutes(app, calls)
+    addJobRoutes(app, calls)
 
     app.get(
       '/queue/stats/project',
@@ -306,6 +132,193 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
       async (req) => lineageOf(await queue.get(req.actor, jobId(req.params.id)), req.baseUrl),
     )
   }
+}
+
+function addSearchRoutes(app: RoutesServer, { queue, viewer }: JobCalls): void {
+  for (const path of ['/queue/jobs', '/queue/search/jobs']) {
+    app.get(
+      path,
+      {
+        config: {
+          operation: path.includes('search') ? 'queue.search' : 'queue.list',
+          summary: 'Find jobs, newest first',
+          needs: 'token',
+        },
+        schema: { querystring: SearchQuery, response: { 200: Jobs } },
+      },
+      async (req, reply) => {
+        const query = searchQuery(req.query, req.url)
+        return send(reply, 200, (await queue.search(req.actor, query)).map(await viewer(req, fieldsOf(query.fields))))
+      },
+    )
+  }
+
+  app.get(
+    '/queue/search/failures',
+    {
+      config: { operation: 'queue.failures', summary: 'Failed jobs grouped by cause, the newest first', needs: 'token' },
+      schema: { querystring: FailuresQuery, response: { 200: Type.Array(FailureGroupView) } },
+    },
+    async (req, reply) => {
+      const { limit, ...query } = searchQuery(req.query, req.url)
+      return send(reply, 200, await queue.failures(req.actor, query, numberOf('limit', limit, 100, 1, 500)))
+    },
+  )
+
+  app.get(
+    '/queue/search/open-lineage',
+    {
+      config: {
+        operation: 'queue.lineageEvents',
+        summary: 'Run events of OpenLineage of many jobs, as JSON lines',
+        needs: 'token',
+        produces: ['application/x-ndjson'],
+      },
+      schema: { querystring: LineageQuery, response: { 200: Type.String() } },
+    },
+    async (req, reply) => {
+      const jobs = await queue.search(req.actor, { sortOrder: 'asc', ...searchQuery(req.query, req.url) })
+      const lines = jobs.flatMap((job) => lineageOf(job, req.baseUrl)).map((event) => `${JSON.stringify(event)}\n`)
+      return reply.type('application/x-ndjson').send(lines.join(''))
+    },
+  )
+
+  app.get(
+    '/queue/stats/statuses',
+    {
+      config: { operation: 'queue.statuses', summary: 'How many jobs have each status', needs: 'token' },
+      schema: { querystring: CountQuery, response: { 200: StatusCounts } },
+    },
+    async (req) => ({ jobs: await queue.counts(req.actor, searchQuery(req.query, req.url)) }),
+  )
+
+  app.get(
+    '/queue/search/grouped-jobs',
+    {
+      config: { operation: 'queue.searchGrouped', summary: 'The newest jobs of each group', needs: 'token' },
+      schema: {
+        querystring: GroupedSearchQuery,
+        response: { 200: Type.Array(Type.Object({ group: Type.Record(Type.String(), Type.String()), jobs: Jobs })) },
+      },
+    },
+    async (req, reply) => {
+      const { groupBy, jobsPerGroup, limit, ...query } = searchQuery(req.query, req.url)
+      const names = Array.isArray(groupBy)
+        ? groupBy.map(String)
+        : groupBy === undefined
+          ? ['componentId', 'configId']
+          : [String(groupBy)]
+      const groups = await queue.searchGrouped(
+        req.actor,
+        query,
+        names,
+        numberOf('jobsPerGroup', jobsPerGroup, 10, 1, 500),
+        numberOf('limit', limit, 100, 1, 500),
+      )
+      const view = await viewer(req)
+      return send(
+        reply,
+        200,
+        groups.map(({ group, jobs }) => ({ group, jobs: jobs.map(view) })),
+      )
+    },
+  )
+}
+
+function addJobRoutes(app: RoutesServer, { queue, events, notifier, viewer }: JobCalls): void {
+  app.get(
+    '/queue/jobs/:id',
+    {
+      config: { operation: 'queue.get', summary: 'Job detail', needs: 'ownJob' },
+      schema: { params: ById, response: { 200: JobView } },
+    },
+    async (req, reply) => send(reply, 200, (await viewer(req))(await queue.get(req.actor, jobId(req.params.id)))),
+  )
+
+  app.get(
+    '/queue/jobs/:id/states',
+    {
+      config: {
+        operation: 'queue.states',
+        summary: 'What each row of a job remembered before and after its run',
+        needs: 'ownJob',
+      },
+      schema: { params: ById, response: { 200: Type.Array(StateOfRowView) } },
+    },
+    async (req, reply) => {
+      const states = await queue.states(req.actor, jobId(req.params.id))
+      return send(reply, 200, states.map(stateView))
+    },
+  )
+
+  app.post(
+    '/queue/jobs/:id/kill',
+    {
+      config: { operation: 'queue.kill', summary: 'End a job', needs: 'component' },
+      schema: { params: ById, response: { 200: JobView } },
+    },
+    async (req, reply) => send(reply, 200, (await viewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
+  )
+
+  app.post(
+    '/queue/jobs/:id/rerun',
+    {
+      config: { operation: 'queue.rerun', summary: 'Run a job again, with the configuration as it is now', needs: 'component' },
+      schema: { params: ById, response: { 201: JobView } },
+    },
+    async (req, reply) => {
+      const previous = await queue.get(req.actor, jobId(req.params.id))
+      const again = await queue.create(req.actor, requestAgain(previous), { branch: req.branch, baseUrl: req.baseUrl })
+      return send(reply, 201, (await viewer(req))(again))
+    },
+  )
+
+  app.get(
+    '/queue/jobs/:id/events',
+    {
+      config: {
+        operation: 'queue.events',
+        summary: 'The log of a job; as a stream with Accept: text/event-stream',
+        needs: 'ownJob',
+        produces: ['application/json', 'text/event-stream'],
+        headers: {
+          Accept: '`text/event-stream`: the events as a stream that ends with the job.',
+          'Last-Event-ID': 'Of a stream: only events after this one.',
+        },
+      },
+      schema: {
+        params: ById,
+        querystring: EventsQuery,
+        response: { 200: Type.Array(Type.Record(Type.String(), Type.Unknown())) },
+      },
+    },
+    async (req, reply) => {
+      const job = await queue.get(req.actor, jobId(req.params.id))
+      const lastSeen = req.headers['last-event-id']
+      const since = typeof lastSeen === 'string' ? lastSeen : req.query.sinceId
+      if (!asksForEvents(req)) {
+        return events.list(req.actor, job, { sinceId: since, limit: req.query.limit ?? 1_000 }, req.baseUrl)
+      }
+      if (since !== undefined) await events.list(req.actor, job, { sinceId: since, limit: 1 }, req.baseUrl) // refuses what is no id
+      const view = await viewer(req)
+      const follower = notifier.follow(job.id)
+      beginEvents(reply)
+      await followJob(reply.raw, {
+        follower,
+        list: (sinceId, limit) => events.list(req.actor, job, { sinceId, limit }, req.baseUrl),
+        // A stream lasts as long as its job, a token or a session perhaps not as long.
+        current: async () => ((await req.isStillAdmitted()) ? queue.get(req.actor, job.id) : undefined),
+        view,
+        since,
+      })
+        .catch((error: unknown) => {
+          req.log.error({ err: error, jobId: job.id }, 'the event stream of a job broke; its client resumes where it stopped')
+          reply.raw.destroy()
+        })
+        .finally(follower.leave)
+      return reply
+    },
+  )
 }
 
 interface TablesOfResult {

@@ -39,7 +39,7 @@ const View = Type.Object({
 })
 
 const listOf = <T>(value: T | readonly T[] | undefined): readonly T[] =>
-  value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T] // told apart by isArray
+  value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T] // distinguished by isArray
 
 export function globalSearchRoutes({ search, projectName }: GlobalSearchRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {

@@ -5,6 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { platformErrorOf, statusOf } from '../../../http/errors-to-http.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import type { RoutesServer } from '../../../model/module.ts'
 import type { CatalogueOfRoutes } from './run-namespace.ts'
 import type { Asker } from './writes.ts'
 
@@ -56,7 +57,7 @@ const DELEGATION = 'x-iceberg-access-delegation'
 const SPACE = '/iceberg/v1/:prefix/namespaces'
 const TABLE = `${SPACE}/:namespace/tables/:table`
 
-/** What is built; clients ask for nothing else. */
+/** The supported endpoints; clients call no others. */
 const ENDPOINTS = [
   'GET /v1/{prefix}/namespaces',
   'GET /v1/{prefix}/namespaces/{namespace}',
@@ -75,290 +76,9 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
   return async (app) => {
     app.setErrorHandler(sendError)
 
-    app.get(
-      '/iceberg/v1/config',
-      {
-        config: {
-          operation: 'iceberg.config',
-          summary: 'The prefix and the supported endpoints of the catalogue',
-          needs: 'token',
-        },
-        schema: {
-          querystring: Type.Object({
-            warehouse: Type.Optional(Type.String({ description: 'The id of a branch, `flat`, or both as `123/flat`.' })),
-          }),
-          response: {
-            ...ERRORS,
-            200: Type.Object({
-              defaults: Type.Record(Type.String(), Type.String()),
-              overrides: Type.Record(Type.String(), Type.String()),
-              endpoints: Names,
-            }),
-          },
-        },
-      },
-      async (req) => ({
-        defaults: {},
-        overrides: { prefix: await iceberg.prefixOf(req.actor, req.query.warehouse ?? '') },
-        endpoints: ENDPOINTS,
-      }),
-    )
-
-    app.post(
-      '/iceberg/v1/oauth/tokens',
-      {
-        config: {
-          operation: 'iceberg.token',
-          summary: 'For clients that ask for a token with a client secret: the storage token is both',
-          needs: 'nothing',
-        },
-        schema: {
-          body: Type.Object({
-            grant_type: Type.Optional(Type.String({ description: '`client_credentials`.' })),
-            client_id: Type.Optional(Type.String({ description: 'Anything.' })),
-            client_secret: Type.Optional(Type.String({ description: 'A storage token.' })),
-            scope: Type.Optional(Type.String({ description: 'Accepted and not needed.' })),
-          }),
-          response: {
-            ...ERRORS,
-            200: Type.Object({
-              access_token: Type.String(),
-              token_type: Type.String(),
-              issued_token_type: Type.String(),
-              expires_in: Type.Integer(),
-            }),
-            401: Type.Object({ error: Type.String(), error_description: Type.String() }),
-          },
-        },
-      },
-      async (req, reply) => {
-        const secret = req.body.client_secret ?? ''
-        if (secret === '' || !(await iceberg.isToken(secret)))
-          return reply
-            .code(401)
-            .send({ error: 'invalid_client', error_description: 'The client secret should be a valid storage token.' })
-        return {
-          access_token: secret,
-          token_type: 'bearer',
-          issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-          expires_in: TOKEN_SECONDS,
-        }
-      },
-    )
-
-    app.get(
-      SPACE,
-      {
-        config: { operation: 'iceberg.namespaces', summary: 'Stages, and the buckets of a stage', needs: 'token' },
-        schema: {
-          params: PrefixParams,
-          querystring: Type.Object({
-            parent: Type.Optional(Type.String({ description: 'A stage: only its buckets.' })),
-            ...Page,
-          }),
-          response: { ...ERRORS, 200: Type.Object({ namespaces: Type.Array(Names) }) },
-        },
-      },
-      async (req) => ({ namespaces: [...(await iceberg.listNamespaces(req.actor, req.params.prefix, req.query.parent))] }),
-    )
-
-    app.head(
-      `${SPACE}/:namespace`,
-      {
-        config: {
-          operation: 'iceberg.namespaceExists',
-          summary: 'Whether the bucket exists and may be read',
-          needs: 'catalogueRead',
-        },
-        schema: { params: NamespaceParams, response: { ...ERRORS, 204: Type.Null() } },
-      },
-      async (req, reply) => {
-        await iceberg.at(req.params.namespace).getNamespace(req.actor, req.params.prefix, req.params.namespace)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.get(
-      `${SPACE}/:namespace`,
-      {
-        config: { operation: 'iceberg.namespace', summary: 'One stage or bucket', needs: 'catalogueRead' },
-        schema: {
-          params: NamespaceParams,
-          response: { ...ERRORS, 200: Type.Object({ namespace: Names, properties: Type.Record(Type.String(), Type.String()) }) },
-        },
-      },
-      async (req) => ({
-        namespace: [...(await iceberg.at(req.params.namespace).getNamespace(req.actor, req.params.prefix, req.params.namespace))],
-        properties: {},
-      }),
-    )
-
-    app.get(
-      `${SPACE}/:namespace/tables`,
-      {
-        config: {
-          operation: 'iceberg.tables',
-          summary: 'Tables of a bucket, and aliases that show a whole table',
-          needs: 'catalogueRead',
-        },
-        schema: {
-          params: NamespaceParams,
-          querystring: Type.Object(Page),
-          response: {
-            ...ERRORS,
-            200: Type.Object({ identifiers: Type.Array(Type.Object({ namespace: Names, name: Type.String() })) }),
-          },
-        },
-      },
-      async (req) => ({
-        identifiers: await iceberg.at(req.params.namespace).listTables(req.actor, req.params.prefix, req.params.namespace),
-      }),
-    )
-
-    app.post(
-      `${SPACE}/:namespace/tables`,
-      {
-        config: {
-          operation: 'iceberg.createTable',
-          summary: 'A new table, or the place for one whose first commit makes it',
-          needs: 'catalogueWrite',
-        },
-        schema: {
-          params: NamespaceParams,
-          body: NewTable,
-          response: {
-            ...ERRORS,
-            200: Type.Object({ ...LoadedTable.properties, 'metadata-location': Type.Optional(Type.String()) }),
-          },
-        },
-      },
-      async (req) =>
-        iceberg
-          .at(req.params.namespace)
-          .create(askerOf(req), req.params.prefix, req.params.namespace, req.rawBody, asksForKeys(req)),
-    )
-
-    app.post(
-      TABLE,
-      {
-        config: {
-          operation: 'iceberg.commit',
-          summary: 'Publishes files that the client wrote, new columns, or both',
-          needs: 'catalogueWrite',
-        },
-        schema: {
-          params: TableParams,
-          body: CommitBody,
-          response: { ...ERRORS, 200: Type.Object({ 'metadata-location': Type.String(), metadata: Type.Unknown() }) },
-        },
-      },
-      async (req) =>
-        iceberg
-          .at(req.params.namespace)
-          .commit(askerOf(req), req.params.prefix, req.params.namespace, req.params.table, req.rawBody),
-    )
-
-    app.delete(
-      TABLE,
-      {
-        config: {
-          operation: 'iceberg.dropTable',
-          summary: 'Drops a table; its files are deleted when no reader can need them any more',
-          needs: 'catalogueWrite',
-        },
-        schema: {
-          params: TableParams,
-          querystring: Type.Object({
-            purgeRequested: Type.Optional(Type.String({ description: 'Accepted and not needed: files are always removed.' })),
-          }),
-          response: { ...ERRORS, 204: Type.Null() },
-        },
-      },
-      async (req, reply) => {
-        await iceberg.at(req.params.namespace).drop(askerOf(req), req.params.prefix, req.params.namespace, req.params.table)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.head(
-      TABLE,
-      {
-        config: { operation: 'iceberg.tableExists', summary: 'Whether the table exists and may be read', needs: 'catalogueRead' },
-        schema: { params: TableParams, response: { ...ERRORS, 204: Type.Null() } },
-      },
-      async (req, reply) => {
-        const { prefix, namespace, table } = req.params
-        await iceberg.at(namespace).findTable(req.actor, prefix, namespace, table)
-        return reply.code(204).send(null)
-      },
-    )
-
-    app.get(
-      TABLE,
-      {
-        config: {
-          operation: 'iceberg.loadTable',
-          summary: 'The metadata of a table, and keys to its files on request',
-          needs: 'catalogueRead',
-          headers: { 'X-Iceberg-Access-Delegation': '`vended-credentials`: the answer has keys to the files of the table.' },
-        },
-        schema: {
-          params: TableParams,
-          querystring: Type.Object({
-            snapshots: Type.Optional(
-              Type.Union([Type.Literal('all'), Type.Literal('refs')], {
-                description: '`all` states that are kept (the default), or `refs`, the current one.',
-              }),
-            ),
-          }),
-          response: { ...ERRORS, 200: LoadedTable },
-        },
-      },
-      async (req) => {
-        const { prefix, namespace, table } = req.params
-        return iceberg.at(namespace).load(req.actor, prefix, namespace, table, {
-          snapshots: req.query.snapshots ?? 'all',
-          vended: asksForKeys(req),
-          baseUrl: req.baseUrl,
-        })
-      },
-    )
-
-    app.get(
-      `${TABLE}/credentials`,
-      {
-        config: { operation: 'iceberg.credentials', summary: 'Fresh keys to the files of a table', needs: 'catalogueRead' },
-        schema: {
-          params: TableParams,
-          querystring: Type.Object({
-            planId: Type.Optional(Type.String({ description: 'Accepted and not needed.' })),
-          }),
-          response: { ...ERRORS, 200: Type.Object({ 'storage-credentials': Type.Array(Type.Unknown()) }) },
-        },
-      },
-      async (req) => {
-        const { prefix, namespace, table } = req.params
-        return iceberg.at(namespace).credentials(req.actor, prefix, namespace, table, req.baseUrl)
-      },
-    )
-
-    app.post(
-      `${TABLE}/metrics`,
-      {
-        config: {
-          operation: 'iceberg.metrics',
-          summary: 'Reports of readers; accepted and not kept',
-          needs: 'catalogueRead',
-          quiet: true,
-        },
-        schema: { params: TableParams, body: Type.Unknown(), response: { ...ERRORS, 204: Type.Null() } },
-      },
-      async (req, reply) => {
-        const { prefix, namespace, table } = req.params
-        await iceberg.at(namespace).findTable(req.actor, prefix, namespace, table)
-        return reply.code(204).send(null)
-      },
-    )
+    addServiceRoutes(app, iceberg)
+    addNamespaceRoutes(app, iceberg)
+    addTableRoutes(app, iceberg)
 
     app.all(
       '/iceberg/v1/*',
@@ -376,15 +96,306 @@ export function icebergRoutes(iceberg: CatalogueOfRoutes): FastifyPluginAsyncTyp
   }
 }
 
+function addServiceRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
+  app.get(
+    '/iceberg/v1/config',
+    {
+      config: {
+        operation: 'iceberg.config',
+        summary: 'The prefix and the supported endpoints of the catalogue',
+        needs: 'token',
+      },
+      schema: {
+        querystring: Type.Object({
+          warehouse: Type.Optional(Type.String({ description: 'The id of a branch, `flat`, or both as `123/flat`.' })),
+        }),
+        response: {
+          ...ERRORS,
+          200: Type.Object({
+            defaults: Type.Record(Type.String(), Type.String()),
+            overrides: Type.Record(Type.String(), Type.String()),
+            endpoints: Names,
+          }),
+        },
+      },
+    },
+    async (req) => ({
+      defaults: {},
+      overrides: { prefix: await iceberg.prefixOf(req.actor, req.query.warehouse ?? '') },
+      endpoints: ENDPOINTS,
+    }),
+  )
+
+  app.post(
+    '/iceberg/v1/oauth/tokens',
+    {
+      config: {
+        operation: 'iceberg.token',
+        summary: 'For clients that ask for a token with a client secret: the storage token is both',
+        needs: 'nothing',
+      },
+      schema: {
+        body: Type.Object({
+          grant_type: Type.Optional(Type.String({ description: '`client_credentials`.' })),
+          client_id: Type.Optional(Type.String({ description: 'Anything.' })),
+          client_secret: Type.Optional(Type.String({ description: 'A storage token.' })),
+          scope: Type.Optional(Type.String({ description: 'Accepted and not needed.' })),
+        }),
+        response: {
+          ...ERRORS,
+          200: Type.Object({
+            access_token: Type.String(),
+            token_type: Type.String(),
+            issued_token_type: Type.String(),
+            expires_in: Type.Integer(),
+          }),
+          401: Type.Object({ error: Type.String(), error_description: Type.String() }),
+        },
+      },
+    },
+    async (req, reply) => {
+      const secret = req.body.client_secret ?? ''
+      if (secret === '' || !(await iceberg.isToken(secret)))
+        return reply
+          .code(401)
+          .send({ error: 'invalid_client', error_description: 'The client secret should be a valid storage token.' })
+      return {
+        access_token: secret,
+        token_type: 'bearer',
+        issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        expires_in: TOKEN_SECONDS,
+      }
+    },
+  )
+}
+
+function addNamespaceRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
+  app.get(
+    SPACE,
+    {
+      config: { operation: 'iceberg.namespaces', summary: 'Stages, and the buckets of a stage', needs: 'token' },
+      schema: {
+        params: PrefixParams,
+        querystring: Type.Object({
+          parent: Type.Optional(Type.String({ description: 'A stage: only its buckets.' })),
+          ...Page,
+        }),
+        response: { ...ERRORS, 200: Type.Object({ namespaces: Type.Array(Names) }) },
+      },
+    },
+    async (req) => ({ namespaces: [...(await iceberg.listNamespaces(req.actor, req.params.prefix, req.query.parent))] }),
+  )
+
+  app.head(
+    `${SPACE}/:namespace`,
+    {
+      config: {
+        operation: 'iceberg.namespaceExists',
+        summary: 'Whether the bucket exists and may be read',
+        needs: 'catalogueRead',
+      },
+      schema: { params: NamespaceParams, response: { ...ERRORS, 204: Type.Null() } },
+    },
+    async (req, reply) => {
+      await iceberg.at(req.params.namespace).getNamespace(req.actor, req.params.prefix, req.params.namespace)
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.get(
+    `${SPACE}/:namespace`,
+    {
+      config: { operation: 'iceberg.namespace', summary: 'One stage or bucket', needs: 'catalogueRead' },
+      schema: {
+        params: NamespaceParams,
+        response: { ...ERRORS, 200: Type.Object({ namespace: Names, properties: Type.Record(Type.String(), Type.String()) }) },
+      },
+    },
+    async (req) => ({
+      namespace: [...(await iceberg.at(req.params.namespace).getNamespace(req.actor, req.params.prefix, req.params.namespace))],
+      properties: {},
+    }),
+  )
+
+  app.get(
+    `${SPACE}/:namespace/tables`,
+    {
+      config: {
+        operation: 'iceberg.tables',
+        summary: 'Tables of a bucket, and aliases that show a whole table',
+        needs: 'catalogueRead',
+      },
+      schema: {
+        params: NamespaceParams,
+        querystring: Type.Object(Page),
+        response: {
+          ...ERRORS,
+          200: Type.Object({ identifiers: Type.Array(Type.Object({ namespace: Names, name: Type.String() })) }),
+        },
+      },
+    },
+    async (req) => ({
+      identifiers: await iceberg.at(req.params.namespace).listTables(req.actor, req.params.prefix, req.params.namespace),
+    }),
+  )
+
+  app.post(
+    `${SPACE}/:namespace/tables`,
+    {
+      config: {
+        operation: 'iceberg.createTable',
+        summary: 'A new table, or the place for one whose first commit makes it',
+        needs: 'catalogueWrite',
+      },
+      schema: {
+        params: NamespaceParams,
+        body: NewTable,
+        response: {
+          ...ERRORS,
+          200: Type.Object({ ...LoadedTable.properties, 'metadata-location': Type.Optional(Type.String()) }),
+        },
+      },
+    },
+    async (req) =>
+      iceberg
+        .at(req.params.namespace)
+        .create(askerOf(req), req.params.prefix, req.params.namespace, req.rawBody, asksForKeys(req)),
+  )
+}
+
+function addTableRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
+  app.post(
+    TABLE,
+    {
+      config: {
+        operation: 'iceberg.commit',
+        summary: 'Publishes files that the client wrote, new columns, or both',
+        needs: 'catalogueWrite',
+      },
+      schema: {
+        params: TableParams,
+        body: CommitBody,
+        response: { ...ERRORS, 200: Type.Object({ 'metadata-location': Type.String(), metadata: Type.Unknown() }) },
+      },
+    },
+    async (req) =>
+      iceberg
+        .at(req.params.namespace)
+        .commit(askerOf(req), req.params.prefix, req.params.namespace, req.params.table, req.rawBody),
+  )
+
+  app.delete(
+    TABLE,
+    {
+      config: {
+        operation: 'iceberg.dropTable',
+        summary: 'Drops a table; its files are deleted when no reader can need them any more',
+        needs: 'catalogueWrite',
+      },
+      schema: {
+        params: TableParams,
+        querystring: Type.Object({
+          purgeRequested: Type.Optional(Type.String({ description: 'Accepted and not needed: files are always removed.' })),
+        }),
+        response: { ...ERRORS, 204: Type.Null() },
+      },
+    },
+    async (req, reply) => {
+      await iceberg.at(req.params.namespace).drop(askerOf(req), req.params.prefix, req.params.namespace, req.params.table)
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.head(
+    TABLE,
+    {
+      config: { operation: 'iceberg.tableExists', summary: 'Whether the table exists and may be read', needs: 'catalogueRead' },
+      schema: { params: TableParams, response: { ...ERRORS, 204: Type.Null() } },
+    },
+    async (req, reply) => {
+      const { prefix, namespace, table } = req.params
+      await iceberg.at(namespace).findTable(req.actor, prefix, namespace, table)
+      return reply.code(204).send(null)
+    },
+  )
+
+  app.get(
+    TABLE,
+    {
+      config: {
+        operation: 'iceberg.loadTable',
+        summary: 'The metadata of a table, and keys to its files on request',
+        needs: 'catalogueRead',
+        headers: { 'X-Iceberg-Access-Delegation': '`vended-credentials`: the answer has keys to the files of the table.' },
+      },
+      schema: {
+        params: TableParams,
+        querystring: Type.Object({
+          snapshots: Type.Optional(
+            Type.Union([Type.Literal('all'), Type.Literal('refs')], {
+              description: '`all` states that are kept (the default), or `refs`, the current one.',
+            }),
+          ),
+        }),
+        response: { ...ERRORS, 200: LoadedTable },
+      },
+    },
+    async (req) => {
+      const { prefix, namespace, table } = req.params
+      return iceberg.at(namespace).load(req.actor, prefix, namespace, table, {
+        snapshots: req.query.snapshots ?? 'all',
+        vended: asksForKeys(req),
+        baseUrl: req.baseUrl,
+      })
+    },
+  )
+
+  app.get(
+    `${TABLE}/credentials`,
+    {
+      config: { operation: 'iceberg.credentials', summary: 'Fresh keys to the files of a table', needs: 'catalogueRead' },
+      schema: {
+        params: TableParams,
+        querystring: Type.Object({
+          planId: Type.Optional(Type.String({ description: 'Accepted and not needed.' })),
+        }),
+        response: { ...ERRORS, 200: Type.Object({ 'storage-credentials': Type.Array(Type.Unknown()) }) },
+      },
+    },
+    async (req) => {
+      const { prefix, namespace, table } = req.params
+      return iceberg.at(namespace).credentials(req.actor, prefix, namespace, table, req.baseUrl)
+    },
+  )
+
+  app.post(
+    `${TABLE}/metrics`,
+    {
+      config: {
+        operation: 'iceberg.metrics',
+        summary: 'Reports of readers; accepted and not kept',
+        needs: 'catalogueRead',
+        quiet: true,
+      },
+      schema: { params: TableParams, body: Type.Unknown(), response: { ...ERRORS, 204: Type.Null() } },
+    },
+    async (req, reply) => {
+      const { prefix, namespace, table } = req.params
+      await iceberg.at(namespace).findTable(req.actor, prefix, namespace, table)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
 /** A spread of the request would lose what its prototype has. */
 const askerOf = ({ actor, origin, baseUrl }: FastifyRequest): Asker => ({ actor, origin, baseUrl })
 
 const asksForKeys = (req: FastifyRequest): boolean => String(req.headers[DELEGATION] ?? '').includes('vended-credentials')
 
-/** Clients ask again before this is over; the token itself may live longer or shorter. */
+/** Clients request a new one before it expires; the token itself may be valid longer or shorter. */
 const TOKEN_SECONDS = 3600
 
-/** The names of Iceberg's exceptions, by which clients tell errors apart. */
+/** The names of Iceberg's exceptions, by which clients distinguish errors. */
 function typeOf(error: PlatformError): string {
   switch (error.kind) {
     case 'unauthenticated':

@@ -1,4 +1,4 @@
-// HTTP for the query service: submit statements, ask how they are, read rows page by page, cancel (spec platform 6.9).
+// HTTP for the query service: submit statements, poll their status, read rows page by page, cancel (spec platform 6.9).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

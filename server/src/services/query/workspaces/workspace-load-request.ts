@@ -1,4 +1,4 @@
-// What a request to load a workspace asks for, in both spellings that clients use: `whereColumn` and `where_column`.
+// Reads requests to load a workspace, in both spellings that clients use: `whereColumn` and `where_column`.
 
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Scope } from '../../../model/scope.ts'
@@ -58,12 +58,7 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
     const destination = nameFrom(fields, 'destination', index)
     const sourceBranch = await branchFrom(scope, fields, index)
     const named = readColumns(fields, index)
-    const limit = fields.rows ?? fields.limit
-    const query = {
-      ...Object.fromEntries(filterFields(fields).flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
-      ...(limit !== undefined && limit !== 0 && limit !== '0' && limit !== '' && { limit }),
-      ...changedInTheLast(fields, index),
-    }
+    const query = queryFrom(fields, index)
     const asked = { ...query, ...(named && { columns: named.map((column) => column.source) }) }
     const part = await checkPart({ ...scope, ...(sourceBranch && { branch: sourceBranch }) }, source, asked).catch(
       (error: unknown) => {
@@ -108,6 +103,16 @@ export function createLoadRequestReader({ findBranch, checkPart }: LoadRequestDe
   }
 }
 
+/** The rows to load. No limit is 0 or empty, as clients send it. */
+function queryFrom(fields: Fields, index: number): Fields {
+  const limit = fields.rows ?? fields.limit
+  return {
+    ...Object.fromEntries(filterFields(fields).flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
+    ...(limit !== undefined && limit !== 0 && limit !== '0' && limit !== '' && { limit }),
+    ...changedInTheLast(fields, index),
+  }
+}
+
 /** An empty whereColumn is no filter. */
 const filterFields = ({ whereColumn }: Fields): readonly string[] =>
   isUnset(whereColumn)
@@ -137,7 +142,7 @@ function loadTypeFrom({ loadType, useView }: Fields, index: number, canBeView: b
   return (said === 'VIEW' || said === 'AUTO') && canBeView ? 'VIEW' : 'COPY'
 }
 
-/** `seconds` is another way to say changedSince (corrections-2, W7). */
+/** `seconds` is another form of changedSince (corrections-2, W7). */
 function changedInTheLast({ seconds, changedSince, days }: Fields, index: number): { readonly changedSince?: string } {
   if (isUnset(seconds) || seconds === 0 || seconds === '0') return {}
   if (!/^\d{1,10}$/.test(String(seconds)))
@@ -147,7 +152,7 @@ function changedInTheLast({ seconds, changedSince, days }: Fields, index: number
   return { changedSince: `-${String(seconds)} seconds` }
 }
 
-/** The older way to say types of columns: by name, or a list of objects with "column" (corrections-2, W16). */
+/** The older form of column types: by name, or a list of objects with "column" (corrections-2, W16). */
 function withDatatypes(
   { datatypes, columns: given, columnTypes }: Fields,
   columns: readonly SqlColumnMapping[] | undefined,

@@ -9,6 +9,7 @@ import { scopeOf } from '../../../http/scope.ts'
 import type { Branch } from '../../../http/server.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Actor } from '../../../model/actor.ts'
+import type { RoutesServer } from '../../../model/module.ts'
 import type { CreateJob } from '../../../model/storage-job.ts'
 import { byRequest } from './workspace-events.ts'
 import type { LoadInput, LoadItem } from './workspace-load.ts'
@@ -105,7 +106,7 @@ const dryRunOf = (items: readonly LoadItem[]): Type.Static<typeof DryRunView> =>
 })
 
 export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsyncTypebox {
-  const { workspaces, sessions, createJob, view } = deps
+  const { workspaces, createJob, view } = deps
   const viewsOf = (list: readonly Workspace[], baseUrl: string) => Promise.all(list.map((one) => view(one, baseUrl)))
 
   async function create(
@@ -126,34 +127,6 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     }
     const { workspace, password } = await workspaces.create(scope, wanted, of, req.origin)
     return reply.code(201).send(await view(workspace, req.baseUrl, workspaces.hasPassword(workspace) ? { password } : {}))
-  }
-
-  async function load(
-    req: FastifyRequest<{ Params: Type.Static<typeof ById>; Body: Type.Static<typeof LoadBody> }>,
-    reply: FastifyReply,
-    operationName: 'workspaceLoad' | 'workspaceLoadClone',
-  ) {
-    const scope = scopeOf(req)
-    const body = req.body ?? {}
-    const read = () => deps.readLoadRequest(scope, body, operationName === 'workspaceLoad' ? 'load' : 'clone')
-    const workspace = await workspaces.get(scope, req.params.id).catch(async (error: unknown) => {
-      // A caller who may not read the table is refused for that first (corrections-2, W14).
-      await read().catch((ofRequest: unknown) => {
-        if (ofRequest instanceof PlatformError && ofRequest.code === 'workspace.tableAccessDenied') throw ofRequest
-      })
-      throw error
-    })
-    const items = await read()
-    const preserve = body.preserve ?? false
-    const input: LoadInput = { workspaceId: workspace.id, preserve, items, ...scope }
-    const job = await createJob(req, {
-      operationName,
-      operationParams: { workspaceId: workspace.id, preserve, input: body.input }, // as it was sent (corrections-2, W14)
-      input,
-      branchId: req.branch.id,
-      lockKeys: [lockOf(workspace)],
-    })
-    return reply.code(202).send(jobView(job, req.baseUrl))
   }
 
   return async (app) => {
@@ -211,205 +184,8 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       },
     )
 
-    app.post(
-      '/v2/storage/workspaces/:id/load',
-      {
-        config: {
-          operation: 'workspaces.load',
-          summary: 'Load tables of the project into a workspace, as copies or views',
-          needs: 'workspace',
-        },
-        preValidation: refuseList,
-        schema: { params: ById, body: LoadBody, response: { 202: JobView } },
-      },
-      async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoad'),
-    )
-
-    app.post(
-      '/v2/storage/workspaces/:id/input-mapping-load',
-      {
-        config: {
-          operation: 'workspaces.inputMappingLoad',
-          summary: 'Load the input mapping of a configuration into a workspace',
-          needs: 'workspace',
-        },
-        preValidation: refuseList,
-        schema: {
-          params: ById,
-          querystring: Type.Object({ dryRun: optionalFlag('True: answers what the load would do, and loads nothing.') }),
-          body: LoadBody,
-          response: { 200: DryRunView, 202: JobView },
-        },
-      },
-      async (req, reply) => {
-        if (!req.query.dryRun) return load(req as Parameters<typeof load>[0], reply, 'workspaceLoad')
-        const scope = scopeOf(req)
-        await workspaces.get(scope, req.params.id)
-        return reply.code(200).send(dryRunOf(await deps.readLoadRequest(scope, req.body ?? {}, 'load')))
-      },
-    )
-
-    app.post(
-      '/v2/storage/input-mapping-load/preview',
-      {
-        config: {
-          operation: 'workspaces.inputMappingPreview',
-          summary: 'What a load of an input mapping would do',
-          needs: 'bucketRead',
-        },
-        preValidation: refuseList,
-        schema: {
-          querystring: Type.Object({
-            backend: optionalText('Backend of the workspace that is meant; the one of the project when left out.'),
-          }),
-          body: LoadBody,
-          response: { 200: DryRunView },
-        },
-      },
-      async (req) => {
-        const scope = scopeOf(req)
-        await workspaces.check(scope, { backend: req.query.backend })
-        return dryRunOf(await deps.readLoadRequest(scope, req.body ?? {}, 'load'))
-      },
-    )
-
-    app.post(
-      '/v2/storage/workspaces/:id/table-export',
-      {
-        config: {
-          operation: 'workspaces.exportTable',
-          summary: 'Write a table of a workspace to a file of the project',
-          needs: 'workspace',
-        },
-        schema: { params: ById, body: ExportBody, response: { 202: JobView } },
-      },
-      async (req, reply) => {
-        const scope = scopeOf(req)
-        const workspace = await workspaces.get(scope, req.params.id)
-        const { tableName, fileType = 'csv', gzip = false } = req.body
-        const fileName = req.body.fileName ?? `${tableName}.${fileType}${gzip ? '.gz' : ''}`
-        const input: TableExportInput = { workspaceId: workspace.id, tableName, fileName, fileType, gzip, scope }
-        const job = await createJob(req, {
-          operationName: 'workspaceTableExport',
-          operationParams: { workspaceId: workspace.id, tableName, fileName, fileType, gzip },
-          input,
-          branchId: req.branch.id,
-          lockKeys: [lockOf(workspace)],
-        })
-        return reply.code(202).send(jobView(job, req.baseUrl))
-      },
-    )
-
-    app.post(
-      '/v2/storage/workspaces/:id/unload',
-      {
-        config: {
-          operation: 'workspaces.unload',
-          summary: 'Jobs that revoke direct writes of a workspace to tables',
-          needs: 'workspace',
-        },
-        schema: {
-          params: ById,
-          querystring: Type.Object({
-            onlyDirectGrants: optionalFlag('Accepted for clients that send it.'),
-            'only-direct-grants': optionalFlag('Accepted for clients that send it.'),
-          }),
-          response: { 202: Type.Array(JobView) },
-        },
-      },
-      async (req, reply) => {
-        await workspaces.get(scopeOf(req), req.params.id)
-        // No workspace writes tables of the project directly: there is never one to take back.
-        return reply.code(202).send([])
-      },
-    )
-
-    app.post(
-      '/v2/storage/workspaces/:id/load-clone',
-      {
-        config: { operation: 'workspaces.loadClone', summary: 'Load whole tables into a workspace', needs: 'workspace' },
-        preValidation: refuseList,
-        schema: { params: ById, body: LoadBody, response: { 202: JobView } },
-      },
-      async (req, reply) => load(req as Parameters<typeof load>[0], reply, 'workspaceLoadClone'),
-    )
-
-    app.post(
-      '/v2/storage/workspaces/:id/password',
-      {
-        config: {
-          operation: 'workspaces.resetPassword',
-          summary: 'Reset the password of a workspace; the old one stops working',
-          needs: 'workspace',
-        },
-        schema: { params: ById, response: { 201: Type.Object({ password: Type.String() }) } },
-      },
-      async (req, reply) =>
-        reply.code(201).send({
-          password: await workspaces.resetPassword(await workspaces.get(scopeOf(req), req.params.id), byRequest(req)),
-        }),
-    )
-
-    app.post(
-      '/v2/storage/workspaces/:id/query',
-      {
-        config: { operation: 'workspaces.query', summary: 'Run one statement in a workspace', needs: 'workspace' },
-        schema: {
-          params: ById,
-          body: Type.Object({ query: Type.String({ minLength: 1, description: 'One statement in the dialect of DuckDB.' }) }),
-          response: { 200: Type.Unknown() },
-        },
-      },
-      async (req) => {
-        const scope = scopeOf(req)
-        return deps.queryWorkspace(scope, await workspaces.get(scope, req.params.id), req.body.query)
-      },
-    )
-
-    app.get(
-      '/v2/storage/workspaces/:id/objects',
-      {
-        config: { operation: 'workspaces.objects', summary: 'Tables and views of a workspace', needs: 'workspace' },
-        schema: {
-          params: ById,
-          response: {
-            200: Type.Array(Type.Object({ name: Type.String(), type: Type.String({ description: 'table or view' }) })),
-          },
-        },
-      },
-      async (req) => {
-        const scope = scopeOf(req)
-        const workspace = await workspaces.get(scope, req.params.id)
-        return sessions.use(scope, workspace, ({ session }) => objectsIn(session))
-      },
-    )
-
-    app.post(
-      '/v2/storage/workspaces/:id/objects/batch-delete',
-      {
-        config: { operation: 'workspaces.deleteObjects', summary: 'Drop tables and views of a workspace', needs: 'workspace' },
-        schema: {
-          params: ById,
-          body: Type.Object({ objects: Type.Array(Type.String(), { description: 'Names of tables and views.' }) }),
-          response: { 202: JobView },
-        },
-      },
-      async (req, reply) => {
-        const scope = scopeOf(req)
-        const workspace = await workspaces.get(scope, req.params.id)
-        const { objects } = req.body
-        if (objects.length === 0) throw new PlatformError('validation.failed', { field: 'objects', reason: 'Name at least one.' })
-        const input: DeleteObjectsInput = { workspaceId: workspace.id, objects, scope }
-        const job = await createJob(req, {
-          operationName: 'workspaceBatchDeleteObjects',
-          operationParams: { workspaceId: workspace.id, objects },
-          input,
-          branchId: req.branch.id,
-          lockKeys: [lockOf(workspace)],
-        })
-        return reply.code(202).send(jobView(job, req.baseUrl))
-      },
-    )
+    addLoadRoutes(app, deps)
+    addContentRoutes(app, deps)
 
     app.get(
       '/v2/storage/components/:componentId/configs/:configurationId/workspaces',
@@ -445,6 +221,243 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       },
     )
   }
+}
+
+async function load(
+  { workspaces, createJob, readLoadRequest }: WorkspacesRoutesDeps,
+  req: FastifyRequest<{ Params: Type.Static<typeof ById>; Body: Type.Static<typeof LoadBody> }>,
+  reply: FastifyReply,
+  operationName: 'workspaceLoad' | 'workspaceLoadClone',
+) {
+  const scope = scopeOf(req)
+  const body = req.body ?? {}
+  const read = () => readLoadRequest(scope, body, operationName === 'workspaceLoad' ? 'load' : 'clone')
+  const workspace = await workspaces.get(scope, req.params.id).catch(async (error: unknown) => {
+    // A caller who may not read the table is refused for that first (corrections-2, W14).
+    await read().catch((ofRequest: unknown) => {
+      if (ofRequest instanceof PlatformError && ofRequest.code === 'workspace.tableAccessDenied') throw ofRequest
+    })
+    throw error
+  })
+  const items = await read()
+  const preserve = body.preserve ?? false
+  const input: LoadInput = { workspaceId: workspace.id, preserve, items, ...scope }
+  const job = await createJob(req, {
+    operationName,
+    operationParams: { workspaceId: workspace.id, preserve, input: body.input }, // as it was sent (corrections-2, W14)
+    input,
+    branchId: req.branch.id,
+    lockKeys: [lockOf(workspace)],
+  })
+  return reply.code(202).send(jobView(job, req.baseUrl))
+}
+
+function addLoadRoutes(app: RoutesServer, deps: WorkspacesRoutesDeps): void {
+  const { workspaces, createJob } = deps
+
+  app.post(
+    '/v2/storage/workspaces/:id/load',
+    {
+      config: {
+        operation: 'workspaces.load',
+        summary: 'Load tables of the project into a workspace, as copies or views',
+        needs: 'workspace',
+      },
+      preValidation: refuseList,
+      schema: { params: ById, body: LoadBody, response: { 202: JobView } },
+    },
+    async (req, reply) => load(deps, req as Parameters<typeof load>[1], reply, 'workspaceLoad'),
+  )
+
+  app.post(
+    '/v2/storage/workspaces/:id/input-mapping-load',
+    {
+      config: {
+        operation: 'workspaces.inputMappingLoad',
+        summary: 'Load the input mapping of a configuration into a workspace',
+        needs: 'workspace',
+      },
+      preValidation: refuseList,
+      schema: {
+        params: ById,
+        querystring: Type.Object({ dryRun: optionalFlag('True: answers what the load would do, and loads nothing.') }),
+        body: LoadBody,
+        response: { 200: DryRunView, 202: JobView },
+      },
+    },
+    async (req, reply) => {
+      if (!req.query.dryRun) return load(deps, req as Parameters<typeof load>[1], reply, 'workspaceLoad')
+      const scope = scopeOf(req)
+      await workspaces.get(scope, req.params.id)
+      return reply.code(200).send(dryRunOf(await deps.readLoadRequest(scope, req.body ?? {}, 'load')))
+    },
+  )
+
+  app.post(
+    '/v2/storage/input-mapping-load/preview',
+    {
+      config: {
+        operation: 'workspaces.inputMappingPreview',
+        summary: 'What a load of an input mapping would do',
+        needs: 'bucketRead',
+      },
+      preValidation: refuseList,
+      schema: {
+        querystring: Type.Object({
+          backend: optionalText('Backend of the workspace that is meant; the one of the project when left out.'),
+        }),
+        body: LoadBody,
+        response: { 200: DryRunView },
+      },
+    },
+    async (req) => {
+      const scope = scopeOf(req)
+      await workspaces.check(scope, { backend: req.query.backend })
+      return dryRunOf(await deps.readLoadRequest(scope, req.body ?? {}, 'load'))
+    },
+  )
+
+  app.post(
+    '/v2/storage/workspaces/:id/table-export',
+    {
+      config: {
+        operation: 'workspaces.exportTable',
+        summary: 'Write a table of a workspace to a file of the project',
+        needs: 'workspace',
+      },
+      schema: { params: ById, body: ExportBody, response: { 202: JobView } },
+    },
+    async (req, reply) => {
+      const scope = scopeOf(req)
+      const workspace = await workspaces.get(scope, req.params.id)
+      const { tableName, fileType = 'csv', gzip = false } = req.body
+      const fileName = req.body.fileName ?? `${tableName}.${fileType}${gzip ? '.gz' : ''}`
+      const input: TableExportInput = { workspaceId: workspace.id, tableName, fileName, fileType, gzip, scope }
+      const job = await createJob(req, {
+        operationName: 'workspaceTableExport',
+        operationParams: { workspaceId: workspace.id, tableName, fileName, fileType, gzip },
+        input,
+        branchId: req.branch.id,
+        lockKeys: [lockOf(workspace)],
+      })
+      return reply.code(202).send(jobView(job, req.baseUrl))
+    },
+  )
+
+  app.post(
+    '/v2/storage/workspaces/:id/unload',
+    {
+      config: {
+        operation: 'workspaces.unload',
+        summary: 'Jobs that revoke direct writes of a workspace to tables',
+        needs: 'workspace',
+      },
+      schema: {
+        params: ById,
+        querystring: Type.Object({
+          onlyDirectGrants: optionalFlag('Accepted for clients that send it.'),
+          'only-direct-grants': optionalFlag('Accepted for clients that send it.'),
+        }),
+        response: { 202: Type.Array(JobView) },
+      },
+    },
+    async (req, reply) => {
+      await workspaces.get(scopeOf(req), req.params.id)
+      // No workspace writes tables of the project directly: there is never one to take back.
+      return reply.code(202).send([])
+    },
+  )
+
+  app.post(
+    '/v2/storage/workspaces/:id/load-clone',
+    {
+      config: { operation: 'workspaces.loadClone', summary: 'Load whole tables into a workspace', needs: 'workspace' },
+      preValidation: refuseList,
+      schema: { params: ById, body: LoadBody, response: { 202: JobView } },
+    },
+    async (req, reply) => load(deps, req as Parameters<typeof load>[1], reply, 'workspaceLoadClone'),
+  )
+}
+
+function addContentRoutes(app: RoutesServer, deps: WorkspacesRoutesDeps): void {
+  const { workspaces, sessions, createJob } = deps
+
+  app.post(
+    '/v2/storage/workspaces/:id/password',
+    {
+      config: {
+        operation: 'workspaces.resetPassword',
+        summary: 'Reset the password of a workspace; the old one stops working',
+        needs: 'workspace',
+      },
+      schema: { params: ById, response: { 201: Type.Object({ password: Type.String() }) } },
+    },
+    async (req, reply) =>
+      reply.code(201).send({
+        password: await workspaces.resetPassword(await workspaces.get(scopeOf(req), req.params.id), byRequest(req)),
+      }),
+  )
+
+  app.post(
+    '/v2/storage/workspaces/:id/query',
+    {
+      config: { operation: 'workspaces.query', summary: 'Run one statement in a workspace', needs: 'workspace' },
+      schema: {
+        params: ById,
+        body: Type.Object({ query: Type.String({ minLength: 1, description: 'One statement in the dialect of DuckDB.' }) }),
+        response: { 200: Type.Unknown() },
+      },
+    },
+    async (req) => {
+      const scope = scopeOf(req)
+      return deps.queryWorkspace(scope, await workspaces.get(scope, req.params.id), req.body.query)
+    },
+  )
+
+  app.get(
+    '/v2/storage/workspaces/:id/objects',
+    {
+      config: { operation: 'workspaces.objects', summary: 'Tables and views of a workspace', needs: 'workspace' },
+      schema: {
+        params: ById,
+        response: {
+          200: Type.Array(Type.Object({ name: Type.String(), type: Type.String({ description: 'table or view' }) })),
+        },
+      },
+    },
+    async (req) => {
+      const scope = scopeOf(req)
+      const workspace = await workspaces.get(scope, req.params.id)
+      return sessions.use(scope, workspace, ({ session }) => objectsIn(session))
+    },
+  )
+
+  app.post(
+    '/v2/storage/workspaces/:id/objects/batch-delete',
+    {
+      config: { operation: 'workspaces.deleteObjects', summary: 'Drop tables and views of a workspace', needs: 'workspace' },
+      schema: {
+        params: ById,
+        body: Type.Object({ objects: Type.Array(Type.String(), { description: 'Names of tables and views.' }) }),
+        response: { 202: JobView },
+      },
+    },
+    async (req, reply) => {
+      const scope = scopeOf(req)
+      const workspace = await workspaces.get(scope, req.params.id)
+      const { objects } = req.body
+      if (objects.length === 0) throw new PlatformError('validation.failed', { field: 'objects', reason: 'Name at least one.' })
+      const input: DeleteObjectsInput = { workspaceId: workspace.id, objects, scope }
+      const job = await createJob(req, {
+        operationName: 'workspaceBatchDeleteObjects',
+        operationParams: { workspaceId: workspace.id, objects },
+        input,
+        branchId: req.branch.id,
+        lockKeys: [lockOf(workspace)],
+      })
+      return reply.code(202).send(jobView(job, req.baseUrl))
+    },
+  )
 }
 
 /** Jobs on one workspace run one after the other. */

@@ -24,6 +24,7 @@ import { scopeOf } from '../../../http/scope.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { DryRunAnswer } from '../../../model/dry-run.ts'
 import { eventOf } from '../../../model/event.ts'
+import type { RoutesServer } from '../../../model/module.ts'
 import type { Scope } from '../../../model/scope.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../../../model/storage-job.ts'
 import { bucketJob } from './bucket-jobs.ts'
@@ -235,49 +236,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       async (req) => eventsOfBucket(req, (await buckets.get(scopeOf(req), req.params.bucketId)).id, req.query),
     )
 
-    app.get(
-      '/v2/storage/buckets/:bucketId/metadata',
-      {
-        config: { operation: 'buckets.listMetadata', summary: 'Metadata of a bucket', needs: 'bucketRead' },
-        schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
-      },
-      async (req) => {
-        const bucket = await buckets.get(scopeOf(req), req.params.bucketId)
-        return [...((await shownMetadata([bucket])).get(bucket.key) ?? [])]
-      },
-    )
-
-    app.post(
-      '/v2/storage/buckets/:bucketId/metadata',
-      {
-        config: { operation: 'buckets.setMetadata', summary: 'Set metadata of a bucket', needs: 'bucketWrite' },
-        schema: { params: ById, body: MetadataBody, response: { 201: Type.Array(Type.Unknown()) } },
-      },
-      async (req, reply) => {
-        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
-        const provider = readProvider(req.body.provider)
-        await buckets.setMetadata(req.actor, bucket, provider, readMetadataItems(req.body.metadata), req.origin)
-        return reply.code(201).send([...((await shownMetadata([bucket])).get(bucket.key) ?? [])])
-      },
-    )
-
-    app.delete(
-      '/v2/storage/buckets/:bucketId/metadata/:metadataId',
-      {
-        config: {
-          operation: 'buckets.deleteMetadata',
-          summary: 'Delete one item of the metadata of a bucket',
-          needs: 'bucketWrite',
-        },
-        schema: { params: Type.Object({ bucketId: BucketId, metadataId: MetadataId }), response: { 204: Type.Null() } },
-      },
-      async (req, reply) => {
-        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
-        const unknown = () => metadataNotFound(bucket, req.params.metadataId.slice(0, 40))
-        await buckets.removeMetadata(bucket, idFrom(req.params.metadataId, unknown))
-        return reply.code(204).send(null)
-      },
-    )
+    addMetadataRoutes(app, deps)
 
     app.get(
       '/v2/storage/listings',
@@ -292,121 +251,179 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       async () => [],
     )
 
-    app.get(
-      '/v2/storage/buckets/:bucketId/owner',
-      {
-        config: { operation: 'buckets.owner', summary: 'Owner of a bucket', needs: 'bucketRead' },
-        schema: { params: ById, response: { 200: OwnerView } },
-      },
-      async (req) => {
-        const { id, owner } = await buckets.get(scopeOf(req), req.params.bucketId)
-        if (!owner) throw new PlatformError('storage.bucket.ownerNotFound', { bucket: id })
-        return owner
-      },
-    )
-
-    app.post(
-      '/v2/storage/buckets/:bucketId/owner',
-      {
-        config: {
-          operation: 'buckets.setOwner',
-          summary: 'Make a person of the project, or its master token, the owner of a bucket',
-          needs: 'bucketManage',
-          validationCode: 'storage.buckets.validation',
-        },
-        schema: {
-          params: ById,
-          body: Type.Object({
-            id: Type.Optional(Type.Integer({ description: 'Id of the owner: `admin.id` of their token.' })),
-            email: optionalText('E-mail of a person of the project, in place of the id.'),
-          }),
-          response: { 200: OwnerView },
-        },
-      },
-      async (req) => {
-        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
-        const { id, email } = req.body
-        if ((id ?? email ?? '') === '')
-          throw new PlatformError('storage.buckets.validation', {
-            field: 'id',
-            reason: 'Send the id of a person of the project, or their e-mail.',
-          })
-        return buckets.setOwner(req.actor, bucket, typeof id === 'number' ? { id } : { email: email ?? '' }, req.origin)
-      },
-    )
-
-    app.post(
-      '/v2/storage/buckets/:bucketId/refresh-tables-info',
-      {
-        config: {
-          operation: 'buckets.refreshTablesInfo',
-          summary: 'Look again at the tables of a bucket; their records are always current here',
-          needs: 'bucketWrite',
-          branch: 'required',
-        },
-        schema: { params: ById, response: { 202: JobView } },
-      },
-      async (req, reply) => {
-        const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
-        return startJob(req, reply, bucketJob('bucketRefreshTablesInformation', bucket, { bucketKey: bucket.key }))
-      },
-    )
-
-    // Buckets that show a schema of a database outside can be refreshed (spec storage 2.4); this stack has none.
-    for (const [method, path, operation] of [
-      ['PUT', '/v2/storage/buckets/:bucketId/refresh', 'buckets.refresh'],
-      ['POST', '/v2/storage/buckets/:bucketId/scheduled-tasks/refresh', 'buckets.scheduleRefresh'],
-    ] as const)
-      app.route({
-        method,
-        url: path,
-        config: { operation, summary: 'Only for external buckets, and this stack has none', needs: 'bucketWrite' },
-        schema: { params: ById, response: { 202: JobView } },
-        handler: async (req) => {
-          const { bucketId } = req.params as { bucketId: string } // by the schema above
-          const bucket = await buckets.getForChange(scopeOf(req), bucketId, 'write')
-          throw new PlatformError('storage.buckets.notExternal', { bucket: bucket.id })
-        },
-      })
-
-    app.delete(
-      '/v2/storage/scheduled-tasks/:taskId',
-      {
-        config: {
-          operation: 'buckets.unscheduleRefresh',
-          summary: 'End the refreshing of an external bucket',
-          needs: 'canManageBuckets',
-          branch: 'refused',
-        },
-        schema: { params: Type.Object({ taskId: numberedId('task') }), response: { 204: Type.Null() } },
-      },
-      async (req) => {
-        throw new PlatformError('notFound', { what: `The scheduled task "${req.params.taskId.slice(0, 60)}"` })
-      },
-    )
-
-    for (const [method, path, operation] of [
-      ['POST', '/v2/storage/buckets/register', 'buckets.register'],
-      ['GET', '/v2/storage/buckets/register-guide', 'buckets.registerGuide'],
-      ['GET', '/v2/storage/buckets/:bucketId/listing', 'buckets.getListing'],
-      ['POST', '/v2/storage/buckets/:bucketId/listing', 'buckets.createListing'],
-      ['PATCH', '/v2/storage/buckets/:bucketId/listing', 'buckets.updateListing'],
-      ['DELETE', '/v2/storage/buckets/:bucketId/listing', 'buckets.deleteListing'],
-    ] as const)
-      app.route({
-        method,
-        url: path,
-        config: {
-          operation,
-          summary: 'Not built: external buckets need a database outside of the stack',
-          needs: 'canManageBuckets',
-        },
-        schema: { ...(path.includes(':bucketId') && { params: ById }), response: { 501: Type.Unknown() } },
-        handler: async () => {
-          throw new PlatformError('notImplemented', {
-            what: 'External buckets and their listings live in a database outside of the stack, and this stack keeps its tables itself. Create a bucket and load tables into it; share it with other projects.',
-          })
-        },
-      })
+    addOwnerRoutes(app, deps)
+    addRefreshRoutes(app, deps)
+    addUnsupportedRoutes(app)
   }
+}
+
+function addMetadataRoutes(app: RoutesServer, { buckets, shownMetadata }: BucketsRoutesDeps): void {
+  app.get(
+    '/v2/storage/buckets/:bucketId/metadata',
+    {
+      config: { operation: 'buckets.listMetadata', summary: 'Metadata of a bucket', needs: 'bucketRead' },
+      schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
+    },
+    async (req) => {
+      const bucket = await buckets.get(scopeOf(req), req.params.bucketId)
+      return [...((await shownMetadata([bucket])).get(bucket.key) ?? [])]
+    },
+  )
+
+  app.post(
+    '/v2/storage/buckets/:bucketId/metadata',
+    {
+      config: { operation: 'buckets.setMetadata', summary: 'Set metadata of a bucket', needs: 'bucketWrite' },
+      schema: { params: ById, body: MetadataBody, response: { 201: Type.Array(Type.Unknown()) } },
+    },
+    async (req, reply) => {
+      const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
+      const provider = readProvider(req.body.provider)
+      await buckets.setMetadata(req.actor, bucket, provider, readMetadataItems(req.body.metadata), req.origin)
+      return reply.code(201).send([...((await shownMetadata([bucket])).get(bucket.key) ?? [])])
+    },
+  )
+
+  app.delete(
+    '/v2/storage/buckets/:bucketId/metadata/:metadataId',
+    {
+      config: {
+        operation: 'buckets.deleteMetadata',
+        summary: 'Delete one item of the metadata of a bucket',
+        needs: 'bucketWrite',
+      },
+      schema: { params: Type.Object({ bucketId: BucketId, metadataId: MetadataId }), response: { 204: Type.Null() } },
+    },
+    async (req, reply) => {
+      const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
+      const unknown = () => metadataNotFound(bucket, req.params.metadataId.slice(0, 40))
+      await buckets.removeMetadata(bucket, idFrom(req.params.metadataId, unknown))
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addOwnerRoutes(app: RoutesServer, { buckets }: BucketsRoutesDeps): void {
+  app.get(
+    '/v2/storage/buckets/:bucketId/owner',
+    {
+      config: { operation: 'buckets.owner', summary: 'Owner of a bucket', needs: 'bucketRead' },
+      schema: { params: ById, response: { 200: OwnerView } },
+    },
+    async (req) => {
+      const { id, owner } = await buckets.get(scopeOf(req), req.params.bucketId)
+      if (!owner) throw new PlatformError('storage.bucket.ownerNotFound', { bucket: id })
+      return owner
+    },
+  )
+
+  app.post(
+    '/v2/storage/buckets/:bucketId/owner',
+    {
+      config: {
+        operation: 'buckets.setOwner',
+        summary: 'Make a person of the project, or its master token, the owner of a bucket',
+        needs: 'bucketManage',
+        validationCode: 'storage.buckets.validation',
+      },
+      schema: {
+        params: ById,
+        body: Type.Object({
+          id: Type.Optional(Type.Integer({ description: 'Id of the owner: `admin.id` of their token.' })),
+          email: optionalText('E-mail of a person of the project, in place of the id.'),
+        }),
+        response: { 200: OwnerView },
+      },
+    },
+    async (req) => {
+      const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'manage')
+      const { id, email } = req.body
+      if ((id ?? email ?? '') === '')
+        throw new PlatformError('storage.buckets.validation', {
+          field: 'id',
+          reason: 'Send the id of a person of the project, or their e-mail.',
+        })
+      return buckets.setOwner(req.actor, bucket, typeof id === 'number' ? { id } : { email: email ?? '' }, req.origin)
+    },
+  )
+}
+
+function addRefreshRoutes(app: RoutesServer, { buckets, createJob }: BucketsRoutesDeps): void {
+  const startJob = jobStarter(createJob)
+
+  app.post(
+    '/v2/storage/buckets/:bucketId/refresh-tables-info',
+    {
+      config: {
+        operation: 'buckets.refreshTablesInfo',
+        summary: 'Look again at the tables of a bucket; their records are always current here',
+        needs: 'bucketWrite',
+        branch: 'required',
+      },
+      schema: { params: ById, response: { 202: JobView } },
+    },
+    async (req, reply) => {
+      const bucket = await buckets.getForChange(scopeOf(req), req.params.bucketId, 'write')
+      return startJob(req, reply, bucketJob('bucketRefreshTablesInformation', bucket, { bucketKey: bucket.key }))
+    },
+  )
+
+  // Buckets that show a schema of a database outside can be refreshed (spec storage 2.4); this stack has none.
+  for (const [method, path, operation] of [
+    ['PUT', '/v2/storage/buckets/:bucketId/refresh', 'buckets.refresh'],
+    ['POST', '/v2/storage/buckets/:bucketId/scheduled-tasks/refresh', 'buckets.scheduleRefresh'],
+  ] as const)
+    app.route({
+      method,
+      url: path,
+      config: { operation, summary: 'Only for external buckets, and this stack has none', needs: 'bucketWrite' },
+      schema: { params: ById, response: { 202: JobView } },
+      handler: async (req) => {
+        const { bucketId } = req.params as { bucketId: string } // by the schema above
+        const bucket = await buckets.getForChange(scopeOf(req), bucketId, 'write')
+        throw new PlatformError('storage.buckets.notExternal', { bucket: bucket.id })
+      },
+    })
+
+  app.delete(
+    '/v2/storage/scheduled-tasks/:taskId',
+    {
+      config: {
+        operation: 'buckets.unscheduleRefresh',
+        summary: 'End the refreshing of an external bucket',
+        needs: 'canManageBuckets',
+        branch: 'refused',
+      },
+      schema: { params: Type.Object({ taskId: numberedId('task') }), response: { 204: Type.Null() } },
+    },
+    async (req) => {
+      throw new PlatformError('notFound', { what: `The scheduled task "${req.params.taskId.slice(0, 60)}"` })
+    },
+  )
+}
+
+function addUnsupportedRoutes(app: RoutesServer): void {
+  for (const [method, path, operation] of [
+    ['POST', '/v2/storage/buckets/register', 'buckets.register'],
+    ['GET', '/v2/storage/buckets/register-guide', 'buckets.registerGuide'],
+    ['GET', '/v2/storage/buckets/:bucketId/listing', 'buckets.getListing'],
+    ['POST', '/v2/storage/buckets/:bucketId/listing', 'buckets.createListing'],
+    ['PATCH', '/v2/storage/buckets/:bucketId/listing', 'buckets.updateListing'],
+    ['DELETE', '/v2/storage/buckets/:bucketId/listing', 'buckets.deleteListing'],
+  ] as const)
+    app.route({
+      method,
+      url: path,
+      config: {
+        operation,
+        summary: 'Not built: external buckets need a database outside of the stack',
+        needs: 'canManageBuckets',
+      },
+      schema: { ...(path.includes(':bucketId') && { params: ById }), response: { 501: Type.Unknown() } },
+      handler: async () => {
+        throw new PlatformError('notImplemented', {
+          what: 'External buckets and their listings live in a database outside of the stack, and this stack keeps its tables itself. Create a bucket and load tables into it; share it with other projects.',
+        })
+      },
+    })
 }

@@ -71,7 +71,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
   const show = (file: FileRecord, baseUrl: string, linkSeconds?: number) =>
     fileView(file, files.link(file, access.endpointFor(baseUrl), linkSeconds), access.region)
 
-  /** With credentials, whether asked for or not: nothing can be uploaded without them, and clients rely on it. */
+  /** With credentials, whether requested or not: nothing can be uploaded without them, and clients rely on it. */
   async function upload(file: FileRecord, baseUrl: string) {
     if (file.provider === 'azure') {
       const absCredentials = files.sharedAccess(file, 'upload', access.endpointFor(baseUrl))

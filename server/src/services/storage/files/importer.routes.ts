@@ -12,7 +12,7 @@ import type { Scope } from '../../../model/scope.ts'
 import type { FetchRequest } from './fetch-file.ts'
 import { FileView } from './file-view.ts'
 
-/** What is said about a file, all optional. */
+/** Attributes of a file, all optional. */
 const FileFields = {
   isPermanent: optionalFlag('True: kept until it is deleted. False: removed after its age, 15 days.'),
   isPublic: optionalFlag('Kept and shown; every read needs a link or credentials all the same.'),
@@ -64,7 +64,7 @@ export interface ImporterDeps {
 export interface IncomingUpload {
   readonly filename: string
   readonly body: AsyncIterable<Uint8Array>
-  /** Asked when the body has ended: fields may follow the file in the form. */
+  /** Called when the body has ended: fields may follow the file in the form. */
   readonly fields: () => Promise<Omit<UploadFields, 'branchId'> & { readonly name: string; readonly branch: Scope['branch'] }>
 }
 

@@ -7,6 +7,7 @@ import { Type } from 'typebox'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { mayChangeEverything } from '../../../model/actor.ts'
+import type { RoutesServer } from '../../../model/module.ts'
 import { type Column, rowOf } from './columns.ts'
 import { keptHeaders } from './receiving.ts'
 import type { Sources, StreamPlace } from './sources.ts'
@@ -78,7 +79,9 @@ const BASE = '/stream/v1/branches/:branchId'
 
 const HIDDEN = '***'
 
-export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }: StreamsRoutesDeps): FastifyPluginAsyncTypebox {
+type StreamCalls = ReturnType<typeof createCalls>
+
+function createCalls({ sources, clock, findBranch, saveTask }: StreamsRoutesDeps) {
   async function placeOf(req: FastifyRequest): Promise<StreamPlace> {
     const { branchId } = req.params as { branchId: string } // every route below has it
     const branch = await findBranch(req.actor.projectId, branchId)
@@ -132,326 +135,37 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
     return reply.code(202).send(task)
   }
 
-  const paged = <T>(
-    items: readonly T[],
-    idOf: (item: T) => string,
-    { limit = 100, afterId = '' }: { limit?: number; afterId?: string },
-  ) => {
-    const shown = items.filter((item) => idOf(item) > afterId).slice(0, limit)
-    return { page: { limit, totalCount: items.length, afterId, lastId: shown.length > 0 ? idOf(shown.at(-1)!) : '' }, shown }
-  }
+  return { sources, clock, placeOf, sourceView, answerTask }
+}
 
-  const read = (operation: string, summary: string) => ({
-    operation: `stream.${operation}`,
-    summary,
-    needs: 'project' as const,
-    branch: 'refused' as const,
-    validationCode: 'validation.failed' as const,
-  })
-  const write = (operation: string, summary: string) => ({ ...read(operation, summary), needs: 'master' as const })
+const paged = <T>(
+  items: readonly T[],
+  idOf: (item: T) => string,
+  { limit = 100, afterId = '' }: { limit?: number; afterId?: string },
+) => {
+  const shown = items.filter((item) => idOf(item) > afterId).slice(0, limit)
+  return { page: { limit, totalCount: items.length, afterId, lastId: shown.length > 0 ? idOf(shown.at(-1)!) : '' }, shown }
+}
+
+const read = (operation: string, summary: string) => ({
+  operation: `stream.${operation}`,
+  summary,
+  needs: 'project' as const,
+  branch: 'refused' as const,
+  validationCode: 'validation.failed' as const,
+})
+const write = (operation: string, summary: string) => ({ ...read(operation, summary), needs: 'master' as const })
+
+export function streamsRoutes(deps: StreamsRoutesDeps): FastifyPluginAsyncTypebox {
+  const { findTask } = deps
+  const calls = createCalls(deps)
 
   return async (app) => {
-    app.post(
-      `${BASE}/sources`,
-      {
-        config: write('createSource', 'Create a source'),
-        schema: {
-          params: Type.Object(InBranch),
-          body: Type.Object({
-            sourceId: Type.Optional(Id('source')),
-            type: Type.Optional(
-              Type.Enum(['http', 'otlp'], {
-                description: 'http (default): a record in each request; otlp: telemetry by OTLP/HTTP.',
-              }),
-            ),
-            name: Name,
-            description: Type.Optional(Description),
-          }),
-          response: { 202: Task },
-        },
-      },
-      async (req, reply) => {
-        const { type = 'http', ...request } = req.body
-        return answerTask(req, reply, 'create.source', await sources.create(await placeOf(req), { ...request, type }))
-      },
-    )
-
-    app.get(
-      `${BASE}/sources`,
-      {
-        config: read('listSources', 'Sources of a branch'),
-        schema: { params: Type.Object(InBranch), querystring: Type.Object(Page), response: { 200: Loose } },
-      },
-      async (req) => {
-        const place = await placeOf(req)
-        const { page, shown } = paged(await sources.list(place), ({ sourceId }) => sourceId, req.query)
-        const views = await Promise.all(shown.map((source) => sourceView(source, req)))
-        return { projectId: place.actor.projectId, branchId: place.branchId, page, sources: views }
-      },
-    )
-
-    app.get(
-      `${BASE}/aggregation/sources`,
-      {
-        config: read('aggregateSources', 'Sources of a branch with their sinks'),
-        schema: { params: Type.Object(InBranch), querystring: Type.Object(Page), response: { 200: Loose } },
-      },
-      async (req) => {
-        const place = await placeOf(req)
-        const { page, shown } = paged(await sources.list(place), ({ sourceId }) => sourceId, req.query)
-        const views = await Promise.all(
-          shown.map(async (source) => ({
-            ...(await sourceView(source, req)),
-            sinks: (await sources.listSinks(place, source.sourceId)).map((sink) => sinkView(source, sink)),
-          })),
-        )
-        return { projectId: place.actor.projectId, branchId: place.branchId, page, sources: views }
-      },
-    )
-
-    app.get(
-      `${BASE}/sources/:sourceId`,
-      {
-        config: read('getSource', 'Source detail'),
-        schema: { params: Type.Object(OfSource), response: { 200: Loose } },
-      },
-      async (req) => sourceView(await sources.get(await placeOf(req), req.params.sourceId), req),
-    )
-
-    app.patch(
-      `${BASE}/sources/:sourceId`,
-      {
-        config: write('updateSource', 'Change a source'),
-        schema: {
-          params: Type.Object(OfSource),
-          body: Type.Object({
-            name: Type.Optional(Name),
-            description: Type.Optional(Description),
-            changeDescription: ChangeDescription,
-          }),
-          response: { 202: Task },
-        },
-      },
-      async (req, reply) => {
-        const { changeDescription: _, ...changed } = req.body
-        return answerTask(req, reply, 'update.source', await sources.change(await placeOf(req), req.params.sourceId, changed))
-      },
-    )
-
-    app.delete(
-      `${BASE}/sources/:sourceId`,
-      {
-        config: write('deleteSource', 'Delete a source with its sinks; their tables stay'),
-        schema: { params: Type.Object(OfSource), response: { 202: Task } },
-      },
-      async (req, reply) =>
-        answerTask(req, reply, 'delete.source', await sources.remove(await placeOf(req), req.params.sourceId)),
-    )
-
-    for (const [word, isDisabled] of [
-      ['enable', false],
-      ['disable', true],
-    ] as const) {
-      app.put(
-        `${BASE}/sources/:sourceId/${word}`,
-        {
-          config: write(`${word}Source`, `${word === 'enable' ? 'Take' : 'Refuse'} records again`),
-          schema: { params: Type.Object(OfSource), response: { 202: Task } },
-        },
-        async (req, reply) =>
-          answerTask(req, reply, `${word}.source`, await sources.change(await placeOf(req), req.params.sourceId, { isDisabled })),
-      )
-
-      app.put(
-        `${BASE}/sources/:sourceId/sinks/:sinkId/${word}`,
-        {
-          config: write(`${word}Sink`, `${word === 'enable' ? 'Load' : 'Leave out'} the table of a sink`),
-          schema: { params: Type.Object(OfSink), response: { 202: Task } },
-        },
-        async (req, reply) => {
-          const place = await placeOf(req)
-          const { sourceId, sinkId } = req.params
-          const sink = await sources.changeSink(place, sourceId, sinkId, { isDisabled })
-          return answerTask(req, reply, `${word}.sink`, await sources.get(place, sourceId), sink)
-        },
-      )
-    }
-
-    app.post(
-      `${BASE}/sources/:sourceId/rotate-secret`,
-      {
-        config: write('rotateSecret', 'Give a source another secret; the old address stops working within a second'),
-        schema: { params: Type.Object(OfSource), response: { 202: Task } },
-      },
-      async (req, reply) =>
-        answerTask(req, reply, 'update.source.secret', await sources.rotateSecret(await placeOf(req), req.params.sourceId)),
-    )
-
-    app.get(
-      `${BASE}/sources/:sourceId/settings`,
-      {
-        config: read('getSettings', 'When batches of a source are loaded'),
-        schema: { params: Type.Object(OfSource), response: { 200: Loose } },
-      },
-      async (req) => ({ settings: settingsView((await sources.get(await placeOf(req), req.params.sourceId)).limits) }),
-    )
-
-    app.patch(
-      `${BASE}/sources/:sourceId/settings`,
-      {
-        config: write('updateSettings', 'Change when batches of a source are loaded'),
-        schema: {
-          params: Type.Object(OfSource),
-          body: Type.Object({
-            settings: Type.Array(
-              Type.Object({
-                key: Type.String({ description: 'Name of the setting.' }),
-                value: Type.Unknown({ description: 'Its value.' }),
-              }),
-              { maxItems: 20, description: 'What to change.' },
-            ),
-            changeDescription: ChangeDescription,
-          }),
-          response: { 202: Task },
-        },
-      },
-      async (req, reply) => {
-        const place = await placeOf(req)
-        const { limits } = await sources.get(place, req.params.sourceId)
-        const changed = { limits: readSettings(limits, req.body.settings) }
-        return answerTask(req, reply, 'update.source.settings', await sources.change(place, req.params.sourceId, changed))
-      },
-    )
-
-    app.post(
-      `${BASE}/sources/:sourceId/test`,
-      {
-        config: {
-          ...read('testSource', 'What the sinks make of a record, without keeping it'),
-          needs: 'canManageBuckets',
-          body: 'text',
-          consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '*/*'],
-        },
-        schema: { params: Type.Object(OfSource), response: { 200: Loose } },
-      },
-      async (req) => {
-        const place = await placeOf(req)
-        const source = await sources.get(place, req.params.sourceId)
-        const isForm = (req.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded')
-        const body = typeof req.body === 'string' ? req.body : ''
-        const record = {
-          id: randomUUID(),
-          at: clock.now().getTime(),
-          ip: req.ip,
-          headers: keptHeaders(req.headers),
-          body,
-          isForm,
-        }
-        const tables = (await sources.listSinks(place, source.sourceId)).map((sink) => {
-          const values = rowOf(sink.columns, record)
-          return {
-            sinkId: sink.sinkId,
-            tableId: sink.tableId,
-            rows: [{ columns: sink.columns.map(({ name }, i) => ({ name, value: values[i] })) }],
-          }
-        })
-        return { projectId: source.projectId, branchId: source.branchId, sourceId: source.sourceId, tables }
-      },
-    )
-
-    app.post(
-      `${BASE}/sources/:sourceId/sinks`,
-      {
-        config: write('createSink', 'Load the records of a source into a table'),
-        schema: {
-          params: Type.Object(OfSource),
-          body: Type.Object({
-            sinkId: Type.Optional(Id('sink')),
-            type: Type.Optional(Type.Literal('table', { description: 'A table.' })),
-            name: Name,
-            description: Type.Optional(Description),
-            table: TableBody,
-          }),
-          response: { 202: Task },
-        },
-      },
-      async (req, reply) => {
-        const place = await placeOf(req)
-        const { sinkId, name, description, table } = req.body
-        const request = { sinkId, name, description, tableId: table.tableId, columns: columnsOf(table) }
-        const sink = await sources.createSink(place, req.params.sourceId, request)
-        return answerTask(req, reply, 'create.sink', await sources.get(place, req.params.sourceId), sink)
-      },
-    )
-
-    app.get(
-      `${BASE}/sources/:sourceId/sinks`,
-      {
-        config: read('listSinks', 'Sinks of a source'),
-        schema: { params: Type.Object(OfSource), querystring: Type.Object(Page), response: { 200: Loose } },
-      },
-      async (req) => {
-        const place = await placeOf(req)
-        const source = await sources.get(place, req.params.sourceId)
-        const { page, shown } = paged(await sources.listSinks(place, source.sourceId), ({ sinkId }) => sinkId, req.query)
-        const { projectId, branchId, sourceId } = source
-        return { projectId, branchId, sourceId, page, sinks: shown.map((sink) => sinkView(source, sink)) }
-      },
-    )
-
-    app.get(
-      `${BASE}/sources/:sourceId/sinks/:sinkId`,
-      {
-        config: read('getSink', 'Sink detail, with what it has loaded'),
-        schema: { params: Type.Object(OfSink), response: { 200: Loose } },
-      },
-      async (req) => {
-        const place = await placeOf(req)
-        const { sourceId, sinkId } = req.params
-        return sinkView(await sources.get(place, sourceId), await sources.getSink(place, sourceId, sinkId))
-      },
-    )
-
-    app.patch(
-      `${BASE}/sources/:sourceId/sinks/:sinkId`,
-      {
-        config: write('updateSink', 'Change a sink'),
-        schema: {
-          params: Type.Object(OfSink),
-          body: Type.Object({
-            name: Type.Optional(Name),
-            description: Type.Optional(Description),
-            table: Type.Optional(TableBody),
-            changeDescription: ChangeDescription,
-          }),
-          response: { 202: Task },
-        },
-      },
-      async (req, reply) => {
-        const place = await placeOf(req)
-        const { sourceId, sinkId } = req.params
-        const { changeDescription: _, table, ...changed } = req.body
-        const sink = await sources.changeSink(place, sourceId, sinkId, {
-          ...changed,
-          ...(table && { tableId: table.tableId, columns: columnsOf(table) }),
-        })
-        return answerTask(req, reply, 'update.sink', await sources.get(place, sourceId), sink)
-      },
-    )
-
-    app.delete(
-      `${BASE}/sources/:sourceId/sinks/:sinkId`,
-      {
-        config: write('deleteSink', 'Delete a sink; its table stays'),
-        schema: { params: Type.Object(OfSink), response: { 202: Task } },
-      },
-      async (req, reply) => {
-        const place = await placeOf(req)
-        const { sourceId, sinkId } = req.params
-        const sink = await sources.removeSink(place, sourceId, sinkId)
-        return answerTask(req, reply, 'delete.sink', await sources.get(place, sourceId), sink)
-      },
-    )
+    addSourceRoutes(app, calls)
+    addSwitchRoutes(app, calls)
+    addSettingsRoutes(app, calls)
+    addTestRoute(app, calls)
+    addSinkRoutes(app, calls)
 
     app.get(
       '/stream/v1/tasks/*',
@@ -466,6 +180,317 @@ export function streamsRoutes({ sources, clock, findBranch, saveTask, findTask }
       },
     )
   }
+}
+
+function addSourceRoutes(app: RoutesServer, { sources, placeOf, sourceView, answerTask }: StreamCalls): void {
+  app.post(
+    `${BASE}/sources`,
+    {
+      config: write('createSource', 'Create a source'),
+      schema: {
+        params: Type.Object(InBranch),
+        body: Type.Object({
+          sourceId: Type.Optional(Id('source')),
+          type: Type.Optional(
+            Type.Enum(['http', 'otlp'], {
+              description: 'http (default): a record in each request; otlp: telemetry by OTLP/HTTP.',
+            }),
+          ),
+          name: Name,
+          description: Type.Optional(Description),
+        }),
+        response: { 202: Task },
+      },
+    },
+    async (req, reply) => {
+      const { type = 'http', ...request } = req.body
+      return answerTask(req, reply, 'create.source', await sources.create(await placeOf(req), { ...request, type }))
+    },
+  )
+
+  app.get(
+    `${BASE}/sources`,
+    {
+      config: read('listSources', 'Sources of a branch'),
+      schema: { params: Type.Object(InBranch), querystring: Type.Object(Page), response: { 200: Loose } },
+    },
+    async (req) => {
+      const place = await placeOf(req)
+      const { page, shown } = paged(await sources.list(place), ({ sourceId }) => sourceId, req.query)
+      const views = await Promise.all(shown.map((source) => sourceView(source, req)))
+      return { projectId: place.actor.projectId, branchId: place.branchId, page, sources: views }
+    },
+  )
+
+  app.get(
+    `${BASE}/aggregation/sources`,
+    {
+      config: read('aggregateSources', 'Sources of a branch with their sinks'),
+      schema: { params: Type.Object(InBranch), querystring: Type.Object(Page), response: { 200: Loose } },
+    },
+    async (req) => {
+      const place = await placeOf(req)
+      const { page, shown } = paged(await sources.list(place), ({ sourceId }) => sourceId, req.query)
+      const views = await Promise.all(
+        shown.map(async (source) => ({
+          ...(await sourceView(source, req)),
+          sinks: (await sources.listSinks(place, source.sourceId)).map((sink) => sinkView(source, sink)),
+        })),
+      )
+      return { projectId: place.actor.projectId, branchId: place.branchId, page, sources: views }
+    },
+  )
+
+  app.get(
+    `${BASE}/sources/:sourceId`,
+    {
+      config: read('getSource', 'Source detail'),
+      schema: { params: Type.Object(OfSource), response: { 200: Loose } },
+    },
+    async (req) => sourceView(await sources.get(await placeOf(req), req.params.sourceId), req),
+  )
+
+  app.patch(
+    `${BASE}/sources/:sourceId`,
+    {
+      config: write('updateSource', 'Change a source'),
+      schema: {
+        params: Type.Object(OfSource),
+        body: Type.Object({
+          name: Type.Optional(Name),
+          description: Type.Optional(Description),
+          changeDescription: ChangeDescription,
+        }),
+        response: { 202: Task },
+      },
+    },
+    async (req, reply) => {
+      const { changeDescription: _, ...changed } = req.body
+      return answerTask(req, reply, 'update.source', await sources.change(await placeOf(req), req.params.sourceId, changed))
+    },
+  )
+
+  app.delete(
+    `${BASE}/sources/:sourceId`,
+    {
+      config: write('deleteSource', 'Delete a source with its sinks; their tables stay'),
+      schema: { params: Type.Object(OfSource), response: { 202: Task } },
+    },
+    async (req, reply) => answerTask(req, reply, 'delete.source', await sources.remove(await placeOf(req), req.params.sourceId)),
+  )
+}
+
+function addSwitchRoutes(app: RoutesServer, { sources, placeOf, answerTask }: StreamCalls): void {
+  for (const [word, isDisabled] of [
+    ['enable', false],
+    ['disable', true],
+  ] as const) {
+    app.put(
+      `${BASE}/sources/:sourceId/${word}`,
+      {
+        config: write(`${word}Source`, `${word === 'enable' ? 'Take' : 'Refuse'} records again`),
+        schema: { params: Type.Object(OfSource), response: { 202: Task } },
+      },
+      async (req, reply) =>
+        answerTask(req, reply, `${word}.source`, await sources.change(await placeOf(req), req.params.sourceId, { isDisabled })),
+    )
+
+    app.put(
+      `${BASE}/sources/:sourceId/sinks/:sinkId/${word}`,
+      {
+        config: write(`${word}Sink`, `${word === 'enable' ? 'Load' : 'Leave out'} the table of a sink`),
+        schema: { params: Type.Object(OfSink), response: { 202: Task } },
+      },
+      async (req, reply) => {
+        const place = await placeOf(req)
+        const { sourceId, sinkId } = req.params
+        const sink = await sources.changeSink(place, sourceId, sinkId, { isDisabled })
+        return answerTask(req, reply, `${word}.sink`, await sources.get(place, sourceId), sink)
+      },
+    )
+  }
+}
+
+function addSettingsRoutes(app: RoutesServer, { sources, placeOf, answerTask }: StreamCalls): void {
+  app.post(
+    `${BASE}/sources/:sourceId/rotate-secret`,
+    {
+      config: write('rotateSecret', 'Give a source another secret; the old address stops working within a second'),
+      schema: { params: Type.Object(OfSource), response: { 202: Task } },
+    },
+    async (req, reply) =>
+      answerTask(req, reply, 'update.source.secret', await sources.rotateSecret(await placeOf(req), req.params.sourceId)),
+  )
+
+  app.get(
+    `${BASE}/sources/:sourceId/settings`,
+    {
+      config: read('getSettings', 'When batches of a source are loaded'),
+      schema: { params: Type.Object(OfSource), response: { 200: Loose } },
+    },
+    async (req) => ({ settings: settingsView((await sources.get(await placeOf(req), req.params.sourceId)).limits) }),
+  )
+
+  app.patch(
+    `${BASE}/sources/:sourceId/settings`,
+    {
+      config: write('updateSettings', 'Change when batches of a source are loaded'),
+      schema: {
+        params: Type.Object(OfSource),
+        body: Type.Object({
+          settings: Type.Array(
+            Type.Object({
+              key: Type.String({ description: 'Name of the setting.' }),
+              value: Type.Unknown({ description: 'Its value.' }),
+            }),
+            { maxItems: 20, description: 'What to change.' },
+          ),
+          changeDescription: ChangeDescription,
+        }),
+        response: { 202: Task },
+      },
+    },
+    async (req, reply) => {
+      const place = await placeOf(req)
+      const { limits } = await sources.get(place, req.params.sourceId)
+      const changed = { limits: readSettings(limits, req.body.settings) }
+      return answerTask(req, reply, 'update.source.settings', await sources.change(place, req.params.sourceId, changed))
+    },
+  )
+}
+
+function addTestRoute(app: RoutesServer, { sources, clock, placeOf }: StreamCalls): void {
+  app.post(
+    `${BASE}/sources/:sourceId/test`,
+    {
+      config: {
+        ...read('testSource', 'What the sinks make of a record, without keeping it'),
+        needs: 'canManageBuckets',
+        body: 'text',
+        consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '*/*'],
+      },
+      schema: { params: Type.Object(OfSource), response: { 200: Loose } },
+    },
+    async (req) => {
+      const place = await placeOf(req)
+      const source = await sources.get(place, req.params.sourceId)
+      const isForm = (req.headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded')
+      const body = typeof req.body === 'string' ? req.body : ''
+      const record = {
+        id: randomUUID(),
+        at: clock.now().getTime(),
+        ip: req.ip,
+        headers: keptHeaders(req.headers),
+        body,
+        isForm,
+      }
+      const tables = (await sources.listSinks(place, source.sourceId)).map((sink) => {
+        const values = rowOf(sink.columns, record)
+        return {
+          sinkId: sink.sinkId,
+          tableId: sink.tableId,
+          rows: [{ columns: sink.columns.map(({ name }, i) => ({ name, value: values[i] })) }],
+        }
+      })
+      return { projectId: source.projectId, branchId: source.branchId, sourceId: source.sourceId, tables }
+    },
+  )
+}
+
+function addSinkRoutes(app: RoutesServer, { sources, placeOf, answerTask }: StreamCalls): void {
+  app.post(
+    `${BASE}/sources/:sourceId/sinks`,
+    {
+      config: write('createSink', 'Load the records of a source into a table'),
+      schema: {
+        params: Type.Object(OfSource),
+        body: Type.Object({
+          sinkId: Type.Optional(Id('sink')),
+          type: Type.Optional(Type.Literal('table', { description: 'A table.' })),
+          name: Name,
+          description: Type.Optional(Description),
+          table: TableBody,
+        }),
+        response: { 202: Task },
+      },
+    },
+    async (req, reply) => {
+      const place = await placeOf(req)
+      const { sinkId, name, description, table } = req.body
+      const request = { sinkId, name, description, tableId: table.tableId, columns: columnsOf(table) }
+      const sink = await sources.createSink(place, req.params.sourceId, request)
+      return answerTask(req, reply, 'create.sink', await sources.get(place, req.params.sourceId), sink)
+    },
+  )
+
+  app.get(
+    `${BASE}/sources/:sourceId/sinks`,
+    {
+      config: read('listSinks', 'Sinks of a source'),
+      schema: { params: Type.Object(OfSource), querystring: Type.Object(Page), response: { 200: Loose } },
+    },
+    async (req) => {
+      const place = await placeOf(req)
+      const source = await sources.get(place, req.params.sourceId)
+      const { page, shown } = paged(await sources.listSinks(place, source.sourceId), ({ sinkId }) => sinkId, req.query)
+      const { projectId, branchId, sourceId } = source
+      return { projectId, branchId, sourceId, page, sinks: shown.map((sink) => sinkView(source, sink)) }
+    },
+  )
+
+  app.get(
+    `${BASE}/sources/:sourceId/sinks/:sinkId`,
+    {
+      config: read('getSink', 'Sink detail, with what it has loaded'),
+      schema: { params: Type.Object(OfSink), response: { 200: Loose } },
+    },
+    async (req) => {
+      const place = await placeOf(req)
+      const { sourceId, sinkId } = req.params
+      return sinkView(await sources.get(place, sourceId), await sources.getSink(place, sourceId, sinkId))
+    },
+  )
+
+  app.patch(
+    `${BASE}/sources/:sourceId/sinks/:sinkId`,
+    {
+      config: write('updateSink', 'Change a sink'),
+      schema: {
+        params: Type.Object(OfSink),
+        body: Type.Object({
+          name: Type.Optional(Name),
+          description: Type.Optional(Description),
+          table: Type.Optional(TableBody),
+          changeDescription: ChangeDescription,
+        }),
+        response: { 202: Task },
+      },
+    },
+    async (req, reply) => {
+      const place = await placeOf(req)
+      const { sourceId, sinkId } = req.params
+      const { changeDescription: _, table, ...changed } = req.body
+      const sink = await sources.changeSink(place, sourceId, sinkId, {
+        ...changed,
+        ...(table && { tableId: table.tableId, columns: columnsOf(table) }),
+      })
+      return answerTask(req, reply, 'update.sink', await sources.get(place, sourceId), sink)
+    },
+  )
+
+  app.delete(
+    `${BASE}/sources/:sourceId/sinks/:sinkId`,
+    {
+      config: write('deleteSink', 'Delete a sink; its table stays'),
+      schema: { params: Type.Object(OfSink), response: { 202: Task } },
+    },
+    async (req, reply) => {
+      const place = await placeOf(req)
+      const { sourceId, sinkId } = req.params
+      const sink = await sources.removeSink(place, sourceId, sinkId)
+      return answerTask(req, reply, 'delete.sink', await sources.get(place, sourceId), sink)
+    },
+  )
 }
 
 const columnsOf = (table: { readonly mapping: { readonly columns: readonly (Column & { primaryKey?: unknown })[] } }): Column[] =>

@@ -5,7 +5,6 @@ import type { NewColumn } from '../../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Scope } from '../../../model/scope.ts'
 import type { NewStorageJob } from '../../../model/storage-job.ts'
-import type { TableQuery } from './rows/table-query.ts'
 import {
   type BucketRef,
   isShownIn,
@@ -15,8 +14,9 @@ import {
   type Table,
   type TableParts,
   tableExists,
-} from './table-catalog.ts'
-import { checkTableName } from './table-names.ts'
+} from './catalog/table-catalog.ts'
+import { checkTableName } from './catalog/table-names.ts'
+import type { TableQuery } from './rows/table-query.ts'
 
 /** A bucket that can take a new table: not one that only shows the tables of another. */
 export async function writableBucket({ buckets }: TableParts, scope: Scope, bucketId: string): Promise<BucketRef> {

@@ -4,7 +4,7 @@
 //  (2) A load publishes over a compaction without a look: its state names files that are still there, only the tidying is lost. A commit
 //      of another engine that began before a compaction is published as well; if it only adds files, over the compacted state.
 //  (3) An object is swept when it is older than a day and every look for longer than credentials of a table live found that no state
-//      needs it: nothing that is being loaded, read or published now can be that old and that forgotten, and who got credentials while
+//      needs it: nothing that is being loaded, read or published now can be that old without a reference, and a caller that got credentials while
 //      a state needed it has read it or may no longer.
 //  (4) Files of a project are named by states of the same project only. So the sweep goes project by project, and looks at one when its
 //      tables have come or gone, when something of it may have to go, and else once a day: not all states every hour.
@@ -17,8 +17,8 @@ import { referencedKeys } from '../../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../../engines/table-engine/table-engine.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import type { TableParts } from './catalog/table-catalog.ts'
 import { keyPrefixOf, needsCompaction } from './rows/table-load.ts'
-import type { TableParts } from './table-catalog.ts'
 import type { TableRow } from './tables.store.ts'
 
 export interface TablesLoopDeps {
@@ -27,7 +27,7 @@ export interface TablesLoopDeps {
   readonly objects: Pick<ObjectStore, 'list' | 'delete'>
   /** Objects below `tables/` that no state refers to but that are still needed. */
   readonly alsoNeeded?: {
-    /** Forgets what is needed no longer; before a sweep. */
+    /** Removes what is no longer needed; before a sweep. */
     tidy(): Promise<void>
     keysOf(projectId: number): AsyncIterable<string>
   }

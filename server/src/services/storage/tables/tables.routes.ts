@@ -38,7 +38,7 @@ const INCLUDES = [
 const ListQuery = Type.Object({ include: include(...INCLUDES) })
 
 export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRoutesDeps): FastifyPluginAsyncTypebox {
-  /** Nothing said: bucket and metadata. Said, even if empty: exactly that (spec storage 2.5.2). */
+  /** Not set: bucket and metadata. Set, even if empty: exactly that (spec storage 2.5.2). */
   const included = (text: string | undefined) =>
     text === undefined ? new Set(['buckets', 'metadata']) : includeFrom(text, INCLUDES)
 
@@ -65,7 +65,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
         if (found.total !== undefined) reply.header('x-millrace-total', found.total)
         if (!fields) return views.many(found.tables, included(req.query.include), req.baseUrl)
         const compact = await views.many(found.tables, includedFor(fields), req.baseUrl)
-        return compact.map((view) => picked(view, fields)) as Type.Static<typeof TableView>[] // as few members as were asked for
+        return compact.map((view) => picked(view, fields)) as Type.Static<typeof TableView>[] // only the requested members
       },
     )
 

@@ -1,5 +1,5 @@
 // Tables in the metadata database; their snapshots are in table-snapshots.store.ts. Three things stay true:
-//  (1) a table that is no alias always has a current snapshot, and what its record says of columns, key, rows and bytes is that snapshot;
+//  (1) a table that is no alias always has a current snapshot, and columns, key, rows and bytes of its record are those of that snapshot;
 //  (2) a snapshot is written once and never changed; older ones stay until they are too old to travel back to;
 //  (3) publish names the table by number, so a table that was dropped and made again is another table.
 
@@ -11,7 +11,7 @@ import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../.
 import type { FilterOperator } from '../../../engines/table-engine/table-engine.ts'
 import type { Page } from '../../../http/page.ts'
 import { readStored } from '../../../kit/stored-json.ts'
-import { createSnapshotsStore, type StateCommit } from './changes/table-snapshots.store.ts'
+import { createSnapshotsStore, type StateCommit } from './snapshots/table-snapshots.store.ts'
 
 export interface AliasFilter {
   readonly column: string
@@ -53,7 +53,7 @@ export interface Alias {
   readonly columns: readonly string[] | undefined
 }
 
-/** How another backend would lay the table out, as it was sent: kept for those who ask, without effect here. */
+/** How another backend would lay the table out, as it was sent: stored and shown, without effect here. */
 export type TableLayout = Readonly<Record<string, unknown>>
 
 export interface TableRow {
@@ -74,7 +74,7 @@ export interface TableRow {
   readonly lastImportAt: Date | undefined
   readonly lastChangeAt: Date | undefined
   readonly layout: TableLayout | undefined
-  /** The id that another program knows it by, which made it. */
+  /** The id that the program that created it uses. */
   readonly openUuid: string | undefined
 }
 

@@ -1,11 +1,11 @@
-// The tables of a project: what every other part of the platform asks of them. The subjects have files of their own.
+// The tables of a project: the functions for other parts of the platform. Each subject has its own file.
 
 import { isUniqueViolation } from '../../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Origin } from '../../../model/event.ts'
 import type { Scope } from '../../../model/scope.ts'
 import type { CreateJob, NewStorageJob, Requester, StorageJob } from '../../../model/storage-job.ts'
-import { type BucketRef, type Table, type TableParts, tableEvent, tableExists } from './table-catalog.ts'
+import { type BucketRef, type Table, type TableParts, tableEvent, tableExists } from './catalog/table-catalog.ts'
 import { checkDisplayName, jobOn, refuseIfLinked, refuseWithAliases } from './table-checks.ts'
 
 const UNCHANGED_PAGE = 1000
@@ -43,7 +43,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     return table
   }
 
-  /** Does not wait for a running load: that finds the table gone when it wants to publish, and says so. */
+  /** Does not wait for a running load: it finds the table deleted when it publishes, and reports it. */
   async function remove(scope: Scope, tableId: string, force: boolean, origin: Origin): Promise<void> {
     const table = await getForRemoval(scope, tableId, force)
     await inTransaction(async (trx) => {
@@ -60,7 +60,7 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
   const planRemoval = async (scope: Scope, tableId: string, force: boolean): Promise<NewStorageJob> =>
     jobOn(await getForRemoval(scope, tableId, force), 'tableDrop', {})
 
-  /** Tables of one branch that were last written in the range, the longest ago first; `until` says how far this page goes. */
+  /** Tables of one branch that were last written in the range, the longest ago first; `until` is the end of this page. */
   async function listUnchanged(projectId: number, branchId: number, range: { after: number; until: number }) {
     const page = await store.listUnchanged(projectId, range, UNCHANGED_PAGE)
     const found: { id: string; bucketId: string; updatedAt: number }[] = []

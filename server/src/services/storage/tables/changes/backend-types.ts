@@ -62,11 +62,11 @@ export function reportedType(backend: string | undefined, written: WrittenType):
   return { native: 'NUMBER', base: 'NUMERIC', length: isWhole(length) ? `${length},0` : (length ?? type.length) }
 }
 
-/** The length that the engine keeps; snowflake's numbers have no digits behind the point unless the request asks for them. */
+/** The length that the engine keeps; snowflake's numbers have no digits behind the point unless the request has them. */
 export const storedLength = (backend: string | undefined, { base, length, isNative }: WrittenType): string | undefined =>
   length ?? (backend === 'snowflake' && base === 'NUMERIC' && isNative ? '38,0' : undefined)
 
-/** Defaults of snowflake are SQL: a text stands in quotes. */
+/** Defaults of snowflake are SQL: a text is quoted. */
 export function storedDefault(backend: string | undefined, fallback: string | undefined): string | undefined {
   const quoted = backend === 'snowflake' ? /^'((?:[^']|'')*)'$/.exec(fallback ?? '')?.[1] : undefined
   return quoted === undefined ? fallback : quoted.replaceAll("''", "'")

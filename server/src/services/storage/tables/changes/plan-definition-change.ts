@@ -6,9 +6,9 @@ import { PlatformError } from '../../../../kit/errors.ts'
 import { firstRepeated } from '../../../../kit/first-repeated.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { NewStorageJob } from '../../../../model/storage-job.ts'
+import { lockOf, refuseAlias, type Table, type TableParts } from '../catalog/table-catalog.ts'
 import { checkPrimaryKey, MAX_COLUMNS } from '../rows/table-load.ts'
 import { type Fields, isSet, nameFrom, primaryKeyFrom } from '../rows/table-requests.ts'
-import { lockOf, refuseAlias, type Table, type TableParts } from '../table-catalog.ts'
 import { checkDisplayName, checkNewTable, jobOn, ownTable, writableBucket } from '../table-checks.ts'
 import type { TableLayout } from '../tables.store.ts'
 import {
@@ -26,7 +26,7 @@ export type DefinitionChanges = ReturnType<typeof createDefinitionChanges>
 export function createDefinitionChanges(parts: TableParts) {
   const { catalog } = parts
 
-  /** Refused at once where that is possible; what only the data can tell fails the job. */
+  /** Refused at once where that is possible; what depends on the data fails the job. */
   async function checkChanges(table: Table, changes: readonly ColumnChange[]): Promise<void> {
     if (changes.length === 0) return
     const { snapshot } = await catalog.reading(table)
@@ -121,7 +121,7 @@ export function createDefinitionChanges(parts: TableParts) {
   return { create, change, changeColumn: changeOneColumn, changeType }
 }
 
-/** How other backends lay tables out. This one does so by itself: what is asked for is kept and shown, and changes nothing. */
+/** How other backends lay tables out. This one does so by itself: the request is stored and shown, and has no effect. */
 const LAYOUTS = ['timePartitioning', 'rangePartitioning', 'clustering', 'distribution', 'index'] as const
 
 function layoutFrom(fields: Fields): TableLayout | undefined {

@@ -5,12 +5,12 @@ import { PlatformError } from '../../../../kit/errors.ts'
 import type { Origin } from '../../../../model/event.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { NewStorageJob } from '../../../../model/storage-job.ts'
+import { lockOf, refuseAlias, type Table, type TableParts } from '../catalog/table-catalog.ts'
+import { checkColumnName } from '../catalog/table-names.ts'
 import { MAX_COLUMNS } from '../rows/table-load.ts'
 import { hasNoFilter, readDeletion, splitWorkspaceFilters } from '../rows/table-query.ts'
 import { type Fields, flag, isSet, primaryKeyFrom } from '../rows/table-requests.ts'
-import { lockOf, refuseAlias, type Table, type TableParts } from '../table-catalog.ts'
 import { checkFilters, checkFits, jobOn, linksShowing, ownTable } from '../table-checks.ts'
-import { checkColumnName } from '../table-names.ts'
 import { readType } from './table-types.ts'
 
 export type StructureChanges = ReturnType<typeof createStructureChanges>
@@ -178,7 +178,7 @@ export function createStructureChanges(
   }
 }
 
-/** Columns of an untyped table are text; the sentence is the one clients know. */
+/** Columns of an untyped table are text; clients expect this sentence. */
 function refuseTypes(fields: Fields): void {
   const given = ['definition', 'basetype'].find((name) => isSet(fields[name]))
   if (given)

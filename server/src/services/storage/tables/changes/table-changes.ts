@@ -21,9 +21,9 @@ import { PlatformError } from '../../../../kit/errors.ts'
 import { eventOf, type NewEvent } from '../../../../model/event.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../../../model/storage-job.ts'
+import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent, tableExists } from '../catalog/table-catalog.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from '../rows/table-load.ts'
 import type { TableQuery, WorkspaceFilter } from '../rows/table-query.ts'
-import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent, tableExists } from '../table-catalog.ts'
 import { checkFits, refuseIfLinked } from '../table-checks.ts'
 import type { TableLayout } from '../tables.store.ts'
 import { columnDefinition } from '../views/table-view.ts'
@@ -239,7 +239,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     return after
   }
 
-  /** What the records say of changed columns: their types under the platform's name, descriptions under the user's. */
+  /** The metadata of changed columns: their types under the platform's name, descriptions under the user's. */
   async function describeChanges(trx: Trx, table: Table, after: TableSnapshot, changes: readonly ColumnChange[]): Promise<void> {
     const { projectId, key } = table.row
     const known = (await metadata.listColumns(projectId, [key], trx)).get(key) ?? {}
@@ -300,7 +300,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     await publishSnapshot(run, table, after, event, { also, changed: true })
   }
 
-  /** What the records say of the new type; an untyped table that became a typed one is described whole. */
+  /** The metadata of the new type; an untyped table that became a typed one is described whole. */
   async function describeType(
     trx: Trx,
     table: Table,
@@ -412,7 +412,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     })
   }
 
-  /** By hand what the loop does by itself. */
+  /** On request, what the loop does regularly. */
   const tableOptimize: JobHandler = async (run) => {
     const { table } = await begin(run.job)
     const { snapshot } = await catalog.reading(table)
@@ -452,7 +452,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
     })
   }
 
-  /** What is said of a table and its columns becomes what is said of the source (corrections-2, A5). */
+  /** The metadata of a table and its columns become those of the source (corrections-2, A5). */
   async function replaceMetadata(trx: Trx, { row: { projectId, key: from } }: Table, to: number): Promise<void> {
     const at = clock.now()
     const columns = (await metadata.listColumns(projectId, [from], trx)).get(from) ?? {}

@@ -23,9 +23,9 @@ import type { NewEvent } from '../../../../model/event.ts'
 import type { CheckedLoad, CheckLoad } from '../../../../model/load-check.ts'
 import type { JobHandler, JobOutcome, JobRun } from '../../../../model/storage-job.ts'
 import type { CommittedFile, TableCommit, TableCreation } from '../../../../model/table-commit.ts'
+import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from '../catalog/table-catalog.ts'
+import { checkColumnName } from '../catalog/table-names.ts'
 import { describeTypes, keyDetails, keyPrefixOf, MAX_COLUMNS, needsCompaction, resultView } from '../rows/table-load.ts'
-import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from '../table-catalog.ts'
-import { checkColumnName } from '../table-names.ts'
 import { describeColumn } from './table-types.ts'
 
 export interface CommitDeps {

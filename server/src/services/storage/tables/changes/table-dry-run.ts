@@ -5,8 +5,8 @@ import type { Trx } from '../../../../engines/metadata-db/dialects.ts'
 import type { DryRunAnswer, NamingConfiguration } from '../../../../model/dry-run.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { NewStorageJob, Requester } from '../../../../model/storage-job.ts'
+import type { Table, TableParts } from '../catalog/table-catalog.ts'
 import type { CreateInput } from '../rows/table-load.ts'
-import type { Table, TableParts } from '../table-catalog.ts'
 
 export interface TableDryRunDeps {
   readonly parts: TableParts

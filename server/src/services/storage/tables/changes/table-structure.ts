@@ -11,7 +11,7 @@ import {
 } from '../../../../engines/table-engine/snapshot.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import { quoted } from '../table-names.ts'
+import { quoted } from '../catalog/table-names.ts'
 import {
   changeColumn,
   changedMetadata,
@@ -22,7 +22,7 @@ import {
   type TypedColumn,
 } from './table-types.ts'
 
-/** Absent: everything may be changed, and rows are told apart by the key. */
+/** Absent: everything may be changed, and rows are identified by the key. */
 export interface LoadRules {
   readonly modifications?: 'none' | 'non-destructive' | 'all'
   readonly deduplication?: 'insert' | 'upsert'
@@ -94,7 +94,7 @@ function changedColumns(before: TableSnapshot, after: TableSnapshot) {
   return { added: changed.filter(isNew), widened: changed.filter((column) => !isNew(column)) }
 }
 
-/** What the platform has to say of the columns of a typed table after a load. */
+/** The platform's metadata of the columns of a typed table after a load. */
 export function describeChanges(
   before: TableSnapshot,
   after: TableSnapshot,

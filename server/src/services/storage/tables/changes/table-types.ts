@@ -6,10 +6,10 @@ import { BASE_TYPES, type BaseType, type Column, type NewColumn } from '../../..
 import type { MetadataPair } from '../../../../http/metadata-items.ts'
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import { checkColumnName } from '../table-names.ts'
+import { checkColumnName } from '../catalog/table-names.ts'
 import { reportedType, storedDefault, storedLength } from './backend-types.ts'
 
-/** A column, and what the platform says about it in its metadata. */
+/** A column, and its metadata from the platform. */
 export interface TypedColumn {
   readonly column: NewColumn
   readonly metadata: readonly MetadataPair[]
@@ -172,7 +172,7 @@ export interface TypeChange {
   readonly column: string
   readonly type: BaseType
   readonly length?: string
-  /** What the records say of it. */
+  /** Its metadata. */
   readonly metadata: readonly MetadataPair[]
   /** What becomes of values that are not of the type: the change is refused, or they become null. */
   readonly invalidValues: 'refuse' | 'null'
@@ -240,20 +240,20 @@ function widened(column: Column, wanted: string): string | undefined {
   return after
 }
 
-/** Before a column gets its default: what is none of its type could never stand in for a value. */
+/** Before a column gets its default: a default of another type could never be used. */
 export function checkDefault({ name, type = 'STRING', default: fallback }: NewColumn): void {
   if (fallback !== undefined && !fitsType(type, fallback))
     throw new PlatformError('storage.tables.invalidDefaultValueForType', { column: name, type, value: fallback.slice(0, 80) })
 }
 
-/** What the metadata of a column says after the change. */
+/** The metadata of a column after the change. */
 export const changedMetadata = (column: Column, change: ColumnChange): readonly MetadataPair[] => [
   { key: 'KBC.datatype.nullable', value: column.nullable ? '1' : '' },
   ...(change.length !== undefined ? [{ key: 'KBC.datatype.length', value: column.length ?? change.length }] : []),
   ...(column.default !== undefined ? [{ key: 'KBC.datatype.default', value: column.default }] : []),
 ]
 
-/** `38`, `38,9` or `38, 9`; DuckDB knows up to 38 digits. */
+/** `38`, `38,9` or `38, 9`; DuckDB supports up to 38 digits. */
 function precisionFrom(name: string, length: string): string {
   const [, precision, scale = '0'] = /^\s*(\d{1,2})\s*(?:,\s*(\d{1,2})\s*)?$/.exec(length) ?? []
   if (precision === undefined || Number(precision) < 1 || Number(precision) > 38 || Number(scale) > Number(precision))
@@ -292,7 +292,7 @@ function textOf(field: string, value: unknown): string {
   throw refuse(field, 'This value should be of type string.')
 }
 
-/** Nullable unless the request says no. */
+/** Nullable unless the request refuses it. */
 function booleanOf(field: string, value: unknown): boolean {
   if ([undefined, null, '', true, 1, '1', 'true', 'True'].includes(value as string)) return true
   if ([false, 0, '0', 'false', 'False'].includes(value as string)) return false

@@ -15,10 +15,10 @@ import type { OnBytes, RunTarget, TablePart } from '../../../../model/run-ports.
 import type { Scope } from '../../../../model/scope.ts'
 import { failureOf, type JobHandler, type NewStorageJob, type Requester, type StorageJob } from '../../../../model/storage-job.ts'
 import type { CommittedFile } from '../../../../model/table-commit.ts'
+import { type BucketRef, lockOf, refuseAlias, refuseLinked, type TableParts } from '../catalog/table-catalog.ts'
+import { checkTableName } from '../catalog/table-names.ts'
 import type { LoadRules } from '../changes/table-structure.ts'
 import type { TypedColumn } from '../changes/table-types.ts'
-import { type BucketRef, lockOf, refuseAlias, refuseLinked, type TableParts } from '../table-catalog.ts'
-import { checkTableName } from '../table-names.ts'
 import { type ExportInput, queryOf, type TableExports } from './table-export.ts'
 import {
   type CreateInput,
@@ -81,7 +81,7 @@ export interface LocalResult {
   readonly warnings: readonly string[]
 }
 
-/** Who asks: as for a job, and in which branch. */
+/** The requester of a job, and its branch. */
 export type LocalRequester = Requester & Scope
 
 export interface LocalTablesDeps {
@@ -219,7 +219,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     return { typed: snapshot.typed, columns: snapshot.columns, nextFieldId: snapshot.nextFieldId, folder }
   }
 
-  /** A bucket that is made for a load tells by its metadata who made it, as the table does. */
+  /** A bucket that is created for a load has metadata about its creator, like the table. */
   async function bucketOf(requester: LocalRequester, bucketId: string, about: readonly LoadMetadata[]): Promise<BucketRef> {
     try {
       return await buckets.getForChange(requester, bucketId, 'write')

@@ -1,5 +1,5 @@
 // Tables as other engines read them: by their files. Who may see a table is decided as everywhere; what its files would show besides the
-// table itself (rows behind a filter, other columns) is not offered. A state that other engines would read wrong is written anew first.
+// table itself (rows behind a filter, other columns) is not offered. A state that other engines would read wrong is rewritten first.
 
 import { type OpenShape, planOpenShape } from '../../../../engines/table-engine/open-shape.ts'
 import type { TableSnapshot } from '../../../../engines/table-engine/snapshot.ts'
@@ -8,8 +8,8 @@ import { PlatformError } from '../../../../kit/errors.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { CreateJob, Requester, StorageJob } from '../../../../model/storage-job.ts'
 import type { TableCommit, TableCreation } from '../../../../model/table-commit.ts'
+import { lockOf, type Table, type TableParts } from '../catalog/table-catalog.ts'
 import type { CommitInput, CreationInput } from '../changes/table-commits.ts'
-import { lockOf, type Table, type TableParts } from '../table-catalog.ts'
 import { checkNewTable, jobOn, ownTable, writableBucket } from '../table-checks.ts'
 import type { TableRow } from '../tables.store.ts'
 import { keyPrefixOf, needsCompaction } from './table-load.ts'
@@ -22,7 +22,7 @@ export interface OpenTablesDeps {
   /** Throws what the job failed with. */
   readonly waitForJob: (job: StorageJob) => Promise<unknown>
   readonly startRemoval: (requester: Requester & Scope, tableId: string, force: boolean) => Promise<StorageJob>
-  /** How long an asker waits for files that are being written anew. */
+  /** How long a caller waits for files that are being rewritten. */
   readonly waitMs?: number
 }
 
@@ -100,7 +100,7 @@ export function createOpenTables(deps: OpenTablesDeps) {
     throw new PlatformError('iceberg.preparing')
   }
 
-  /** Once for all who ask; it goes on when they no longer wait. */
+  /** Once for all callers; it continues when they no longer wait. */
   function prepared(row: TableRow, state: OpenState): Promise<void> {
     const known = running.get(row.key)
     if (known) return known
@@ -110,7 +110,7 @@ export function createOpenTables(deps: OpenTablesDeps) {
   }
 
   /**
-   * The rows are those of the state before, and so is its time: readers that ask for the state at the begin of their transaction would
+   * The rows are those of the state before, and so is its time: readers that request the state at the begin of their transaction would
    * otherwise go back to one before it.
    */
   async function prepare(row: TableRow, { id, snapshot, createdAtMs }: OpenState): Promise<void> {
@@ -126,7 +126,7 @@ export function createOpenTables(deps: OpenTablesDeps) {
       await Promise.race([work, late.promise])
     } finally {
       clearTimeout(timer)
-      if (running.has(data.key)) work.catch(() => {}) // who asks next learns what went wrong
+      if (running.has(data.key)) work.catch(() => {}) // the next caller gets the error
     }
   }
 

@@ -14,7 +14,7 @@ import { PlatformError } from '../../../../kit/errors.ts'
 import { parseMoment } from '../../../../kit/relative-time.ts'
 import type { SqlInput } from '../../../../model/run-ports.ts'
 import type { Scope } from '../../../../model/scope.ts'
-import type { Table, TableParts } from '../table-catalog.ts'
+import type { Table, TableParts } from '../catalog/table-catalog.ts'
 import { isWhole as isWholeTable } from './open-tables.ts'
 import { queryOf } from './table-export.ts'
 import { hasNoFilter, type QueryInput, readTableQuery, type TableQuery } from './table-query.ts'
@@ -184,7 +184,7 @@ function byName(
 
 const EVERYTHING: TableQuery = { filters: [], orderBy: [] }
 
-/** A table with what SQL knows of its columns. */
+/** A table with its columns as SQL has them. */
 export interface ListedTable {
   readonly schema: string
   readonly name: string

@@ -1,10 +1,10 @@
-// Starts the jobs that move data: checks what a request asks for, then makes a create, an import or an export job of it.
+// Starts the jobs that move data: checks a request, then queues a create, an import or an export job.
 
 import { formatTimestamp } from '../../../../kit/clock.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { CreateJob, NewStorageJob, Requester, StorageJob } from '../../../../model/storage-job.ts'
-import { type BucketRef, lockOf, refuseAlias, type Table, type TableParts } from '../table-catalog.ts'
+import { type BucketRef, lockOf, refuseAlias, type Table, type TableParts } from '../catalog/table-catalog.ts'
 import { checkFilters, checkNewTable, writableBucket } from '../table-checks.ts'
 import type { CreateInput } from './table-load.ts'
 import {
@@ -94,7 +94,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
     return { type: 'timeTravel', sourceTableKey: table.data.key, timestamp }
   }
 
-  /** The load reads it with the rights of who asks now. Clients expect a job that fails for an unknown one (corrections-2, A20). */
+  /** The load reads it with the rights of the caller. Clients expect a job that fails for an unknown one (corrections-2, A20). */
   async function workspaceSource({ actor, branch }: Scope, source: WorkspaceTable) {
     const isMissing = await checkWorkspace({ actor, branch }, source.workspaceId).then(
       () => false,
@@ -142,7 +142,7 @@ export function createLoadStarter({ parts, createJob, findBranch, checkFile, che
     const options = readExportOptions(fields, table.columns, clock.now())
     const { query } = options
     await checkFilters(parts, table, query)
-    // Who asks from outside of the branch could not open a file that is seen in it only.
+    // A caller outside of the branch could not open a file that is visible only in it.
     const fileBranchId = requester.branch.id === table.bucket.branchId ? table.bucket.branchId : undefined
     return createJob(requester, {
       operationName: 'tableExport',

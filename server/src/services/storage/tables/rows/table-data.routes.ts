@@ -12,8 +12,8 @@ import type { DryRunJob } from '../../../../model/dry-run.ts'
 import type { Origin } from '../../../../model/event.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { CreateJob, StorageJob } from '../../../../model/storage-job.ts'
+import { refuseAlias } from '../catalog/table-catalog.ts'
 import type { TableDryRuns } from '../changes/table-dry-run.ts'
-import { refuseAlias } from '../table-catalog.ts'
 import type { Tables } from '../tables.ts'
 import {
   ByBucket,

@@ -14,14 +14,14 @@ import type { EventAttachment, EventSource, Origin } from '../../../../model/eve
 import type { EventParams } from '../../../../model/event-definitions.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { JobHandler, JobOutcome, StorageJob } from '../../../../model/storage-job.ts'
-import { type Table, type TableParts, tableEvent } from '../table-catalog.ts'
+import { type Table, type TableParts, tableEvent } from '../catalog/table-catalog.ts'
 import { checkFilters } from '../table-checks.ts'
 import { readTableQuery, type TableQuery } from './table-query.ts'
 import { type ExportOptions, type Fields, isSet, readExportOptions, whole } from './table-requests.ts'
 
 export interface ExportInput {
   readonly tableKey: number
-  /** The bucket it was asked for in, which may be a linked one. */
+  /** The bucket of the request, which may be a linked one. */
   readonly bucketKey: number
   readonly options: ExportOptions
   /** Where the file is seen; in the default branch when left out. */
@@ -39,7 +39,7 @@ export interface ReservedFile {
   readonly key: string
 }
 
-/** `F` is a file as the files module knows it; this module only hands it around. */
+/** `F` is a file of the files module; this module only passes it on. */
 export interface FilesOfExports<F extends ReservedFile> {
   /** `branchId`: the branch it is seen in; the default one when left out. */
   reserve(source: EventSource, file: NewExportFile, runId: string | null, branchId?: number): Promise<F>
@@ -84,7 +84,7 @@ export interface Download {
   readonly name: string
 }
 
-/** Exports are made anew rather than kept. */
+/** Exports are computed again rather than cached. */
 const EXPORT_DAYS = 2
 const PREVIEW_ROWS = 100
 /** Of a preview as CSV, unless the request names its columns or a higher limit. */
@@ -196,7 +196,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     const wanted = readTableQuery(query, table.columns, parts.clock.now())
     if (format !== 'json' && wanted.columns === undefined) checkWidth(table, maxColumns)
     const asked = limit === undefined || limit === '' ? 0 : whole('limit', limit)
-    const rows = asked === 0 ? PREVIEW_ROWS : asked // the Go client sends 0 when nothing was asked
+    const rows = asked === 0 ? PREVIEW_ROWS : asked // the Go client sends 0 when the field is not set
     if (rows < 0 || rows > MAX_PREVIEW_ROWS)
       throw new PlatformError('storage.tables.validation', {
         reason: `The maximum number of rows in preview is ${MAX_PREVIEW_ROWS}; ${rows} were requested. Export the table to get more.`,
@@ -205,7 +205,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
     const found = await engine.preview({
       snapshot,
       ...queryOf(table, wanted),
-      limit: rows + 1, // one more than is shown says whether there are more
+      limit: rows + 1, // one more than is shown, to detect whether there are more
       ...(format === 'json' && { maxCellChars: PREVIEW_CELL_CHARS }),
     })
     return {

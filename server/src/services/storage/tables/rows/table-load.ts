@@ -32,7 +32,8 @@ import type { CheckedLoad, CheckLoad } from '../../../../model/load-check.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../../../model/storage-job.ts'
 import type { CommittedFile } from '../../../../model/table-commit.ts'
-import type { KeptMetadata } from '../changes/table-snapshots.store.ts'
+import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from '../catalog/table-catalog.ts'
+import { columnNamesFrom, plain, quoted } from '../catalog/table-names.ts'
 import {
   checkDeduplication,
   checkRules,
@@ -44,11 +45,10 @@ import {
   withTypes,
 } from '../changes/table-structure.ts'
 import { checkDefault, describeColumn, type TypedColumn } from '../changes/table-types.ts'
-import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from '../table-catalog.ts'
-import { columnNamesFrom, plain, quoted } from '../table-names.ts'
+import type { KeptMetadata } from '../snapshots/table-snapshots.store.ts'
 import { tableView } from '../views/table-view.ts'
 
-/** Where rows come from, as it stands in the job. */
+/** The source of the rows, as stored in the job. */
 export type LoadSource =
   | { readonly type: 'file'; readonly fileId: number }
   | { readonly type: 'snapshot'; readonly snapshotId: number }
@@ -139,7 +139,7 @@ export interface LoadDeps {
 export interface PreparedLoad {
   readonly table: { readonly id: string; readonly columns: readonly string[] }
   readonly loaded: LoadResult
-  /** What the load was asked for and could not do, without being wrong. */
+  /** Warnings: parts of the request that could not be applied and are no errors. */
   readonly warnings: readonly string[]
   /** Stores the new state in the caller's transaction, which also ends the job. */
   publish(trx: Trx): Promise<JobOutcome & { readonly tableKey: number }>
@@ -216,7 +216,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     await run.publish(prepared.publish)
   }
 
-  /** A file as it is, or, when it is JSON or Parquet, the CSV made of it. What a request says of its lines is then of no use. */
+  /** A file as it is, or, when it is JSON or Parquet, the CSV made of it. Settings of lines are then ignored. */
   async function fromFile(
     run: LoadRun,
     fileId: number,
@@ -389,7 +389,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     }
   }
 
-  /** The state of the table with the rows gone and the key set that the load asks for. Old rows may not allow the key: it stays as it was. */
+  /** The table after the deletion of rows and the change of key that the load requests. If old rows violate the key, it stays unchanged. */
   async function stateToLoadInto(
     { job, signal }: LoadRun,
     input: ImportInput & { readonly primaryKey: readonly string[] },
@@ -475,7 +475,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     const found = header ? columnNamesFrom(header, keep) : []
     // Files and workspaces name columns exactly (corrections-2, W13); components may spell them in another case.
     const fileColumns = input.source.type === 'local' ? found.map((name) => spelledIn(snapshot, name)) : found
-    // Who names the columns one by one means exactly these; a header says what the file has, and a file that lacks columns is wrong.
+    // Columns that a request names are exactly the ones to load; a header lists what the file has, and a file that lacks columns is wrong.
     const isNamed = columns !== undefined && input.source.type === 'file'
     const [ofFile, ofTable] = [new Set(fileColumns), new Set(names)]
     const missing = names.filter((name) => !ofFile.has(name) && !(isNamed && mayStayEmpty(snapshot, name)))
@@ -485,12 +485,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     const added = fileColumns.filter((name) => !ofTable.has(name) && name !== LOAD_TIME_COLUMN && name !== input.deletedColumn)
     if (isNamed && !withoutHeaders && added.length > 0)
       throw new PlatformError('storage.invalidColumns', { columns: quoted(added), known: quoted(names) })
-    if (names.length + added.length > MAX_COLUMNS)
-      throw new PlatformError('storage.maxNumberOfColumnsExceed', {
-        limit: MAX_COLUMNS,
-        file: source.name,
-        columns: names.length + added.length,
-      })
+    refuseTooManyColumns(names.length + added.length, source.name)
     const wanted = withColumns(withTypes(tableId, snapshot, types), added, types, source.name)
     return {
       snapshot: input.incremental || columns ? wanted : inOrderOf(fileColumns, wanted),
@@ -527,7 +522,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
 
   /**
    * Slices, and what components write with names, have no header. Of a plain file whose columns the request names, the first line is a
-   * header when it says those names, and else a row: no row is ever lost.
+   * header when it has those names, and otherwise a row: no row is ever lost.
    */
   async function headerLines(signal: AbortSignal, { csv, source: from }: CreateInput, source: OpenSource): Promise<number> {
     if (!csv.columns) return 1
@@ -672,7 +667,7 @@ function importEvent(
   })
 }
 
-/** A table as the results of its job show it, with what the job's transaction has said of it so far. */
+/** A table as the results of its job show it, with the metadata of the job's transaction so far. */
 export async function resultView(
   { metadata, buckets }: TableParts,
   trx: Trx,
@@ -703,3 +698,7 @@ function metricsOf(source: OpenSource, loaded: LoadResult): Partial<Metrics> {
 
 export const sourceBytes = ({ slices, stored = [] }: OpenSource): number =>
   slices.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) + stored.reduce((sum, { bytes }) => sum + bytes, 0)
+
+function refuseTooManyColumns(columns: number, file: string): void {
+  if (columns > MAX_COLUMNS) throw new PlatformError('storage.maxNumberOfColumnsExceed', { limit: MAX_COLUMNS, file, columns })
+}

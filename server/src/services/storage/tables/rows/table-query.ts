@@ -66,7 +66,7 @@ export function readTableQuery(input: QueryInput, columns: readonly string[], no
   }
 }
 
-/** What a deletion means; a column it does not know has a code of its own there (spec storage 2.5.7). */
+/** The filters of a deletion; an unknown column has a code of its own there (spec storage 2.5.7). */
 export function readDeletion(input: QueryInput, columns: readonly string[], now: Date): TableQuery {
   try {
     return readTableQuery({ ...input, columns: undefined, orderBy: undefined }, columns, now)

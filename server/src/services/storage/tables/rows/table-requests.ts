@@ -1,4 +1,4 @@
-// What a create, an import and an export ask for: parameters in all the forms clients send them, read into the inputs of the jobs.
+// Requests to create, import and export: parameters in all the forms clients send them, read into the inputs of the jobs.
 
 import { columnNameFrom } from '../../../../../../contract/column-name.ts'
 import { checkDialect } from '../../../../engines/table-engine/csv/csv-dialect.ts'
@@ -93,7 +93,7 @@ export function readCreateRequest(fields: Fields, now: Date, fileId = fileIdFrom
   )
 }
 
-/** Missing or empty: the text clients know. */
+/** Missing or empty: the text that clients expect. */
 export function nameFrom(fields: Fields): string {
   const { name } = fields
   if (typeof name === 'number') return String(name)

@@ -82,7 +82,7 @@ export function tableRowsRoutes({ rows }: { readonly rows: TableRows }): Fastify
   }
 }
 
-/** Row by row: a page may have megabytes, and other requests want their turn. */
+/** Row by row: a page may have megabytes, and other requests are served in between. */
 function* pageText({ rows, ...head }: RowsPage): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"rows":[`
   const cut: [number, number][] = []

@@ -12,7 +12,7 @@ import type {
 import { defined } from '../../../../kit/defined.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import type { Scope } from '../../../../model/scope.ts'
-import type { Reading, Table, TableParts } from '../table-catalog.ts'
+import type { Reading, Table, TableParts } from '../catalog/table-catalog.ts'
 import { queryOf } from './table-export.ts'
 import { readTableQuery, type TableQuery } from './table-query.ts'
 import { type Fields, flag, isSet, pastMoment, whole } from './table-requests.ts'
@@ -42,7 +42,7 @@ const CELL_CHARS = 1024
 const MAX_CELL_CHARS = 16_384
 /** Of a page with one column: a long value is read whole. */
 const MAX_LONE_CELL_CHARS = 8 << 20
-/** Characters of one page at most: on wide tables a page has fewer rows than asked for, and says so. */
+/** Maximum characters of one page: on wide tables a page has fewer rows than requested, which the response shows. */
 const MAX_PAGE_CHARS = 32 << 20
 const SAMPLE_ROWS = 100_000
 const MAX_SAMPLE_ROWS = 5_000_000
@@ -141,7 +141,7 @@ export function createTableRows({ parts, engine }: TableRowsDeps) {
   return { page, profile }
 }
 
-/** Rows that compare equal could stand on two pages or on none: the key decides between them, without one all shown columns. */
+/** Rows that compare equal could be on two pages or on none: the key decides between them, without one all shown columns. */
 function withStableOrder(table: Table, columns: readonly string[], query: TableQuery): TableQuery {
   if (query.orderBy.length === 0) return query
   const named = new Set(query.orderBy.map(({ column }) => column))

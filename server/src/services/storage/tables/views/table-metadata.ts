@@ -13,7 +13,7 @@ import {
 import { PlatformError } from '../../../../kit/errors.ts'
 import type { Origin } from '../../../../model/event.ts'
 import type { Scope } from '../../../../model/scope.ts'
-import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from '../table-catalog.ts'
+import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from '../catalog/table-catalog.ts'
 import { columnsMetadataView } from './table-view.ts'
 
 /** As a request sends it. */
@@ -121,7 +121,7 @@ function providerFrom(provider: string | undefined, table: Table): string {
   return known
 }
 
-/** What the platform says of typed tables is not for others to change. */
+/** The platform's metadata of typed tables cannot be changed by callers. */
 const isOfStorage = (what: 'edited' | 'deleted') =>
   new PlatformError(
     'storage.metadata.invalidProvider',

@@ -1,6 +1,6 @@
 // Tables as lists and details show them, with the metadata and the bucket they carry.
 
-import type { Table, TableParts } from '../table-catalog.ts'
+import type { Table, TableParts } from '../catalog/table-catalog.ts'
 import { type TableDefinition, tableView } from './table-view.ts'
 
 export type TableViewLoader = ReturnType<typeof createTableViewLoader>

@@ -7,7 +7,7 @@ import { type MetadataItem, metadataView } from '../../../../http/metadata-items
 import { Timestamp } from '../../../../http/record-schemas.ts'
 import { formatTimestamp } from '../../../../kit/clock.ts'
 import { defined } from '../../../../kit/defined.ts'
-import { STORAGE_PROVIDER, type Table } from '../table-catalog.ts'
+import { STORAGE_PROVIDER, type Table } from '../catalog/table-catalog.ts'
 
 const Items = Type.Array(Type.Unknown())
 
@@ -37,7 +37,7 @@ export const TableView = Type.Object(
 
 export type ColumnsMetadata = Readonly<Record<string, readonly MetadataItem[]>>
 
-/** The columns of the state that is shown, and what is said of the columns of the table that holds it. */
+/** The columns of the state that is shown, and the metadata of the columns of the table that holds it. */
 export interface TableDefinition {
   readonly columns: readonly Column[]
   readonly said: ColumnsMetadata

@@ -7,8 +7,8 @@ import { parseMoment } from '../../../../kit/relative-time.ts'
 import { type Actor, tablePermissionOf } from '../../../../model/actor.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { NewStorageJob } from '../../../../model/storage-job.ts'
+import type { TableParts } from '../catalog/table-catalog.ts'
 import { type Fields, isSet, whole } from '../rows/table-requests.ts'
-import type { TableParts } from '../table-catalog.ts'
 import { jobOn, ownTable } from '../table-checks.ts'
 import type { SnapshotRecord } from './table-snapshots.store.ts'
 
@@ -37,7 +37,7 @@ export function createTableSnapshots(parts: TableParts) {
     return store.listSnapshots(scope.actor.projectId, table.row.key, limit, offset)
   }
 
-  /** For those who may read the table; a snapshot may outlive its bucket, and is then for those who see the whole project. */
+  /** For readers of the table; a snapshot may outlive its bucket, and is then for readers of the whole project. */
   async function get(actor: Actor, id: number): Promise<SnapshotRecord> {
     const kept = await store.findSnapshot(actor.projectId, id)
     if (!kept) throw new PlatformError('storage.snapshots.notFound', { id })

@@ -34,7 +34,7 @@ interface Tables {
   }
 }
 
-/** What was said of a table and its columns. */
+/** Metadata of a table and its columns. */
 export type KeptMetadata = readonly {
   readonly column?: string
   readonly provider: string
@@ -142,7 +142,7 @@ export function createSnapshotsStore(database: Db) {
         .orderBy('id')
         .limit(MAX_TIDIED)
         .execute()
-      // Each from the one before it: a state in between may have been forgotten, and it may have changed rows.
+      // Each from the one before it: a state in between may have been removed, and it may have changed rows.
       return rows.at(-1)?.id === to && rows.every((row, at) => row.tidied_from === (rows[at - 1]?.id ?? from))
     },
 
@@ -236,7 +236,7 @@ export function createSnapshotsStore(database: Db) {
       return row && toSnapshot(row)
     },
 
-    /** Forgets states that others took the place of before the moment: time travel to just after it still finds the one of then. */
+    /** Removes states that were replaced before the moment: time travel to just after it still finds the one of then. */
     forgetSnapshotsBefore: async (trx: Trx, moment: Date): Promise<number> => {
       const { numDeletedRows } = await withTables<Tables>(trx)
         .deleteFrom('table_state')

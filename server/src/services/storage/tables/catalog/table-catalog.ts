@@ -3,15 +3,15 @@
 //  2. Data changes only in a storage job that holds the lock of the table (`lockOf`), and only by `publish` in that job's transaction.
 //  3. What is not of the asker's project is reachable only through a bucket that links it.
 
-import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
-import type { TableSnapshot } from '../../../engines/table-engine/snapshot.ts'
-import type { Filter } from '../../../engines/table-engine/table-engine.ts'
-import type { Freshness } from '../../../http/freshness.ts'
-import type { MetadataItem, MetadataWrite } from '../../../http/metadata-items.ts'
-import type { Page } from '../../../http/page.ts'
-import type { Clock } from '../../../kit/clock.ts'
-import { PlatformError } from '../../../kit/errors.ts'
-import type { Actor } from '../../../model/actor.ts'
+import { type Db, isUniqueViolation, type Trx } from '../../../../engines/metadata-db/dialects.ts'
+import type { TableSnapshot } from '../../../../engines/table-engine/snapshot.ts'
+import type { Filter } from '../../../../engines/table-engine/table-engine.ts'
+import type { Freshness } from '../../../../http/freshness.ts'
+import type { MetadataItem, MetadataWrite } from '../../../../http/metadata-items.ts'
+import type { Page } from '../../../../http/page.ts'
+import type { Clock } from '../../../../kit/clock.ts'
+import { PlatformError } from '../../../../kit/errors.ts'
+import type { Actor } from '../../../../model/actor.ts'
 import {
   type EventDetails,
   type EventSource,
@@ -19,13 +19,13 @@ import {
   type NewEvent,
   type Origin,
   type RecordEvent,
-} from '../../../model/event.ts'
-import type { EventName, EventParams } from '../../../model/event-definitions.ts'
-import type { AliasOfTable, TablePlace } from '../../../model/lineage.ts'
-import type { Scope } from '../../../model/scope.ts'
-import type { UsagePort } from '../../../model/usage-port.ts'
-import type { StateCommit } from './changes/table-snapshots.store.ts'
-import { createTablesStore, type TableLayout, type TableRow, type TablesStore } from './tables.store.ts'
+} from '../../../../model/event.ts'
+import type { EventName, EventParams } from '../../../../model/event-definitions.ts'
+import type { AliasOfTable, TablePlace } from '../../../../model/lineage.ts'
+import type { Scope } from '../../../../model/scope.ts'
+import type { UsagePort } from '../../../../model/usage-port.ts'
+import type { StateCommit } from '../snapshots/table-snapshots.store.ts'
+import { createTablesStore, type TableLayout, type TableRow, type TablesStore } from '../tables.store.ts'
 
 /** A bucket, seen from here. */
 export interface BucketRef {
@@ -111,7 +111,7 @@ export interface Table {
     | undefined
 }
 
-/** What is left to say of a table that went with its bucket. */
+/** Records the deletion of a table with its bucket. */
 export interface DroppedTable {
   readonly id: string
   readonly name: string

@@ -6,8 +6,8 @@ import type { QueryRequest } from '../../../../engines/table-engine/table-engine
 import { formatTimestamp } from '../../../../kit/clock.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import type { JobHandler } from '../../../../model/storage-job.ts'
+import { type Table, type TableParts, tableEvent } from '../catalog/table-catalog.ts'
 import type { TableExports } from '../rows/table-export.ts'
-import { type Table, type TableParts, tableEvent } from '../table-catalog.ts'
 import type { KeptMetadata } from './table-snapshots.store.ts'
 import { type RestoreInput, snapshotView } from './table-snapshots.ts'
 

@@ -1,14 +1,14 @@
 // Names of tables and columns (spec storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
 
-import { columnNameFrom } from '../../../../../contract/column-name.ts'
-import { LOAD_TIME_COLUMN } from '../../../engines/table-engine/snapshot.ts'
-import { PlatformError } from '../../../kit/errors.ts'
+import { columnNameFrom } from '../../../../../../contract/column-name.ts'
+import { LOAD_TIME_COLUMN } from '../../../../engines/table-engine/snapshot.ts'
+import { PlatformError } from '../../../../kit/errors.ts'
 
 const MAX_TABLE_NAME = 96
 const MAX_COLUMN_NAME = 64
 const ALLOWED = /^[A-Za-z0-9_-]+$/
 
-/** In the words clients know for each of the two. */
+/** With the text that clients expect for each of the two. */
 const PLACES = { name: 'Invalid table name', displayName: 'Invalid data - displayName' } as const
 
 export function checkTableName(name: string, place: keyof typeof PLACES = 'name'): void {
@@ -58,5 +58,5 @@ export const quoted = (names: readonly string[]): string =>
     ', ',
   )
 
-/** As clients know it from the errors of loads. */
+/** As clients expect it in errors of loads. */
 export const plain = (names: readonly string[]): string => shown(names, ',')

@@ -1,7 +1,7 @@
 // Tables and columns by a part of their name, as far as the token may read them. Aliases are found by their name; their columns are
 // those of the table they show.
 
-import type { Scope } from '../../../model/scope.ts'
+import type { Scope } from '../../../../model/scope.ts'
 import type { TableParts } from './table-catalog.ts'
 
 export function createTableSearch({ buckets, store }: Pick<TableParts, 'buckets' | 'store'>) {

@@ -1,4 +1,4 @@
-// Where a request was meant to go: host-based service names, the branch prefix and trailing slashes become one plain path.
+// The path of a request: host-based service names, the branch prefix and trailing slashes become one plain path.
 
 import type { IncomingMessage } from 'node:http'
 import { hostname, networkInterfaces } from 'node:os'
@@ -101,7 +101,7 @@ export function baseUrlOf(request: IncomingMessage, { publicUrl, domain }: Addre
   return `${protocolOf(request)}://${valid}`
 }
 
-/** What the stack knows of its own address without asking a client. */
+/** The stack's own address, as configured. */
 export interface OwnAddress extends AddressOptions {
   /** Where it listens, as an origin. */
   readonly listening: string
@@ -113,7 +113,7 @@ const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]'])
 const EVERYWHERE = new Set(['0.0.0.0', '[::]'])
 
 /**
- * What a link that is handed on begins with. A client writes any host into its request, and the link would carry a secret there: only what
+ * The base of links that are passed to others. A client writes any host into its request, and the link would carry a secret there: only what
  * the operator has set, and names of this machine with its port, are taken. Otherwise it is where the stack listens.
  */
 export function linkBaseUrl(asked: string, { publicUrl, domain, listening, machine }: OwnAddress): string {
@@ -133,7 +133,7 @@ export const thisMachine = (): OwnAddress['machine'] => ({
   addresses: Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)),
 })
 
-/** As it stands in an address. */
+/** As a part of a URL. */
 const inAddress = (address: string): string => (address.includes(':') ? `[${address}]` : address)
 
 /** The address of one service: by host when a domain is set, else a path of the stack. */

@@ -25,7 +25,7 @@ export function registerBodyParsers(app: FastifyInstance, idleMs: number): void 
   })
 }
 
-/** A body may take as long as it likes, but not stand still for ever: Node ends a connection that times out. Once it is here, work may take its time. */
+/** A body may arrive slowly but not stall: Node ends a connection that times out. The limit does not apply to the work after it has arrived. */
 function endWhenIdle(payload: IncomingMessage, idleMs: number): void {
   if (!(payload.socket instanceof Socket)) return // a request that tests inject has none
   payload.socket.setTimeout(idleMs)
@@ -35,7 +35,7 @@ function endWhenIdle(payload: IncomingMessage, idleMs: number): void {
 /** For routes that take a stream or an ordinary body, and decide themselves. */
 export async function parseBody(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
   const type = mediaTypeOf(request.headers['content-type'])
-  const { bodyLimit: limit, config } = request.routeOptions // made anew by Fastify at each access
+  const { bodyLimit: limit, config } = request.routeOptions // created by Fastify at each access
   const announced = request.headers['content-length']
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (config.body === 'bytes') return unpacked(await readBytes(payload, limit, announced), encoding, limit)
@@ -59,7 +59,7 @@ export async function parseBody(request: FastifyRequest, payload: IncomingMessag
   )
 }
 
-/** All that a body says: the JSON that was sent, JSON of a form, or the text of other bodies. Nothing of a stream. */
+/** The whole content of a body: the JSON that was sent, JSON of a form, or the text of other bodies. Nothing of a stream. */
 export function textOfBody({ body, rawBody, headers, routeOptions }: FastifyRequest): string {
   if (routeOptions.config.body === 'stream') return ''
   if (typeof body === 'string' || Buffer.isBuffer(body)) return body.toString()

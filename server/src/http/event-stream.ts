@@ -1,4 +1,4 @@
-// Server-sent events: routes that answer a list answer a stream to who asks for one.
+// Server-sent events: routes that return a list return a stream to clients that accept one.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 

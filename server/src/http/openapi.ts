@@ -190,10 +190,10 @@ export function pathOf({ url, branch }: DocumentedRoute): string {
   return branch === 'required' ? path.replace('/v2/storage/', '/v2/storage/branch/{branch}/') : path
 }
 
-/** Some addresses only say that they are not built. */
+/** Some operations only report that they are not implemented. */
 export const isBuilt = ({ schema }: DocumentedRoute): boolean => !Object.hasOwn(schema.response ?? {}, '501')
 
-/** The group of an operation: what stands before the dot of its name. */
+/** The group of an operation: the part of its name before the dot. */
 export const tagOf = ({ operation }: DocumentedRoute): string => operation?.split('.')[0] ?? 'other'
 
 /**

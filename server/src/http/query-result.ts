@@ -1,4 +1,4 @@
-// The values that a query is asked with, and its result, computed now or kept from before.
+// The parameters of a query and its result, computed or cached.
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
@@ -27,6 +27,6 @@ export function valuesFromText(text: string | undefined, refuse: (reason: string
   try {
     const values: unknown = JSON.parse(text)
     if (typeof values === 'object' && values !== null && !Array.isArray(values)) return values as Record<string, unknown> // an object, as just checked
-  } catch {} // said below
+  } catch {} // reported below
   throw refuse('must be a JSON object with a value for each name')
 }

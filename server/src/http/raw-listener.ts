@@ -18,7 +18,7 @@ export interface RawListener {
 /** A transfer that does not move for this long is given up. */
 const IDLE_MS = 120_000
 
-/** With `tls` the listener speaks HTTP/2 and HTTP/1.1 over TLS, else plain HTTP/1.1. */
+/** With `tls` the listener serves HTTP/2 and HTTP/1.1 over TLS, else plain HTTP/1.1. */
 export function createRawListener(handle: RawHandler, tls?: TlsPair): RawListener {
   const { server, end, endIdle } = tls ? secure(tls) : plain()
   const listen = (event: string, proceed: (response: ServerResponse) => void) =>

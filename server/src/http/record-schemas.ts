@@ -19,7 +19,7 @@ export const ErrorSchema = Type.Object({
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })
 
-/** How lists of events are asked for, everywhere they appear. */
+/** The query parameters of every list of events. */
 export const EventListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ description: 'At most this many; 100 by default.' })),
   offset: Offset,

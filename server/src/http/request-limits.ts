@@ -1,8 +1,8 @@
-// How often one address and one token may ask, and what becomes of an address that keeps presenting wrong tokens.
+// How many requests one address and one token may send, and what happens to an address that keeps presenting wrong tokens.
 //  (1) A limit is a bucket that refills: so many requests a second on average, and ten seconds' worth at once.
-//  (2) After too many wrong tokens within a minute an address is locked out for a minute. Tokens that were right from there before go on
-//      working, whichever other clients share the address; any other is refused, right or wrong, so that nothing can be learned by guessing.
-//  (3) Memory is bounded: the addresses and tokens seen longest ago are forgotten first.
+//  (2) After too many wrong tokens within a minute an address is locked out for a minute. Tokens that were valid from there before keep
+//      working, whichever other clients share the address; any other is refused, valid or not, so that guessing reveals nothing.
+//  (3) Memory is bounded: the addresses and tokens seen longest ago are evicted first.
 // Each node counts for itself.
 
 import { isIPv6 } from 'node:net'

@@ -1,5 +1,5 @@
 // Answers that depend on nothing but the database, the address and the token are kept while the database stays as it is: clients poll far
-// more often than anything changes. Exact, not "fresh enough": the version is asked before the answer is made, so an answer that a commit
+// more often than anything changes. Exact, not "fresh enough": the version is read before the response is computed, so an answer that a commit
 // overtook is never found again.
 
 import type { FastifyRequest } from 'fastify'
@@ -15,7 +15,7 @@ export interface Place {
 
 export type ResponseCache = ReturnType<typeof createResponseCache>
 
-/** `databaseVersion` is another number after every commit of any process; undefined where the database cannot tell, and nothing is cached. */
+/** `databaseVersion` is another number after every commit of any process; undefined where the database does not support it, and nothing is cached. */
 export function createResponseCache(databaseVersion: () => number | undefined) {
   const answers = new Map<string, string>()
   let version: number | undefined
@@ -46,6 +46,6 @@ export function createResponseCache(databaseVersion: () => number | undefined) {
   }
 }
 
-/** Everything an answer is made of: who asks, in which branch, for what, and the headers that links are made from. */
+/** Everything a response depends on: the caller, the branch, the request, and the headers that links are built from. */
 const keyOf = ({ actor, branch, url, headers }: FastifyRequest): string =>
   `${actor.tokenId} ${branch.id} ${url} ${headers.host} ${headers['x-forwarded-proto'] ?? ''}`

@@ -1,4 +1,4 @@
-// Which role of a person a route asks for: the check and the API document both read it here.
+// The role that a route requires of a person: the check and the API document both read it here.
 
 import { PlatformError } from '../kit/errors.ts'
 import type { Role } from '../model/actor.ts'
@@ -17,7 +17,7 @@ export interface RouteRights {
 export const mayChange = (method: string, { onlyReads }: RouteRights): boolean =>
   method !== 'GET' && method !== 'HEAD' && !onlyReads
 
-/** Clients know the first sentence and its code (corrections-2, A8). */
+/** Clients compare the first sentence and its code (corrections-2, A8). */
 export const viewerRefused = (): PlatformError =>
   new PlatformError(
     'accessDenied',

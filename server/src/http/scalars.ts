@@ -1,6 +1,6 @@
 // Tolerant scalars (spec storage 1.6): forms and old clients send "1", "true", "True" or '' for booleans and digits for integers.
-// A value is turned into what the schema asks for only where nothing is guessed; anything else is left for validation to refuse.
-// Null means "not given": many clients send every member they know. Only where a schema names null itself does it mean something.
+// A value is converted to the type of the schema only where that is unambiguous; anything else is left for validation to refuse.
+// Null means "not given": many clients send all members. It has a meaning only where the schema allows null.
 
 interface Schema {
   readonly type?: string | readonly string[]

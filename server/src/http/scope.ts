@@ -1,4 +1,4 @@
-// The scope of a request: who asks, and which branch the address names.
+// The scope of a request: the caller, and the branch of the URL.
 
 import type { FastifyRequest } from 'fastify'
 import type { Scope } from '../model/scope.ts'

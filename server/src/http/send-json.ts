@@ -1,4 +1,4 @@
-// Answers with text (or its bytes) that is JSON already, for modules that hand out JSON exactly as it was sent to them.
+// Answers with text (or its bytes) that is JSON already, for modules that return JSON exactly as it was sent.
 
 import type { FastifyReply } from 'fastify'
 

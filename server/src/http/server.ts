@@ -1,6 +1,6 @@
 // The HTTP kernel: what every route of every service shares. A request passes the hooks below in this order:
 //  1. rewriteUrl: host, branch prefix and trailing slash become one plain path;
-//  2. onRequest: CORS, maintenance, who is asking, what the route needs, which branch;
+//  2. onRequest: CORS, maintenance, the caller, what the route needs, which branch;
 //  3. the body parsers (body.ts), then validation (validation.ts);
 //  4. the handler, which calls one use case;
 //  5. onSend: content type without charset, gzip on request; onResponse: the access log line and the histogram.
@@ -54,21 +54,21 @@ declare module 'fastify' {
     readonly needs: Needs
     /** Code of the refusal of tokens without that right, where clients compare it. Default `accessDenied`. */
     readonly refusal?: ErrorCode
-    /** The lowest role of people that may use it, where the method and `needs` do not say it. */
+    /** The lowest role of people that may use it, where it does not follow from the method and `needs`. */
     readonly role?: MinimumRole
     /**
      * What tokens that only propose may change by it. `branch`: everything that it changes is in the branch of the request, which is
      * then their own. `own`: it checks itself that it changes a proposal of the token. Left out: it is refused to them.
      */
     readonly proposable?: 'branch' | 'own' | undefined
-    /** Its path, if tokens of agents that people signed in are for it, and what its refusals of other callers say (RFC 9728). */
+    /** Its path, if tokens of agents that people signed in are for it, and the text of its refusals of other callers (RFC 9728). */
     readonly agentResource?: typeof AGENT_RESOURCE
     readonly challenge?: (request: FastifyRequest) => string
     /** The branch prefix: allowed (default), required, or 501. */
     readonly branch?: 'allowed' | 'required' | 'refused'
     /** What an address without the id at its end is, with the slash before it: by default `idMissing`. */
     readonly withoutId?: ErrorCode
-    /** `stream`: the handler reads the request itself; `text`, `bytes`: the body is handed over as text, or as bytes, unpacked. */
+    /** `stream`: the handler reads the request itself; `text`, `bytes`: the body is passed as text, or as bytes, unpacked. */
     readonly body?: 'stream' | 'text' | 'bytes'
     /** Members of a form that the handler reads as a stream, for the OpenAPI document. */
     readonly form?: TObject
@@ -92,7 +92,7 @@ declare module 'fastify' {
     readonly readEvent?: (request: FastifyRequest) => NewEvent
   }
   interface FastifyRequest {
-    /** Who is asking. Set on every route that needs a token. */
+    /** The caller. Set on every route that needs a token. */
     actor: Actor
     /** Who is signed in. Set on routes that need a person or a session. */
     person: Person
@@ -115,7 +115,7 @@ declare module 'fastify' {
 
 export type Branch = Scope['branch']
 
-/** What is known is answered at once: a promise for each request would cost more than the answer. */
+/** Cached values are returned synchronously: a promise for each request would cost more than the lookup. */
 export type MaybePromise<T> = T | Promise<T>
 
 export interface HttpDeps extends AddressOptions {
@@ -123,13 +123,13 @@ export interface HttpDeps extends AddressOptions {
   /** HTTP/2 and HTTP/1.1 over TLS; plain HTTP/1.1 without it. */
   readonly tls?: TlsPair | undefined
   readonly bodyLimitBytes: number
-  /** How long a body that is on its way may stand still; two minutes. */
+  /** How long a body that is on its way may stall; two minutes. */
   readonly bodyIdleMs?: number
   /** How long a connection may take to send the headers of a request; a minute. */
   readonly headersTimeoutMs?: number
   readonly maintenance: { readonly reason: string } | undefined
   readonly corsOrigins: readonly string[]
-  /** How often an address and a token may ask. */
+  /** How many requests an address and a token may send. */
   readonly limits?: RequestLimits | undefined
   /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies?: readonly string[]
@@ -137,7 +137,7 @@ export interface HttpDeps extends AddressOptions {
   readonly authenticate: (token: string) => MaybePromise<Actor | undefined>
   /** The same for agents that people signed in, whose tokens are for one resource of the stack. */
   readonly authenticateAgent?: (token: string, resource: string) => Promise<Actor | undefined>
-  /** Who is signed in; left out: only tokens are known. */
+  /** Who is signed in; without it only tokens are accepted. */
   readonly people?: PersonFinder
   /** Resolves a branch by id or `default` (undefined: no prefix); undefined when the project has no such branch. */
   readonly findBranch: (projectId: number, name: string | undefined) => MaybePromise<Branch | undefined>
@@ -152,7 +152,7 @@ export interface HttpDeps extends AddressOptions {
   }
   /** Refuses changes that a token of an agent must leave to a person: new hosts and recipients in the body, tokens. */
   readonly guardChange?: (actor: Actor, body: string, isToken: boolean) => Promise<void>
-  /** Another number after every commit; undefined (or left out) where the database cannot tell. */
+  /** Another number after every commit; undefined (or left out) where the database does not support it. */
   readonly databaseVersion?: () => number | undefined
   /** Keeps the event of a read; must not wait. */
   readonly onRead?: (source: Actor, event: NewEvent, origin: Origin) => void
@@ -175,10 +175,10 @@ const MAINTENANCE_RETRY_SECONDS = 60
 const GZIP_FROM_BYTES = 1024
 const BODY_IDLE_MS = 120_000
 const HEADERS_TIMEOUT_MS = 60_000
-/** Bodies of callers who have not shown who they are, where the route does not say another limit or reads a stream. */
+/** The limit of bodies of unauthenticated callers, unless the route declares another or reads a stream. */
 const ANONYMOUS_BODY_BYTES = 1 << 20
 
-/** Groups of operations whose bodies say where data goes, or who may do what. */
+/** Groups of operations whose bodies name destinations of data, or permissions. */
 const LEADS_OUT: ReadonlySet<string> = new Set([
   ...['configurations', 'rows', 'branchConfigurations', 'notification', 'tokens', 'queue', 'syncActions', 'dockerRunner'],
   ...['syrup', 'templates', 'dataApps', 'dataScience', 'oauth', 'vault', 'stream', 'triggers'],
@@ -195,7 +195,7 @@ function fastifyWith(
     const http = { shouldUpgradeCallback, ...timeouts } as object // newer than the types of Node
     const app: FastifyInstance = Fastify({ ...options, http, forceCloseConnections: 'idle' })
     // A connection whose last answer is just being sent is not idle yet when closing begins; it would keep the server open until its
-    // keep-alive time is over.
+    // keep-alive time has passed.
     app.addHook('preClose', async () => {
       const timer = setInterval(() => app.server.closeIdleConnections(), 50)
       app.server.once('close', () => clearInterval(timer))
@@ -230,7 +230,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     return503OnClosing: false,
     schemaController: {
       compilersFactory: {
-        buildValidator: () => validatorCompiler as never, // its types know no compiler but Ajv's
+        buildValidator: () => validatorCompiler as never, // its types support no compiler but Ajv's
         // Views decide what leaves; a second schema pass would cost time and reorder what must stay as it was sent.
         buildSerializer: () => () => JSON.stringify,
       },
@@ -254,7 +254,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     if (route.config?.needs === 'nothing' && route.config.body !== 'stream')
       route.bodyLimit ??= Math.min(deps.bodyLimitBytes, ANONYMOUS_BODY_BYTES)
   })
-  // Links and origins are worked out by the routes that ask for them.
+  // Links and origins are computed by the routes that need them.
   app.decorateRequest('baseUrl', {
     getter(this: FastifyRequest) {
       return baseUrlOf(this.raw, deps)
@@ -382,7 +382,7 @@ interface DeclaredRoute {
   readonly withoutId: ErrorCode | undefined
 }
 
-/** The routes that an address is declared for, whatever the method. Asked only when the router has found nothing. */
+/** The routes that an address is declared for, for any method. Used only when the router has found no route. */
 function collectRoutes(app: FastifyInstance): (path: string) => DeclaredRoute[] {
   const routes: DeclaredRoute[] = []
   app.addHook('onRoute', ({ url, method, config }) => {

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { PlatformError } from '../kit/errors.ts'
 
-/** Cookies do not tell ports apart, so the name does: two stacks on one machine keep their own sessions. */
+/** Cookies ignore ports, so the name contains the port: two stacks on one machine keep their own sessions. */
 function cookieName(baseUrl: string, what = 'session'): string {
   const { protocol, port } = new URL(baseUrl)
   return `${protocol === 'https:' ? '__Host-' : ''}millrace_${what}${port === '' ? '' : `_${port}`}`
@@ -40,7 +40,7 @@ export function setCookie(
 export const clearCookie = (reply: FastifyReply, request: FastifyRequest, what?: string): void =>
   setCookie(reply, request, '', { ...(what !== undefined && { what }), maxAgeSeconds: 0 })
 
-/** Browsers say where a request comes from, and pages cannot change what they say. */
+/** Browsers send the origin of a request in a header that pages cannot change. */
 export function assertFromOwnPage(request: FastifyRequest): void {
   if (!isFromOwnPage(request)) throw new PlatformError('people.crossSite')
 }

@@ -94,7 +94,7 @@ function fieldOf(pointer: string): string {
   return first === '' ? 'body' : first + rest.map((part) => `[${part}]`).join('')
 }
 
-/** The text real clients know: a headline and one line per field. */
+/** The text that clients expect: a headline and one line per field. */
 export function validationError(code: ErrorCode, errors: readonly FieldError[]): PlatformError {
   const [first, ...others] = errors
   const error = new PlatformError(code, { field: first?.key ?? 'body', reason: first?.message ?? 'is not valid' }, { errors })

@@ -7,7 +7,7 @@ export function freeChunk(chunk: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === chunk.byteLength) buffer.transfer(0)
 }
 
-/** The chunks of a source that keeps none of them. Each one is the reader's until it asks for the next; what it wants to keep it copies. */
+/** The chunks of a source that keeps none of them. Each chunk is valid until the reader requests the next; readers copy what they keep. */
 export async function* lentChunks<Chunk extends Uint8Array>(source: AsyncIterable<Chunk>): AsyncGenerator<Chunk, void> {
   for await (const chunk of source) {
     yield chunk

@@ -1,4 +1,4 @@
-// The only place that asks the time, and the two ways the API writes it.
+// The only place that reads the time, and the two formats of times in the API.
 
 export interface Clock {
   now(): Date

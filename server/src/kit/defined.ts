@@ -5,7 +5,7 @@ export type Defined<T> = { [Name in keyof T as undefined extends T[Name] ? never
   [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
 }
 
-/** The members that say something: neither undefined nor null, false, 0, an empty text or an empty list. */
+/** The members with content: neither undefined nor null, false, 0, an empty text or an empty list. */
 export function filled<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined | null> } {
   const says = (value: unknown): boolean => (Array.isArray(value) ? value.length > 0 : Boolean(value))
   return Object.fromEntries(Object.entries(members).filter(([, value]) => says(value))) as ReturnType<typeof filled<T>>

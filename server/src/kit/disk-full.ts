@@ -1,4 +1,4 @@
-// One answer to the question whether a failure means that there is no space left, whichever part noticed it.
+// Whether a failure means that no disk space is left, in any part of the program.
 
 import { PlatformError } from './errors.ts'
 

@@ -18,7 +18,7 @@ export interface ErrorExtras {
   readonly cause?: unknown
   /** The finished sentence, where it is not the one of the code. */
   readonly text?: string
-  /** Where clients know one code with two statuses. */
+  /** For codes that clients expect with two statuses. */
   readonly kind?: ErrorKind
   /** What else is known, for the cause of a failed job. */
   readonly facts?: FailureFacts

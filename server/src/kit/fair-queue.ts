@@ -1,5 +1,5 @@
-// Work of which only so much is done at once, and which many ask for. Those who wait take turns by where they come from, so that one who
-// asks a hundred times does not hold up the others; who is known goes before all who are not.
+// Work with a limit of parallel runs and many callers. Waiting callers take turns by origin, so that one caller
+// with a hundred requests does not delay the others; known callers go before unknown ones.
 
 export interface FairQueue {
   /** Undefined: there is no room to wait, and nothing was done. */

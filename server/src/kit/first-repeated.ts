@@ -1,4 +1,4 @@
-/** The first value of a list that comes a second time; undefined when all differ. `key` says what counts as the same. */
+/** The first value of a list that occurs twice; undefined when all differ. `key` defines equality. */
 export function firstRepeated<T>(values: readonly T[], key: (value: T) => unknown = (value) => value): T | undefined {
   const seen = new Set<unknown>()
   return values.find((value) => {

@@ -1,4 +1,4 @@
-// Long work over what a caller sent, in parts: between two of them everything else that waits in this process goes on. However many such
+// Long work over what a caller sent, in parts: between two of them other work of this process runs. However many such
 // works there are at once, one of them has a part in each turn of the event loop.
 
 import { nextTurn } from './next-turn.ts'

@@ -11,7 +11,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' |
 export interface LogOptions {
   readonly level: LogLevel
   readonly secrets: Secrets
-  /** Where lines go; standard output unless a test looks at them. */
+  /** Where lines go; standard output, unless a test reads them. */
   readonly write?: (line: string) => void
 }
 
@@ -104,9 +104,9 @@ function standardOutput(): Sink {
 
 const SECRET_KEY =
   /^(#.*|.*(token|password|passwd|secret|authorization|cookie|credentials?|private_?key|api_?key|access_?key|signature))$/i
-/** Names that end like a secret and are none. */
+/** Names that end like those of secrets, but are none. */
 const HARMLESS_KEY = /^(.*_?id|is.*|has.*|can.*)$|Id$/
-/** The same question asked of a whole line, quickly. */
+/** The same check for a whole line, fast. */
 const MAY_HOLD_SECRET_KEY =
   /"(?:#[^"]*|[^"]*(?:token|passw|secret|authorization|cookie|credential|private_?key|api_?key|access_?key|signature))":/i
 

@@ -2,7 +2,7 @@
 
 import type { BackgroundPart } from './lifecycle.ts'
 
-/** `work` asks between its steps whether it should stop. */
+/** `work` checks between its steps whether it should stop. */
 export function once(work: (isStopped: () => boolean) => Promise<unknown>, onError: (error: unknown) => void) {
   let stopped = false
   let running: Promise<unknown> = Promise.resolve()

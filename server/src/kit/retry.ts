@@ -23,7 +23,7 @@ export async function retry<T>(work: (attempt: number) => Promise<T>, options: R
     } catch (error) {
       if (attempt >= attempts || signal?.aborted || !isWorthRetrying(error)) throw error
       const longest = Math.min(longestPauseMs, firstPauseMs * 2 ** (attempt - 1))
-      await pause(longest / 2 + (Math.random() * longest) / 2, signal) // scattered, so that those who failed together do not return together
+      await pause(longest / 2 + (Math.random() * longest) / 2, signal) // with jitter, so that callers that failed together do not retry together
     }
   }
 }

@@ -9,7 +9,7 @@ export const MASK = '***'
 const SHORTEST_INSIDE = 5
 
 export interface Secrets {
-  /** Returns the function that forgets it again. A value added twice must be forgotten twice. */
+  /** Returns the function that removes it again. A value added twice must be removed twice. */
   add(value: string): () => void
   mask(text: string): string
   /** Whether a text that contains this one, JSON-escaped, could hold a secret: quick, and wrong only in the careful direction. */

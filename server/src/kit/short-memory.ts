@@ -1,4 +1,4 @@
-// Remembers who a token or a session belongs to for half a second, so that polling costs no query. A change on this node is seen at once,
+// Caches the owner of a token or a session for half a second, so that polling costs no query. A change on this node is seen at once,
 // one on another node within that half second (reliability: revoked in under a second everywhere).
 
 import type { Clock } from './clock.ts'

@@ -1,4 +1,4 @@
-// Who is asking, and what that token may do. Every rule that depends on permissions asks these functions.
+// The caller and what its token may do. Every rule that depends on permissions calls these functions.
 
 export type BucketPermission = 'read' | 'write' | 'manage'
 
@@ -31,7 +31,7 @@ export interface Actor {
   readonly personId?: number | undefined
   /** Of a person; the tokens of scripts have none. */
   readonly role?: Role | undefined
-  /** Changes go into a branch of its own, which a person accepts or refuses; http/server.ts sees to it. */
+  /** Changes go into a branch of its own, which a person accepts or refuses; http/server.ts enforces it. */
   readonly onlyProposes?: boolean | undefined
   /** What a person allowed an agent that they signed in; other tokens have none. */
   readonly agentScope?: 'read' | 'propose' | 'write' | undefined

@@ -1,5 +1,5 @@
 // Tokens of agents that people signed in with OAuth are good for /mcp alone. The tools behind it call other routes of this process with the
-// token of their caller; a value that only this process has tells those calls from requests of clients.
+// token of their caller; a value that only this process has distinguishes those calls from requests of clients.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'

@@ -1,4 +1,4 @@
-// A change of something people look at, as the live stream of a project shows it: ids, the new state and a version, never content.
+// A change of an object, as the live stream of a project shows it: ids, the new state and a version, never content.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 

@@ -1,4 +1,4 @@
-// What is wrong with a configuration before it is saved or run, each with its place; written by the modules that know the rules.
+// What is wrong with a configuration before it is saved or run, each with its path; reported by the modules that own the rules.
 
 export interface ContentProblem {
   /** A warning keeps it neither from being saved nor from being run. */
@@ -6,7 +6,7 @@ export interface ContentProblem {
   /** Of the value, from the root of the configuration (RFC 6901). */
   readonly pointer: string
   readonly message: string
-  /** Who says so. */
+  /** The module that reports it. */
   readonly rule: 'json' | 'schema' | 'mapping' | 'flow' | 'schedule'
 }
 

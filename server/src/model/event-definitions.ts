@@ -538,7 +538,7 @@ export type EventParams<N extends EventName> = {
   readonly [P in ParamOf<N> as P extends `${string}?` ? never : P]: unknown
 } & { readonly [P in ParamOf<N> as P extends `${infer Name}?` ? Name : never]?: unknown }
 
-/** Objects that clients know by a number. */
+/** Objects that clients identify by a number. */
 const NUMBERED: ReadonlySet<string> = new Set(['devBranch'])
 
 export const shownObjectId = (objectType: string | null, objectId: string | null): string | number | null =>

@@ -1,4 +1,4 @@
-// What a service says when it changes something. The events service writes it in the transaction of the change itself.
+// An event, which a service records when it changes something. The events service writes it in the transaction of the change itself.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import { EVENTS, type EventDefinition, type EventName, type EventParams, type EventType } from './event-definitions.ts'
@@ -35,7 +35,7 @@ export interface NewEvent {
   readonly attachments?: readonly EventAttachment[]
 }
 
-/** A file as it was when the event happened; whether it is still there is asked when the event is shown. */
+/** A file as it was when the event happened; whether it still exists is checked when the event is shown. */
 export interface EventAttachment {
   readonly id: number
   readonly name: string

@@ -1,5 +1,5 @@
-// What holds on every stack, in the words that clients look for: the index publishes it, tokens/verify and components get it with
-// the features of the project (spec storage 2.1, spec platform 1.13). A name is added with the behaviour it promises, never before.
+// The features of every stack by the names that clients check: the index publishes it, tokens/verify and components get it with
+// the features of the project (spec storage 2.1, spec platform 1.13). A name is added with its behaviour, never before.
 
 export const STACK_FEATURES = [
   'queuev2', // jobs, retries and `write_always`: the queue of spec platform 2

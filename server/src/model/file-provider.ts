@@ -1,4 +1,4 @@
-// Which cloud's protocol the files of a project speak with clients. The bytes are in the same object store either way.
+// The cloud protocol by which clients transfer the files of a project. The bytes are in the same object store either way.
 
 export const FILE_PROVIDERS = ['aws', 'azure'] as const
 

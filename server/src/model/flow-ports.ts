@@ -1,4 +1,4 @@
-// Between flows and the queue: the job of a flow, the jobs of its tasks, and what each of the two asks of the other.
+// Between flows and the queue: the job of a flow, the jobs of its tasks, and the calls between the two.
 
 import type { Db, Trx } from '../engines/metadata-db/dialects.ts'
 import type { Actor } from './actor.ts'
@@ -67,7 +67,7 @@ export interface StepStart {
   readonly startAfter: number | null
 }
 
-/** What the queue knows of the job of a task. */
+/** The job of a task as the queue has it. */
 export interface StepJob {
   readonly id: number
   readonly status: string

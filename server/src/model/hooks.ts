@@ -26,7 +26,7 @@ export interface Hooks {
   'project.created': (trx: Trx, projectId: number) => Promise<void>
   /** The grace period of a deleted project is over: remove what it has outside the database. Its rows are deleted afterwards. */
   'project.removed': (projectId: number) => Promise<void>
-  /** Bytes and files that a project stores, as `at` sees them. */
+  /** Bytes and files that a project stores, at the time `at`. */
   'project.measured': (projectId: number, at: Db) => Promise<{ readonly bytes: number; readonly files: number }>
   /** A branch was created as a copy of the default branch; in its transaction. */
   'branch.created': (trx: Trx, defaultBranch: BranchPlace, branch: BranchPlace, source: EventSource) => Promise<void>
@@ -46,7 +46,7 @@ export interface Hooks {
   'bucket.unlinked': (trx: Trx, projectId: number, bucketKey: number) => Promise<void>
   /** Names of the project's aliases that show tables of a bucket of another project. */
   'bucket.aliasesListed': (projectId: number, bucketKey: number) => Promise<readonly string[]>
-  /** Before unused files of tables are searched: forget what is no longer needed. */
+  /** Before unused files of tables are searched: drop what is no longer needed. */
   'tables.sweeping': () => Promise<void>
   /** Objects below `tables/` that are in use though no state of a table names them. */
   'tables.keysInUseListed': (projectId: number) => AsyncIterable<string>

@@ -1,11 +1,11 @@
-// Why a job failed, as its result tells it (`result.error.cause`, spec platform 2.8), and what failures are grouped by.
+// Why a job failed, as its result reports it (`result.error.cause`, spec platform 2.8), and what failures are grouped by.
 
 import type { ErrorCode } from '../../../contract/error-codes.ts'
 import { CAUSES, type CauseKind, type FailedRequest, type FailurePlace } from '../../../contract/failure-causes.ts'
 
 export interface JobCause {
   readonly kind: CauseKind
-  /** What the kind means, in general; the sentence of the job says what happened. */
+  /** The general meaning of the kind; the message of the job has the details. */
   readonly text: string
   /** A host, a table: failures of one kind and subject are one group. */
   readonly subject: string | null

@@ -1,4 +1,4 @@
-// A job that ends, as the queue hands it to other modules in the transaction of its end.
+// A job that ends, as the queue passes it to other modules in the transaction of its end.
 
 export interface JobEndFacts {
   readonly projectId: number

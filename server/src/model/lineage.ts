@@ -1,4 +1,4 @@
-// What a run read and wrote, and what configurations say that they read, write and run.
+// What a run read and wrote, and what configurations declare to read, write and run.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 
@@ -24,7 +24,7 @@ export interface TableUse {
   readonly jobId: number
   readonly read: readonly string[]
   readonly written: readonly string[]
-  /** Of the tables written, as far as the run can tell. */
+  /** Of the tables written, as far as the run reports them. */
   readonly columns: Readonly<Record<string, readonly ColumnOrigin[]>>
 }
 

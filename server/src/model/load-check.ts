@@ -1,4 +1,4 @@
-// What tables ask before they publish a new state: the tests on their data.
+// The check of tables before they publish a new state: the tests on their data.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { TableSnapshot } from '../engines/table-engine/snapshot.ts'

@@ -1,4 +1,4 @@
-// Who belongs to a project, and as what: the port between people and the tokens that stand for them.
+// Who belongs to a project, and as what: the port between people and the tokens that represent them.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import type { Role } from './actor.ts'
@@ -6,7 +6,7 @@ import type { EventSource, Origin } from './event.ts'
 
 export interface Member {
   readonly projectId: number
-  /** Of the token that stands for the person in the project. */
+  /** Of the token that represents the person in the project. */
   readonly tokenId: number
   readonly personId: number
   readonly name: string

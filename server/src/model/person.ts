@@ -7,7 +7,7 @@ export interface Person {
   readonly name: string
   readonly email: string
   readonly isStackAdmin: boolean
-  /** Undefined: a manage token speaks for the person. */
+  /** Undefined: a manage token represents the person. */
   readonly sessionId: number | undefined
 }
 

@@ -1,4 +1,4 @@
-// A job as the queue hands it to the job runner.
+// A job as the queue passes it to the job runner.
 
 import type { Actor } from './actor.ts'
 
@@ -14,7 +14,7 @@ export interface QueuedJob {
   readonly mode: 'run' | 'forceRun' | 'debug' | 'rehearse'
   /** Of debug mode: the folder as the component would find it, and nothing more. */
   readonly inputOnly: boolean
-  /** As asked for with the job. */
+  /** As requested with the job. */
   readonly tag: string | null
   readonly actor: Actor
   readonly variableValuesId: string | null

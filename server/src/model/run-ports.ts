@@ -60,7 +60,7 @@ export interface TableQuery {
   /** Epoch milliseconds. */
   readonly changedSince: number | undefined
   readonly limit: number | undefined
-  /** In the CSV of a typed table a null is nothing at all, and an empty text is `""`; otherwise both are `""`. */
+  /** In the CSV of a typed table a null is an empty field, and an empty text is `""`; otherwise both are `""`. */
   readonly bareNulls?: boolean
 }
 
@@ -86,7 +86,7 @@ export interface RunTarget {
   readonly folder: string
 }
 
-/** Tables of the catalogue that live as long as a run, for the token of that run. */
+/** Tables of the catalogue that exist as long as a run, for the token of that run. */
 export interface RunNamespace {
   /** `folder` is for what the run makes by itself. */
   open(
@@ -134,7 +134,7 @@ export interface TableLoad {
   readonly metadata: readonly { readonly key: string; readonly value: string }[]
   readonly columnMetadata: Readonly<Record<string, readonly { readonly key: string; readonly value: string }[]>>
   readonly description: string | undefined
-  /** Who writes: for the metadata KBC.createdBy and KBC.lastUpdatedBy, and as the provider of the component's own. */
+  /** The author of the output: for the metadata KBC.createdBy and KBC.lastUpdatedBy, and as the provider of the component's own. */
   readonly writer: {
     readonly componentId: string
     readonly configurationId: string | null
@@ -198,7 +198,7 @@ export interface RunTables {
   ): Promise<readonly LoadedTable[]>
 }
 
-/** A part of a table under the name that a SQL script knows it by. */
+/** A part of a table under its name in the SQL script. */
 export interface SqlInput {
   readonly name: string
   readonly scope: RunScope
@@ -229,7 +229,7 @@ export interface SqlRun {
   readonly memoryMb: number
   readonly threads: number
   readonly timeoutMs: number
-  /** The end says the types of the outputs. */
+  /** The end has the types of the outputs. */
   readonly withTypes?: boolean
   say(text: string): void
   /** So many statements are done. */
@@ -239,9 +239,9 @@ export interface SqlRun {
 export interface SqlRunEnd {
   /** Tables of the project that statements named. */
   readonly namedTables: readonly string[]
-  /** What the columns of the outputs are made of, where the statements tell. */
+  /** The sources of the columns of the outputs, where the statements show them. */
   readonly columns: Readonly<Record<string, readonly ColumnOrigin[]>>
-  /** Columns of the outputs as SQL has them; empty unless the request says `withTypes`. */
+  /** Columns of the outputs as SQL has them; empty unless the request has `withTypes`. */
   readonly types: Readonly<Record<string, readonly SqlDryRunColumn[]>>
 }
 
@@ -265,7 +265,7 @@ export interface SqlDryRun {
   }[]
   readonly outputs: readonly {
     readonly table: string
-    /** `from` is null where the statements do not tell. */
+    /** `from` is null where the statements do not show it. */
     readonly columns: readonly (SqlDryRunColumn & { readonly from: ColumnOrigin['from'] | null })[]
   }[]
 }
@@ -323,7 +323,7 @@ export interface SqlTryEnd {
   readonly ms: number
 }
 
-/** A sandbox that a job asks for. */
+/** A sandbox that a job requests. */
 export interface SandboxTask {
   readonly type: string
   readonly size?: string
@@ -332,7 +332,7 @@ export interface SandboxTask {
 }
 
 export interface RunSandboxes {
-  /** Answers its id. A configuration has one: asked again, the same. */
+  /** Returns its id. A configuration has one sandbox: repeated calls return the same. */
   create(scope: RunScope, configurationId: string | null, task: SandboxTask): Promise<string>
   remove(scope: RunScope, id: string): Promise<void>
 }

@@ -1,5 +1,5 @@
-// What a JSON schema says against a value, as a person would say it: every problem once, at its place. A schema with alternatives (anyOf,
-// oneOf) complains for each of them; here only the alternative that was most likely meant has a say.
+// The problems of a value by a JSON schema, in sentences for people: each problem once, at its path. A schema with alternatives (anyOf,
+// oneOf) has errors for each of them; only those of the alternative that most likely was meant are reported.
 
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -54,7 +54,7 @@ function condensed(complaints: readonly Complaint[]): readonly Complaint[] {
   return [...likeliest(choice, [...alternatives.values()].map(condensed)), ...condensed(rest)]
 }
 
-/** Of alternatives that all failed, what is said against the one that was meant. */
+/** Of alternatives that all failed, the problems of the one that was meant. */
 function likeliest(choice: Complaint, alternatives: readonly (readonly Complaint[])[]): readonly Complaint[] {
   const isFixed = ({ keyword }: Complaint) => keyword === 'const' || keyword === 'enum'
   const wrongKind = (complaints: readonly Complaint[]) =>
@@ -67,7 +67,7 @@ function likeliest(choice: Complaint, alternatives: readonly (readonly Complaint
         choice,
       ),
     ]
-  // A member with a fixed value tells alternatives apart: {"method": "offset"}.
+  // A member with a fixed value identifies the alternative: {"method": "offset"}.
   const named = ofKind.filter((complaints) => !complaints.some(isFixed))
   if (named.length === 0 && ofKind.length > 1) return [oneOfThese(ofKind.flat().filter(isFixed))]
   return (named.length > 0 ? named : ofKind).reduce((best, one) =>
@@ -104,7 +104,7 @@ function worded(complaint: Complaint): SchemaProblem[] {
   if (keyword === 'required') return members(params.requiredProperties, 'is missing')
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties')
     return members(params.additionalProperties ?? params.unevaluatedProperties, 'is not known here')
-  if (keyword === 'boolean') return [] // of a member that is not known, which is said already
+  if (keyword === 'boolean') return [] // of an unknown member, which is reported already
   if (keyword === 'const' || keyword === 'enum')
     return [{ pointer: instancePath, message: `must be ${listed(allowedBy(complaint))}` }]
   return [{ pointer: instancePath, message }]

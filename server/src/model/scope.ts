@@ -12,5 +12,5 @@ export interface Scope {
   }
 }
 
-/** Another text when who asks, what they may do or where they ask is another. */
+/** A different text for each caller, set of permissions and branch. */
 export const readerOf = ({ actor, branch }: Scope): string => JSON.stringify([actor, branch.id, branch.isOwnOnly === true])

@@ -1,4 +1,4 @@
-// How an application on a shared Spark cluster says which project and job it belongs to: by its name.
+// The name of an application on a shared Spark cluster contains its project and job.
 
 export const sparkApplicationName = (projectId: number, jobId: number | string): string => `millrace-${projectId}-${jobId}`
 

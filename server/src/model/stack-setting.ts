@@ -1,4 +1,4 @@
-// A setting of the stack as its environment has it. start/config.ts is the only one who knows them all.
+// A setting of the stack as its environment has it. Only start/config.ts has all of them.
 
 export interface StackSetting {
   readonly name: string

@@ -1,4 +1,4 @@
-// What modules and the storage-jobs module say to each other: modules create jobs and do their work, that module keeps and runs them.
+// The port between modules and the storage-jobs module: modules create jobs and handle them, that module stores and runs them.
 
 import { ERRORS, type ErrorCode } from '../../../contract/error-codes.ts'
 import type { FailureFacts } from '../../../contract/failure-causes.ts'
@@ -47,7 +47,7 @@ export interface StorageJob {
   readonly results: unknown
   readonly error: JobError | undefined
   readonly metrics: Metrics
-  /** Who asked, from where, under which address of the stack: for events and for links in the results. */
+  /** The requester, its origin and the address of the stack: for events and for links in the results. */
   readonly source: EventSource
   readonly origin: Origin
   readonly baseUrl: string
@@ -58,7 +58,7 @@ export interface StorageJob {
   readonly attempt: number
 }
 
-/** Who asks for a job. `request` of a route fits: actor, origin and baseUrl. */
+/** The requester of a job. `request` of a route fits: actor, origin and baseUrl. */
 export interface Requester {
   readonly actor: Pick<Actor, 'projectId' | 'tokenId' | 'tokenDescription'>
   readonly origin: Origin

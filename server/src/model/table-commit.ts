@@ -1,9 +1,9 @@
-// What a program that wrote files of a table by itself asks the tables module to publish.
+// A request to the tables module to publish files that another program wrote.
 
 import type { Column } from '../engines/table-engine/snapshot.ts'
 
 export interface TableCommit {
-  /** The state that the writer began with; one with other rows came in between: nothing is published. */
+  /** The state that the writer started from. If one with other rows was published since, nothing is published. */
   readonly base: number
   /** Of the whole request: the same one twice is one commit. */
   readonly digest: string
@@ -25,6 +25,6 @@ export interface CommittedFile {
 /** A table whose first files were written by another engine, or an empty one. */
 export interface TableCreation extends Omit<TableCommit, 'base' | 'removedFiles' | 'addedColumns'> {
   readonly columns: readonly Column[]
-  /** The id that its writer knows it by. */
+  /** The id that its writer uses. */
   readonly uuid?: string | undefined
 }

@@ -17,7 +17,7 @@ export interface WorkerSettings {
   readonly attempts: number
   /** How long a job waits for an object store that does not answer. */
   readonly storeWaitMs: number
-  /** What this node has of what components and configurations ask for. */
+  /** The labels of this node, which components and configurations can require. */
   readonly labels: readonly string[]
   /** Max sync actions that this node runs at once. */
   readonly actions: number

@@ -1,4 +1,4 @@
-// What a queue says of itself to those who watch the stack.
+// The figures of a queue for monitoring.
 
 export interface Workload {
   /** Jobs that wait or run, by status; a status that no job has is 0. */

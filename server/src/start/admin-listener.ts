@@ -120,7 +120,7 @@ export type Outcome =
   | { readonly result: BackupResult }
   | { readonly error: { readonly message: string; readonly isOurs: boolean } }
 
-/** Asks the stack that runs on the data folder for a backup; undefined when none runs. */
+/** Requests a backup of the stack that runs on the data folder; undefined when none runs. */
 export async function askForBackup(
   dataDir: string,
   order: BackupOrder,
@@ -133,14 +133,14 @@ export async function askForBackup(
     headers: { 'x-admin-key': address.key },
     body: JSON.stringify(order),
   }).catch(() => undefined)
-  // A file that a killed stack left behind: no process listens there, or one that does not know the key.
+  // A file that a killed stack left behind: no process listens there, or one with another key.
   if (response?.status !== 200 || !response.body) return undefined
   let unread = ''
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     const lines = (unread + chunk).split('\n')
     unread = lines.pop() ?? ''
     for (const text of lines) {
-      const line = JSON.parse(text) as Line // as openAdminListener says them
+      const line = JSON.parse(text) as Line // as openAdminListener sends them
       if (!('progress' in line)) return line
       onProgress(line.progress)
     }

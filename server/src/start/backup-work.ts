@@ -1,4 +1,4 @@
-// Backups and restore tests that a stack admin asks for while the stack runs (services/stack/backups).
+// Backups and restore tests that a stack admin requests while the stack runs (services/stack/backups).
 
 import { fork } from 'node:child_process'
 import { tmpdir } from 'node:os'

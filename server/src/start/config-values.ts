@@ -21,7 +21,7 @@ export const port: Parse<number> = wholeNumber(0, 65_535)
 
 export const word: Parse<string> = (text) => (/\s/.test(text) ? refuse('not one word: it contains a space.') : text)
 
-/** As a component or a configuration asks for it. */
+/** As a component or a configuration requests it. */
 export const label: Parse<string> = (text) =>
   /^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$/.test(text)
     ? text
@@ -130,7 +130,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** `{project}` stands for the id of a project: each has a server, or a part of one, of its own. */
+/** `{project}` is replaced by the id of a project: each has a server, or a part of one, of its own. */
 export const urlOfProject: Parse<string> = (text) => {
   httpUrl(text.replaceAll('{project}', '1'))
   return text.replace(/\/+$/, '')

@@ -1,4 +1,4 @@
-// The environment in, one frozen value out. The only file that knows the names of variables; docs/environment-variables.md carries the same table
+// The environment in, one frozen value out. The only file with the names of variables; docs/environment-variables.md carries the same table
 // and config.test.ts compares the two. Every problem is reported at once, so that a start fails once, not once per mistake.
 
 import { resolve } from 'node:path'
@@ -714,7 +714,7 @@ export function readConfig(environment: Environment = process.env) {
   })
 }
 
-/** Every variable, for those who ask what is set; secrets only as being there. */
+/** Every variable, for the overview of settings; of secrets only whether they are set. */
 export const settingsOf = (environment: Environment): readonly StackSetting[] =>
   (Object.entries(VARIABLES) as Array<[Name, Variable<unknown>]>)
     .filter(([name]) => !name.startsWith('MILLRACE_TEST_'))
@@ -813,7 +813,7 @@ const missingParts =
 
 function configOf(values: Values, unknown: readonly string[]) {
   const { PORT: port, MILLRACE_DATABASE_URL: databaseUrl } = values
-  const isShared = databaseUrl !== undefined // other nodes go on when this one stops
+  const isShared = databaseUrl !== undefined // other nodes continue when this one stops
   return {
     listen: {
       host: values.HOST,
@@ -952,7 +952,7 @@ function configOf(values: Values, unknown: readonly string[]) {
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS,
     nodeClockOffsetMs: values.MILLRACE_TEST_NODE_CLOCK_OFFSET_MS,
     log: { level: values.MILLRACE_LOG_LEVEL },
-    /** Variables that look like ours and are not: probably misspelt. Worth a warning. */
+    /** Unknown variables with our prefix, probably misspelt: logged as a warning. */
     unknown,
   }
 }

@@ -1,5 +1,5 @@
 // A restore test in a process of its own: it checks whole databases and opens a second stack, which would hold up the requests of this
-// one. It gets one order and sends one answer. When the stack stops meanwhile, it goes on and removes its copy.
+// one. It receives one order and sends one result. When the stack stops meanwhile, it continues and removes its copy.
 
 import { withBackupSource } from './backup-place.ts'
 import type { DrillAnswer, ProgramOrder } from './backup-work.ts'

@@ -57,7 +57,7 @@ interface CopySeen {
 /** Tables whose rows are read, spread over all of them. */
 const MAX_TABLES_READ = 50
 
-/** What was found is kept in the data folder of the stack, where there is one: its status tells of it. */
+/** The result is stored in the data folder of the stack, if there is one: its status shows it. */
 export async function drill(order: DrillOrder, progress: RestoreProgress): Promise<DrillResult> {
   const result = await tryOut(order, progress)
   const { copy, damaged, reason, manifest } = result

@@ -100,7 +100,7 @@ export async function restoreMetadata(
     .filter(({ path }) => isIn(ROWS_FOLDER, path))
     .map(({ path }) => ({ table: basename(path, '.jsonl'), lines: linesOf(source, path) }))
   await metadata.restore(tables, await migrationsOf(source))
-  // Other nodes have data folders of their own; what they share says it, too.
+  // Other nodes have data folders of their own; it is marked in what they share, too.
   if (!runSchedules) await createBackupsModule({ db: metadata.db, clock: metadata.clock }).markRestored()
 }
 
@@ -110,7 +110,7 @@ async function migrationsOf(source: BackupSource): Promise<string[]> {
   return names
 }
 
-/** Opens the file when the first line is asked for: a reader that waits for its turn would lose what it has read. */
+/** Opens the file when the first line is read: a reader that waits for its turn would lose what it has read. */
 async function* linesOf(source: BackupSource, path: string): AsyncIterable<string> {
   yield* createInterface({ input: await source.open(path) })
 }

@@ -16,7 +16,7 @@ const LOCAL_HOSTS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
-/** Asked before anything else is loaded or done: who ends while we start is seen, too. */
+/** Runs before anything else is loaded or done, so that a parent that ends during the start is noticed, too. */
 const parentAtStart = process.ppid
 
 async function serve(): Promise<void> {

@@ -1,4 +1,4 @@
-// What runs: the version of the release, and the commit it was made of. An image has the commit in a file; a clone says it by itself, read
+// What runs: the version of the release, and its commit. An image has the commit in a file; in a clone it is read
 // without a git program. A folder that is neither has no commit.
 
 import { readFileSync } from 'node:fs'

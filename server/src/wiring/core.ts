@@ -45,7 +45,7 @@ export interface CoreOptions {
   readonly sessions?: Partial<SessionSettings> | undefined
   /** Whom the sign-in service of the operator lets in. */
   readonly oidc?: OidcPolicy | undefined
-  /** What a guess at a password costs; tests that sign in a hundred times ask for less. */
+  /** The cost of a password hash; tests that sign in a hundred times use less. */
   readonly passwordCost?: PasswordCost
 }
 

@@ -73,17 +73,17 @@ export interface PlatformOptions extends CoreOptions {
   /** And git repositories of templates, fetched now and then; 0: only on request. */
   readonly templateRepositories?: readonly GitAddress[] | undefined
   readonly templateRefreshMs?: number | undefined
-  /** How much tables may take; the defaults of the table engine where nothing is said. */
+  /** How much tables may take; the defaults of the table engine where it is not set. */
   readonly tables?: TableSettings | undefined
   /** How many tools of agents a token may call on a day; 10,000 by default. */
   readonly agentCallsPerDay?: number | undefined
   /** How many data apps run, and how long they may take to start. */
   readonly apps?: Partial<InstanceSettings> | undefined
-  /** How much SQL may take; the defaults of the SQL engine where nothing is said. */
+  /** How much SQL may take; the defaults of the SQL engine where it is not set. */
   readonly sql?: (SqlEngineSettings & WorkspaceSettings) | undefined
-  /** Configurations of components that the stack does not know; refused when left out. */
+  /** Configurations of components that the stack does not have; refused when left out. */
   readonly unknownComponents?: UnknownComponents | undefined
-  /** What the environment says, for those who run the stack to read and, in part, to change. */
+  /** The settings of the environment, which operators can read and, in part, change. */
   readonly settings?: readonly StackSetting[]
   /** Backups on request; left out: there are none. */
   readonly backupWork?: BackupWork | undefined

@@ -30,7 +30,7 @@ export interface Platform extends Modules {
   firstStart(masterToken: string | undefined): Promise<string | undefined>
   /** Starts the background loops; until then nothing runs by itself. */
   start(): Promise<void>
-  /** Takes no more jobs and waits for those that run; the API goes on. Returns how many still run after `maxMs`. */
+  /** Claims no further jobs and waits for those that run; the API stays up. Returns how many still run after `maxMs`. */
   drain(maxMs: number): Promise<number>
   close(): Promise<void>
 }

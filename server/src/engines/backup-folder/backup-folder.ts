@@ -15,7 +15,7 @@ export interface BackupFolder {
   write(path: string, body: Readable, mode?: number): Promise<Hashed>
   /** Takes all files below a folder, or one file; nothing there is nothing to take. */
   copy(path: string, from: string): Promise<void>
-  /** What a failed write has left behind, or a file that is not wanted after all. */
+  /** Removes what a failed write left behind, or a file that is not needed. */
   discard(path: string): Promise<void>
   /** Writes the manifest: now it is a backup. */
   finish(info: BackupInfo): Promise<{ readonly files: number; readonly sizeBytes: number }>

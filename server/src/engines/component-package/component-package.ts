@@ -69,7 +69,7 @@ export async function packFolder(folder: string, files: readonly FoundFile[]): P
   return { digest: createHash('sha256').update(text).digest('hex'), bytes: await pack(text) }
 }
 
-/** Answers the folder with the files; `fetchBytes` is asked only when they are not there yet. */
+/** Returns the folder with the files; `fetchBytes` is called only when it does not exist yet. */
 export async function unpackOnce(cache: string, digest: string, fetchBytes: () => Promise<Uint8Array>): Promise<string> {
   const folder = join(cache, digest)
   if (await isReadable(folder)) return folder
@@ -92,7 +92,7 @@ export async function unpackOnce(cache: string, digest: string, fetchBytes: () =
   return folder
 }
 
-/** Removes what was unpacked and is not wanted any more. Only while no component runs. */
+/** Removes unpacked files that are no longer needed. Only while no component runs. */
 export async function removeOthers(cache: string, digests: ReadonlySet<string>): Promise<void> {
   const names = await readdir(cache).catch(() => [])
   for (const name of names) if (!digests.has(name)) await rm(join(cache, name), { recursive: true, force: true })

@@ -1,4 +1,4 @@
-// Whether there is room to write: free space of the disk with the data folder, and writes that were just refused for want of it. The second
+// Whether there is room to write: free space of the disk with the data folder, and writes that just failed for lack of space. The second
 // is all that is known of a quota, or of the disk of a database elsewhere.
 
 import type { Clock } from '../../kit/clock.ts'

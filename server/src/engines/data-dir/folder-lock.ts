@@ -39,7 +39,7 @@ export function findHolder(folder: string): string | undefined {
     lockDataFolder(folder)()
     return undefined
   } catch (error) {
-    return error instanceof PlatformError ? String(error.details.holder) : undefined // a folder that cannot be written has another complaint
+    return error instanceof PlatformError ? String(error.details.holder) : undefined // a folder that cannot be written is another error
   }
 }
 

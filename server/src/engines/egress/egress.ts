@@ -1,7 +1,7 @@
 // One guarded HTTP request to an address that a user named. No redirects, no retries.
 //  (1) every socket goes to an address that passed the egress rules, whatever the name resolves to;
 //  (2) the exchange ends within its time limit, however slowly the other side sends;
-//  (3) no more of an answer is kept than its limit.
+//  (3) no more of a response is read than its limit.
 
 import {
   type ClientRequest,

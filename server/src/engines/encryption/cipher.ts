@@ -26,7 +26,7 @@ export const newKey = (): KeyObject => createSecretKey(randomBytes(KEY_BYTES))
 
 export const newDataKey = (): DataKey => ({ id: randomBytes(KEY_ID_BYTES).toString('hex'), key: newKey() })
 
-/** A short name for a root key that tells nothing about it. */
+/** A short name for a root key that reveals nothing about it. */
 export const rootKeyId = (root: KeyObject): string =>
   createHash('sha256').update('millrace root key id\0').update(root.export()).digest('hex').slice(0, 16)
 
@@ -38,7 +38,7 @@ export function seal({ id, key }: DataKey, plain: string, associated: string, no
   return Buffer.concat([Buffer.from([VERSION]), Buffer.from(id, 'hex'), nonce, cipher.getAuthTag(), body]).toString('base64')
 }
 
-/** The data key a sealed text asks for; undefined when it is none of ours. */
+/** The data key of a sealed text; undefined when the key is unknown. */
 export function dataKeyIdOf(sealed: string): string | undefined {
   const bytes = Buffer.from(sealed.slice(0, 16), 'base64')
   return bytes[0] === VERSION && bytes.length > KEY_ID_BYTES ? bytes.subarray(1, 1 + KEY_ID_BYTES).toString('hex') : undefined
@@ -57,7 +57,7 @@ export function open({ id, key }: DataKey, sealed: string, associated: string): 
   try {
     return Buffer.concat([decipher.update(bytes.subarray(HEADER_BYTES)), decipher.final()]).toString('utf8')
   } catch {
-    return undefined // the tag does not fit; nothing of the text is ever handed out
+    return undefined // the tag does not match; no part of the text is returned
   }
 }
 

@@ -42,7 +42,7 @@ export async function* fetched(
     for (const oid of unshallow) yield packet(`unshallow ${oid}`)
     yield FLUSH
   }
-  // A client that only asks how far a history of that depth goes says nothing more.
+  // A client that only requests the bounds of a history of that depth sends nothing more.
   if (!request.isDone && request.haves.length === 0 && request.depth !== undefined) return
   yield* acknowledged(request, common)
   if (!request.isDone) return

@@ -62,7 +62,7 @@ function readEntry(pack: Buffer, start: number, max: number): { readonly end: nu
 /** Undefined unless exactly `size` bytes come out. */
 function inflate(packed: Buffer, size: number): { readonly bytes: Buffer; readonly read: number } | undefined {
   try {
-    // With `info` Node also answers the engine, which knows how much it has read; the types do not say so.
+    // With `info` Node also returns the engine, which has the number of bytes read; the types lack it.
     const { buffer, engine } = inflateSync(packed, { info: true, maxOutputLength: Math.max(size, 1) }) as unknown as {
       buffer: Buffer
       engine: Zlib

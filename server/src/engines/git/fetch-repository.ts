@@ -1,4 +1,4 @@
-// Asks which commit a branch or tag stands at, and writes the files of that commit when it is new.
+// Requests the commit of a branch or tag, and writes the files of that commit when it is new.
 
 import fs from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
@@ -55,7 +55,7 @@ export async function fetchRepository(order: FetchOrder): Promise<FetchAnswer> {
   }
 }
 
-/** The name that the server has for what is wanted, and what it stands at: a commit, or an annotated tag. */
+/** The server's name of the requested reference, and its object: a commit, or an annotated tag. */
 function chosen(ref: string, refs: readonly ServerRef[]): { readonly name: string; readonly object: string } {
   if (COMMIT.test(ref)) return { name: ref, object: ref }
   const names = ref === '' ? ['HEAD'] : [`refs/heads/${ref}`, `refs/tags/${ref}`]

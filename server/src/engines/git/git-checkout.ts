@@ -1,5 +1,5 @@
 // The files of a branch, tag or commit of a git repository, in a folder of this machine. What was fetched stays in use until something
-// newer is there whole, also when the host is away or the stack starts anew.
+// newer is complete, also when the host is unreachable or the stack restarts.
 
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ export interface GitCheckoutOptions extends GitAddress {
 export interface GitCheckout {
   /** What is there now; `path` is undefined until something was fetched. */
   current(): { readonly path?: string; readonly commit?: string; readonly refreshedAt?: Date; readonly problem?: string }
-  /** Fetches what is new. Never throws: `current().problem` says why it did not work. */
+  /** Fetches what is new. Never throws: `current().problem` has the reason of a failure. */
   refresh(): Promise<void>
   stop(): Promise<void>
 }

@@ -53,7 +53,7 @@ export function createGitHost({ tempDir, limits = HOST_LIMITS }: { tempDir: stri
       return { path, remove: () => rm(path, { recursive: true, force: true }) }
     },
 
-    /** Reads the body of a push to its end, also when it is too large: the answer says so then. */
+    /** Reads the body of a push to its end, also when it is too large, so that the response can report it. */
     async readPush(body: Readable, folder: string): Promise<Push> {
       const path = join(folder, 'pushed.pack')
       const file = await open(path, 'w')

@@ -16,7 +16,7 @@ export type HostOrder =
       /** The pack of the repository; undefined: it is empty. */
       readonly pack: string | undefined
       readonly pushed: string | undefined
-      /** What the branches and tags shall stand at. */
+      /** The requested objects of branches and tags. */
       readonly tips: readonly string[]
       /** Where the pack with all that these need is written. */
       readonly out: string
@@ -31,7 +31,7 @@ export type HostOrder =
   | { readonly kind: 'write'; readonly pack: string; readonly object: string; readonly folder: string; readonly files: FileRules }
 
 export interface Sent {
-  /** What the client has and we know. */
+  /** Objects that both the client and this repository have. */
   readonly common: readonly string[]
   readonly shallow: readonly string[]
   readonly unshallow: readonly string[]
@@ -133,7 +133,7 @@ async function commitOf(git: Git, oid: string): Promise<string> {
 }
 
 interface Walk {
-  /** Objects that are not wanted, nor what they lead to. */
+  /** Objects to leave out, with everything they reference. */
   readonly without?: ReadonlySet<string>
   readonly withoutParents?: ReadonlySet<string>
 }
@@ -159,7 +159,7 @@ async function reachable(git: Git, from: readonly string[], { without = NONE, wi
 
 type Parsed = Extract<ReadObjectResult, { format: 'parsed' }>
 
-const parsed = async (git: Git, oid: string): Promise<Parsed> => (await readObject({ ...git, oid, format: 'parsed' })) as Parsed // the format that was asked for
+const parsed = async (git: Git, oid: string): Promise<Parsed> => (await readObject({ ...git, oid, format: 'parsed' })) as Parsed // the requested format
 
 const parentsOf = (found: Parsed): readonly string[] => (found.type === 'commit' ? found.object.parent : [])
 

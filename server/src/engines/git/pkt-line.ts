@@ -1,4 +1,4 @@
-// Packets of the git protocol: four hexadecimal digits that say how long the packet is, themselves counted, then its bytes.
+// Packets of the git protocol: four hexadecimal digits with its length (including themselves), then its bytes.
 
 export const FLUSH = Buffer.from('0000')
 /** What fits into one packet, its length and its band left out. */
@@ -9,7 +9,7 @@ export function packet(data: string | Uint8Array): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes])
 }
 
-/** The first band carries what was asked for. */
+/** The first band carries the requested data. */
 export const banded = (bytes: Uint8Array): Buffer => packet(Buffer.concat([Buffer.from([1]), bytes]))
 
 export async function* bands(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Buffer> {
@@ -18,7 +18,7 @@ export async function* bands(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8A
 }
 
 export interface Packets {
-  /** Undefined stands for a flush. Without the line break at their end. */
+  /** Undefined is a flush. Without the line break at their end. */
   readonly lines: readonly (string | undefined)[]
   /** Where the bytes after the last packet begin. */
   readonly end: number

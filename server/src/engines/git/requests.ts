@@ -1,4 +1,4 @@
-// What clients of git ask for, by the protocol in its first version: newer clients fall back to it.
+// Requests of git clients in version 1 of the protocol: newer clients fall back to it.
 
 import { readPackets } from './pkt-line.ts'
 
@@ -9,7 +9,7 @@ export interface FetchRequest {
   readonly shallow: readonly string[]
   /** How many commits deep; undefined: all of them. */
   readonly depth: number | undefined
-  /** Whether the client wants the pack now, or goes on to say what it has. */
+  /** Whether the client requests the pack now, or continues to list what it has. */
   readonly isDone: boolean
   readonly isDetailed: boolean
   readonly isBanded: boolean

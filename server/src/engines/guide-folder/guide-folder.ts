@@ -9,7 +9,7 @@ const REPOSITORY = fileURLToPath(new URL('../../../..', import.meta.url))
 export interface GuideFolder {
   /** `README.md`, `docs/files.md`, `docs/adr/README.md`, ... */
   list(): Promise<readonly string[]>
-  /** Only paths of the list may be asked for. */
+  /** Only paths of the list may be requested. */
   read(path: string): Promise<string>
   /** A picture of `docs/images`, by its name; undefined when it does not exist. */
   readImage(name: string): Promise<Uint8Array | undefined>

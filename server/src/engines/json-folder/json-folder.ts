@@ -1,4 +1,4 @@
-// A folder of JSON files that people edit while the platform runs: says when something changed, and hands over the texts.
+// A folder of JSON files that people edit while the platform runs: reports changes, and returns the texts.
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -11,7 +11,7 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** Answers what the server said; fails with a PlatformError. */
+  /** Returns the response of the server; fails with a PlatformError. */
   send(mail: Mail): Promise<string>
 }
 

@@ -1,9 +1,9 @@
 // The time of the stack on PostgreSQL: that of the database, so that nodes whose clocks differ judge every lease, heartbeat and due time
 // alike. It is measured when the database is reached and regularly after; between two measurements the steady clock of the process
 // counts, so that a clock of the machine that is set while the node runs changes nothing.
-//  (1) A measurement says between which two values the time of the database lies: it was read after the question left and before the
+//  (1) A measurement gives a lower and an upper bound of the database's time: it was read after the query was sent and before the
 //      answer came. Time that still lies between them is kept, so that a synchronised clock does not jump with every answer.
-//  (2) An answer that took longer than MAX_ROUND_TRIP_MS says too little and is not used, unless there is no better one yet.
+//  (2) A response that took longer than MAX_ROUND_TRIP_MS is too inexact and is not used, unless there is no better one yet.
 
 import type { Clock } from '../../kit/clock.ts'
 
@@ -22,11 +22,11 @@ export interface DatabaseClockOptions {
   readonly steady?: () => number
 }
 
-/** A difference from which on the operator is told. What is shorter, the leases never notice. */
+/** The difference from which a warning is logged. Shorter ones do not affect leases. */
 export const WORTH_TELLING_MS = 1_000
 const MAX_ROUND_TRIP_MS = 1_000
 const FIRST_QUESTIONS = 5
-/** An answer within so little time is good enough: no further question is asked at first. */
+/** An answer within so little time is good enough: no second measurement is made at first. */
 const GOOD_ROUND_TRIP_MS = 20
 const EVERY_MS = 10_000
 
@@ -93,7 +93,7 @@ export function createDatabaseClock({
     measure,
     async start() {
       await measure()
-      timer = setInterval(() => void measure().catch(() => {}), EVERY_MS).unref() // a database that is away is asked again
+      timer = setInterval(() => void measure().catch(() => {}), EVERY_MS).unref() // an unreachable database is queried again
     },
     stop: () => clearInterval(timer),
   }

@@ -1,4 +1,4 @@
-// The few places where the two databases need different words, so that a store says what it wants once.
+// The few places where the two databases need different SQL, so that stores have one version of each statement.
 
 import { type CreateTableBuilder, type Kysely, type SelectQueryBuilder, sql, type Transaction } from 'kysely'
 import { MillraceSqliteAdapter } from './sqlite-dialect.ts'
@@ -10,7 +10,7 @@ export type NoTables = Record<never, never>
 export type Db = Kysely<NoTables>
 export type Trx = Transaction<NoTables>
 
-/** The database, or the open transaction, as the module that owns `Tables` sees it. The migrations are the proof; the cast only says so. */
+/** The database, or the open transaction, as the module that owns `Tables` sees it. The migrations create these tables; the cast states it. */
 export const withTables = <Tables>(db: Db): Kysely<Tables> => db as unknown as Kysely<Tables>
 
 type AnyKysely = Pick<Kysely<unknown>, 'getExecutor'>
@@ -41,7 +41,7 @@ export const lockRows =
   <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     dialectOf(db) === 'sqlite' ? query : query.forUpdate()
 
-/** For queues: like lockRows, and rows that another worker holds right now are passed over instead of waited for. */
+/** For queues: like lockRows, and rows that another worker holds right now are skipped instead of waited for. */
 export const claimRows =
   (db: AnyKysely) =>
   <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>

@@ -1,4 +1,4 @@
-// First come, first served: the one writer SQLite allows is handed on in the order it was asked for, so no request starves.
+// First come, first served: the one writer SQLite allows is passed on in the order of the requests, so no request starves.
 
 /** SQLite answers without leaving the event loop's turn, so a long row of writers would keep requests and timers waiting. */
 const TURNS_BEFORE_A_BREATH = 32

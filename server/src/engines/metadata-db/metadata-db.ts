@@ -32,9 +32,9 @@ export interface MetadataDb {
   pending(): Promise<readonly Pick<Migration, 'name' | 'changesOld'>[]>
   /** All or nothing. On PostgreSQL the work runs again after a deadlock or a serialisation failure: no effects outside `trx` in it. */
   inTransaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  /** Another number after every commit of any process; undefined on PostgreSQL, which cannot tell that cheaply. */
+  /** Another number after every commit of any process; undefined on PostgreSQL, where that would be expensive. */
   version(): number | undefined
-  /** Says that this worker lives, until it is released: see worker-lease.ts. */
+  /** Renews the lease of this worker until it is released: see worker-lease.ts. */
   holdWorkerLease(worker: string): Promise<WorkerLease>
   /** Between the nodes that share the database. */
   readonly hints: Hints
@@ -207,7 +207,7 @@ const RETRYABLE = new Set(['40001', '40P01']) // serialization_failure, deadlock
 const ATTEMPTS = 5
 
 /**
- * Begins again after a conflict, and when the connection was lost. If it was lost with the commit, the server is asked whether the
+ * Begins again after a conflict, and when the connection was lost. If it was lost with the commit, the server is queried whether the
  * transaction was committed, because the work must be done exactly once.
  */
 async function inPostgresTransaction<T>(db: Db, work: (trx: Trx) => Promise<T>): Promise<T> {
@@ -237,7 +237,7 @@ async function transactionId(trx: Trx): Promise<string | null> {
   return rows[0]?.id ?? null
 }
 
-/** Throws the error of the commit when the server cannot tell within the time that work waits for it. */
+/** Throws the error of the commit when the server does not report it within the time that work waits for it. */
 async function isCommitted(db: Db, id: string, lost: unknown): Promise<boolean> {
   const end = performance.now() + AWAY_MS
   const ask = async (): Promise<string | null | undefined> =>
@@ -248,7 +248,7 @@ async function isCommitted(db: Db, id: string, lost: unknown): Promise<boolean> 
       throw error
     })
     if (status === 'committed' || status === 'aborted') return status === 'committed'
-    if (status !== 'in progress') break // older than what the server remembers
+    if (status !== 'in progress') break // older than the server's record
     await sleep(20) // it may not have noticed yet that the connection is gone
   }
   throw lost
@@ -267,8 +267,8 @@ async function backUpSqlite(path: string, target: string): Promise<void> {
 }
 
 /**
- * `data_version` of a connection that never writes counts the commits of all others, in any process. It is asked once per turn of the
- * event loop: who learned of a commit asks in a later turn.
+ * `data_version` of a connection that never writes counts the commits of all others, in any process. It is read once per turn of the
+ * event loop: a caller that learned of a commit reads it in a later turn.
  */
 function watchSqlite(path: string) {
   const reader = openSqliteReader(path)

@@ -1,4 +1,4 @@
-// Numbers that rise and are never given twice, kept as a value of the database: a copy of it goes on where the original was.
+// Increasing numbers that are never assigned twice, stored as a value of the database: a copy of it continues where the original stopped.
 
 import { type Trx, withTables } from './dialects.ts'
 
@@ -6,7 +6,7 @@ interface Tables {
   ticket: { name: string; last_id: number }
 }
 
-/** The next number of a row of `ticket`. Others who ask wait until the transaction ends. */
+/** The next number of a row of `ticket`. Other callers wait until the transaction ends. */
 export async function takeNumber(trx: Trx, name: 'ticket' | 'admin'): Promise<number> {
   const { last_id } = await withTables<Tables>(trx)
     .updateTable('ticket')

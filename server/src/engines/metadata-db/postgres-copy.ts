@@ -21,7 +21,7 @@ const CHARS_AT_ONCE = 1_000_000
 const PUBLIC_TABLES = `select table_name as "table" from information_schema.tables
   where table_schema = current_schema() and table_type = 'BASE TABLE' order by 1`
 
-/** Hands each table to `take`, in the order of their names; `take` reads its rows to the end. */
+/** Passes each table to `take`, in the order of their names; `take` reads its rows to the end. */
 export async function copyRows(pool: pg.Pool, take: (rows: TableRows) => Promise<void>): Promise<void> {
   await onOneClient(pool, async (client) => {
     await client.query('begin transaction isolation level repeatable read read only')

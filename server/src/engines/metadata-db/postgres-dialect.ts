@@ -54,7 +54,7 @@ const whileAway = <T>(work: () => Promise<T>): Promise<T> => {
 }
 
 /**
- * A connection is asked for again while the server restarts, and a query outside of a transaction that the restart met is sent again when it
+ * A connection is requested again while the server restarts, and a query outside of a transaction that the restart met is sent again when it
  * only reads. A server that does not answer at all is not waited for longer than before.
  */
 export function createPostgresDialect(pool: pg.Pool): Dialect {

@@ -1,12 +1,12 @@
-// The stop of a node whose PostgreSQL is gone. A server that was cut off, or that stands still, answers nothing and closes nothing: what waits for
-// it would wait for ever, and the stop with it. So a stop asks over a connection of its own whether the database still answers, and when it does
-// not, connections are cut: what waits fails, and the stop goes on.
+// The stop of a node whose PostgreSQL is unreachable. A server that was cut off, or that hangs, sends nothing and closes nothing: work that waits for
+// it would never end, and the stop neither. So a stop checks over a separate connection whether the database still responds; when it does
+// not, connections are cut: the waiting work fails, and the stop continues.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 
 export interface StopSettings {
-  /** How often the database is asked. */
+  /** How often the database is checked. */
   readonly everyMs: number
   /** How long it may take to answer. */
   readonly answerMs: number
@@ -58,7 +58,7 @@ async function answers(url: string, ms: number): Promise<boolean> {
 
 const FAREWELL_MS = 1_000
 
-/** Says goodbye, and does not wait for an answer for long. */
+/** Sends the end of the connection, and does not wait long for a response. */
 export async function endClient(client: pg.Client): Promise<void> {
   const late = new AbortController()
   const ended = client.end().catch(() => {})

@@ -35,7 +35,7 @@ export async function reachPostgres(pool: pg.Pool, url: string, { waitMs, onWait
 
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code
 
-/** Node tries every address of a name and then says nothing but the code. */
+/** Node tries every address of a name and then reports only the code. */
 const reasonOf = (error: unknown): string => ((error as Error).message || String(codeOf(error))).replace(/\.$/, '')
 
 /** Without the user and the password. */

@@ -7,6 +7,6 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 export const belowRun = (runId: string): RawBuilder<SqlBool> =>
   sql<SqlBool>`(run_id >= ${`${runId}.`} and run_id < ${`${runId}/`})`
 
-/** Rows of a run and of everything below it: within one range, or SQLite reads every row of the project in the order it is asked for. */
+/** Rows of a run and of everything below it: within one range, or SQLite reads every row of the project in the requested order. */
 export const ofRun = (runId: string): RawBuilder<SqlBool> =>
   sql<SqlBool>`(run_id >= ${runId} and run_id < ${`${runId}/`} and (run_id = ${runId} or run_id >= ${`${runId}.`}))`

@@ -25,7 +25,7 @@ import { nextTurn } from '../../kit/next-turn.ts'
 import { bindable, changesSchema, createStatements, type Statements } from './sqlite-statements.ts'
 import { openSqliteWriter, type SqliteWriter, type WriterTransaction } from './sqlite-writer.ts'
 
-/** LIKE as PostgreSQL has it: with upper and lower case told apart. */
+/** LIKE as PostgreSQL has it: case-sensitive. */
 const READER_SESSION = 'pragma busy_timeout = 10000; pragma case_sensitive_like = on;'
 
 export function openSqliteReader(path: string): DatabaseSync {
@@ -35,7 +35,7 @@ export function openSqliteReader(path: string): DatabaseSync {
 }
 
 export class MillraceSqliteAdapter extends SqliteAdapter {
-  // Kysely would otherwise let one query run at a time, reads included. The driver below knows better.
+  // Kysely would otherwise run one query at a time, reads included; the driver below handles parallel reads itself.
   override get supportsMultipleConnections(): boolean {
     return true
   }
@@ -172,7 +172,7 @@ interface Engine {
   readonly reads: Statements
 }
 
-/** What Kysely calls a connection: no more than the right to use the reader, and from begin() on the writer. */
+/** A connection in Kysely's sense: only the right to use the reader, and from begin() on the writer. */
 class SqliteConnection implements DatabaseConnection {
   readonly #engine: Engine
   #transaction: WriterTransaction | undefined
@@ -226,7 +226,7 @@ class SqliteConnection implements DatabaseConnection {
     try {
       let rows: R[] = []
       for (const row of (own ?? this.#engine.writer.db).prepare(query.sql).iterate(...bindable(query.parameters))) {
-        rows.push(row as R) // Kysely's own promise: R is what the compiled query returns
+        rows.push(row as R) // guaranteed by Kysely: R is what the compiled query returns
         if (rows.length >= chunkSize) {
           yield { rows }
           rows = []

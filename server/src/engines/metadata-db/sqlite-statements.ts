@@ -1,6 +1,6 @@
 // The last statements used on a connection, prepared. A statement is never held across an await, so sharing one is safe.
 //
-// Rows are read as arrays and made into objects here: node:sqlite names every column of every row anew and answers with objects that V8
+// Rows are read as arrays and made into objects here: node:sqlite creates the column names again for every row and returns objects that V8
 // keeps as dictionaries, which takes twice the time for a wide row and makes each later look at it slower.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -14,7 +14,7 @@ type Row = Record<string, unknown>
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
-  /** Made after the first run: before it, a connection that has not seen a change of the schema still tells the old names. */
+  /** Made after the first run: before it, a connection that has not seen a change of the schema still reports the old names. */
   rowOf?: (values: readonly unknown[]) => Row
 }
 
@@ -46,9 +46,9 @@ export function createStatements(db: DatabaseSync): Statements {
       const prepared = prepare(sql)
       const { statement, returnsRows } = prepared
       if (returnsRows) {
-        const rows = statement.all(...bindable(parameters)) as unknown as unknown[][] // arrays, as prepare() asked for
+        const rows = statement.all(...bindable(parameters)) as unknown as unknown[][] // arrays, as prepare() requested
         prepared.rowOf ??= rowMaker(statement.columns().map(({ name }) => name))
-        return { rows: rows.map(prepared.rowOf) as R[] } // Kysely's own promise: R is what the compiled query returns
+        return { rows: rows.map(prepared.rowOf) as R[] } // guaranteed by Kysely: R is what the compiled query returns
       }
       const { changes, lastInsertRowid } = statement.run(...bindable(parameters))
       return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }

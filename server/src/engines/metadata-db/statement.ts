@@ -17,7 +17,7 @@ class Named {
 }
 
 /**
- * `build` sees a stand-in for each value, so it must not look at them, and the names must be the same in every call.
+ * `build` sees a stand-in for each value, so it must not inspect them, and the names must be the same in every call.
  *
  *     const rowsOf = statement((db, { ownerId }: { ownerId: number }) => tables(db).selectFrom('row').selectAll().where('owner_id', '=', ownerId))
  *     const rows = await rowsOf(trx, { ownerId: 7 })

@@ -1,4 +1,4 @@
-// The thread of worker-lease.ts: one statement every few seconds over a connection of its own, made anew when it breaks.
+// The thread of worker-lease.ts: one statement every few seconds over a connection of its own, opened again when it breaks.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'

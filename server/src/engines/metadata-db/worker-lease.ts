@@ -1,4 +1,4 @@
-// A worker says that it is alive. On PostgreSQL, where other nodes look, a thread with a connection of its own does: an event loop that
+// The lease by which a worker counts as alive. On PostgreSQL, where other nodes read it, a thread with a connection of its own renews it: an event loop that
 // is busy for a minute must not cost the worker its jobs. On SQLite there is no other node, and nothing to announce.
 //  (1) A job is abandoned only when its own lease has run out and its worker is silent too.
 //  (2) The thread falls silent when the event loop has not turned for STUCK_MS: such a node does nothing for its jobs any more.
@@ -15,7 +15,7 @@ export interface WorkerLease {
 export interface LeaseSettings {
   readonly leaseMs: number
   readonly renewMs: number
-  /** How long the event loop may stand still before the worker counts as dead. */
+  /** How long the event loop may be blocked before the worker counts as dead. */
   readonly stuckMs: number
 }
 
@@ -50,6 +50,6 @@ export async function holdWorkerLease(url: string, worker: string, settings: Par
   }
 }
 
-/** The worker in this column has not said in time that it is alive. */
+/** The worker in this column has not renewed its lease in time. */
 export const isSilent = (workerColumn: string, now: number): RawBuilder<boolean> =>
   sql<boolean>`not exists (select 1 from worker_lease where worker_lease.worker = ${sql.ref(workerColumn)} and worker_lease.alive_until >= ${now})`

@@ -1,5 +1,5 @@
 // OAuth 2.0 by openid-client, over the guarded way out. Failures have four names: the server cannot be reached, it answers with
-// something that is no answer, it refuses, or it says that the grant is gone (RFC 6749, 5.2: invalid_grant).
+// an invalid response, it refuses, or it reports that the grant is invalid (RFC 6749, 5.2: invalid_grant).
 
 import {
   allowInsecureRequests,

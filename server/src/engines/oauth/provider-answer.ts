@@ -1,4 +1,4 @@
-// What a token endpoint answered, brought into the form that RFC 6749 asks for. Known to bend it: an error with status 200 (GitHub), no
+// The response of a token endpoint in the form that RFC 6749 requires. Known deviations: an error with status 200 (GitHub), no
 // token_type or one of their own (Shopify, Slack), a form instead of JSON (GitHub, Facebook).
 
 import type { GuardedAnswer } from './guarded-send.ts'

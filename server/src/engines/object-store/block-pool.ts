@@ -10,7 +10,7 @@ export interface BlockPool {
   give(block: Buffer): void
 }
 
-/** What one write hands to the disk. With a quarter of it an upload costs half as much processor time again: each write is a trip to another thread. */
+/** The size of one write to the disk. With a quarter of it an upload costs half as much processor time again: each write is a trip to another thread. */
 export const POOLED_BYTES = 1024 * 1024
 /** As many as idle writers may leave behind: 16 MiB. */
 const MAX_KEPT = 16

@@ -1,6 +1,6 @@
 // A copy of a store that is in use. A backup copies the records first and the objects after them, so:
 //  (1) an object that is deleted after the backup began is still in the copy: its entry is put back there, its bytes are not removed yet;
-//  (2) nothing waits: deletes, puts and commits go on while the copy is made;
+//  (2) nothing waits: deletes, puts and commits continue during the copy;
 //  (3) bytes are verified on their way out, so damage is found now and not when the backup is needed.
 
 import type { Readable } from 'node:stream'

@@ -26,7 +26,7 @@ export interface DiskBlobs {
   drop(blobs: readonly Blob[]): Promise<void>
   /** Removes no blob at all until the returned function is called; what was dropped meanwhile goes then. */
   keepAll(): () => Promise<void>
-  /** Removes every blob that nothing refers to; says how many. */
+  /** Removes every blob without references; returns how many. */
   sweep(): Promise<number>
 }
 
@@ -153,7 +153,7 @@ export async function createDiskBlobs(root: string, disk: Disk, index: DiskIndex
   return { tempDir, pathOf, store, take, commit, hold, drop, keepAll, sweep }
 }
 
-/** Notes what the source of the bytes throws, to tell it from what the disk throws. */
+/** Records errors of the source of the bytes, to distinguish them from errors of the disk. */
 function watch(body: Bytes): { readonly body: Bytes; problem(): unknown } {
   let problem: unknown
   async function* passed(): Bytes {

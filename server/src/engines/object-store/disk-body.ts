@@ -27,7 +27,7 @@ export async function writeSynced(disk: Disk, pool: BlockPool, path: string, bod
   let syncing: Promise<void> = Promise.resolve()
   let isSyncing = false
 
-  /** Copies, because a chunk is ours only until we ask for the next. */
+  /** Copies, because a chunk is valid only until the next is requested. */
   async function gather(chunk: Uint8Array): Promise<void> {
     for (let rest = chunk; rest.length > 0; ) {
       if (filled === block.length) block = enlarged(pool, block, rest.length)

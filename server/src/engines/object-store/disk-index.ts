@@ -18,7 +18,7 @@ export interface Blob {
   readonly sizeBytes: number
 }
 
-/** An object as the index knows it: its bytes are the blobs one after the other. */
+/** An object as the index stores it: its bytes are the blobs one after the other. */
 export interface StoredObject {
   readonly info: ObjectInfo
   readonly blobs: readonly Blob[]
@@ -51,7 +51,7 @@ export interface DiskIndex extends Pick<IndexTransaction, 'find' | 'findUpload' 
   hasBlob(name: string): boolean
   /** Runs `work` in a transaction that may be shared with others; resolves once it is on the disk. */
   commit<T>(work: (tx: IndexTransaction) => T): Promise<T>
-  /** Copies the index as it is when the copy is done; commits go on meanwhile. */
+  /** Copies the index as it is when the copy is done; commits continue meanwhile. */
   backupTo(path: string): Promise<void>
   close(): void
 }
@@ -275,7 +275,7 @@ function attempt(work: () => unknown): () => unknown {
 const endOf = (prefix: string): string => `${prefix}\u{10FFFF}\u{10FFFF}`
 
 const bytesOf = (blocks: Uint32Array): Uint8Array => new Uint8Array(blocks.buffer, blocks.byteOffset, blocks.byteLength)
-// A copy, because SQLite hands out buffers that need not be aligned to four bytes.
+// A copy, because SQLite returns buffers that need not be aligned to four bytes.
 const blocksOf = (bytes: Uint8Array): Uint32Array => new Uint32Array(new Uint8Array(bytes).buffer)
 
 const rowOf = ({ info, blobs, blocks }: StoredObject): Omit<ObjectRow, 'seal'> => ({

@@ -10,7 +10,7 @@ import type { Multipart, ObjectInfo, PartInfo, UploadInfo } from './object-store
 import { checkPrecondition } from './preconditions.ts'
 
 export interface DiskMultipart extends Multipart {
-  /** Aborts what was started before that time and never finished; says how many. */
+  /** Aborts what was started before that time and never finished; returns how many. */
   abortAbandoned(beforeMs: number): Promise<number>
 }
 

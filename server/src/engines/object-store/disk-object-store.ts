@@ -199,7 +199,7 @@ export async function openDiskObjectStore({ root, clock, disk = nodeDisk }: Disk
   }
 }
 
-/** What the stack itself writes says what uploads to encrypted files say (spec storage 2.6.3). */
+/** Objects that the stack writes have the same headers as uploads to encrypted files (spec storage 2.6.3). */
 const AT_REST = { encryption: 'AES256' } as const
 
 /** A damaged entry may be replaced and deleted; the sweep then finds its bytes. */
@@ -211,7 +211,7 @@ function findDespiteDamage(tx: IndexTransaction, key: string): StoredObject | un
   }
 }
 
-/** Not an MD5, and the suffix says so to clients that would compare it with one. */
+/** Not an MD5; the suffix shows it to clients that would compare it with one. */
 const inventEtag = (blocks: Uint32Array, name: string): string =>
   `${createHash('md5').update(name).update(blocks).digest('hex')}-1`
 
@@ -219,7 +219,7 @@ async function drain(stream: Readable): Promise<void> {
   for await (const _ of stream);
 }
 
-/** Clients that ask for a checksum get one, also of objects whose writer gave none: SDKs warn at every download without it. */
+/** Clients that request a checksum get one, also of objects whose writer gave none: SDKs warn at every download without it. */
 const checksumOfWhole = (blocks: Uint32Array, sizeBytes: number): ObjectChecksum => ({
   algorithm: 'crc32',
   type: 'FULL_OBJECT',

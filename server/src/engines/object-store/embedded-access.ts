@@ -15,7 +15,7 @@ export interface EmbeddedAccessDeps {
 }
 
 export function createEmbeddedAccess({ sessions, bucket, region, clock, endpointFor }: EmbeddedAccessDeps): ObjectAccess {
-  // Whole seconds, because that is what Expiration can say.
+  // Whole seconds, because Expiration has no fractions.
   const expiry = (seconds = CREDENTIALS_SECONDS): number => (Math.floor(clock.now().getTime() / 1000) + seconds) * 1000
 
   return {
@@ -54,7 +54,7 @@ export function createEmbeddedAccess({ sessions, bucket, region, clock, endpoint
 
     sharedAccess(scope, endpoint) {
       const expiresMs = expiry()
-      // Objects are kept the same way whatever the protocol, and Azure has no header to ask for encryption.
+      // Objects are kept the same way for every protocol, and Azure has no header that requests encryption.
       const signature = sharedAccessSignature(sessions, { ...scope, demandEncryption: false }, expiresMs)
       const { blobEndpoint, accountName } = azureNames(endpoint, bucket)
       return {

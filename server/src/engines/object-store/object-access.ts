@@ -1,5 +1,5 @@
 // How external clients access one object without an account: links and temporary credentials. The files module uses this and
-// does not know whether the embedded store (embedded-access.ts) or an external S3 (sts-access.ts) answers.
+// is independent of whether the embedded store (embedded-access.ts) or an external S3 (sts-access.ts) answers.
 
 /** One thing that temporary credentials may do. */
 export interface Grant {
@@ -12,7 +12,7 @@ export interface Grant {
 /** What temporary credentials may do, and nothing else. */
 export interface AccessScope {
   readonly grants: readonly Grant[]
-  /** Refuse uploads that do not ask for encryption at rest. */
+  /** Refuse uploads that do not request encryption at rest. */
   readonly demandEncryption: boolean
 }
 
@@ -40,7 +40,7 @@ export interface ObjectAccess {
   link(key: string, options: LinkOptions): string
   /** `seconds`: how long at most; by default as long as the store allows. */
   credentials(scope: AccessScope, seconds?: number): Promise<TemporaryCredentials>
-  /** The same scope for SDKs of Azure; undefined where the store does not speak their protocol. */
+  /** The same scope for SDKs of Azure; undefined where the store does not support their protocol. */
   readonly sharedAccess?: (scope: AccessScope, endpoint: string) => SharedAccess
 }
 

@@ -1,5 +1,5 @@
-// What every part of the platform may ask of an object store. Two implementations (disk and S3) pass one suite,
-// object-store.contract.ts, so nothing above this file knows which one it talks to.
+// The operations of an object store. Two implementations (disk and S3) pass one suite,
+// object-store.contract.ts, so its callers are independent of the implementation.
 //
 // What holds for both:
 //  (1) a key is readable only once the whole object is there; a reader never sees half of one;
@@ -9,10 +9,10 @@
 
 import type { Readable } from 'node:stream'
 
-/** A body to be stored. A chunk is the reader's only until it asks for the next one: the sender may free or reuse it then. */
+/** A body to be stored. A chunk is valid only until the reader requests the next one: the sender may free or reuse it then. */
 export type Bytes = AsyncIterable<Uint8Array>
 
-/** What the writer of an object says about it; comes back unchanged with every read. */
+/** Metadata from the writer of an object; returned unchanged with every read. */
 export interface ObjectAttributes {
   readonly contentType?: string
   readonly contentDisposition?: string
@@ -22,13 +22,13 @@ export interface ObjectAttributes {
   readonly expires?: string
   /** Names in lower case, without the `x-amz-meta-` prefix of the wire. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** `AES256` when the writer asked for encryption at rest. */
+  /** `AES256` when the writer requested encryption at rest. */
   readonly encryption?: string
   /** Of an upload in parts: how the checksum of the whole shall be formed. */
   readonly checksumType?: ObjectChecksum['type']
 }
 
-/** A checksum the client gave or asked for, kept so that it can be handed back (`x-amz-checksum-*`). */
+/** A checksum that the client sent or requested, stored so that it can be returned (`x-amz-checksum-*`). */
 export interface ObjectChecksum {
   readonly algorithm: 'crc32' | 'crc32c' | 'crc64nvme' | 'sha1' | 'sha256'
   /** Base64, as on the wire; a composite one ends in `-` and the number of parts. */
@@ -39,7 +39,7 @@ export interface ObjectChecksum {
 export interface ObjectInfo {
   readonly key: string
   readonly sizeBytes: number
-  /** Without quotes. The MD5 of the bytes only when the writer said so. */
+  /** Without quotes. The MD5 of the bytes only when the writer declared it. */
   readonly etag: string
   readonly modifiedMs: number
   readonly attributes: ObjectAttributes
@@ -50,7 +50,7 @@ export interface PutOptions {
   readonly attributes?: ObjectAttributes
   /** Written by the stack itself: the embedded store reports it as encrypted at rest, an external one as it does by itself. */
   readonly atRest?: true
-  /** Asked once, after the last byte: the writer has hashed them on the way. Without it the store makes one up. */
+  /** Called once, after the last byte, which the writer has hashed by then. Without it the store generates one. */
   readonly etag?: () => string | undefined
   readonly checksum?: () => ObjectChecksum | undefined
   /** Write only when the key is free (`*`), else `storage.preconditionFailed`. */
@@ -141,7 +141,7 @@ export interface ObjectStore {
   readonly multipart: Multipart
 
   /**
-   * The disk store hands out its own file, S3 stages it into a local cache. Read only. The bytes are verified the first time a
+   * The disk store returns its own file, S3 stages it into a local cache. Read only. The bytes are verified the first time a
    * process opens them. `undefined` when there is no such object.
    */
   openLocal(key: string): Promise<LocalObject | undefined>

@@ -1,4 +1,4 @@
-// At the start: the external S3 is there, knows the bucket and lets us in. Otherwise the first upload of a user would be the one to find out.
+// At the start: the external S3 is reachable, has the bucket and accepts the credentials. Otherwise the first upload of a user would fail.
 
 import { HeadBucketCommand, type S3Client, S3ServiceException } from '@aws-sdk/client-s3'
 import { PlatformError } from '../../kit/errors.ts'
@@ -27,7 +27,7 @@ export async function reachBucket(client: S3Client, { endpoint, bucket, waitMs =
   }
 }
 
-/** The same question, asked once. */
+/** The same check, once. */
 export async function checkBucket(target: Bucket & S3Account): Promise<void> {
   const client = createS3Client(target)
   await reachBucket(client, target)

@@ -1,4 +1,4 @@
-// Objects in any S3, through the AWS SDK. The promises of object-store.ts are mostly S3's own; what is added here:
+// Objects in any S3, through the AWS SDK. The guarantees of object-store.ts are mostly S3's own; what is added here:
 //  - a put whose body breaks off is aborted, so nothing half-written appears (the upload manager does that);
 //  - bytes are checked on the way: the SDK sends a CRC-32 with every upload and compares it on every whole read;
 //  - objects as local files are staged into a cache by key and etag, and kept while in use.
@@ -85,7 +85,7 @@ export async function openS3ObjectStore(options: S3ObjectStoreOptions): Promise<
     return (await head(key)) ?? fail(key)
   }
 
-  /** Downloads once for all who want the same bytes at the same time; removed when the last lets go. */
+  /** Downloads once for all callers that need the same bytes at the same time; removed when the last one releases it. */
   async function openLocal(key: string): Promise<LocalObject | undefined> {
     const info = await head(key)
     if (!info) return undefined
@@ -109,7 +109,7 @@ export async function openS3ObjectStore(options: S3ObjectStoreOptions): Promise<
 
   async function download(key: string, etag: string, path: string): Promise<void> {
     const { Body } = await client.send(new GetObjectCommand({ Bucket, Key: key, IfMatch: etag, ChecksumMode: 'ENABLED' }))
-    await pipeline(Body as Readable, createWriteStream(path)) // in Node the SDK hands out Node streams
+    await pipeline(Body as Readable, createWriteStream(path)) // in Node the SDK returns Node streams
   }
 
   const multipart: Multipart = createS3Multipart(client, Bucket, tempDir, head)
@@ -191,7 +191,7 @@ export async function openS3ObjectStore(options: S3ObjectStoreOptions): Promise<
   }
 }
 
-/** Uploads in parts, handed through. A part is spooled to a local file first: S3 wants to know its length before its first byte. */
+/** Uploads in parts, one after the other. A part is spooled to a local file first: S3 requires its length before its first byte. */
 function createS3Multipart(client: S3Client, Bucket: string, tempDir: string, head: ObjectStore['head']): Multipart {
   const find: Multipart['find'] = async (key, uploadId) =>
     (await listUploads(key)).find((upload) => upload.key === key && upload.uploadId === uploadId)
@@ -294,7 +294,7 @@ function watched(body: Bytes): { readonly stream: Readable; problem(): unknown }
   return { stream: Readable.from(passed(), { objectMode: false, highWaterMark: 1024 * 1024 }), problem: () => problem }
 }
 
-/** Streams read ahead, and a chunk is ours only until we ask for the next. */
+/** Streams read ahead, and a chunk is valid only until the next is requested. */
 async function* copied(body: Bytes): Bytes {
   for await (const chunk of body) yield Buffer.from(chunk)
 }

@@ -61,7 +61,7 @@ export const fromSdk = {
   get: (key: string, found: GetObjectCommandOutput): ObjectInfo =>
     infoOf(key, found, Number(found.ContentRange?.split('/')[1] ?? found.ContentLength ?? 0)),
 
-  /** Lists are asked for with encoded keys, because XML cannot carry every character. */
+  /** Lists are requested with encoded keys, because XML cannot carry every character. */
   listed: (object: _Object): ObjectInfo => ({
     key: decodeURIComponent((object.Key ?? '').replaceAll('+', ' ')),
     sizeBytes: object.Size ?? 0,

@@ -1,4 +1,4 @@
-// Stateless temporary credentials: the session token says what it allows and until when, and a MAC says that we said so.
+// Stateless temporary credentials: the session token contains what it allows and until when, with a MAC of this stack.
 // The secret key is derived from the token, so checking a request needs nothing but the server's secret.
 
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto'
@@ -17,7 +17,7 @@ export type SharedSession = Pick<Session, 'expiresMs' | 'scope'>
 
 export interface SessionTokens {
   issue(scope: AccessScope, expiresMs: number): Required<SigningCredentials>
-  /** `undefined` when we did not issue this token. Whether it has expired is for the caller to say. */
+  /** `undefined` when we did not issue this token. The caller checks whether it has expired. */
   open(token: string): Session | undefined
   /** For shared access signatures: anyone with the text may do what it allows. */
   issueShared(scope: AccessScope, expiresMs: number): string
@@ -26,7 +26,7 @@ export interface SessionTokens {
   readonly root: SigningCredentials
 }
 
-/** The characters of a base32 alphabet, as in the access keys people know. */
+/** The characters of a base32 alphabet, as in access keys of AWS. */
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const keyId = (prefix: string, bytes: Uint8Array): string => prefix + [...bytes].map((byte) => BASE32[byte & 31]).join('')
 

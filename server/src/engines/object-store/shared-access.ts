@@ -1,5 +1,5 @@
 // Shared access signatures for the Azure form of the object store: one text that carries scope, expiry and our MAC, in parameters that
-// Azure's SDKs pass on as they are. Only `sig` is believed; the others say the same for people to read, and a request in which one of
+// Azure's SDKs pass on as they are. Only `sig` is trusted; the others repeat its content in readable form, and a request in which one of
 // them differs is refused.
 
 import type { AccessScope } from './object-access.ts'
@@ -31,13 +31,13 @@ export function azureSliceKey(url: string, container: string): string | undefine
   return at < 0 ? undefined : url.slice(at + marker.length)
 }
 
-/** `sv=...&sig=...`, as it stands in addresses and connection strings. */
+/** `sv=...&sig=...`, as in URLs and connection strings. */
 export function sharedAccessSignature(sessions: SessionTokens, scope: AccessScope, expiresMs: number): string {
   const fields = { ...saidBy({ scope, expiresMs }), sig: sessions.issueShared(scope, expiresMs) }
   return new URLSearchParams(fields).toString()
 }
 
-/** What a signature allows, until when; undefined when we did not make it, or not like this. */
+/** What a signature allows, until when; undefined when this stack did not create it, or it was changed. */
 export function openSharedAccess(sessions: SessionTokens, query: ReadonlyMap<string, string>): SharedSession | undefined {
   const session = sessions.openShared(query.get('sig') ?? '')
   if (!session) return undefined

@@ -1,5 +1,5 @@
 // Sign-in with any OpenID Connect provider, found by its discovery document: authorization code with PKCE, state and nonce. What the provider
-// says is checked, also its signature; a provider that is down, slow or wrong is an answer in words.
+// returns is checked, also its signature; a provider that is down, slow or wrong gives an error with a sentence.
 
 import * as oidc from 'openid-client'
 import { type Clock, systemClock } from '../../kit/clock.ts'
@@ -42,7 +42,7 @@ export function createOidcClient(
 ) {
   let known: { readonly configuration: oidc.Configuration; readonly at: number } | undefined
 
-  /** Keys and addresses change seldom; a provider that was down is asked again the next time. */
+  /** Keys and addresses change seldom; a provider that was down is requested again the next time. */
   async function discovered(): Promise<oidc.Configuration> {
     const now = clock.now().getTime()
     if (known && Math.abs(now - known.at) < DISCOVERED_MS) return known.configuration
@@ -109,7 +109,7 @@ export function createOidcClient(
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** The connection failed, or the provider had a failure of its own; anything else is what it said. */
+/** The connection failed, or the provider had a failure of its own; anything else is its response. */
 function isUnreachable(error: unknown): boolean {
   const { name, cause, status } = error as {
     name?: string
@@ -120,7 +120,7 @@ function isUnreachable(error: unknown): boolean {
   return name === 'TimeoutError' || cause?.name === 'TimeoutError' || error instanceof TypeError || answered >= 500
 }
 
-/** What the library says, for the log and the operator; it names no secret. */
+/** The message of the library, for the log and the operator; it contains no secret. */
 const reasonOf = (error: unknown): string => {
   const {
     message,

@@ -1,4 +1,4 @@
-// A process with a PostgreSQL in memory (PGlite). It holds the definitions of tables and no rows, and answers what clients ask of
+// A process with a PostgreSQL in memory (PGlite). It holds the definitions of tables and no rows, and runs the queries of clients on
 // PostgreSQL's own catalogue. Every question runs in a transaction of its own that is rolled back: it leaves nothing to the next one.
 
 import type { PGlite } from '@electric-sql/pglite'

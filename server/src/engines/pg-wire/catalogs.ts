@@ -17,7 +17,7 @@ const OWN_SCHEMA = 'main'
 export interface CatalogTable {
   readonly schema: string
   readonly name: string
-  /** Another text means that the table is defined anew. */
+  /** Changes whenever the table must be defined again. */
   readonly version: string
   readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[]
   readonly primaryKey: readonly string[]
@@ -60,7 +60,7 @@ export interface Question {
 
 export interface ToCatalog {
   readonly id: number
-  /** Definitions to change before the question is asked; empty for none. */
+  /** Definitions to change before the query; empty for none. */
   readonly define: string
   readonly ask: Question
 }
@@ -151,7 +151,7 @@ function startCatalog(idleMs: number): CatalogProcess {
         waiting.set(id, resolve)
         child.send({ id, ...message }, () => {}) // a closed channel is followed by the exit
       })
-      if ('error' in answer) end() // what it knows may be half of what it should
+      if ('error' in answer) end() // its definitions may be incomplete
       if ('error' in answer) throw new WireError('58000', `The catalogue did not answer: ${answer.error}. Ask again.`)
       return Buffer.from(answer.frames)
     } finally {
@@ -263,7 +263,7 @@ const text = (value: string): Buffer => Buffer.from(`${value}\0`)
 const DESCRIBE_PORTAL = frame('D', Buffer.from('P'), text(''))
 const DESCRIBE_STATEMENT = frame('D', Buffer.from('S'), text(''))
 
-/** Columns that newer versions of PostgreSQL call by another name, and clients of older ones ask for: psql 15 and 16 for `\\l`. */
+/** Columns that newer versions of PostgreSQL have by another name, and clients of older ones query: psql 15 and 16 for `\\l`. */
 const withNewNames = (sql: string): string => sql.replaceAll(/\bdaticulocale\b/g, 'datlocale')
 
 const parse = (sql: string, types: readonly number[]): Buffer =>

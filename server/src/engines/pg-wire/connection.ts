@@ -38,7 +38,7 @@ export interface Connection {
   serve(): Promise<void>
   /** Ends the statement that runs, if one does. */
   cancel(): void
-  /** Says why, and closes. */
+  /** Sends the reason, and closes. */
   end(reason: WireError): void
 }
 
@@ -185,7 +185,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
     await send(say.bindComplete())
   }
 
-  /** Types are only asked for where a value is binary: their text means the same to every type. */
+  /** Types are only looked up where a value is binary: the text format is the same for every type. */
   async function valuesFrom(
     statement: WireStatement,
     raw: readonly (Buffer | null)[],

@@ -16,7 +16,7 @@ const MAX_STARTUP_BYTES = 10_000
 const START_MS = 10_000
 /** Connections that have not signed in, of one address and in all: one more closes the one that has waited longest. */
 const MAX_WAITING = { perAddress: 20, all: 100 }
-/** How long connections may take to learn that the stack stops. */
+/** How long the notice of a stop to connections may take. */
 const GOODBYE_MS = 200
 
 export interface WireListenerDeps {
@@ -72,7 +72,7 @@ export function createWireListener({ tls, maxConnections, login, wireError }: Wi
     else if (waiting.size > MAX_WAITING.all) waiting.keys().next().value?.destroy()
   }
 
-  /** Before it, a client may ask for encryption. */
+  /** Before it, a client may request encryption. */
   async function firstMessage(raw: Socket): Promise<{ socket?: FrameSocket; content?: Buffer; isEncrypted?: boolean }> {
     let socket = frameSocket(raw)
     let isEncrypted = false

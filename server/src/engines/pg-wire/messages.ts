@@ -40,7 +40,7 @@ export const commandComplete = (tag: string): Buffer => frame('C', text(tag))
 
 export const parameterDescription = (types: readonly number[]): Buffer => frame('t', int16(types.length), ...types.map(int32))
 
-/** A version that is not known: the client learns the newest minor version there is, and which options were not understood. */
+/** An unsupported version: the client receives the newest supported minor version, and the options that were not recognized. */
 export const negotiateVersion = (options: readonly string[]): Buffer =>
   frame('v', int32(0), int32(options.length), ...options.map(text))
 

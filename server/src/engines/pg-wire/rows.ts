@@ -1,5 +1,5 @@
 // Rows from the text format of COPY, as frames of rows or of copied data. Bytes in, bytes out: a value becomes a string of JavaScript
-// only where a client wants it in binary.
+// only where a client requests binary.
 
 import { formatOf, int16, int32 } from './messages.ts'
 import { ARRAY_OF, type ENCODERS, encoderOf } from './values.ts'
@@ -13,8 +13,8 @@ const OUT_BYTES = 128 * 1024
 type WriteLine = (line: Buffer, from: number, to: number, out: Buffer, at: number) => number
 
 /**
- * Lines of any chunks as frames, each buffer of them lent until the next is asked for: with new ones for every chunk, more time goes into
- * collecting them than into the rows. Chunks may be lent in the same way. `space` says how many bytes a line of some length takes at most.
+ * Lines of any chunks as frames, each buffer valid until the next is requested: with new ones for every chunk, more time goes into
+ * collecting them than into the rows. Chunks may be valid as long, too. `space` returns the maximum size of a line of some length.
  */
 async function* framesOf(
   chunks: AsyncIterable<Buffer>,
@@ -91,7 +91,7 @@ function fieldsWriter(columns: readonly WireColumn[], formats: readonly Format[]
   }
 }
 
-/** Stands for the end of a value that is null. */
+/** Marks the end of a value that is null. */
 const NULL = -1
 
 /** Writes the length of a field before it; answers where the field ended. */

@@ -1,4 +1,4 @@
-// Values of PostgreSQL types between text and binary. Text is what every engine gives; clients ask for binary when they have run a
+// Values of PostgreSQL types between text and binary. Every engine returns text; clients request binary when they have run a
 // statement several times, or always.
 
 import { WireError } from './wire-session.ts'

@@ -18,7 +18,7 @@ export interface WireStatement {
   bind(values: readonly (string | null)[], formats: readonly Format[]): WirePortal
 }
 
-/** A statement with its values. `open` runs it; a second call goes on with the same result. */
+/** A statement with its values. `open` runs it; a second call continues the same result. */
 export interface WirePortal {
   columns(): Promise<readonly WireColumn[] | undefined>
   open(): Promise<WireResult>
@@ -33,7 +33,7 @@ export interface WireResult {
   readonly copy?: { readonly format: Format; readonly columns: number } | undefined
   /** Copied data comes from the client instead: it is sent here, and the tag is what `end` answers. */
   readonly receive?: WireReceiver | undefined
-  /** Whole frames, ready to be sent, in buffers of moderate size, each lent until the next is asked for. */
+  /** Whole frames, ready to be sent, in buffers of moderate size, each valid until the next is requested. */
   readonly frames: AsyncIterator<Buffer>
   /** `SELECT 5`, once the frames have ended; `rows` is how many rows were sent at the last. */
   tag(rows: number): string
@@ -53,7 +53,7 @@ export interface WireSession {
   split(sql: string): Promise<readonly { readonly text: string; readonly offset: number }[]>
   /** `types`: object ids that the client gives for parameters; 0 where it gives none. */
   parse(sql: string, types: readonly number[]): Promise<WireStatement>
-  /** What a statement declared; clients ask for its columns as if it were a portal. */
+  /** What a statement declared; clients request its columns like those of a portal. */
   cursor(name: string): Pick<WirePortal, 'columns'> | undefined
   /** Idle, in a transaction, or in one that has failed. */
   status(): 'I' | 'T' | 'E'

@@ -3,7 +3,7 @@
 //  (2) records that wait while a write is under way share the next one, up to MAX_WRITE_CHARS: one write and one fsync for all of them;
 //  (3) a segment whose write failed takes nothing more: what was acknowledged before stays readable, what came after goes elsewhere;
 //  (4) a record that was cut off ends its segment for readers; it was never acknowledged;
-//  (5) a segment goes in two steps, so that what others keep about it is forgotten after it is out of sight, also over a crash.
+//  (5) a segment goes in two steps, so that data about it in other places is removed after it, also over a crash.
 
 import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
@@ -124,7 +124,7 @@ export async function openRecordLog(folder: string, now: () => number) {
     /** The oldest first. */
     sealed: (): readonly Segment[] => [...sealed.values()],
     sizeBytes: (): number => sealedBytes + (current?.bytes ?? 0),
-    /** `forget` is called after the last reader of the segment, and again when it was truncated. */
+    /** `forget` runs after the last reader of the segment, and again when it was truncated. */
     async remove({ id, path, sizeBytes }: Segment, forget: (id: string) => Promise<void>): Promise<void> {
       await rename(path, join(folder, id + REMOVED))
       await syncFolder(folder)
@@ -201,7 +201,7 @@ export async function listLogs(root: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-/** Writes what is taken out of a log, piece by piece, and hands over the path while `use` runs. */
+/** Writes what is taken out of a log, piece by piece, and passes the path to `use`. */
 export async function withTextFile<T>(folder: string, pieces: Iterable<string>, use: (path: string) => Promise<T>): Promise<T> {
   await mkdir(folder, { recursive: true })
   const path = join(folder, `${randomUUID()}.csv`)

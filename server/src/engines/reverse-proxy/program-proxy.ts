@@ -1,4 +1,4 @@
-// Requests and websockets, handed on to a program behind a socket.
+// Requests and websockets, passed on to a program behind a socket.
 //  (1) Bodies stream both ways: nothing is held.
 //  (2) Headers that belong to one connection stay there.
 //  (3) When one side leaves, the other is let go.
@@ -53,7 +53,7 @@ export function forward(
   })
 }
 
-/** The connection of a client that asked for a websocket, joined with one to the program. */
+/** The connection of a client that requested a websocket, joined with one to the program. */
 export function forwardUpgrade(
   dial: Dial,
   { method, path, headers }: Forwarded,
@@ -81,7 +81,7 @@ export function forwardUpgrade(
   return { close }
 }
 
-/** Headers of a request that asks for a websocket: those of the connection are part of the question. */
+/** Headers of a request for a websocket: those of the connection are part of the handshake. */
 export const upgradeHeaders = (message: IncomingMessage, without: ReadonlySet<string>): OutgoingHttpHeaders => ({
   ...endToEnd(message.headers, without),
   connection: 'Upgrade',

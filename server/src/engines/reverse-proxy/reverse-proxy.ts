@@ -1,4 +1,4 @@
-// Hands a request to one other HTTP server and streams its answer back.
+// Forwards a request to one other HTTP server and streams its response back.
 //  (1) nothing leads to another address than the one it was made for;
 //  (2) the caller stays unknown to the other server: no token, cookie or origin is forwarded;
 //  (3) a page of the other server can do nothing on the origin of this stack: no cookies are set, and its scripts do not run.
@@ -16,7 +16,7 @@ export interface ProxiedRequest {
   readonly headers: IncomingHttpHeaders
   /** Left out: the request has no body. */
   readonly body?: Readable | undefined
-  /** Where clients find the server: what stands in place of its address in redirects. */
+  /** The public URL of the server, which replaces its own address in redirects. */
   readonly publicPath: string
   readonly signal?: AbortSignal | undefined
 }
@@ -49,7 +49,7 @@ export const HOP_BY_HOP = new Set([
   'http2-settings',
 ])
 const WHO_ASKS = new Set(['host', 'cookie', 'authorization', 'origin', 'referer', 'x-storageapi-token', 'expect'])
-/** Members of the stack's own protocol, tokens of managers among them, and what proxies before us said. */
+/** Members of the stack's own protocol, tokens of managers among them, and headers of proxies in front of the stack. */
 const OUR_OWN = /^x-(kbc|forwarded)-|^forwarded$/
 const NOT_HANDED_BACK = new Set(['set-cookie', 'content-security-policy', 'clear-site-data', 'strict-transport-security'])
 
@@ -125,12 +125,12 @@ function answerHeaders(headers: IncomingHttpHeaders, base: URL, publicPath: stri
   }
 }
 
-/** A redirect within the server stays below the public path; one to elsewhere is handed back as it is. */
+/** A redirect within the server stays below the public path; one to elsewhere is returned unchanged. */
 function publicLocation(location: string, base: URL, publicPath: string): string {
   if (!URL.canParse(location, base.href)) return location
   const url = new URL(location, base)
   const folder = base.pathname.replace(/\/+$/, '')
   if (url.origin !== base.origin || !`${url.pathname}/`.startsWith(`${folder}/`)) return location
-  if (folder === '' && url.pathname.startsWith(`${publicPath}/`)) return url.pathname + url.search // it knows where it is shown
+  if (folder === '' && url.pathname.startsWith(`${publicPath}/`)) return url.pathname + url.search // it uses its public address
   return publicPath + url.pathname.slice(folder.length) + url.search
 }

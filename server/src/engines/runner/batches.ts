@@ -1,4 +1,4 @@
-// Results of a program that goes on: it leaves one whole batch after the other while it runs, and goes on when a batch is stored.
+// Batches of a program that runs on: it writes one complete batch after the other, and continues when a batch is stored.
 //
 //   out/batches/<n>/out/tables, out/batches/<n>/out/state.json   are written first, n from 1 on,
 //   out/batches/<n>.ready                                        then this file, when the batch is whole;

@@ -11,7 +11,7 @@ export function bundleOf(program: 'serve' | 'cli'): string | undefined {
   return isAsNewAsItsSources('dist/') ? new URL(`dist/${program}.js`, REPOSITORY).href : undefined
 }
 
-/** The file to start for a built-in component, by its folder. Asked for every run: who edits a component need not start the server again. */
+/** The file to start for a built-in component, by its folder. Resolved for every run: an edited component needs no restart of the server. */
 export function componentBundle(folder: string): string | undefined {
   const packaged = fileURLToPath(new URL(`components/${folder}/src/main.js`, REPOSITORY))
   if (existsSync(packaged)) return packaged

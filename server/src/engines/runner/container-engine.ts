@@ -52,7 +52,7 @@ export interface RegistryLogin {
 export interface ImageSource {
   readonly login?: RegistryLogin | undefined
   readonly digest?: string | undefined
-  /** How often a registry that does not answer is asked. */
+  /** How often a request to a registry that does not respond is repeated. */
   readonly attempts?: number
   /** Aborting it ends a pull. */
   readonly signal?: AbortSignal | undefined
@@ -60,7 +60,7 @@ export interface ImageSource {
 
 export interface ContainerEngine {
   readonly command: string
-  /** Makes sure the image is here, with `digest` if one is wanted; answers its digests. */
+  /** Makes sure the image is here, with `digest` if given; returns its digests. */
   prepare(image: string, source?: ImageSource): Promise<readonly string[]>
   container(settings: ContainerSettings): Promise<Container>
 }
@@ -239,7 +239,7 @@ function untilReady(child: ChildProcessWithoutNullStreams): Promise<void> {
 /** Beside what the container sees, and removed with it. */
 const variablesFile = ({ folder }: ContainerSettings): string => join(folder.root, 'variables')
 
-/** The engines know no way to write a line break in it. */
+/** The engines cannot represent a line break in it. */
 const linesOf = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
     .map(([name, value]) => `${name}=${value}\n`)
@@ -265,7 +265,7 @@ function runArguments(settings: ContainerSettings, network: ContainerNetwork, en
   ]
 }
 
-/** What the engine's command said, without the command line. */
+/** The output of the engine's command, without the command line. */
 const reasonOf = (cause: unknown): string =>
   (cause instanceof Error && 'stderr' in cause && typeof cause.stderr === 'string' && cause.stderr.trim()) || String(cause)
 

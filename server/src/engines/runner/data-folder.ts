@@ -2,8 +2,8 @@
 //  (1) The folder is private to the server's user. It holds the only clear copy of the secrets, and no file when the run is over.
 //  (2) Nothing a component left is read before refuseLinkedFolders() and refuseStrangers() have seen it: plain files and folders only,
 //      no link out of it, neither as a file nor as one of the folders on the way.
-//  (3) Between two programs of a run, `out` becomes `in`; what a program does not hand on is lost.
-// Single names and small files are asked for, written and removed at once: the system does that in its memory, and the way through
+//  (3) Between two programs of a run, `out` becomes `in`; what a program does not pass on is lost.
+// Single names and small files are read, written and removed synchronously: the system does that in its memory, and the way through
 // Node's threads costs ten times as much. What grows with data takes that way.
 
 import {

@@ -12,7 +12,7 @@ export interface DiskQuota {
 
 const LOOK_MS = 100
 
-/** Does `work`, which writes into the folder and stops when its signal says so. */
+/** Does `work`, which writes into the folder and stops with its signal. */
 export async function withinQuota<T>(
   quota: DiskQuota,
   signal: AbortSignal,

@@ -68,7 +68,7 @@ export async function openEgressProxy(options: EgressProxyOptions): Promise<Egre
   const reported = new Set<string>()
   const open = new Set<Socket>()
 
-  /** Connects to a checked address, or says why not. */
+  /** Connects to a checked address, or returns the reason why not. */
   async function reach({ host, port }: Target): Promise<Socket> {
     const refuse = (reason: string): never => {
       const target = `${host}:${port}`
@@ -242,7 +242,7 @@ interface Reader {
   /** Up to and including the empty line. */
   head(): Promise<string>
   pipeTo(upstream: Socket): void
-  /** Nothing more is wanted: without a reader the end of the connection would never be seen, and it would keep its place for ever. */
+  /** Reads and drops the rest: without a reader the end of the connection would not be noticed, and it would keep its slot. */
   leave(): void
 }
 

@@ -1,6 +1,6 @@
-// Children must not outlive the server, however it ends. Node cannot ask the kernel for that, so a shell waits beside it:
-//  (1) every program waits at a gate until the shell knows its process group; when the server dies before, the gate closes;
-//  (2) the shell reads from a pipe that only the server holds; at the end of the pipe it kills every group it still knows,
+// Children must not outlive the server, however it ends. Node has no call of the kernel for that, so a shell waits beside it:
+//  (1) every program waits at a gate until the shell has its process group; when the server ends before, the gate closes;
+//  (2) the shell reads from a pipe that only the server holds; at the end of the pipe it kills every group it still has,
 //      whatever left its group but carries the run's mark, and removes the run's folder (clear secrets).
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -25,7 +25,7 @@ export const gated = (argv: readonly string[], fileBlocks: number, cpuSeconds: n
   ...argv,
 ]
 
-// What is watched is one line each: group, folder, mark, command to undo. No forks while the server lives; `TAB` stands for itself.
+// Each watched program is one line: group, folder, mark, command to undo. No forks while the server lives; `TAB` stands for itself.
 const SCRIPT = `
 trap '' INT TERM HUP
 newline='
@@ -62,7 +62,7 @@ export function startGuardian(): Guardian {
   })
   const waiting = new Map<string, () => void>()
   readLines(shell, (line) => waiting.get(line)?.())
-  // The server may end while the shell still has something to say; that is no error of ours.
+  // The server may end while the shell still writes; that is not an error.
   shell.stdin.on('error', () => {})
 
   return {

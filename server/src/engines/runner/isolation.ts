@@ -50,7 +50,7 @@ export interface View {
   readonly network?: 'host' | (Forwarder & { readonly inbound?: Inbound | undefined }) | undefined
 }
 
-/** How a view that could not be made ends, and what it says then. */
+/** The exit code and the message of a view that could not be created. */
 export const VIEW_FAILED = { exitCode: 121, words: 'The isolated surroundings of the component could not be made.' }
 
 const TOOLS_PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
@@ -67,7 +67,7 @@ const PROBE_MS = 20_000
 /** The same view once more, for (5). */
 const INNER_ROOT = '/.millrace/root'
 
-/** Looked for once, when it is first asked for. */
+/** Searched once, on first use. */
 export function createIsolation(settings: IsolationSettings): () => Promise<Isolation> {
   let found: Promise<Isolation> | undefined
   return () => {

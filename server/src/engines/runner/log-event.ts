@@ -1,4 +1,4 @@
-// What a component says. Its lines may state their own time and level, as loggers of the Monolog kind and those of Python write them:
+// The output of a component. Its lines may state their own time and level, as loggers of the Monolog kind and those of Python write them:
 //
 //   [2026-11-16T00:01:16.123Z] WARNING: what happened {"job":"users"} []
 //   2026-11-16 00:01:16,123 WARNING what happened

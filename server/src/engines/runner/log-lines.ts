@@ -117,7 +117,7 @@ const KEPT_LINES = 50
 /** A line, or a function that creates it on demand. */
 type Word = string | (() => string)
 
-/** Remembers how a text began and how it ended. */
+/** Keeps the beginning and the end of a text. */
 function createWords() {
   const head: Word[] = []
   const tail: Word[] = []

@@ -1,4 +1,4 @@
-// Secrets, taken out of everything a component says. A value is found in the forms programs write it in: raw, each of its lines,
+// Removes secrets from all output of a component. A value is found in the forms programs write it in: raw, each of its lines,
 // escaped as JSON, in a string literal, in a URL or in HTML, hexadecimal, and base64 also when it is a part of what was encoded
 // (`user:password`).
 
@@ -6,14 +6,14 @@
 export type Mask = (text: string) => string
 
 const HIDDEN = '[hidden]'
-/** One or two characters are in every line of a log: hiding them would hide the log and tell the value. */
+/** One or two characters are in every line of a log: hiding them would hide the log and reveal the value. */
 const SHORTEST = 3
 /** An encoded form loses characters at its edges; shorter leftovers than this match by accident. */
 const SHORTEST_ENCODED = 6
 /** Longer texts are looked for as they are, in the forms that are most likely. */
 const LONG = 1_000
 const LONGEST_EXPRESSION = 50_000
-/** A secret of more lines is a document. Its lines are hidden where they stand alone: looking for each of them everywhere takes minutes. */
+/** A secret of more lines is a document. Its lines are hidden where they are whole lines: searching for each of them everywhere takes minutes. */
 const MAX_LINES = 2_000
 
 export function createMask(secrets: Iterable<string>): Mask {

@@ -1,4 +1,4 @@
-// What a run's processes use, and who they are, as the kernel tells it (/proc). A process belongs to a run when it is in the
+// The processes of a run and what they use, from the kernel (/proc). A process belongs to a run when it is in the
 // run's group, descends from one that is, or carries the run's mark: a program that left its group is still ours.
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -106,7 +106,7 @@ function send(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended already, which is what we want.
+    // It has already ended.
   }
 }
 

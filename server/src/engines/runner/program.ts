@@ -112,7 +112,7 @@ function nodeFlags(program: Program & { kind: 'node' }, folder: DataFolder, memo
   ]
 }
 
-/** A folder reached through a link is asked for by either name. */
+/** A folder behind a link can be requested by either name. */
 function bothNames(path: string): string[] {
   try {
     return [...new Set([path, realpathSync.native(path)])]

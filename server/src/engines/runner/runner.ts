@@ -1,7 +1,7 @@
 // Runs one program over one data folder and reports how it ended. Independent of jobs, rows and storage.
 //  (1) The program sees an environment made here: nothing of the server's own.
 //  (2) When run() has resolved, no process of the program is left, whatever it started and wherever that moved.
-//  (3) Everything it said is masked and bounded before it leaves this file.
+//  (3) All its output is masked and bounded before it leaves this file.
 
 import { spawn } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
@@ -34,7 +34,7 @@ export interface Limits {
 export interface RunSpec {
   readonly program: Program
   readonly folder: DataFolder
-  /** KBC_* and what else the program may know; the data folder's own variable is added. */
+  /** KBC_* and other variables of the program; that of the data folder is added. */
   readonly environment: Readonly<Record<string, string>>
   readonly limits: Limits
   readonly gelf?: GelfTransport | undefined
@@ -44,9 +44,9 @@ export interface RunSpec {
   onEvent(event: LogEvent): void
   /** What a command or an image may connect to, when they are isolated; undefined is nothing. */
   readonly egress?: EgressPolicy | undefined
-  /** An isolated command has the network of the machine, whatever `egress` says: for programs of the stack that work on a cluster. */
+  /** An isolated command has the network of the machine, independent of `egress`: for programs of the stack that work on a cluster. */
   readonly hostNetwork?: boolean
-  /** Ports of this machine's loopback that a command reaches at its own, whatever `egress` says. */
+  /** Ports of this machine's loopback that a command reaches at its own, independent of `egress`. */
   readonly loopbackPorts?: readonly number[]
   /** Set for a command, or an isolated image, that listens and is sent requests: it runs for long, and its output is reported as it comes. */
   readonly serving?: Serving | undefined
@@ -55,7 +55,7 @@ export interface RunSpec {
 }
 
 export interface Serving {
-  /** What tells the program where to listen. */
+  /** The variables that contain the address to listen on. */
   environment(port: number): Readonly<Record<string, string>>
   /** Called before the program starts; `dial` connects to the port, or fails while the program is not listening. */
   onOpen(dial: () => Socket): void
@@ -95,7 +95,7 @@ export interface RunnerSettings {
   readonly path: string
   /** So that programs trust the authority of the stack. */
   readonly trust?: LaunchSettings['trust']
-  /** How commands are isolated; asked for once, when the first one runs. */
+  /** How commands are isolated; determined once, when the first one runs. */
   readonly isolation?: () => Promise<Isolation>
 }
 
@@ -127,7 +127,7 @@ export function createRunner(settings: RunnerSettings): Runner {
   let ownMade: Promise<unknown> | undefined
   let free: { readonly at: number; readonly bytes: Promise<number> } | undefined
 
-  /** The disk is asked once in a while, however many runs begin. */
+  /** Free space is read once in a while, however many runs start. */
   function freeOn(folder: string): Promise<number> {
     const at = performance.now()
     if (!free || at - free.at > FREE_MS) free = { at, bytes: freeBytes(folder) }
@@ -181,7 +181,7 @@ export function createRunner(settings: RunnerSettings): Runner {
     return { isolation, relays, proxy, inbound }
   }
 
-  /** The command of a run with its environment; an app gets a port, and is told when it can be dialled. */
+  /** The command of a run with its environment; an app gets a port, and a signal when it can be reached. */
   async function prepareLaunch(spec: RunSpec, gelf: GelfPlace | undefined, way: WayOut | undefined) {
     const { folder, limits, program, serving } = spec
     const port = serving && (way?.inbound?.port ?? (await freePort()))
@@ -353,7 +353,7 @@ function isolated(launch: Launch, folder: DataFolder, way: WayOut): Launch {
 const dialOf = (way: WayOut | undefined, port: number) => (): Socket =>
   way?.inbound ? connect({ path: join(way.inbound.folder, 's') }) : connect({ host: '127.0.0.1', port })
 
-/** Another program may take it before ours does; then ours says so and ends. */
+/** Another program may take it before ours does; then ours reports it and ends. */
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const server = createServer()
@@ -364,7 +364,7 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Reads so much of each stream in a second and no more: a program that floods waits, and costs the server nothing. */
+/** Reads a limited amount of each stream per second: a program that floods waits, and costs the server nothing. */
 function slowDown(streams: readonly Readable[], onSecond: () => void): { stop(): void } {
   const bytes = new Map(streams.map((stream) => [stream, 0]))
   for (const stream of streams)

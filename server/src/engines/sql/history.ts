@@ -1,6 +1,6 @@
 // Earlier states of tables in SQL. `"in.c-main"."orders" AS OF '2026-01-31'`, `table_as_of('in.c-main.orders', '2026-01-31')` and
 // `table_changes('in.c-main.orders', '2026-01-30', '2026-01-31')` and `table_history('in.c-main.orders')` are relations; DuckDB has none of them. Each is replaced by a name in a schema that no
-// bucket has, which the session binds like a table: what the name means is up to the caller that finds tables.
+// bucket has, which the session binds like a table: the caller, which finds tables, resolves the name.
 
 import { PlatformError } from '../../kit/errors.ts'
 import { eachInTurns } from '../../kit/in-turns.ts'

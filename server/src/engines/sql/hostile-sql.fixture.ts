@@ -34,7 +34,7 @@ export const HOSTILE_SQL: Readonly<Record<string, (bytes: number) => string>> = 
   values: (bytes) => filled(bytes, 'insert into t values (1)', () => ',(1)'),
 }
 
-/** Every fourth of them, unless all are wanted. */
+/** Every fourth of them, unless all are requested. */
 export const hostileSql = (all: boolean): [name: string, make: (bytes: number) => string][] =>
   Object.entries(HOSTILE_SQL).filter((_, i) => all || i % 4 === 0)
 

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../../../contract/error-codes.ts'
 import type { ErrorDetails } from '../../kit/errors.ts'
 import type { CopyFormat, SqlLimits, SqlValue, StatementEnd, StatementShape } from './sql-engine.ts'
 
-/** The catalog that holds the tables of the project; a database of the session's own stands beside it. */
+/** The catalog that holds the tables of the project; the session has a database of its own beside it. */
 export const PROJECT_CATALOG = 'memory'
 
 export interface OpenMessage {
@@ -59,7 +59,7 @@ export type FromWorker =
 export interface WorkerError {
   readonly code: ErrorCode
   readonly details: ErrorDetails
-  /** In the text that was run, from 0, in bytes of UTF-8; undefined when DuckDB does not say. */
+  /** In the text that was run, from 0, in bytes of UTF-8; undefined when DuckDB does not report it. */
   readonly position?: number
   /** For the log. */
   readonly cause?: string

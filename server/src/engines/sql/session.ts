@@ -115,7 +115,7 @@ export async function openSession(
     return message
   }
 
-  /** The tables a statement names, as they are now. Names that lead nowhere are left for DuckDB to complain about. */
+  /** The tables a statement names, as they are now. DuckDB reports names that do not exist. */
   async function bindTables(statement: Statement, shortNames: StatementOptions['shortNames'] = {}): Promise<void> {
     const views: View[] = []
     const bindOne = async (schema: string, name: string, named: TableName): Promise<void> => {
@@ -303,7 +303,7 @@ export async function openSession(
         if (isOver) return { done: true, value: undefined }
         const { done, value } = await text.next().catch(async (error: unknown) => {
           over()
-          await end // knows better why the process is gone
+          await end // has the reason why the process ended
           throw error
         })
         if (!done) return { done: false, value: isLent ? value : Buffer.from(value) }
@@ -314,7 +314,7 @@ export async function openSession(
       return: async (): Promise<IteratorResult<Buffer, undefined>> => {
         if (!isOver) {
           cancel()
-          // The writer may wait for a reader; a process that died has no more text.
+          // The writer may wait for a reader; a process that ended sends no more text.
           await drain(text).catch(() => {})
           over()
         }
@@ -385,7 +385,7 @@ export async function openSession(
   async function close(): Promise<void> {
     if (!isOpen) return
     isOpen = false
-    // Views that a transaction made go with it, whatever the list of the worker says.
+    // Views that a transaction made go with it, even if the list of the worker still has them.
     const isKept = key !== undefined && !isRunning && !inTransaction && (await closed(true)) && isSmall()
     if (isKept) return release(rssMb, { key, database, dir, links })
     const isClean = !isRunning && (await closed(false))
@@ -405,7 +405,7 @@ export async function openSession(
   return { query, copy, execute, describe, names, csvFile, close, [Symbol.asyncDispose]: close }
 }
 
-/** `AS OF` is not DuckDB's. A text that is no single statement stays as it is: DuckDB says what is wrong with it. */
+/** `AS OF` is not DuckDB's. A text that is no single statement stays as it is: DuckDB reports what is wrong with it. */
 async function readableByDuckDb(sql: string): Promise<string> {
   if (!/\bas\s+of\b/i.test(sql)) return sql
   return singleStatement(sql).then(
@@ -451,7 +451,7 @@ function transactionAfter(statement: Statement, isOpen: boolean): boolean {
 const named = ({ code, details, position, cause }: WorkerError): PlatformError =>
   new PlatformError(code, details, { cause, ...(position !== undefined && { params: { position } }) })
 
-/** Where in the text that was sent DuckDB found the mistake; `head`: what stands before the statement, such as a comment. */
+/** Where in the text that was sent DuckDB found the mistake; `head`: what precedes the statement, such as a comment. */
 function placed(error: unknown, { text }: Statement, originalPosition: (at: number) => number, head: string): unknown {
   const at = positionOf(error)
   if (!(error instanceof PlatformError) || at === undefined) return error
@@ -493,7 +493,7 @@ function createQueue<T>(): Queue<T> {
   }
 }
 
-/** Asks for another batch with each one it gives out; leaving early cancels. */
+/** Requests another batch with each one it yields; leaving early cancels. */
 async function* eachOf<T>(queue: Queue<T>, more: () => void, cancel: () => void): AsyncGenerator<T> {
   let isWhole = false
   try {

@@ -6,7 +6,7 @@ import type { TableName } from './statements.ts'
 
 /** A table of a session: files in the object store and the select that reads them. */
 export interface SqlTable {
-  /** Another text means another state: the session binds the table anew before its next statement. */
+  /** Changes with the state: the session then binds the table again before its next statement. */
   readonly version: string
   /** Objects the select reads. */
   readonly keys: readonly string[]
@@ -52,7 +52,7 @@ export interface SessionOptions {
   /** Threads within those of the engine. */
   readonly limits?: Partial<SqlLimits>
   /**
-   * Who reads, and with which rights. A session may take over the DuckDB of one that has ended and was opened with the same text and
+   * The reader and its rights. A session may reuse the DuckDB of one that has ended and was opened with the same text and
    * database: it starts at once and finds what was read of files in memory, and nothing else of the session before.
    */
   readonly reader?: string
@@ -94,7 +94,7 @@ export interface SqlSession extends AsyncDisposable {
   query(sql: string, options?: StatementOptions & { readonly values?: readonly SqlValue[] }): Promise<SqlRows>
   /** The result as text that DuckDB writes itself: several times faster than rows. */
   copy(sql: string, format: CopyFormat, options?: StatementOptions): Promise<SqlBytes>
-  /** Runs to the end and forgets the rows. */
+  /** Runs to the end and drops the rows. */
   execute(sql: string, options?: StatementOptions): Promise<StatementEnd>
   /** What the statement takes and gives, without running it. */
   describe(sql: string, options?: Pick<StatementOptions, 'shortNames'>): Promise<StatementShape>
@@ -119,14 +119,14 @@ export interface CsvFile {
  * 64 bits and floats are numbers, decimals, times and what is no number to JSON are texts, lists and structs are arrays and objects.
  * parquet: a whole file.
  * postgres: the text format of PostgreSQL's COPY, values written as PostgreSQL writes them, lists and structs as JSON. Its pieces are
- * lent: each changes when the next is asked for.
+ * lent: each is overwritten when the next is requested.
  */
 export type CopyFormat = 'csv' | 'json' | 'postgres' | 'parquet'
 
 export interface StatementShape {
   /** None for a statement without a result. */
   readonly columns: readonly SqlColumn[]
-  /** Types of `$1`, `$2` ...; UNKNOWN where the statement alone does not say. */
+  /** Types of `$1`, `$2` ...; UNKNOWN where it does not follow from the statement. */
   readonly parameters: readonly string[]
 }
 

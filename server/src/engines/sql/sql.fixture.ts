@@ -1,4 +1,4 @@
-// What the tests of this engine stand on: files that DuckDB wrote, as the tables of a session.
+// Fixtures of the tests of this engine: files that DuckDB wrote, as the tables of a session.
 
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -8,9 +8,9 @@ export interface StatementNames {
   readonly tables: readonly TableName[]
   /** Functions that are called, with their schema. */
   readonly functions: readonly TableName[]
-  /** Columns that stand alone: words such as current_user are columns to DuckDB. In lower case. */
+  /** Columns without a table: words such as current_user are columns to DuckDB. In lower case. */
   readonly columns: readonly string[]
-  /** Types that values are cast to and DuckDB does not know. In lower case. */
+  /** Types that values are cast to that DuckDB does not have. In lower case. */
   readonly types: readonly string[]
   /** For each column of the result the function that it is a call of, when it has no name of its own; none with a `*` among them. */
   readonly results: readonly string[]

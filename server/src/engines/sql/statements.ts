@@ -253,7 +253,7 @@ async function refusedCall(tokens: Tokens): Promise<number | undefined> {
   await eachInTurns(tokens.length, (fromEnd) => {
     const i = tokens.length - 1 - fromEnd
     if (tokens.isName(i) && ((isBracketNext && isRefused(tokens, i)) || isHidden(tokens, i))) found = i
-    // Characters beyond ASCII may stand between, should DuckDB ever take one for a space.
+    // Characters beyond ASCII may be in between, in case DuckDB treats one as a space.
     if (!tokens.isForeign(i)) isBracketNext = tokens.isSymbol(i, '(')
   })
   return found

@@ -1,5 +1,5 @@
 // SQL text as tokens, the way DuckDB's own lexer cuts it. Enough to find statements, the tables they name and the functions they
-// call; what a statement means is DuckDB's to say. Where the two might read a text differently, this one refuses it.
+// call; DuckDB decides what a statement means. Where the two might read a text differently, this one refuses it.
 // The text may be hostile and is read in the main process: each character is looked at once, a token is the number of its first
 // character instead of an object, and after some thousands of characters everything else in the process has its turn.
 
@@ -161,7 +161,7 @@ const isForeignSpace = (code: number): boolean =>
 
 const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || (code >= ASCII_END && isForeignSpace(code))
 
-/** 1 for each character that a word may go on with: a name may be as long as a text. */
+/** 1 for each character that may continue a word: a name may be as long as a text. */
 const IN_WORDS = Uint8Array.from({ length: 0x10000 }, (_, code) => Number(isLetter(code) || isDigit(code) || code === DOLLAR))
 
 /** `E'it\'s'` */

@@ -84,7 +84,7 @@ export class WorkerProcess {
     this.#child.send(message, () => {}) // a closed channel is followed by the exit
   }
 
-  /** Sends a message and hands every answer to `onMessage` until `done` or `failed`, which it resolves with. */
+  /** Sends a message and passes every response to `onMessage` until `done` or `failed`, which it resolves with. */
   async ask(
     message: ToWorker,
     onMessage: (message: FromWorker) => void = () => {},
@@ -98,7 +98,7 @@ export class WorkerProcess {
     })
   }
 
-  /** The bytes that were written to the FIFO before `marker`, each piece lent until the next is asked for. */
+  /** The bytes that were written to the FIFO before `marker`, each piece valid until the next is requested. */
   async *readUntil(marker: string): AsyncGenerator<Buffer> {
     const end = Buffer.from(marker)
     let held: Buffer = Buffer.alloc(0)

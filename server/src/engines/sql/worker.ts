@@ -71,7 +71,7 @@ const BESIDE_DUCKDB_MB = 256
 let session: Session | undefined
 /** Of a session that has ended, for the next one of its reader. */
 let kept: Pick<Session, 'instance' | 'settings' | 'out'> | undefined
-/** What stands before the statement in the text that DuckDB was given last. */
+/** What precedes the statement in the last text that was sent to DuckDB. */
 let bytesBefore = 0
 let credits = 0
 let isRunning = false
@@ -87,7 +87,7 @@ process.on('message', (message: ToWorker) => {
   } else void answer(message)
 })
 
-/** DuckDB forgets an interruption that comes before it begins to execute, so it is repeated until the statement has ended. */
+/** DuckDB ignores an interruption before it begins to execute, so it is repeated until the statement has ended. */
 function interruptUntilEnd(): void {
   if (!isRunning || interrupting) return // one that crossed the end of its statement must not meet the next
   const interrupt = () => session?.connection.interrupt()
@@ -192,7 +192,7 @@ function isOpenHere(file: string): boolean {
     const path = join(realpathSync(dirname(file)), basename(file)) // its log has the same name with an ending
     return readdirSync('/proc/self/fd').some((fd) => linkOf(`/proc/self/fd/${fd}`).startsWith(path))
   } catch {
-    return true // a system that does not tell
+    return true // a system that does not report it
   }
 }
 
@@ -261,7 +261,7 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   return writeRows(batchesOf(result, message.limit, toPlain), columns, message.output, open.out)
 }
 
-/** Some statements are several to DuckDB: a PIVOT first asks for its columns. All but the last run here. */
+/** DuckDB splits some statements: a PIVOT first queries its columns. All but the last run here. */
 async function prepare({ connection, settings }: Session, { sql, isQuery }: RunMessage): Promise<DuckDBPreparedStatement> {
   const parts = await connection.extractStatements(sql)
   for (let i = 0; ; i++) {

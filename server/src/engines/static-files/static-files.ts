@@ -9,7 +9,7 @@ import { brotliCompress, constants } from 'node:zlib'
 export interface StaticFile {
   readonly type: string
   readonly bytes: Buffer
-  /** The same, compressed when it is first asked for; undefined where that saves nothing. */
+  /** The same, compressed on first use; undefined where that saves nothing. */
   brotli(): Promise<Buffer | undefined>
   readonly etag: string
 }

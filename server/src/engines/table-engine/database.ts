@@ -1,10 +1,10 @@
-// DuckDB as a worker sees it: one instance per process, one connection per job. The only file that knows the driver.
+// DuckDB as a worker sees it: one instance per process, one connection per job. The only file that uses the driver.
 
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 
 export interface Database {
   /**
-   * For statements that pass the rows of one scan on: a single thread does that in order by itself. Told to keep order, DuckDB
+   * For statements that pass on the rows of one scan: a single thread keeps their order anyway. With its setting for order, DuckDB
    * collects whole batches in memory first, which tables of 4,000 columns do not survive.
    */
   inFileOrder<T>(work: () => Promise<T>): Promise<T>
@@ -33,7 +33,7 @@ export async function openInstance({ memoryMb, threads, spillDir }: DatabaseSett
     preserve_insertion_order: 'true',
     // The order of rows is the order of loading only while the table probes and the other side is built; queries here put it first.
     disabled_optimizers: 'build_side_probe_side',
-    // The engine is complete as shipped: nothing may be fetched from anywhere because a file looks like it needs an extension.
+    // The engine is complete as shipped: nothing may be fetched from anywhere because a file seems to need an extension.
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
   })

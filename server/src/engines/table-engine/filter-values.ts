@@ -1,4 +1,4 @@
-// Whether a filter can be asked at all. A value that cannot be of the column's type is a mistake of the asker, not a filter that finds
+// Checks the values of filters. A value that cannot have the column's type is an error of the caller, not a filter that finds
 // nothing; the caller that starts a job checks before, so that the mistake is refused instead of failing the job.
 
 import { calendarDay } from '../../kit/calendar-day.ts'
@@ -30,7 +30,7 @@ export const isEmptyOperator = (operator: Filter['operator']): operator is 'isEm
 export const isTextOperator = (operator: Filter['operator']): operator is 'contains' | 'startsWith' =>
   operator === 'contains' || operator === 'startsWith'
 
-/** In a typed table the empty value stands for an absent one: that is how exports write it. */
+/** In a typed table the empty value means null: that is how exports write it. */
 export const asksForNulls = (snapshot: TableSnapshot, { operator, values }: Filter): boolean =>
   snapshot.typed && isListOperator(operator) && values.includes('')
 
@@ -55,7 +55,7 @@ export function checkFilter(snapshot: TableSnapshot, filter: Filter): void {
     throw new PlatformError('storage.tables.filterValue', { column: name, value: wrong.slice(0, 80), type: dataType ?? type })
 }
 
-/** A day of the calendar; what stands behind it is DuckDB's to read. */
+/** A day of the calendar; DuckDB reads the rest. */
 function startsWithDay(text: string): boolean {
   const [, year, month, day] = /^\s*(\d{4,6})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(text) ?? []
   return calendarDay(Number(year), Number(month), Number(day)) !== undefined

@@ -1,5 +1,5 @@
-// Parquet files that another engine wrote, before a table takes them over. Everything that the snapshot will say of a file, and everything that a
-// load promises of values, is looked up in the file itself: what a writer says of its files is not believed.
+// Parquet files that another engine wrote, before a table adopts them. Everything that the snapshot contains about a file, and all that a
+// load guarantees for values is read from the file itself: the statements of its writer are not trusted.
 
 import { PlatformError } from '../../kit/errors.ts'
 import type { Database, SqlValue } from './database.ts'
@@ -40,7 +40,7 @@ async function checkColumns(db: Database, { columns }: TableSnapshot, file: Fore
   if (missing) throw refused(file, `lacks the field id ${missing.fieldId} (${quote(missing.name)})`)
 }
 
-/** Columns looked at in one scan: a table of 4,000 must not stand in memory whole. */
+/** Columns looked at in one scan: a table of 4,000 must not be in memory as a whole. */
 const COLUMNS_AT_ONCE = 100
 
 async function checkValues(db: Database, { columns, typed }: TableSnapshot, file: ForeignFile, path: string): Promise<void> {

@@ -41,7 +41,7 @@ function untypedText(job: LoadSlicesJob, field: number): string {
     : `CASE WHEN f${field} IN (${absent.map(literal).join(', ')}) THEN '' ELSE f${field} END`
 }
 
-/** The text of a field, null where the request says so. A STRING that may not be null keeps its empty strings. */
+/** The text of a field, null where the request defines it. A STRING that may not be null keeps its empty strings. */
 function nullableText(job: LoadSlicesJob, column: Column, field: number): string {
   const nulls = column.type === 'STRING' && !column.nullable ? job.nullValues.filter((value) => value !== '') : job.nullValues
   return nulls.reduce((text, value) => `nullif(${text}, ${literal(value)})`, `f${field}`)

@@ -79,7 +79,7 @@ export async function load(deps: LoadDeps, request: LoadRequest, run: RunOptions
   )
 }
 
-/** Nothing is written: what the snapshot will say of the files is looked up in them. */
+/** Nothing is written: the figures of the snapshot are read from the files. */
 async function takeStored(
   deps: LoadDeps,
   { snapshot, loadedAt }: LoadRequest,
@@ -212,7 +212,7 @@ async function publish(
     const change = resolved.fresh[key]
     const isRewritten = change?.kind === 'rewritten'
     const segment: Segment = {
-      // What is written anew gets a name of its own: the stored file is its writer's.
+      // Rewritten files get a new name: the stored file belongs to its writer.
       key: isStored && isRewritten ? newKey(keyPrefix) : key,
       ...{ rows, bytes, fieldIds, minLoadedAt, maxLoadedAt, deletes: null },
       ...(isStored && !isRewritten && { loadedAt }),

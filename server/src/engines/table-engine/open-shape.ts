@@ -1,4 +1,4 @@
-// Whether a state can be read by other engines as it lies there, and what has to be written anew if not. Three things are right here and wrong there:
+// Whether a state can be read by other engines as it is, and what has to be rewritten if not. Three things are valid here and invalid there:
 //  (1) a segment that lacks a column: this engine fills it with an empty text or the default, an Iceberg reader with null;
 //  (2) a delete file that names its segment in another way than the reader does: the reader shows the dead rows;
 //  (3) many files in folders of other tables: readers get credentials for the folder of the table and for few other files.
@@ -13,14 +13,14 @@ const MAX_RUN_BYTES = 256 << 20
 export interface OpenShape {
   /** The folder of the table. */
   readonly keyPrefix: string
-  /** What stands before keys in delete files. */
+  /** The prefix of keys in delete files. */
   readonly uriPrefix: string
 }
 
 export interface OpenShapePlan {
   /** Runs of neighbouring segments, as [from, to), each to become one segment. */
   readonly rewrites: readonly (readonly [from: number, to: number])[]
-  /** Segments of which only the delete file has to be written anew. */
+  /** Segments of which only the delete file has to be rewritten. */
   readonly renames: readonly Segment[]
 }
 

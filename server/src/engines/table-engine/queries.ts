@@ -27,7 +27,7 @@ const TOP_VALUES = 10
 const PROFILE_CHARS = 200
 const SAMPLE_SEED = 42
 const UNFIT_EXAMPLES = 5
-/** Stands before every value on its way into JavaScript: the driver's decoder drops a byte order mark at the start of a text. */
+/** A prefix of every value that is passed to JavaScript: the driver's decoder drops a byte order mark at the start of a text. */
 const SHIELD = '='
 
 export async function preview(db: Database, { request, local }: QueryJob<'preview', PreviewRequest>): Promise<Preview> {

@@ -1,5 +1,5 @@
 // From a snapshot to SQL: what a query reads. Segments are read by field id, so added, dropped and re-added columns come out right;
-// dead positions are anti-joined away; segments whose load times lie outside the asked range are not opened at all.
+// dead positions are anti-joined away; segments whose load times are outside the requested range are not opened.
 
 import { asksForNulls, checkFilter, comparedValues, isEmptyOperator, isListOperator, isTextOperator } from './filter-values.ts'
 import { type Column, columnNamed, LOAD_TIME_FIELD_ID, type Segment, type TableSnapshot } from './snapshot.ts'
@@ -13,7 +13,7 @@ export const LOAD_TIME: Column = { fieldId: LOAD_TIME_FIELD_ID, name: '_timestam
 
 export const pathOf = (local: LocalPaths, key: string): string => {
   const path = local[key]
-  if (path === undefined) throw new Error(`no local path for ${key}`) // the engine opens every key of the snapshot it hands over
+  if (path === undefined) throw new Error(`no local path for ${key}`) // the engine opens every key of the snapshot it passes
   return path
 }
 
@@ -79,7 +79,7 @@ export interface Query {
   readonly columns: readonly Column[]
 }
 
-/** What a request asks for, ready to be put behind a select list. */
+/** The clauses of a request, to be appended to a select list. */
 export function query(request: QueryRequest, local: LocalPaths, also: readonly Column[] = []): Query {
   const { snapshot } = request
   const columns = request.columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
@@ -123,7 +123,7 @@ const searchedColumns = ({ snapshot, searchColumns }: RowFilter & { readonly sna
 
 export const distinctColumns = (columns: readonly Column[]): Column[] => [...new Map(columns.map((c) => [c.fieldId, c])).values()]
 
-/** Leaves out segments no row of which can be asked for: by load time, and before and behind the rows of a query that takes them as they lie. */
+/** Leaves out segments without requested rows: by load time, and before and behind the rows of a query that takes them as they lie. */
 export function pruneSegments<Request extends QueryRequest>(request: Request): Request {
   const { snapshot, changedSince, changedUntil, limit = Number.POSITIVE_INFINITY, offset = 0 } = request
   const inTime = snapshot.segments.filter(

@@ -3,7 +3,7 @@
 //  - a row of the load whose key comes again later in the load (the last one wins),
 //  - a row of the table whose key the load brings,
 //  - a row of the load that is marked as deleted, and rows of the table with its key,
-//  - except where the load brings exactly the same row: then the new one dies, and the old one keeps its load time.
+//  - except where the load brings exactly the same row: then the new one is dropped, and the old one keeps its load time.
 // Everything is hash aggregation and hash joins, which spill to disk; nothing is sorted or windowed over the whole table.
 
 import { stat } from 'node:fs/promises'
@@ -135,7 +135,7 @@ async function bySize(db: Database, path: string, columns: readonly Column[]): P
   return columns.toSorted((a, b) => (bytes.get(a.name) ?? 0) - (bytes.get(b.name) ?? 0))
 }
 
-/** Columns compared at once: a table of 4,000 must not take 4,000 scans, and its rows must not stand in memory whole. */
+/** Columns compared at once: a table of 4,000 must not take 4,000 scans, and its rows must not be in memory as a whole. */
 const COLUMNS_AT_ONCE = 100
 
 /** The first three alone, then the others in bundles. */

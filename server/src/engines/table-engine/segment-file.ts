@@ -56,7 +56,7 @@ export function copyToSegment(select: string, columns: readonly Column[], path: 
   return `COPY (${select}) TO ${literal(path)} (${options.join(', ')})`
 }
 
-/** `positions` must yield `pos` of dead rows of the segment, each once. Sorted, as Iceberg wants them, which compares `segmentUri` as text. */
+/** `positions` must yield `pos` of dead rows of the segment, each once. Sorted, as required by Iceberg, which compares `segmentUri` as text. */
 export function copyToDeleteFile(positions: string, segmentUri: string, path: string): string {
   const select = `SELECT ${literal(segmentUri)} AS file_path, pos FROM (${positions}) ORDER BY pos`
   return `COPY (${select}) TO ${literal(path)} (FORMAT parquet, ${ZSTD.join(', ')}, FIELD_IDS ${DELETE_FIELD_IDS})`

@@ -27,7 +27,7 @@ export interface Column {
   readonly length?: string
   /** Typed tables only: whether a value may be absent. */
   readonly nullable: boolean
-  /** Typed tables only: stands in where a loaded file lacks the column, and in rows older than the column. */
+  /** Typed tables only: used where a loaded file lacks the column, and in rows older than the column. */
   readonly default?: string
 }
 
@@ -37,7 +37,7 @@ export interface DeleteFile {
   readonly rows: number
   readonly bytes: number
   /**
-   * What stands before the key of the segment in `file_path`, for example `s3://millrace/`. Other engines compare the whole text. Absent in files of
+   * The prefix of the key of the segment in `file_path`, for example `s3://millrace/`. Other engines compare the whole text. Absent in files of
    * earlier versions, which name the bare key: only this engine reads them right, because it looks at `pos` alone.
    */
   readonly uriPrefix?: string
@@ -96,7 +96,7 @@ export function emptySnapshot(
 export function addColumns(snapshot: TableSnapshot, columns: readonly NewColumn[]): TableSnapshot {
   const taken = new Set([...snapshot.columns, { name: LOAD_TIME_COLUMN }].map(({ name }) => name.toLowerCase()))
   const added = columns.map((column, at): Column => {
-    const key = column.name.toLowerCase() // two names that differ only in case cannot be told apart by SQL engines
+    const key = column.name.toLowerCase() // two names that differ only in case are equal for SQL engines
     if (taken.has(key)) throw new PlatformError('storage.tables.columnAlreadyExists', { column: column.name })
     taken.add(key)
     return {
@@ -141,7 +141,7 @@ export function dropColumn(snapshot: TableSnapshot, name: string): TableSnapshot
   }
 }
 
-/** Metadata only. Ask the engine's `findDuplicateKey` first: nothing checks uniqueness here. */
+/** Metadata only. Call the engine's `findDuplicateKey` first: nothing checks uniqueness here. */
 export function setPrimaryKey(snapshot: TableSnapshot, names: readonly string[]): TableSnapshot {
   const primaryKey = names.map((name) => columnNamed(snapshot, name).fieldId)
   return { ...snapshot, primaryKey }

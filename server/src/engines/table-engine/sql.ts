@@ -3,7 +3,7 @@
 import { doubleQuoted } from '../../kit/text/double-quoted.ts'
 import type { BaseType, Column } from './snapshot.ts'
 
-/** A NUL would end the statement for the parser; no value of a table has one, but a filter may ask for it. */
+/** A NUL would end the statement for the parser; no value of a table has one, but a filter may contain it. */
 export const literal = (text: string): string => {
   const quoted = `'${text.replaceAll("'", "''")}'`
   return quoted.includes('\0') ? `(${quoted.replaceAll('\0', "' || chr(0) || '")})` : quoted

@@ -1,4 +1,4 @@
-// What the tests and benches of this engine stand on: an object store that is a folder, and a table held in a variable.
+// Fixtures of the tests and benches of this engine: an object store that is a folder, and a table held in a variable.
 
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import type {
   UnloadRequest,
 } from './table-engine.ts'
 
-/** Keys are paths below the folder. Counts what is open, so that a leak shows, and the most at once since it was last asked. */
+/** Keys are paths below the folder. Counts what is open, so that a leak shows, and the maximum at once since the last call. */
 export function createFolderObjects(root: string): TableObjects & { open(): number; max(): number } {
   let open = 0
   let max = 0
@@ -51,7 +51,7 @@ export interface TestTables extends AsyncDisposable {
   readonly engine: RunningTableEngine
   readonly root: string
   readonly objects: ReturnType<typeof createFolderObjects>
-  /** Puts bytes into the store and says how a load names them. */
+  /** Puts bytes into the store and returns how a load names them. */
   put(key: string, bytes: string | Uint8Array): Promise<void>
   /** Header, columns and load in one go, the way the tables module does it. New columns of the file are added. */
   load(csv: string | Uint8Array | readonly (string | Uint8Array)[], options?: LoadOptions): Promise<LoadResult>

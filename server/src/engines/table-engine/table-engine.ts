@@ -79,13 +79,13 @@ export interface TableEngine {
   preview(request: PreviewRequest, run?: RunOptions): Promise<Preview>
   /** Rows that match a query. For the whole table `countRows(snapshot)` is free. */
   count(request: QueryRequest, run?: RunOptions): Promise<number>
-  /** One example of a key that several rows share, or null: ask before `setPrimaryKey`. */
+  /** One example of a key that several rows share, or null: call it before `setPrimaryKey`. */
   findDuplicateKey(request: DuplicateKeyRequest, run?: RunOptions): Promise<DuplicateKey | null>
-  /** Values of a column that `rewriteAs` would lose, were the column another one: ask before. */
+  /** Values of a column that `rewriteAs` would lose with another type: call it before. */
   findUnfit(request: UnfitRequest, run?: RunOptions): Promise<UnfitValues>
   /** The rows of the table under the columns of another shape of it (`retypeColumn`), each in its place. Values that do not fit become null. */
   rewriteAs(request: RewriteRequest, run?: RunOptions): Promise<TableSnapshot>
-  /** Rows that match leave the table. Without filters the table is emptied (the caller asks whether that is meant). */
+  /** Rows that match leave the table. Without filters the table is emptied (the caller checks that this is intended). */
   deleteRows(request: DeleteRowsRequest, run?: RunOptions): Promise<DeleteRowsResult>
   /** A query as a new, independent table: rows keep their load time, columns their definition. */
   materialise(request: MaterialiseRequest, run?: RunOptions): Promise<TableSnapshot>
@@ -93,7 +93,7 @@ export interface TableEngine {
   profile(request: ProfileRequest, run?: RunOptions): Promise<TableProfile>
   /**
    * Rewrites segments that are small or full of deleted rows. Null: nothing worth doing. Rows, order and load times stay. Publish the
-   * result only if the table still has the snapshot that was handed in (hold its lock, or compare).
+   * result only if the table still has the snapshot that was passed (hold its lock, or compare).
    */
   compact(request: CompactRequest, run?: RunOptions): Promise<TableSnapshot | null>
   /** The same rows in files that other engines read right (open-shape.ts). Null: they are so already. Publish it as `compact`. */
@@ -153,7 +153,7 @@ export interface LoadRequest {
   /**
    * Where each field of a row goes: names of columns of the snapshot in the order of the file; null ignores the field; `_timestamp`
    * takes the load time from the file. Columns of the table that are not named get '' (typed: their default, else null).
-   * Columns that the file brings anew are added by the caller first: `addColumn`.
+   * New columns of the file are added by the caller first: `addColumn`.
    */
   readonly fileColumns: readonly (string | null)[]
   /** The field of the file that marks rows which leave the table by their key; not a column of the table, which must have a primary key. */
@@ -179,7 +179,7 @@ export interface LoadResult {
   readonly bytesInFile: number
   /** Rows that are now new in the table, those that replaced another included. */
   readonly rowsWritten: number
-  /** Rows of the table that a newer one took the place of. */
+  /** Rows of the table that a newer one replaced. */
   readonly rowsReplaced: number
   /** Rows of the file that were in the table exactly so: they keep their load time. */
   readonly rowsUnchanged: number
@@ -267,7 +267,7 @@ export interface UnloadedSlice {
 }
 
 export interface PreviewRequest extends QueryRequest {
-  /** At most 1001: the thousand that are shown, and one that says that there are more. */
+  /** At most 1001: the thousand that are shown, and one that shows that there are more. */
   readonly limit: number
   /** Longer values are cut here and marked. Default: whole values. */
   readonly maxCellChars?: number
@@ -334,7 +334,7 @@ export interface ProfileRequest extends RowFilter {
   readonly topValues?: number
   /** Bars of the histogram of each column that holds numbers or times; none by default. */
   readonly bins?: number
-  /** About this many rows, spread over the table, stand for all of them; every row by default. */
+  /** About this many rows, spread over the table, represent all of them; every row by default. */
   readonly sampleRows?: number
 }
 
@@ -380,7 +380,7 @@ export interface CompactRequest {
 /** A Parquet file that another engine wrote for the table. */
 export interface ForeignFile {
   readonly key: string
-  /** As the writer says. */
+  /** As the writer declares it. */
   readonly rows: number
   /** How messages call it. */
   readonly name: string

@@ -49,7 +49,7 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   return { files: sizes, columns: names, rows }
 }
 
-/** DuckDB leaves nulls unquoted whatever it is told, so those of typed tables become empty strings first, unless they are asked for. */
+/** DuckDB leaves nulls unquoted in every case, so those of typed tables become empty strings first, unless they are requested. */
 const quotable = (column: Column): string => `coalesce(${asText(column)}, '')`
 
 function copyOptions({ format, snapshot }: UnloadJob['request'], columns: number): string {

@@ -1,6 +1,6 @@
 // Table worker processes: started when needed, kept warm, one job each, never trusted to live.
 //  (1) Short work (previews, counts) has its own places: it never waits for loads.
-//  (2) A worker that dies takes down its own job only, with a named error; the next job gets a new process.
+//  (2) A worker that crashes fails its own job only, with a named error; the next job gets a new process.
 //  (3) Cancelling and timing out mean killing: nothing in a worker is worth saving, its files are in the job's scratch folder.
 //  (4) A worker whose memory has grown is retired after its job, so that one huge load does not stay in memory for ever; one that
 //      outgrows its limit fails its job and is ended.
@@ -139,7 +139,7 @@ export class WorkerPool {
     else task.reject(ended ?? new PlatformError('tableEngine.workerDied', { reason: message.reason }))
   }
 
-  /** One job in one worker, until it answers, dies, is cancelled or runs out of time (`ended`). */
+  /** One job in one worker, until it responds, crashes, is cancelled or runs out of time (`ended`). */
   async #attempt({ job, options: { signal, timeoutMs } }: Task): Promise<{ message: Answer; ended: PlatformError | undefined }> {
     let worker: Worker
     try {

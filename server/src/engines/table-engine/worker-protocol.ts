@@ -95,7 +95,7 @@ export interface ResolvedKeys {
   readonly replaced: number
   readonly unchanged: number
   readonly duplicate: number
-  /** Rows of the table that left it, and rows of the load that said so. */
+  /** Rows of the table that left it, and rows of the load that deleted them. */
   readonly deleted: number
   readonly marked: number
 }

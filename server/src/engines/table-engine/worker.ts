@@ -91,6 +91,6 @@ function portable(error: unknown): WorkerError {
   return { code: error.code, details: error.details, cause: text, ...params }
 }
 
-/** For the one who asked: without the paths of this machine, which are the log's business. */
+/** For the caller: without the paths of this machine, which only the log may contain. */
 const firstLine = (error: unknown): string =>
   ((error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '').replace(/"?\/[^\s"']+"?/g, '(file)')

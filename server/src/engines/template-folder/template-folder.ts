@@ -1,4 +1,4 @@
-// A folder of templates, read anew when it is asked for: people edit it, or check out another state of it, while the platform runs.
+// A folder of templates, read on each request: people edit it, or check out another state of it, while the platform runs.
 
 import type { Dirent } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'

@@ -21,7 +21,7 @@ export interface LocalFiles {
   readonly keyFile: string
 }
 
-/** Loaded only by stacks that ask for a local authority: a tenth of a second that other starts need not spend. */
+/** Loaded only by stacks with a local authority: a tenth of a second that other starts need not spend. */
 async function loadX509(): Promise<typeof X509> {
   await import('reflect-metadata')
   return import('@peculiar/x509')

@@ -11,7 +11,7 @@ export interface Trust {
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** Some variables add to the authorities a program knows, others replace them: the second kind gets all of them. */
+/** Some variables add to the authorities of a program, others replace them: the second kind gets all of them. */
 export async function writeTrust(folder: string, authorityFile: string): Promise<Trust> {
   const authority = await readFile(authorityFile, 'utf8')
   const files = { added: join(folder, 'authority.pem'), all: join(folder, 'all.pem') }

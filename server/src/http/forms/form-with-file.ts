@@ -1,4 +1,4 @@
-// A form with one file in it, stored while it arrives: fields may stand before and after it.
+// A form with one file in it, stored while it arrives: fields may precede and follow it.
 
 import type { FastifyRequest } from 'fastify'
 import { lentChunks } from '../../kit/chunk-memory.ts'
@@ -15,7 +15,7 @@ export interface FormWithFile<T> {
 
 export interface ArrivingFile {
   readonly filename: string
-  /** A chunk is the reader's only until it asks for the next. */
+  /** A chunk is valid until the reader requests the next. */
   readonly body: AsyncIterable<Buffer>
   /** Reads the rest of the form, once the body has ended: fields may follow the file. */
   fields(): Promise<FormWithFile<unknown>['fields']>

@@ -8,7 +8,7 @@ export interface FormPart {
   readonly name: string
   /** Undefined for a plain field. */
   readonly filename: string | undefined
-  /** Must be read before the next part; what is left of it is skipped. A chunk is the reader's until it asks for the next. */
+  /** Must be read before the next part; what is left of it is skipped. A chunk is valid until the reader requests the next. */
   readonly body: AsyncIterable<Buffer>
 }
 
@@ -33,7 +33,7 @@ export async function* readParts(source: AsyncIterable<Uint8Array>, boundary: st
   // The first delimiter has no line before it; with one put there, all are alike.
   const input = createInput(source, CRLF)
   const delimiter = Buffer.from(`\r\n--${boundary}`)
-  await skip(input.until(delimiter)) // whatever stands before the first part
+  await skip(input.until(delimiter)) // what precedes the first part
   for (let count = 0; await anotherPart(input); count++) {
     if (count === MAX_PARTS) throw malformed(`has more than ${MAX_PARTS} parts`)
     if (count % PARTS_AT_ONCE === PARTS_AT_ONCE - 1) await setImmediate() // others have their turn
@@ -101,7 +101,7 @@ function createInput(source: AsyncIterable<Uint8Array>, start: Buffer): Input {
   let held = start
 
   async function more(): Promise<boolean> {
-    const kept = Buffer.from(held) // the chunk it lies in is no longer ours once we ask for the next
+    const kept = Buffer.from(held) // its chunk is invalid once the next is requested
     const { value, done } = await chunks.next()
     if (done) return false
     const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength)

@@ -20,7 +20,7 @@ export interface Span {
 }
 
 export interface Scalar extends Span {
-  /** Where the value stands. Built when asked for: a document has many scalars and few that matter. */
+  /** The position of the value. Computed on demand: a document has many scalars and few that matter. */
   path(): JsonPath
   /** Name of the member that holds the value; items of a list have the name of the list's member. */
   readonly name: string | undefined
@@ -101,7 +101,7 @@ export type ReadJson =
   | { readonly ok: true; readonly value: unknown; readonly kind: JsonKind }
   | { readonly ok: false; readonly reason: string }
 
-/** Parses a text of unknown origin and says in a sentence what is wrong with it. */
+/** Parses a text of unknown origin and describes its first error in a sentence. */
 export function readJson(text: string): ReadJson {
   const reason = shapeProblem(text)
   if (reason !== undefined) return { ok: false, reason }
@@ -200,13 +200,13 @@ interface Frame {
 
 /** An object or a list that is the value of a member. */
 export interface Container extends Omit<Scalar, 'end'> {
-  /** Found when asked for. */
+  /** Computed on demand. */
   end(): number
 }
 
 /**
  * Calls `visit` for each scalar of the document, in the order of the text, and `enter` for each object and list that is the value of a
- * member: when it returns an end, the scan goes on there.
+ * member: when it returns an end, the scan continues there.
  */
 export function visitScalars(
   text: string,
@@ -294,7 +294,7 @@ export function replaceSpans(text: string, edits: readonly Edit[]): string {
   return parts.join('')
 }
 
-/** The text without the white space between its tokens: two texts with the same tokens say the same. */
+/** The text without the white space between its tokens: two texts with the same tokens have the same content. */
 export function compact(text: string): string {
   const parts: string[] = []
   let from = 0

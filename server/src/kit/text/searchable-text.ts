@@ -8,7 +8,7 @@ export const searchable = (text: string): string => text.toWellFormed().replaceA
 /** A name or a value that begins with #, written out or as JSON may escape it. */
 const SECRET_NAME = /"(#|\\u0023)/
 
-/** The names and values of a JSON text, each on a line of its own and once, without what stands under a name with #. */
+/** The names and values of a JSON text, each on a line of its own and once, without what is below a name with #. */
 export function searchableLines(json: string): string {
   const lines = new Set<string>()
   const mayHoldSecrets = SECRET_NAME.test(json)

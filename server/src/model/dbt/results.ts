@@ -1,4 +1,4 @@
-// What dbt says of a run, read from its artefacts (manifest.json, run_results.json). They come from a program of users: nothing in them is
+// The results of a run of dbt, read from its artefacts (manifest.json, run_results.json). They come from a program of users: nothing in them is
 // trusted to have a shape. Pure.
 
 import type { DbtNode, DbtTestResult } from './nodes.ts'
@@ -143,7 +143,7 @@ export function testsIn(
 
 const TEST_STATUSES: Readonly<Record<string, DbtTestResult['status']>> = { pass: 'passed', fail: 'failed', warn: 'failed' }
 
-/** A test of severity error may still only warn, by its limits: then its status says so. */
+/** A test of severity error may still only warn, by its limits: its status shows it. */
 const severityOf = (node: Dict, { status }: Dict): DbtTestResult['severity'] =>
   status === 'warn' || String(dictOf(node.config).severity).toLowerCase() === 'warn' ? 'warn' : 'stop'
 

@@ -25,7 +25,7 @@ export interface BodyHashes {
   update(chunk: Uint8Array): Promise<void>
   /** In the order of the names. */
   digest(): Promise<Buffer[]>
-  /** Forgets a body that will not be finished. Fine after digest() too. */
+  /** Drops a body that will not be finished. Allowed after digest(), too. */
   drop(): void
 }
 

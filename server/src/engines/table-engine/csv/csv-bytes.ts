@@ -20,7 +20,7 @@ const CHUNK_BYTES = 1 << 20
 /** Below this a high ratio is nothing to worry about: short repetitive files are common. */
 const RATIO_FREE_BYTES = 256 << 20
 
-/** Chunks of the slice. The chunk is only valid until the next one is asked for. */
+/** Chunks of the slice. The chunk is only valid until the next one is requested. */
 export async function* readSlice(slice: LocalSlice, limits: InflateLimits): AsyncGenerator<Uint8Array> {
   if (slice.gzip) yield* inflated(slice, limits)
   else yield* plain(slice.path)

@@ -16,7 +16,7 @@ const BYTES = { LF: 10, CR: 13 } as const
 export function checkDialect(dialect: CsvDialect = {}): DialectBytes {
   const delimiter = oneByte('delimiter', dialect.delimiter === '\\t' ? '\t' : (dialect.delimiter ?? ','))
   const escaper = dialect.escapedBy ? oneByte('escapedBy', dialect.escapedBy) : -1
-  // A client that sets escapedBy and says nothing of the enclosure means files without enclosures.
+  // A client that sets escapedBy without an enclosure sends files without enclosures.
   const enclosureText = dialect.enclosure ?? (escaper === -1 ? '"' : '')
   const enclosure = enclosureText === '' ? -1 : oneByte('enclosure', enclosureText)
   if (enclosure !== -1 && escaper !== -1)

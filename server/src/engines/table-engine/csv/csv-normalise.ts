@@ -40,7 +40,7 @@ export async function normaliseCsv(request: NormaliseRequest, path: string): Pro
   }
 }
 
-/** Bytes of a valid file in, normalised bytes out. `write` says whether the sink wants more; `keepsBare`: empty fields without quotes get none. */
+/** Bytes of a valid file in, normalised bytes out. `write` returns whether the sink accepts more; `keepsBare`: empty fields without quotes get none. */
 export function createRecordReader(
   { delimiter, enclosure, escaper }: DialectBytes,
   skipLines: number,
@@ -78,7 +78,7 @@ export function createRecordReader(
     fieldOpen = true
   }
   const closeField = () => {
-    // An empty field without quotes stays one: it may stand for null.
+    // An empty field without quotes stays one: it may mean null.
     const isBare = keepsBare && !fieldOpen && !quoted && !quoteSeen && columns > 1
     if (!isBare) {
       openField()

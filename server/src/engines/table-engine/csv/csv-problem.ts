@@ -1,4 +1,4 @@
-// From an offset in a file to a sentence: which line, which column, what stands there, what to change.
+// Turns an offset in a file into a sentence: the line, the column, the text there, and what to change.
 
 import { PlatformError } from '../../../kit/errors.ts'
 import { type InflateLimits, type LocalSlice, readSlice } from './csv-bytes.ts'

@@ -1,4 +1,4 @@
-// Records of a CSV text, read as generously as people write: for guesses and previews, never for loads.
+// Records of a CSV text, read leniently: for guesses and previews, never for loads.
 
 const LF = 10
 

@@ -1,5 +1,5 @@
 // How the beginning of a file seems to be written: encoding, delimiter, enclosure, header, types, and the lines that a load would
-// refuse. A guess for people to confirm; a load takes what it is told. Works on a part of the file, so memory is bounded by the caller.
+// refuse. A guess for people to confirm; a load uses the settings of its request. Works on a part of the file, so memory is bounded by the caller.
 
 import { isUtf8 } from 'node:buffer'
 import { defined } from '../../../kit/defined.ts'
@@ -10,7 +10,7 @@ import { type CsvRecord, splitRecords } from './csv-records.ts'
 import { type CsvProblem, type CsvProblemKind, createCsvScanner } from './csv-scanner.ts'
 import { guessType } from './guess-type.ts'
 
-/** What the caller knows already; everything else is guessed. */
+/** Settings that the caller has already; all others are guessed. */
 export interface SniffHints {
   readonly delimiter?: string | undefined
   readonly enclosure?: string | undefined
@@ -151,12 +151,12 @@ interface Dialect {
   readonly enclosure: string
 }
 
-/** The dialect in which the most records have the same number of values, and more than one; a comma where nothing speaks for another. */
+/** The dialect in which the most records have the same number of values, and more than one; a comma by default. */
 function dialectOf(text: string, hints: SniffHints): Dialect {
   checkDialect(defined({ delimiter: hints.delimiter, enclosure: hints.enclosure }))
   const { enclosure } = hints
   const delimiter = hints.delimiter === '\\t' ? '\t' : hints.delimiter
-  // An enclosure that does not occur reads a file with an unclosed quote without a complaint.
+  // An enclosure that does not occur reads a file with an unclosed quote without an error.
   const used = ENCLOSURES.filter((one) => one === '"' || text.includes(one))
   const enclosures = enclosure === undefined ? used : [enclosure]
   const candidates = (delimiter === undefined ? DELIMITERS : [delimiter]).flatMap((d) =>
@@ -175,7 +175,7 @@ function scoreOf(text: string, dialect: Dialect): number {
   const alike = widths.filter((width) => width === usual).length / widths.length
   const enclosed = records.reduce((n, record) => n + record.enclosed, 0)
   const clumsy = records.reduce((n, record) => n + record.clumsy, 0)
-  // Values that begin and end with the enclosure speak for it, quotes in the middle of values against.
+  // Values that begin and end with the enclosure count for it, quotes in the middle of values against it.
   return alike * 10 + Math.log2(usual) + Math.min(1, enclosed / records.length) - Math.min(3, clumsy / records.length)
 }
 
@@ -229,7 +229,7 @@ function badLines(bytes: Buffer, dialect: Dialect, columns: number, isWhole: boo
   if (columns === 0) return []
   const problems: SniffedProblem[] = []
   const rules = { dialect: checkDialect(dialect), columns, skipLines: 0, maxRowBytes: MAX_ROW_BYTES }
-  // What stands behind the last line break may be half a row.
+  // The text after the last line break may be half a row.
   const end = isWhole ? bytes.length : bytes.lastIndexOf(LF) + 1
   for (let from = 0; from < end && problems.length < MAX_PROBLEMS; ) {
     const part = bytes.subarray(from, end)

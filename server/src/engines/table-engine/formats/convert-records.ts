@@ -87,7 +87,7 @@ async function* avroRows(path: string): AsyncGenerator<Row> {
   for await (const record of records) {
     if (!isNamed) yield names!
     isNamed = true
-    const fields = record as Readonly<Record<string, unknown>> // as its type says
+    const fields = record as Readonly<Record<string, unknown>> // by its type
     yield names!.map((name) => avroText(fields[name]))
   }
   if (!isNamed && names) yield names

@@ -23,7 +23,7 @@ export function sniffJson(text: string): SniffedJson {
       rows.push(JSON.parse(text.slice(from, to)) as Record<string, unknown>)
     } catch (error) {
       problems.push(problemAt(text, from, error instanceof Error ? error.message : String(error)))
-      break // what follows a mistake cannot be told apart
+      break // the records after an error cannot be separated
     }
   }
   const values = new Map<string, string[]>()

@@ -1,5 +1,5 @@
 // The log of a table's changes as versions of its rows: each is valid from its own change until the next one of the same key, or until the
-// log was started anew: what changed before that start is not known.
+// log was restarted: changes before that are unknown.
 
 import { identifier } from '../sql.ts'
 

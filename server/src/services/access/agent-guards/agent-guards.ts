@@ -1,6 +1,6 @@
 // Rules for tokens that agents use over /mcp.
 //  1. What a tool returned from data is remembered as fingerprints: whole values, and the addresses, hosts and mail addresses in them.
-//  2. A token that has read data within a day adds no host and no recipient that production does not know, and no token, unless a person
+//  2. A token that has read data within a day adds no host and no recipient that production does not have, and no token, unless a person
 //     allows it. This holds for every request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
 //  3. Some calls need a person each time: deletes, and schedules that run often. A leave is for one call with the same arguments.
 //  4. A request is decided by someone else: a signed-in person, or another token that is not an agent's.

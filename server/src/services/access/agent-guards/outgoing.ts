@@ -28,7 +28,7 @@ interface Leads {
   readonly mails: string[]
 }
 
-/** Hosts without user and port, and mail addresses, in small letters. JSON is read by its values, as those who use it do. */
+/** Hosts without user and port, and mail addresses, in small letters. JSON is decoded, as its readers do. */
 export function outgoingIn(text: string): string[] {
   const { authorities, servers, endpoints, mails } = leadsOf(text)
   const hosts = new Set([...authorities, ...servers, ...endpoints].map((authority) => hostOf(authority).replace(/:\d+$/, '')))
@@ -42,7 +42,7 @@ export function hostsIn(text: string): string[] {
   return [...authorities, ...servers, ...endpoints].map(hostOf).filter((host) => host !== '')
 }
 
-/** What `find` returns for each of many texts: other work goes on between them. */
+/** What `find` returns for each of many texts: other work runs in between. */
 export async function foundInAll(texts: readonly string[], find: (text: string) => readonly string[]): Promise<Set<string>> {
   const found = new Set<string>()
   let next = 0

@@ -41,7 +41,7 @@ export async function insertConnection(trx: Trx, connection: Insertable<Tables['
   await tables(trx).insertInto('agent_connection').values(connection).execute()
 }
 
-/** The hash of a secret stands for its project, too: nothing else is known of the caller. */
+/** The hash of a secret identifies its project, too: the caller sends nothing else. */
 export async function findByHash(db: Db, column: Hash, hash: string): Promise<Connection | undefined> {
   return tables(db).selectFrom('agent_connection').selectAll().where(column, '=', hash).executeTakeFirst()
 }

@@ -1,6 +1,6 @@
 // Rules for agents that people sign in.
 //  1. Only a signed-in person allows a client, in one project and with a scope. It gets a code, which works once, for a few minutes, for the
-//     client and the redirect URI that it was asked with, and with the verifier of its challenge (S256).
+//     client and the redirect URI of its request, and with the verifier of its challenge (S256).
 //  2. A code or a refresh token that comes twice ends the connection: one of the two callers has stolen it.
 //  3. What the agent may do is what its person may do at that moment, without tokens and people, cut by the scope.
 //  4. A connection ends with its token, with its person's membership, when a person revokes it, and when it is not used for long.

@@ -1,4 +1,4 @@
-// Who a client id stands for. Either it is the URL of a document that describes the client (client id metadata document), or it was given out
+// The client of a client id. Either it is the URL of a document that describes the client (client id metadata document), or it was given out
 // by the registration endpoint and contains what was registered, sealed with the key of the stack: callers without a token store nothing.
 
 import { PlatformError } from '../../../kit/errors.ts'

@@ -6,7 +6,7 @@ import { SCOPES } from './agent-sign-in.ts'
 
 export const resourceOf = ({ baseUrl }: Pick<FastifyRequest, 'baseUrl'>): string => `${baseUrl}/mcp`
 
-/** What a caller of /mcp without a token, or without enough of one, is told (RFC 9728, 5.1). */
+/** The response to a caller of /mcp without a token, or without the required scope (RFC 9728, 5.1). */
 export const challengeOf = ({ baseUrl }: Pick<FastifyRequest, 'baseUrl'>, scope: string, error?: string): string =>
   `Bearer ${error === undefined ? '' : `error="${error}", `}scope="${scope}", resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp"`
 

@@ -1,4 +1,4 @@
-// Encryption of secrets: what other modules and the encrypt endpoint use. There is no way to ask for a clear value over HTTP.
+// Encryption of secrets: what other modules and the encrypt endpoint use. No HTTP operation returns a clear value.
 
 import { PlatformError } from '../../../kit/errors.ts'
 import { readJson } from '../../../kit/text/json-text.ts'

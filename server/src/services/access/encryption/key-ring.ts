@@ -1,5 +1,5 @@
 // Data keys, unwrapped in memory. What must stay true:
-//  (1) the row `encryption_stack` says which root key is current, the key file only holds keys; both change under that row's lock,
+//  (1) the row `encryption_stack` names the current root key, the key file only holds keys; both change under that row's lock,
 //      so a data key is never wrapped by a root key that is about to be dropped, whichever process does what when;
 //  (2) the file holds every root key that wraps anything, at every moment of a rotation;
 //  (3) a project has its own data key; ids of projects that do not exist share the stack's, so callers cannot make us store keys at will.
@@ -36,7 +36,7 @@ export interface KeyRing {
   keysOf(projectId: string | undefined): Promise<ProjectKeys>
   /** Throws with a sentence when a stored data key cannot be opened with the root keys there are. Makes no key. */
   check(): Promise<void>
-  /** Wraps every data key with a fresh root key (or with the first of the environment). Ciphers stay valid, running nodes go on. */
+  /** Wraps every data key with a fresh root key (or with the first of the environment). Ciphers stay valid, running nodes continue. */
   rotate(): Promise<{ readonly rootKeyId: string; readonly rewrapped: number }>
 }
 

@@ -42,7 +42,7 @@ const JSON_MARK = '\0json:'
 
 const asText = (value: string): string => (value.startsWith(JSON_MARK) ? JSON_MARK + JSON.stringify(value) : value)
 
-/** The JSON that a sealed text stands for. */
+/** The JSON of a sealed text. */
 const literalOf = (clear: string): string => (clear.startsWith(JSON_MARK) ? clear.slice(JSON_MARK.length) : JSON.stringify(clear))
 
 export function encryptValue(keys: ProjectKeys, scope: Scope, value: string): string {
@@ -150,7 +150,7 @@ interface Secret {
   readonly isWhole: boolean
   /** Values in it: each has to be hidden in every log of a run. */
   readonly count: number
-  /** By the name that stands beside it. */
+  /** By the name beside it. */
   readonly isVariable: boolean
   readonly path: () => JsonPath
 }
@@ -219,7 +219,7 @@ function holdsObjects(json: string): boolean {
   return found
 }
 
-/** Paths of the values that stand beside a name with `#`. */
+/** Paths of the values with a name with `#` beside them. */
 function secretVariablesOf(text: string): ReadonlySet<string> {
   const found = new Set<string>()
   visitScalars(text, ({ start, end, name, path }) => {

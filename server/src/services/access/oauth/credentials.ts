@@ -36,7 +36,7 @@ export interface NewCredentials {
   readonly userData: UserData
 }
 
-/** As clients of the broker know it. */
+/** As clients of the broker expect it. */
 export interface CredentialsView {
   readonly id: string
   readonly authorizedFor: string
@@ -101,7 +101,7 @@ export function createCredentials(deps: CredentialsDeps) {
     return viewOf(record)
   }
 
-  /** The end of a round trip: new credentials, or those of the same id authorised anew. */
+  /** The end of a round trip: new credentials, or those of the same id authorised again. */
   async function authorise(
     actor: Actor,
     key: CredentialsKey,
@@ -211,7 +211,7 @@ export const membersOfData = (data: string): Readonly<Record<string, unknown>> =
   }
 }
 
-/** By our own clock: the provider says how long, not until when, so that its clock does not matter. */
+/** By the clock of the stack: the provider returns a duration, so its clock does not matter. */
 export function expiryOf(data: string, now: number): number | null {
   const { expires_in } = membersOfData(data)
   const seconds = Number(expires_in ?? Number.NaN)

@@ -206,7 +206,7 @@ export function createOauthStore(database: Db) {
       return inserted !== undefined
     },
 
-    /** Authorised anew: everything but the id changes, and a refresh that is under way can no longer write. */
+    /** Authorised again: everything but the id changes, and a refresh that is under way can no longer write. */
     async replace(trx: Trx, record: CredentialsRecord): Promise<void> {
       await tablesOf(trx)
         .updateTable('oauth_credentials')

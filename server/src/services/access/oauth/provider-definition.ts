@@ -7,7 +7,7 @@ import { PlatformError } from '../../../kit/errors.ts'
 const Address = (description: string) => Type.String({ maxLength: 2000, description })
 const Text = (description: string) => Type.String({ maxLength: 1000, description })
 
-/** Everything that can be said of a provider; which of it is needed depends on its version. */
+/** All settings of a provider; which of them are required depends on its version. */
 export const ProviderFields = {
   friendly_name: Text('Name that people see.'),
   oauth_version: Type.Union([Type.Literal('2.0'), Type.Literal('1.0')], { description: 'Version of OAuth: `2.0` or `1.0`.' }),
@@ -101,7 +101,7 @@ export function completeProvider(stated: ProviderDefinition): Provider {
 }
 
 const PLACEHOLDER = /%%(\w+)%%/g
-/** A name of a host or a part of one: never something that would change which host is asked. */
+/** A name of a host or a part of one: never a text that would change the requested host. */
 const FILLING = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 

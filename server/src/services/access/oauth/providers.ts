@@ -93,7 +93,7 @@ export function createProviders(deps: ProvidersDeps) {
       try {
         return [completeProvider(definitionOf(id, all))]
       } catch {
-        return [] // said where it was stated
+        return [] // reported where it was stated
       }
     })
   }

@@ -1,4 +1,4 @@
-// Access tokens that are over are exchanged here, for components that ask for it. Invariants:
+// Exchanges expired access tokens, for components that request it. Invariants:
 //  (1) one refresh of the same credentials at a time, on all nodes: by the holder of the lease in the record;
 //  (2) a new refresh token is stored before its access token is used;
 //  (3) a process that dies while it refreshes blocks the others only until its lease is over.
@@ -36,7 +36,7 @@ const MARGIN_MS = 5 * 60_000
 export function createRefresh(deps: RefreshDeps) {
   const { store, inTransaction, clock, credentials } = deps
 
-  /** The credentials with an access token that still holds, or a sentence that says why there is none. */
+  /** The credentials with an access token that is still valid, or a sentence with the reason why there is none. */
   async function fresh(source: EventSource, key: CredentialsKey, isForced = false): Promise<CredentialsRecord> {
     const first = await credentials.find(key)
     for (let record = first, looks = 0; ; record = await credentials.find(key), looks++) {
@@ -86,7 +86,7 @@ export function createRefresh(deps: RefreshDeps) {
     const now = clock.now().getTime()
     const change = { data: await deps.encrypt(record, data), expiresAt: expiryOf(data, now), refreshedAt: now }
     await inTransaction(async (trx) => {
-      // Authorised anew or removed meanwhile: those tokens are the newer ones.
+      // Authorised again or removed meanwhile: the stored tokens are newer.
       if (!(await store.endLease(trx, record, holder, change))) return
       await deps.recordEvent(trx, source, eventFor('oauth.credentialsRefreshed', record), NO_ORIGIN)
     })

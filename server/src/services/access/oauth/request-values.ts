@@ -56,7 +56,7 @@ export function readUserData(given: Readonly<Record<string, string>> | string | 
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, String(one)]))
   } catch {
-    // said below
+    // reported below
   }
   throw new PlatformError('validation.failed', { field: 'userData', reason: 'This value should be a JSON object of texts.' })
 }

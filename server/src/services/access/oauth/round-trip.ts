@@ -162,7 +162,7 @@ export function createRoundTrips(deps: RoundTripDeps) {
       if (configurationId !== null) await deps.attach(trip.actor, { componentId, configurationId, credentialsId }, origin)
       return { ...ended, credentialsId, componentId, configurationId }
     } catch (error) {
-      throw Object.assign(error as Error, ended) // where the person wants to read of it
+      throw Object.assign(error as Error, ended) // where the person reads it
     }
   }
 

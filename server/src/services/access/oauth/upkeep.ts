@@ -1,4 +1,4 @@
-// What can be done with credentials besides keeping them: try them out, revoke them at the provider, hand them to a run.
+// Operations on stored credentials: test them, revoke them at the provider, pass them to a run.
 
 import type { Egress } from '../../../engines/egress/egress.ts'
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -40,7 +40,7 @@ export function createUpkeep(deps: UpkeepDeps) {
     return credentials.viewOf(await refresh.fresh(actor, credentials.keyOf(actor, componentId, id), true))
   }
 
-  /** Asks the provider's test address with the access token, refreshed before when it is over. */
+  /** Requests the provider's test URL with the access token, which is refreshed first if it has expired. */
   async function test(actor: Actor, componentId: string, id: string): Promise<TestResult> {
     const key = credentials.keyOf(actor, componentId, id)
     const { providerId } = await credentials.find(key)
@@ -73,7 +73,7 @@ export function createUpkeep(deps: UpkeepDeps) {
     return deps.oauth1.ask({ method: 'GET', url, client: await credentials.clientOf(record), token })
   }
 
-  /** The provider first: what it does not know to be revoked is not. Then what was kept goes; the id stays for a new authorisation. */
+  /** Revokes at the provider first, then deletes the stored tokens; the id stays for a new authorisation. */
   async function revoke(actor: Actor, componentId: string, id: string, origin: Origin): Promise<CredentialsView> {
     const key = credentials.keyOf(actor, componentId, id)
     const record = await credentials.find(key)

@@ -32,7 +32,7 @@ const MAX_MANAGE_TOKENS = 100
 const MAX_PREFERENCES = 1000
 const MAX_PREFERENCE_CHARS = 20_000
 const PREFERENCE_NAME = /^[\w.:-]{1,300}$/
-/** Tells the manage token of a person from that of the stack, which may not begin so; both come in one header. */
+/** Distinguishes the manage token of a person from that of the stack, which may not begin with it; both use one header. */
 const PERSON_TOKEN = 'person-'
 
 export function createAccount(deps: AccountDeps) {
@@ -144,7 +144,7 @@ export function createAccount(deps: AccountDeps) {
     })
   }
 
-  /** What a person keeps for themselves, such as favourite tables: values by name. No one else reads it, so no event tells of it. */
+  /** Private preferences of a person, such as favourite tables: values by name. No other user reads them, so changes record no event. */
   const listPreferences = async (person: Person): Promise<Readonly<Record<string, unknown>>> =>
     Object.fromEntries((await store.listPreferences(person.id)).map(({ name, value }) => [name, readStored(value)]))
 

@@ -2,10 +2,10 @@
 // hundred at once are no way around it.
 //  (1) Wrong ones count by the e-mail together with the address they come from, and by the address alone. Wrong ones from elsewhere never
 //      lock a user out: with an e-mail alone that could be done to any user.
-//  (2) An address that has tried many e-mails gets a pause, too; a person who has a session from there goes on signing in.
+//  (2) An address that has tried many e-mails gets a pause, too; a person who has a session from there can still sign in.
 //  (3) Unknown e-mails count like others: the response is the same.
 //  (4) Authenticator codes count by user, from all addresses: the password was right, so this cannot be used to lock other users out.
-// Each node counts (1) and (2) for itself; what is longest ago is forgotten first.
+// Each node counts (1) and (2) for itself; the oldest counts are evicted first.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import { placeOf } from '../../../http/request-limits.ts'
@@ -18,7 +18,7 @@ const FREE = 5
 const FREE_OF_ADDRESS = 10
 const FIRST_PAUSE_MS = 30_000
 const LONGEST_PAUSE_MS = 15 * 60_000
-/** Without another wrong one the count begins anew. */
+/** After this time without a wrong password the count restarts. */
 const FORGOTTEN_MS = 60 * 60_000
 const MAX_KEPT = 10_000
 

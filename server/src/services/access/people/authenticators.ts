@@ -1,5 +1,5 @@
 // Codes of an authenticator (TOTP, RFC 6238) as the second factor of a password. Its key is kept as a cipher; a code is accepted once; recovery
-// codes stand in for a lost device, each once.
+// codes replace a lost device, each once.
 
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'

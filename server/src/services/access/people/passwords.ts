@@ -21,7 +21,7 @@ const BUSY_SECONDS = 5
 /** Who waits for a password to be compared. */
 export interface Asker {
   readonly place: string
-  /** Goes before those who are not. */
+  /** Is checked before unknown callers. */
   readonly isKnown: boolean
 }
 
@@ -45,7 +45,7 @@ export function createPasswords(cost: PasswordCost) {
       const salt = randomBytes(16)
       return textOf(salt, await inTurn(TRUSTED, password, salt, cost))
     },
-    /** Takes as long without a stored password as with one, so that the time does not tell whether the person exists. */
+    /** Takes as long without a stored password as with one, so that the time does not reveal whether the person exists. */
     async isRight(password: string, stored: string | undefined, from: Asker): Promise<boolean> {
       const [, N, r, p, salt, key] = (stored ?? nobodys).split('$')
       const expected = Buffer.from(key!, 'base64url')

@@ -1,5 +1,5 @@
 // People, their sessions, links and manage tokens in the metadata database. Of every secret only a hash is here; the key of an authenticator
-// is a cipher. What a person may do in a project stands with their token there, which the tokens module owns.
+// is a cipher. The rights of a person in a project belong to their token there, which the tokens module owns.
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, lockRows, lockTable, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'

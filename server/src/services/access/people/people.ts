@@ -1,4 +1,4 @@
-// The people of a stack. Who they are, how they sign in, and what stands for them in a project.
+// The people of a stack. Their accounts, sign-in, and the tokens that represent them in projects.
 //  1. Of every secret (password, session, link, recovery code, manage token) only a hash is kept; the key of an authenticator is a cipher.
 //  2. What a person does in a project is done by their token there, so every record shows their name in the public shape.
 //  3. A change of a person takes effect at once: on this node with its transaction, on others within half a second.

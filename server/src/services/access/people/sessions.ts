@@ -1,5 +1,5 @@
 // Sessions behind cookies. A session ends when it is idle for a while, when it is old, when its user signs out, and with its
-// person. Every sign-in begins a new one, so that a value known before says nothing afterwards.
+// person. Every sign-in creates a new one, so that a value known before has no use afterwards.
 
 import { hash, randomBytes } from 'node:crypto'
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -81,7 +81,7 @@ export function createSessions({ store, inTransaction, clock, members, recordCha
     return { session, person: { id, name, email, isStackAdmin, sessionId: session.id } }
   }
 
-  /** Written once a minute at most: a console asks several times a second. */
+  /** Written once a minute at most: a console sends several requests a second. */
   async function seen(session: SessionRecord): Promise<SessionRecord> {
     const now = clock.now()
     if (now.getTime() - session.seenAt.getTime() < SEEN_EVERY_MS) return session
@@ -89,7 +89,7 @@ export function createSessions({ store, inTransaction, clock, members, recordCha
     return { ...session, seenAt: now }
   }
 
-  /** `only` one of them, all `except` one, or all. Answers how many there were. Call `forget` when the transaction has ended. */
+  /** `only` one of them, all `except` one, or all. Returns how many there were. Call `forget` when the transaction has ended. */
   async function end(trx: Trx, personId: number, which: { only?: number; except?: number | undefined } = {}): Promise<number> {
     const ended = await store.removeSessions(trx, personId, which)
     if (ended > 0) await endStreams(trx, personId)

@@ -1,4 +1,4 @@
-// The ways in. Each ends in a new session, or in a sentence that says no more than necessary.
+// The ways to sign in. Each ends in a new session, or in an error that reveals no more than necessary.
 
 import { isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'

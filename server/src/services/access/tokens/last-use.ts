@@ -1,5 +1,5 @@
 // When tokens were last used. Every request uses one, so nothing is written with the request: all tokens used since the last flush are
-// written once a minute, in one transaction. A node that is killed forgets a minute at most.
+// written once a minute, in one transaction. A node that is killed loses a minute at most.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'

@@ -42,7 +42,7 @@ export const EVERYTHING: Permissions = {
 }
 
 export function createTokenPermissions(bucketIds: (projectId: number) => Promise<readonly string[]>) {
-  /** What a request asks for, where this token may give it. */
+  /** The requested permissions, if this token may grant them. */
   async function fromRequest(actor: Actor, request: PermissionsRequest): Promise<Permissions> {
     const flags = Object.fromEntries(FLAGS.map((flag) => [flag, request[flag] === true])) as Record<
       (typeof FLAGS)[number],

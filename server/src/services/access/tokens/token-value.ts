@@ -1,4 +1,4 @@
-// Token values look like the ones clients know, `{projectId}-{tokenId}-{letters}`, and carry more than 256 random bits.
+// Token values have the format that clients expect, `{projectId}-{tokenId}-{letters}`, and carry more than 256 random bits.
 // Only their SHA-256 is kept: with that much chance in a value a slow hash adds nothing.
 
 import { hash, randomBytes } from 'node:crypto'

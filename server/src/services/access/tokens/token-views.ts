@@ -1,4 +1,4 @@
-// What a token is asked for with, and how it is shown (spec storage 2.2).
+// The bodies of requests for tokens, and their views (spec storage 2.2).
 
 import { Type } from 'typebox'
 import { optionalFlag, optionalText } from '../../../http/parameters.ts'
@@ -97,7 +97,7 @@ export const withLastUse = <View>(view: View, { lastUsedAt }: Token) => ({
   lastUsed: lastUsedAt ? formatTimestamp(lastUsedAt) : null,
 })
 
-/** Roles by the names that clients know (corrections-2, A8). */
+/** Roles by the names that clients expect (corrections-2, A8). */
 const PUBLIC_ROLES: Readonly<Record<Role, string>> = { viewer: 'readOnly', editor: 'guest', admin: 'admin' }
 
 function adminView(token: Token) {

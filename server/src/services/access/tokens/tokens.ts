@@ -71,7 +71,7 @@ export function createTokens(deps: TokensDeps) {
   const agents = createAgentTokens({ store, clock, recordEvent })
   const projects = createProjects({ store, change, clock, recordEvent })
 
-  /** Whose token is this? Undefined for wrong, expired and disabled ones alike, so that nothing can be learned from the answer. */
+  /** The owner of a token. Undefined for wrong, expired and disabled ones alike, so that the result reveals nothing. */
   function authenticate(value: string): Actor | undefined | Promise<Actor | undefined> {
     const known = cache.get(hashOf(value))
     return known instanceof Promise ? known.then(validActor) : validActor(known)
@@ -318,7 +318,7 @@ export function createTokens(deps: TokensDeps) {
     await store.remove(trx, projectId, id)
   }
 
-  /** Who a token id stands for; undefined when it is gone, expired or disabled. */
+  /** The owner of a token id; undefined when it is deleted, expired or disabled. */
   async function findActor(projectId: number, id: number): Promise<Actor | undefined> {
     const token = await store.find(projectId, id)
     return token && !token.isDisabled && !isExpired(token) ? actorOf(token) : undefined
@@ -415,7 +415,7 @@ export function createTokens(deps: TokensDeps) {
   }
 }
 
-/** Who the token is, when it is not a script's. The e-mail is that of a person: what a token is called says nothing about who has it. */
+/** Who the token is, when it is not a script's. The e-mail is that of a person: the name of a token does not identify its owner. */
 export function adminOf({ adminId, description, person }: Token): Admin | undefined {
   const id = person?.id ?? adminId
   return id === undefined ? undefined : { id, name: description, email: person?.email ?? null }

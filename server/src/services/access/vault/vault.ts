@@ -80,7 +80,7 @@ const hashOf = (key: string, attributes: Readonly<Record<string, string>>): stri
     .update(JSON.stringify([key, Object.entries(attributes).sort()]))
     .digest('hex')
 
-/** They reach every configuration of the project, so they are for those who may change every configuration. */
+/** They reach every configuration of the project, so they require the right to change every configuration. */
 function refuseStrangers(actor: Actor): void {
   if (!actor.isMasterToken && !actor.canManageBuckets) throw new PlatformError('accessDenied')
 }

@@ -55,7 +55,7 @@ export interface Branches {
   get(projectId: number, name: string, from?: Db): Promise<BranchRecord>
   find(projectId: number, id: number): Promise<BranchRecord | undefined>
   checkNew(actor: Actor, input: BranchInput): Promise<void>
-  /** In the transaction that ends the job; who asks was checked when the job was made. */
+  /** In the transaction that ends the job; the caller was checked when the job was created. */
   create(trx: Trx, source: EventSource, input: BranchInput, origin: Origin): Promise<BranchRecord>
   update(actor: Actor, name: string, input: BranchInput, origin: Origin): Promise<BranchRecord>
   checkDelete(actor: Actor, name: string): Promise<BranchRecord>
@@ -82,7 +82,7 @@ const MAX_NAME = 255
 const MAX_DESCRIPTION = 65_536
 
 export function createBranches({ db, inTransaction, recordEvent, clock, onCreate, onDelete, isMerging }: BranchesDeps): Branches {
-  /** Never changes once a project has it, and every request asks for it. */
+  /** Never changes once a project has it, and every request reads it. */
   const defaults = new Map<number, ResolvedBranch>()
 
   function resolve(projectId: number, name: string | undefined): ResolvedBranch | Promise<ResolvedBranch | undefined> {

@@ -1,5 +1,5 @@
 // What Millrace ships. Each description states what differs from the defaults of description.ts.
-// Their ids are the ones that clients know; `platform.` and other names of the same components are aliases (spec platform 1.1).
+// Their ids are those that clients use; `platform.` and other names of the same components are aliases (spec platform 1.1).
 
 import type { ComponentDescription } from '../../../../../contract/component.ts'
 import airbyteSource from './builtin/airbyte-source.json' with { type: 'json' }

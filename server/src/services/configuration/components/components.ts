@@ -99,7 +99,7 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
     else if (files.length > 0) log.info({ components: files.length }, 'The components folder was read')
   }
 
-  /** What files say goes first; answers which ids and aliases of theirs are taken. */
+  /** Descriptions in files take precedence; returns the ids and aliases that they use. */
   function rebuild(): readonly string[] {
     const own = index(BUILTIN, [...lastGood])
     const others = [...shared.values()].filter(({ description: { id } }) => !isOwn(id))
@@ -151,12 +151,12 @@ export function createComponents({ folder, log, unknown = 'refuse' }: Components
 
 interface UnusableFile {
   readonly file: string
-  /** Undefined when it says none, or cannot be read at all. */
+  /** Undefined when it has none, or cannot be read. */
   readonly id: string | undefined
   readonly reason: string
 }
 
-/** A file that does not say its id is about the component that it is named after. */
+/** The id of a file without one is its name. */
 const isAbout = ({ file, id: own }: UnusableFile, id: string): boolean =>
   own === undefined ? [id, id.split('.').at(-1)].includes(file.replace(/\.json$/, '')) : own === id
 
@@ -166,10 +166,10 @@ const publicNames = ([id = '', ...aliases]: readonly string[]): readonly string[
   ...aliases.filter((alias) => !alias.startsWith(STACK_ONLY)),
 ]
 
-/** The flag by which clients tell components that the stack only stores. */
+/** The flag by which clients recognise components that the stack only stores. */
 const UNKNOWN_FLAG = 'unknownComponent'
 
-/** What the ids of public components say about their type, without the vendor in front of them. */
+/** The types in the ids of public components, without the vendor in front of them. */
 const TYPE_BY_NAME: readonly (readonly [RegExp, string])[] = [
   [/^ex-/, 'extractor'],
   [/^wr-/, 'writer'],
@@ -202,7 +202,7 @@ function parse(text: string) {
 }
 
 function idIn(value: unknown): string | undefined {
-  const { id } = (value ?? {}) as { readonly id?: unknown } // JSON; its members are asked for one by one
+  const { id } = (value ?? {}) as { readonly id?: unknown } // JSON; its members are checked one by one
   return typeof id === 'string' ? id : undefined
 }
 

@@ -51,7 +51,7 @@ const DEFAULTS = {
   processorConfiguration: {},
 } as const
 
-/** Types that change things outside the project: a run in a development branch wants to be allowed (spec platform 1.25). */
+/** Types that change things outside the project: a run in a development branch must be allowed (spec platform 1.25). */
 const OUTSIDE: ReadonlySet<unknown> = new Set(['writer', 'application'])
 
 const checker = Compile(ComponentDescription)

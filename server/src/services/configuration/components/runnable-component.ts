@@ -40,7 +40,7 @@ export function runnableComponent(component: ComponentDescription | undefined): 
 const oneOf = <const T extends string, const F extends string>(value: unknown, choices: readonly T[], fallback: F): T | F =>
   choices.find((choice) => choice === value) ?? fallback
 
-/** What the queue needs to know of a component. */
+/** The properties of a component that the queue needs. */
 export const queueComponent = (component: ComponentDescription | undefined, flowFormatOf: (id: string) => string | undefined) =>
   component && {
     id: component.id,

@@ -1,4 +1,4 @@
-// Says in the database which components this worker has, when that changes.
+// Stores in the database which components this worker has, when that changes.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Components } from './components.ts'

@@ -13,7 +13,7 @@ export interface Caller {
   readonly origin: Origin
 }
 
-/** What this module needs to know of components. */
+/** What this module needs of components. */
 export interface ComponentLookup extends ComponentProblems {
   find(id: string): { readonly id: string; readonly type: string } | undefined
   canonicalId(id: string): string
@@ -46,7 +46,7 @@ export function existing(record: ConfigurationRecord | undefined, configurationI
 
 export const configurationNotFound = (id: string) => new PlatformError('storage.configuration.notFound', { id: id.slice(0, 255) })
 
-/** Clients know this text, and the code is shared with other records. */
+/** Clients compare this text, and the code is shared with other records. */
 export function rowNotFound(id: string): PlatformError {
   const error = new PlatformError('notFound', { what: `Row ${id.slice(0, 255)}` })
   error.message = `Row ${id.slice(0, 255)} not found`

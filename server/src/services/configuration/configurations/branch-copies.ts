@@ -1,7 +1,7 @@
 // What development branches do with configurations: start as copies, change on their own, be compared, reset, rebased and merged back.
-//  (1) a copy remembers in `baseVersion` which version of the default branch it started from; that is all the history a merge needs;
+//  (1) a copy stores in `baseVersion` which version of the default branch it started from; that is all the history a merge needs;
 //  (2) state belongs to one branch: it is neither copied nor merged (spec platform 1.6);
-//  (3) a merge is refused as a whole when one configuration changed on both sides, and says which.
+//  (3) a merge is refused as a whole when one configuration changed on both sides, and the error names it.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -276,7 +276,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     return (await findVersion(from, ours.projectId, theirs.ownerId, ours.baseVersion))?.versionIdentifier
   }
 
-  /** What the branch did to the configuration since it started; undefined when nothing, or when the default branch says the same. */
+  /** What the branch did to the configuration since it started; undefined when nothing, or when the default branch has the same content. */
   async function kindOfChange(
     from: Db,
     ours: ConfigurationRecord,
@@ -299,7 +299,7 @@ export function createBranchCopies(deps: BranchCopiesDeps): BranchCopies {
     return already ? undefined : 'changed'
   }
 
-  /** Undefined when the default branch has lost it: a configuration that was purged and made anew starts its versions again. */
+  /** Undefined when it no longer exists in the default branch: a configuration that was purged and created again starts its versions again. */
   async function baseOf(from: Db, theirs: ConfigurationRecord, version: number): Promise<WholeVersion | undefined> {
     return version <= theirs.version ? await wholeVersion(from, theirs, version) : undefined
   }

@@ -12,7 +12,7 @@ interface Branch {
   readonly isDefault: boolean
 }
 
-/** The part of a merge request that says which branches it joins. */
+/** The part of a merge request that names its branches. */
 interface MergedBranches {
   readonly id?: number
   readonly projectId: number

@@ -32,7 +32,7 @@ export interface WholeChange extends Change {
   readonly keepsIdentifiers?: boolean
   /** Who made the version that a new configuration starts with, and when, if not the author of the change now. */
   readonly madeBy?: Stamp
-  /** What the first version of a new configuration says, where the configuration itself says something else. */
+  /** Values of the first version of a new configuration that differ from the configuration itself. */
   readonly versionDescription?: string
   /** Every row gets a version, also one that is so already. */
   readonly everyRow?: boolean

@@ -41,7 +41,7 @@ export interface ConfigurationsDeps {
   readonly newId: () => string
 }
 
-/** What is said against a configuration that is about to be saved. */
+/** The problems of a configuration that is about to be saved. */
 export interface ContentRules {
   /** Refuses what could not be run; answers sentences that are worth telling. */
   checkContent(

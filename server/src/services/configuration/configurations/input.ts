@@ -132,7 +132,7 @@ function text(
   return { [field]: value.toWellFormed() }
 }
 
-/** The text of an object. PHP writes an empty object as `[]`, so that one list stands for `{}`. */
+/** The text of an object. PHP writes an empty object as `[]`, so that list means `{}`. */
 export function readObject(given: string, code: ErrorCode): JsonInput {
   if (given.trim() === '') throw new PlatformError(code, { reason: 'This value should not be blank.' })
   if (given.length > MAX_JSON_BYTES || Buffer.byteLength(given) > MAX_JSON_BYTES) {
@@ -159,7 +159,7 @@ function withoutRunMembers(given: JsonInput): JsonInput {
   return { text, value: JSON.parse(text) as unknown }
 }
 
-/** An empty id asks for a new one. A JSON number is taken by its digits, so that long ones are not rounded. */
+/** An empty id requests a new one. A JSON number is taken by its digits, so that long ones are not rounded. */
 function readId(given: string | undefined, field: string, code: ErrorCode): { [field: string]: string } {
   if (given === undefined || given === '') return {}
   const [allowed, characters] =

@@ -51,7 +51,7 @@ export interface Reader {
   /** The answer to a write: the record as it was just saved, with its rows. */
   render(record: ConfigurationRecord): Promise<string>
   list(caller: Caller, componentId: string, isDeleted: boolean): Promise<JsonAnswer>
-  /** A page of the list, with the members that were asked for, and how many configurations there are. */
+  /** A page of the list, with the requested members, and the total number of configurations. */
   listPage(
     caller: Caller,
     componentId: string,

@@ -139,7 +139,7 @@ export function createRows({ inTransaction, components, secretsOf, recordEvent, 
       checkVersion(expected, before.version, `Row "${rowId}"`)
       const encrypt = (text: string, previous: string) => secrets.encrypt(text, owner.componentId, previous)
       const fields = differences(before, input, encrypt)
-      // Who sends a name means a version, as clients expect, also when it is the name that the row has.
+      // A request with a name creates a version, as clients expect, also when the name is unchanged.
       if (Object.keys(fields).length === 0 && input.name === undefined) return before
       const changeDescription = input.changeDescription ?? `Row ${rowId} changed`
       const row = { ...before, ...fields, version: before.version + 1, changeDescription }

@@ -1,4 +1,4 @@
-// What a run needs of configurations: read one as it stands, open its secrets, save what the component remembers.
+// What a run needs of configurations: read one, decrypt its secrets, save the state of the component.
 
 import type { Db } from '../../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -52,7 +52,7 @@ export interface RunAccess {
   /** As `find`, for rules that look into the configuration. */
   findParsed(address: Address): Promise<(ParsedConfiguration & { readonly rowIds: readonly string[] }) | undefined>
   findParsedAt(address: Address, version: number): Promise<ParsedConfiguration | undefined>
-  /** What a configuration said at a version. Undefined when it has no such version, or it is deleted. */
+  /** The content of a configuration at a version. Undefined when it has no such version, or it is deleted. */
   findAt(
     address: Address,
     version: number,
@@ -64,7 +64,7 @@ export interface RunAccess {
   /** Whether there is such a configuration that is not deleted. */
   exists(address: Address): Promise<boolean>
   /**
-   * Saves what a component remembers, in the transaction that makes the run's outcome visible. Makes no version.
+   * Saves the state of a component, in the transaction that makes the run's outcome visible. Makes no version.
    * Clear `#` values are encrypted. Answers what is stored now; undefined when the configuration or the row was deleted meanwhile.
    */
   saveState(trx: Db, address: Address, rowId: string | undefined, state: string): Promise<string | undefined>

@@ -14,7 +14,7 @@ export interface SealingDeps extends Pick<MetadataDb, 'db' | 'inTransaction'> {
 
 const AT_ONCE = 20
 
-/** Returns when every marked configuration was looked at; `isStopped` is asked between two of them. */
+/** Returns when every marked configuration was checked; `isStopped` is called between two of them. */
 export async function sealStored(deps: SealingDeps, isStopped: () => boolean = () => false): Promise<void> {
   // Equal texts stay equal: branches are compared with each other by text.
   const sealedTexts = new Map<string, string>()

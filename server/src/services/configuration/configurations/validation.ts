@@ -1,5 +1,5 @@
-// Everything that can be said against a configuration before it is saved or run: its JSON, the schema of its component, and the rules of
-// the modules that run it, which wiring hands over.
+// All problems of a configuration before it is saved or run: its JSON, the schema of its component, and the rules of
+// the modules that run it, which the wiring passes.
 
 import { PlatformError } from '../../../kit/errors.ts'
 import type { ContentProblem } from '../../../model/content-problem.ts'
@@ -17,7 +17,7 @@ export interface ConfigurationSchemas {
   readonly emptyConfiguration: unknown
 }
 
-/** What one module says against a configuration of a component. */
+/** The problems that one module finds in a configuration of a component. */
 export type ContentRule = (
   caller: Caller,
   place: { readonly componentId: string; readonly configurationId?: string | undefined; readonly isRow: boolean },
@@ -121,7 +121,7 @@ function ofSchema(schemas: ConfigurationSchemas | undefined, isRow: boolean, con
   }
 }
 
-/** A schema describes what a secret opens as; of the cipher nothing can be said. */
+/** A schema describes what a secret opens as; the cipher cannot be checked. */
 function isSealed(value: unknown, pointer: string): boolean {
   const keys = pointer
     .split('/')

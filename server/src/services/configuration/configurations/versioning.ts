@@ -31,7 +31,7 @@ export type ChangedFields = Partial<
   >
 >
 
-/** The fields of `input` that say something else than what is stored. White space between JSON tokens is no difference. */
+/** The fields of `input` that differ from what is stored. White space between JSON tokens is no difference. */
 export function differences(
   before: Content & { readonly state: string },
   input: Omit<RowInput, 'rowId'>,
@@ -49,7 +49,7 @@ export function differences(
   }
 }
 
-/** `fields.contentVersion` says that the text of an earlier version is used again; otherwise a changed text is stored anew. */
+/** `fields.contentVersion` means that the text of an earlier version is reused; otherwise a changed text is stored again. */
 export async function saveVersion(
   trx: Db,
   before: ConfigurationRecord,

@@ -50,7 +50,7 @@ const versionMembers = (version: VersionRecord): string =>
   `"isDeleted":${version.isDeleted},"name":${json(version.name)},` +
   `"isDisabled":${version.isDisabled},"versionIdentifier":${json(version.versionIdentifier)}`
 
-/** An entry of the list. Clients compare the members of what they asked for: who names some gets a description only by naming it. */
+/** An entry of the list. Clients compare the requested members: a request that names some gets a description only by naming it. */
 export const versionText = (version: VersionRecord & { readonly configuration: string }, include: readonly string[]): string =>
   `{${versionMembers(version)}` +
   `${include.length === 0 || include.includes('description') ? `,"description":${json(version.description)}` : ''}` +

@@ -50,7 +50,7 @@ export function createWeightedCache<Key, Answer>(maxWeight: number): WeightedCac
     find(key, holds) {
       const found = kept.get(key)
       if (!found || !holds(found.answer)) return undefined
-      kept.delete(key) // a map keeps the order of arrival: what was asked for arrives anew
+      kept.delete(key) // a map keeps the order of insertion: entries that are read are inserted again
       kept.set(key, found)
       return found.answer
     },

@@ -1,7 +1,7 @@
 // The life of a merge request. It is written in `development`, waits for others in `in_review`, and is `approved` by enough of them (the
 // last approval finishes the review) or sent back; the
 // merge job holds it in `in_merge` and leaves it `published`, or `approved` again when the merge failed. `canceled` ends it early: its
-// branch was deleted. A merge may be asked for again while it is `in_merge`, because the first job may have died with its node; whichever
+// branch was deleted. A merge may be requested again while it is `in_merge`, because the node of the first job may have crashed; whichever
 // job comes second finds it published and fails.
 
 import { PlatformError } from '../../../kit/errors.ts'

@@ -58,7 +58,7 @@ export function createMergeRequestsModule({ core, branches, configurations, stor
     background: [{ start: loop.start, stop: loop.stop }],
     isMerging: mergeRequests.isMerging,
     requests: mergeRequests,
-    /** Approves, and merges when enough have approved and the request says so; conflicts are refused before. */
+    /** Approves, and merges when there are enough approvals and the request contains it; conflicts are refused before. */
     approveAndMerge: async (requester: Requester & { readonly actor: Actor }, id: number, reason?: string) => {
       const conflicts = await merging.conflictsOf(await mergeRequests.get(requester.actor.projectId, id))
       if (conflicts.length > 0) throw conflictError(id, conflicts)

@@ -80,7 +80,7 @@ interface Tables {
 
 const tables = (db: Db): Kysely<Tables> => withTables<Tables>(db)
 
-/** How many approvals the project asks for; undefined when it follows the rule. */
+/** How many approvals the project requires; undefined for the default. */
 export async function findRequiredApprovals(db: Db, projectId: number): Promise<number | undefined> {
   const row = await tables(db)
     .selectFrom('merge_request_setting')

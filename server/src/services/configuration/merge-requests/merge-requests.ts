@@ -1,7 +1,7 @@
 // Rules for merge requests: who moves one where. Branches and configurations do what a merge means.
 //  1. A branch has one open request at a time.
 //  2. Others than its creator approve a request: two, or one where no second can; no user approves twice. A user who is alone approves
-//     their own. A project may ask for another number.
+//     their own. A project may require another number.
 //  3. A project has one merge at a time, and nothing is written into a branch while it merges (corrections-2, M3).
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -37,7 +37,7 @@ export interface MergeRequestInput {
   readonly reviewerIds?: readonly number[] | undefined
 }
 
-/** What this module needs to know of a branch. */
+/** What this module needs of a branch. */
 export interface BranchLookup {
   find(
     projectId: number,
@@ -256,7 +256,7 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
     return settings(actor.projectId)
   }
 
-  /** A branch goes, and with it what was asked about it. */
+  /** When a branch is deleted, so are its merge requests. */
   async function cancelOf(trx: Trx, source: EventSource, branchId: number): Promise<void> {
     for (const { id, branchFromId, state } of await listMergeRequests(trx, source.projectId)) {
       if (branchFromId === branchId && !isEnded(state))
@@ -305,7 +305,7 @@ const personOf = ({ tokenId, tokenDescription, personId }: EventSource & Pick<Ac
 /** One person with two tokens is one person; tokens behind which no person is known are each their own. */
 const isSame = (a: Person, b: Person): boolean => a.id === b.id || (a.personId !== undefined && a.personId === b.personId)
 
-/** Who opened the request; requests from before know the token alone. */
+/** Who opened the request; older requests have only the token. */
 const creatorOf = ({ activity, creator }: MergeRequest): Person => activity.find(({ what }) => what === 'created')?.by ?? creator
 
 /** Who else may approve it, each person once. */

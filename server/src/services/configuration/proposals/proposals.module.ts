@@ -36,7 +36,7 @@ interface Place {
 const keyOf = ({ componentId, configurationId }: Place): string => `${componentId}/${configurationId}`
 const unique = <T extends Place>(places: readonly T[]): T[] => [...new Map(places.map((one) => [keyOf(one), one])).values()]
 
-/** By its own id, or the one that clients know. */
+/** By its own id, or the one that clients use. */
 const isScheduler = (componentId: string): boolean => componentId.endsWith('.scheduler')
 
 export type ProposalsModule = ReturnType<typeof createProposalsModule>

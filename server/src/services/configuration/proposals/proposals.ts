@@ -1,7 +1,7 @@
 // Rules for proposals.
 //  1. A token with `onlyProposes` has at most one open proposal: its branch, created by its first change.
 //  2. While a proposal is submitted, nothing changes in its branch: what was reviewed is what is applied.
-//  3. Someone else than the token decides. A refusal has a reason, which the token can read; it may go on in the same branch.
+//  3. Someone else than the token decides. A refusal has a reason, which the token can read; it may continue in the same branch.
 //  4. People propose a development branch of their own; the rules for approvals of merge requests hold for it.
 //  5. A proposal that was not decided expires. What was applied can be undone as one, while nothing of it has changed since.
 
@@ -295,7 +295,7 @@ function writable({ proposal, state }: KnownProposal): { id: number; isDefault: 
 
 const isEnded = (state: ProposalState): boolean => ['accepted', 'undone', 'expired', 'discarded'].includes(state)
 
-/** Until when it may be decided; each step begins the time anew. */
+/** Until when it may be decided; each step restarts the time. */
 export const expiryOf = ({ createdAt }: Proposal, request: Request | undefined): Date =>
   new Date((request?.activity.at(-1)?.at ?? createdAt.getTime()) + EXPIRES_AFTER_MS)
 

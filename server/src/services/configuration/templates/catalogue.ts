@@ -87,7 +87,7 @@ export function createCatalogue({ sources, log }: CatalogueDeps) {
     return { ...found, folder }
   }
 
-  /** Fetches what is new in it; `problem` of the answer says why that did not work. */
+  /** Fetches what is new in it; `problem` has the reason of a failure. */
   async function refresh(name: string): Promise<ListedRepository> {
     const { source } = await listed(name)
     await source.refresh()

@@ -1,4 +1,4 @@
-// Conditions of a template: objects with one word that says what is compared. There is nothing else they could do.
+// Conditions of a template: objects with one operator. They can do nothing else.
 
 import { PlatformError } from '../../../kit/errors.ts'
 

@@ -1,4 +1,4 @@
-// What a person has filled in, compared with what a template asks for.
+// Checks the values that a person filled in against the inputs of a template.
 
 import { PlatformError } from '../../../kit/errors.ts'
 import { matchesPattern } from '../../../kit/text/bounded-pattern.ts'

@@ -1,4 +1,4 @@
-// What the files of a template say. Everything in them is data: placeholders and conditions are objects, nothing is evaluated as code.
+// The files of a template. Everything in them is data: placeholders and conditions are objects, nothing is evaluated as code.
 
 import { type Static, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -15,7 +15,7 @@ export const Input = Type.Object(
     name: Text,
     description: Type.Optional(Text),
     type: Type.Enum(['string', 'int', 'double', 'bool', 'string[]', 'object']),
-    /** How it is asked for; the value of a `hidden` one is a secret. */
+    /** The form control; the value of a `hidden` one is a secret. */
     kind: Type.Enum(['input', 'hidden', 'textarea', 'confirm', 'select', 'multiselect']),
     default: Type.Optional(Type.Unknown()),
     options: Type.Optional(Type.Array(Type.Object({ value: Text, label: Text }), { maxItems: 200 })),

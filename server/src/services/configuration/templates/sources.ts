@@ -14,17 +14,17 @@ export interface SourceState {
 }
 
 export interface TemplateSource {
-  /** What it is called until its repository.json says. */
+  /** Its name until repository.json is read. */
   readonly name: string
-  /** Empty for a folder: its path concerns only those who run the stack. */
+  /** Empty for a folder: its path is only for the operator. */
   readonly url: string
   readonly ref: string
   state(): SourceState
-  /** Never throws; `state` says what came of it. */
+  /** Never throws; `state` has the outcome. */
   refresh(): Promise<void>
 }
 
-/** Read anew whenever it is asked for. */
+/** Read on each request. */
 export function folderSource(path: string): TemplateSource {
   const folder = createTemplateFolder(path)
   return { name: folder.name, url: '', ref: '', state: () => ({ folder }), refresh: async () => {} }

@@ -25,7 +25,7 @@ interface TemplateTables {
   template_task: { task_id: string; project_id: number; content: string; created_at: number }
 }
 
-/** How long the outcome of a task can be asked for. */
+/** How long the outcome of a task can be requested. */
 const TASK_KEPT_MS = 7 * 86_400_000
 
 interface Stamp {

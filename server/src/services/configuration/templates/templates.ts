@@ -98,7 +98,7 @@ export interface PlannedChange {
 
 export type Templates = ReturnType<typeof createTemplates>
 
-/** Stands for ids that only the use gives out. */
+/** A placeholder of ids that are assigned when the template is used. */
 const PREVIEW_ID = 'preview'
 
 export function createTemplates(deps: TemplatesDeps) {

@@ -53,7 +53,7 @@ export interface DashboardInput {
 export interface TileRequest {
   readonly tileId: string
   readonly values: Values
-  /** Computed anew, whatever is kept. */
+  /** Computed again, without the cache. */
   readonly refresh: boolean
 }
 
@@ -185,7 +185,7 @@ export function createDashboards({ db, inTransaction, clock, recordEvent, querie
     return store.links(scope.actor.projectId, id)
   }
 
-  /** The dashboard of a link. Unknown, expired and revoked ones are told apart by nothing. */
+  /** The dashboard of a link. Unknown, expired and revoked ones have the same error. */
   async function shared(value: string): Promise<{ readonly link: Link; readonly dashboard: Dashboard; readonly scope: Scope }> {
     const link = /^[\w-]{44}$/.test(value) ? await store.findLink(hashOf(value)) : undefined
     const branch = link && link.expiresAt > clock.now() ? await defaultBranch(link.projectId) : undefined

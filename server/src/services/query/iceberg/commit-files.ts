@@ -48,7 +48,7 @@ export function createCommitFiles({ readObject, uriPrefix }: CommitFilesDeps) {
     return { addedFiles, removedFiles: [...before.segments].filter((key) => !live.has(key)) }
   }
 
-  /** The files that a manifest says are there. */
+  /** The files that a manifest lists. */
   async function filesOf(table: WrittenTable, manifest: ListedManifest, before: KeysBefore): Promise<LiveFile[]> {
     const known = table.known.get(manifest.path)
     if (known) return known.map((key) => ({ key }))

@@ -49,7 +49,7 @@ export function readCommit(text: string | undefined): CommitRequest {
   }
 }
 
-/** Throws 409 where the table is not as the writer thinks. */
+/** Throws 409 where the table does not meet a requirement of the writer. */
 export function checkRequirements({ requirements, snapshot }: CommitRequest, current: CurrentTable): void {
   for (const requirement of requirements) checkRequirement(requirement, current)
   if (snapshot && snapshot.parent !== current.snapshotId)
@@ -131,7 +131,7 @@ function readSchema(updates: readonly Fields[]): readonly Column[] | undefined {
   return schemaColumns(schema)
 }
 
-/** Several snapshots in one commit are one: the last one says what the table has, the first one what it was built on. */
+/** Several snapshots in one commit are one: the last one has the content of the table, the first one its base. */
 function readSnapshot(updates: readonly Fields[]): NewSnapshot | undefined {
   const added = updates.filter(({ action }) => action === 'add-snapshot').map(({ snapshot }) => objectOf(snapshot, 'snapshot'))
   const first = added[0]

@@ -1,8 +1,8 @@
 // The catalogue of Iceberg over the tables of a project: names, what a table is, and keys to its files.
 //  1. A prefix names project, branch and spelling: `7`, `7-123`, `7-flat`. It must be the project of the token.
-//  2. Who may see a table is asked of the tables module each time; keys reach the files of the one table that was asked for.
+//  2. The tables module checks each access to a table; keys open the files of the one requested table.
 //  3. Metadata is written when a table is loaded (written-snapshots.ts). States that others would read wrong are never shown.
-//  4. Who writes puts files into a folder of its own (`staged/` of the table); writes.ts reads its commits.
+//  4. A writer puts files into a folder of its own (`staged/` of the table); writes.ts reads its commits.
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -24,7 +24,7 @@ export interface OpenTables {
   listBuckets(scope: Scope): Promise<readonly string[]>
   listNames(scope: Scope, bucketId: string): Promise<readonly string[]>
   find(scope: Scope, bucketId: string, name: string): Promise<OpenTable>
-  /** Its files are written anew first where others would read them wrong. */
+  /** Its files are rewritten first where other engines would read them wrong. */
   current(table: DataTable): Promise<State>
   listStates(table: DataTable): Promise<readonly (KeptState & { readonly createdAtMs: number })[]>
   state(table: DataTable, id: number): Promise<State | undefined>
@@ -47,7 +47,7 @@ export interface OpenTable {
   readonly data: DataTable
   /** The folder of the table that holds the data. */
   readonly keyPrefix: string
-  /** Whether who asks may change it. */
+  /** Whether the caller may change it. */
   readonly isWritable: boolean
   /** The id that its writer gave it, where another program made the table. */
   readonly openUuid: string | undefined
@@ -79,7 +79,7 @@ export function createIceberg(deps: IcebergDeps) {
   const uriPrefix = `s3://${access.bucket}/`
   const writer = createSnapshotWriter({ store, objects, inTransaction, uriPrefix, findState: tables.state })
 
-  /** What `warehouse` says: a branch, `flat`, or both. */
+  /** The parts of `warehouse`: a branch, `flat`, or both. */
   async function prefixOf(actor: Actor, warehouse: string): Promise<string> {
     const { branch, flat } = readWarehouse(warehouse)
     const found = await findBranch(actor.projectId, branch)
@@ -159,7 +159,7 @@ export function createIceberg(deps: IcebergDeps) {
       const kept = await tables.listStates(data)
       await writer.writeMissing({ ...data, keyPrefix }, current, kept)
       const known = (await store.listSnapshots(data)).written.filter(({ state }) => state <= current.id)
-      if (known.at(-1)?.state !== current.id) continue // another node was writing it, or it was forgotten by now
+      if (known.at(-1)?.state !== current.id) continue // another node was writing it, or it was removed meanwhile
       const times = new Map(kept.map(({ id, createdAtMs }) => [id, createdAtMs]))
       const snapshotIdOf = snapshotIds(kept)
       const shown = withFewPlaces(known).map((one) => ({
@@ -249,7 +249,7 @@ export function createIceberg(deps: IcebergDeps) {
     uriPrefix,
     /** Whether the text is a valid token; for clients that insist on asking for one. */
     isToken: async (value: string): Promise<boolean> => (await authenticate(value)) !== undefined,
-    /** For the sweep of tables: forgets what no snapshot names any more, and says what the others need. */
+    /** For the sweep of tables: removes records that no snapshot references, and returns the files of the others. */
     removeUnused: () => inTransaction(store.removeUnused),
     everyKey: store.everyKey,
   }
@@ -257,7 +257,7 @@ export function createIceberg(deps: IcebergDeps) {
 
 interface LoadOptions {
   readonly snapshots: 'all' | 'refs'
-  /** Whether the client asks for keys. */
+  /** Whether the client requests keys. */
   readonly vended: boolean
   readonly baseUrl: string
 }

@@ -10,7 +10,7 @@ export interface ManifestEntry {
   readonly path: string
   readonly rows: number
   readonly bytes: number
-  /** The segment that a delete file speaks of; undefined for a segment. */
+  /** The segment of a delete file; undefined for a segment. */
   readonly deletesOf?: string
   /** The state that had the file first. */
   readonly sequence: number
@@ -63,7 +63,7 @@ const boundsType = (name: string, keyId: number, valueId: number): avro.Schema =
         { name: 'value', type: 'bytes', 'field-id': valueId },
       ],
     },
-  }) as unknown as avro.Schema // avsc knows the attribute logicalType, its types do not on arrays
+  }) as unknown as avro.Schema // avsc supports the attribute logicalType on arrays, its types lack it
 
 const DATA_FILE = {
   type: 'record',
@@ -117,7 +117,7 @@ const EXISTING = 0
 const ADDED = 1
 const DATA = 0
 const POSITION_DELETES = 1
-/** The field `file_path` of delete files: its bounds say which segment a delete file speaks of. */
+/** The field `file_path` of delete files: its bounds name the segment of a delete file. */
 const FILE_PATH_FIELD = 2147483546
 
 export function writeManifest(entries: readonly ManifestEntry[], head: ManifestHead): Promise<Buffer> {
@@ -186,7 +186,7 @@ export function writeManifestList(manifests: readonly ManifestFile[], head: List
 async function encode(schema: object, metadata: Readonly<Record<string, string>>, records: readonly object[]): Promise<Buffer> {
   const type = avro.Type.forSchema(schema as avro.Schema, { wrapUnions: true, registry: { long: LONG } })
   const header = Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, Buffer.from(value)]))
-  // As it stands here, with the field ids: the schema that avsc would write itself lacks them.
+  // This text, with the field ids: the schema that avsc would write itself lacks them.
   header['avro.schema'] = Buffer.from(JSON.stringify(schema))
   const options = { codec: 'deflate', writeHeader: true, metadata: header } // avsc reads metadata, its types do not name it
   const encoder = new avro.streams.BlockEncoder(type, options)

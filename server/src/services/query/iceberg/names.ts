@@ -1,5 +1,5 @@
 // How the catalogue spells projects, branches and buckets. A bucket `in.c-main` is the namespace `in`, `c-main`, or `in.c-main` in one
-// piece for programs that know one level only; both are read everywhere.
+// piece for programs with one level only; both are read everywhere.
 
 export interface Prefix {
   readonly projectId: number

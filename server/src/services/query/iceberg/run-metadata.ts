@@ -1,4 +1,4 @@
-// The metadata of a table that lives as long as a run: made from the schema that its writer asks for, then changed by the updates of commits,
+// The metadata of a table that exists as long as a run: built from the schema that its writer requests, then changed by the updates of commits,
 // one after the other, as the protocol defines them. Pure: JSON in, JSON out. Files are not looked into here: only the run itself reads them.
 
 import { columnNameFrom } from '../../../../../contract/column-name.ts'

@@ -30,7 +30,7 @@ export interface RunNamespaceDeps {
 }
 
 export const RUN = 'run'
-/** The row that stands for the namespace. */
+/** The row of the namespace. */
 const ROOT = ''
 const KEPT_MS = 2 * 86_400_000
 
@@ -88,7 +88,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
     return shown(folder, metadata, vended ? baseUrl : undefined)
   }
 
-  /** What a writer asks for besides columns. */
+  /** Requested settings besides columns. */
   const withOptions = (metadata: Metadata, body: Readonly<Record<string, unknown>>): Metadata =>
     applyUpdates(metadata, [
       ...(body['partition-spec']
@@ -124,7 +124,7 @@ export function createRunCatalogue({ store, objects, catalogue, inTransaction, c
     return answer
   }
 
-  /** Where a staged table was told to lie: below the folder of the run, and nowhere else. */
+  /** The requested location of a staged table: below the folder of the run, and nowhere else. */
   function folderOf(updates: readonly Readonly<Record<string, unknown>>[], root: string): string {
     const location = updates.find(({ action }) => action === 'set-location')?.location
     const folder = typeof location === 'string' && location.startsWith(uriPrefix) ? `${location.slice(uriPrefix.length)}/` : ''
@@ -286,11 +286,11 @@ interface Loaded {
   readonly 'storage-credentials'?: unknown[]
 }
 
-/** The tables of one namespace, as the routes ask for them: of a bucket, or of the run that asks. */
+/** The tables of one namespace, for the routes: of a bucket, or of the run that calls. */
 export interface NamespaceOfRoutes {
   getNamespace(actor: Actor, prefix: string, namespace: string): Promise<readonly string[]>
   listTables(actor: Actor, prefix: string, namespace: string): Promise<{ namespace: string[]; name: string }[]>
-  /** Throws when there is no such table for who asks. */
+  /** Throws when there is no such table for the caller. */
   findTable(actor: Actor, prefix: string, namespace: string, name: string): Promise<unknown>
   load(
     actor: Actor,
@@ -327,7 +327,7 @@ export interface CatalogueOfRoutes extends Pick<Iceberg, 'prefixOf' | 'listNames
   at(namespace: string): NamespaceOfRoutes
 }
 
-/** What the routes ask for, with the tables of the run that asks beside those of the project. */
+/** The catalogue for the routes, with the tables of the calling run beside those of the project. */
 export function withRunNamespace(iceberg: Iceberg, writes: Writes, runs: RunCatalogue): CatalogueOfRoutes {
   const project: NamespaceOfRoutes = { ...iceberg, ...writes }
   return { ...iceberg, at: (namespace) => (namespace === RUN ? runs.namespace : project) }

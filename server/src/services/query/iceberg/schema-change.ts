@@ -1,4 +1,4 @@
-// Which columns a writer adds. Everything else of a schema is changed through the Storage API, where its other users are asked first.
+// Which columns a writer adds. Everything else of a schema is changed through the Storage API, where its other users are considered.
 
 import type { Column, TableSnapshot } from '../../../engines/table-engine/snapshot.ts'
 import { sqlType } from '../../../engines/table-engine/sql.ts'

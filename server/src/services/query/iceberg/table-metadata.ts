@@ -11,7 +11,7 @@ export interface IcebergSchema {
   readonly fields: readonly { readonly id: number; readonly name: string; readonly required: boolean; readonly type: string }[]
 }
 
-/** All values are texts, as Iceberg wants them. */
+/** All values are texts, as Iceberg requires. */
 export type SnapshotSummary = Readonly<Record<string, string>>
 
 export interface MetadataSnapshot {
@@ -34,7 +34,7 @@ export interface MetadataInput {
   readonly properties: Readonly<Record<string, string>>
 }
 
-/** Columns are optional in the files, and stay so here. The hidden load time is in the files only: engines would ask for it on every insert. */
+/** Columns are optional in the files, and stay so here. The hidden load time is in the files only: engines would require it on every insert. */
 export const schemaFields = (columns: readonly Column[]): IcebergSchema['fields'] =>
   columns.map((column) => ({ id: column.fieldId, name: column.name, required: false, type: icebergType(column) }))
 
@@ -50,7 +50,7 @@ const TYPES: Readonly<Record<Exclude<BaseType, 'NUMERIC'>, string>> = {
 export const icebergType = (column: Column): string =>
   column.type === 'NUMERIC' ? `decimal(${numericLength(column.length).replace(',', ', ')})` : TYPES[column.type]
 
-/** How others shall write: rows that change are written anew with their file, because the table takes no delete files. */
+/** The write mode for other engines: copy-on-write, because the table accepts no delete files. */
 const WRITING = {
   'write.parquet.compression-codec': 'zstd',
   'write.delete.mode': 'copy-on-write',

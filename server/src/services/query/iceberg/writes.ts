@@ -1,4 +1,4 @@
-// What other engines write: commits to a table, new tables, tables dropped. This file says what a request means; the tables module publishes it.
+// Writes of other engines: commits, new tables, dropped tables. This file reads the requests; the tables module publishes.
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { ObjectStore } from '../../../engines/object-store/object-store.ts'
@@ -46,7 +46,7 @@ export function createWrites({ tables, store, objects, catalogue }: WritesDeps) 
         if (request.creates) await commitTable(asker, namespace, name, request, digest)
         else await commitChange(asker, await findTable(requester.actor, prefix, namespace, name), request, digest)
       } catch (error) {
-        // The first request may have been cut off, and its job have ended only now: then the table is as the writer wants it.
+        // The first request may have been cut off, and its job have ended only now: then the table already has the requested state.
         if (!(await isDone())) throw error
       }
     const { 'metadata-location': location, metadata } = await load(requester.actor, prefix, namespace, name, {
@@ -169,7 +169,7 @@ export function createWrites({ tables, store, objects, catalogue }: WritesDeps) 
   return { commit, create, drop }
 }
 
-/** Nothing larger than asked for comes into memory. */
+/** Reads no more than the limit into memory. */
 export const objectReader =
   (objects: Pick<ObjectStore, 'get'>) =>
   async (key: string, maxBytes: number): Promise<Uint8Array | undefined> => {

@@ -14,7 +14,7 @@ import { type IcebergSchema, type SnapshotSummary, schemaFields } from './table-
 
 /** More manifests than this are merged into one: a reader opens each of them. */
 const MAX_MANIFESTS = 100
-/** States before the current one that one request writes, the newest first; the next request goes on. */
+/** States before the current one that one request writes, the newest first; the next request continues. */
 const STATES_AT_ONCE = 50
 
 export interface State {
@@ -68,7 +68,7 @@ export function createSnapshotWriter({ store, objects, inTransaction, uriPrefix,
     let base: Base | undefined
     for (const id of wanted) {
       const state = id === current.id ? current : await findState(table, id)
-      if (!state) continue // forgotten since it was listed
+      if (!state) continue // removed since it was listed
       if (!state.isOpen) {
         await recorded((trx) => store.insertUnfit(trx, table, id))
         continue
@@ -168,7 +168,7 @@ interface FreshManifest {
   readonly entries: readonly ManifestEntry[]
 }
 
-/** Manifests of the state before that stay as they are, and what the others have to say, together with what is new. */
+/** Manifests of the previous state that stay, and the entries of the others together with the new ones. */
 export function planManifests(
   { id, snapshot }: Pick<State, 'id' | 'snapshot'>,
   base: readonly KnownManifest[],

@@ -40,7 +40,7 @@ export interface SandboxRequest {
   readonly configurationId?: string | undefined
 }
 
-/** With the password in clear, for those who may use it. */
+/** With the password in clear, for callers that may use it. */
 export type Sandbox = Omit<SandboxRow, 'password'> & { readonly password: string }
 
 /** Names of SQL backends that clients send: each gets a workspace of this stack. */
@@ -200,5 +200,5 @@ const NAMES = { sandbox: 'Sandbox', session: 'Session' }
 const endOf = (now: number, hours: number): number | null => (hours === 0 ? null : now + hours * HOUR_MS)
 
 const isOwn = (actor: Actor, row: SandboxRow): boolean => actor.isMasterToken || row.token_id === actor.tokenId
-/** The tables of a shared one were loaded with the rights of its owner, so it is for those who read the whole project. */
+/** The tables of a shared one were loaded with the rights of its owner, so it requires the right to read the whole project. */
 const maySee = (actor: Actor, row: SandboxRow): boolean => isOwn(actor, row) || (row.is_shared === 1 && seesWholeProject(actor))

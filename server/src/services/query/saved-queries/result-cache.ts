@@ -1,5 +1,5 @@
 // Results of saved queries in memory. A key names the states of all tables that a query reads, so that a result is never older than its
-// tables; queries may also ask for the time or for chance, so it is kept for some minutes only.
+// tables; queries may also use the time or random values, so it is cached for some minutes only.
 
 import type { Clock } from '../../../kit/clock.ts'
 

@@ -39,7 +39,7 @@ export interface ResultRequest {
   readonly values: Values
   readonly format: 'json' | 'csv'
   readonly limit: number
-  /** Computed anew, whatever is kept. */
+  /** Computed again, without the cache. */
   readonly refresh: boolean
 }
 
@@ -129,7 +129,7 @@ export function createSavedQueries({ db, inTransaction, clock, recordEvent, stat
     return { isKept: false, body: key === undefined ? body : cache.keepingUp(key, body) }
   }
 
-  /** Undefined if nothing is kept for it: the caller cannot read what it names, which running it says. */
+  /** Undefined if nothing can be cached: the caller cannot read a table that it names, which its run reports. */
   async function keyOf(scope: Scope, sql: string, format: string, limit: number): Promise<string | undefined> {
     const states = await statesRead(scope, sql)
     if (!states) return undefined

@@ -89,7 +89,7 @@ const formatted =
     ]
   }
 
-/** Most tokens of a call that is read to its end: calls may stand in each other. */
+/** Maximum tokens of a call that is read to its end: calls may be nested. */
 const MAX_CALL_TOKENS = 200
 
 function callAt({ tokens }: Statement, open: number): { readonly end: number; readonly commas: readonly number[] } | undefined {

@@ -21,7 +21,7 @@ const wordAt =
 const between = ({ text, tokens, offset }: Statement, from: number, to: number): string =>
   to > from && from < tokens.length ? text.slice(tokens.start(from) - offset, tokens.end(to - 1) - offset) : ''
 
-/** What a string token says. */
+/** The content of a string token. */
 export const stringOf = (statement: Statement, at: number): string => {
   const raw = between(statement, at, at + 1)
   const body = raw.replace(/^[eE]?'(.*)'$/s, '$1').replaceAll("''", "'")

@@ -112,7 +112,7 @@ async function numberedColumns(statement: Statement): Promise<Ddl | undefined> {
   return {
     edits,
     before: async (session) => {
-      if (await hasTable(session, table)) return // CREATE says so, or does nothing
+      if (await hasTable(session, table)) return // CREATE reports it, or does nothing
       for (const sequence of sequences) await session.execute(`CREATE OR REPLACE SEQUENCE ${sequence}`)
     },
     indexes: [],

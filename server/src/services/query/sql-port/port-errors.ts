@@ -63,10 +63,10 @@ export function placedIn(error: unknown, originalPosition: (at: number) => numbe
   return new PlatformError(code, details, { cause, params: { ...params, position: originalPosition(at) } })
 }
 
-/** What the engine says in words stands in a field of its own here, and counts from the beginning of the text that was sent. */
+/** The position of an error: the engine has it in the message, PostgreSQL in a field, counted from the start of the text that was sent. */
 const withoutPlace = (message: string): string => message.replace(/ \(line \d+, character \d+\)$/, '')
 
-/** `onBug` hears of what is our fault; the client then learns no more than that. */
+/** `onBug` receives unexpected errors; the client gets a general message for them. */
 export function wireErrorOf(error: unknown, onBug: (error: unknown) => void): WireError {
   if (error instanceof WireError) return error
   if (!(error instanceof PlatformError) || error.kind === 'bug') {

@@ -98,7 +98,7 @@ export function createPortLogin<W extends PortWorkspace>(deps: PortLoginDeps<W>)
   }
 }
 
-/** The same for every reason, so that nothing can be learned from it. */
+/** The same for every reason, so that it reveals nothing. */
 const wrongPassword = () =>
   new WireError(
     '28P01',

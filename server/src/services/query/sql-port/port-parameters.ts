@@ -1,4 +1,4 @@
-// Parameters of a statement, `$1`, `$2` ...: where they stand, and the edits that put literals in their place.
+// Parameters of a statement, `$1`, `$2` ...: their positions, and the edits that replace them with literals.
 
 import { elementsOf } from '../../../engines/pg-wire/values.ts'
 import { WireError } from '../../../engines/pg-wire/wire-session.ts'
@@ -28,7 +28,7 @@ export async function parameterCount(statement: Statement): Promise<number> {
   return parameters.reduce((max, { number }) => Math.max(max, number), 0)
 }
 
-/** Numbers of the parameters whose place takes a list and does not say of which type. */
+/** Numbers of the parameters whose position takes a list of an unknown type. */
 export async function untypedLists(statement: Statement): Promise<ReadonlySet<number>> {
   const parameters = await parametersIn(statement)
   return new Set(parameters.flatMap(({ number, isWhole }) => (isWhole ? [number] : [])))
@@ -93,7 +93,7 @@ export async function expressionEdits(statement: Statement, expressions: readonl
   })
 }
 
-/** A value may be long and stand in many places: no text is made that is refused afterwards. */
+/** A long value may occur many times: no text is built that would be refused afterwards. */
 function lengthCounter(): (text: string) => void {
   let length = 0
   return (text) => {
@@ -102,7 +102,7 @@ function lengthCounter(): (text: string) => void {
   }
 }
 
-/** `id = ANY ($1)` as `id = ($1)`: DuckDB tells the type of a single value. */
+/** `id = ANY ($1)` as `id = ($1)`: DuckDB reports the type of a single value. */
 export async function withoutAny(statement: Statement): Promise<TextEdit[]> {
   const parameters = await parametersIn(statement)
   return parameters.flatMap(({ token, isWhole }) => (isWhole ? [spanned(statement, token - 2, token - 2, '')] : []))

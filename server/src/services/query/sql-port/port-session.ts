@@ -197,7 +197,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   // ---------------------------------------------------------------------------------------------------------------- transactions
 
   async function begin(): Promise<void> {
-    if (status !== 'I') return // PostgreSQL warns and goes on
+    if (status !== 'I') return // PostgreSQL warns and continues
     await runner.begin()
     savepoints.clear()
     pendingIndexes.clear()
@@ -348,7 +348,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       if (status !== 'T' && !isHeld) throw new WireError('25P01', 'DECLARE CURSOR needs a transaction, or WITH HOLD.')
       if (cursors.has(name)) throw new WireError('42P03', `The cursor "${name}" exists already.`)
       const portal = queryPortal(await singleStatement(query), NOTHING_BOUND)
-      await portal.columns() // what is wrong with it is said now
+      await portal.columns() // reports its errors now
       cursors.set(name, { isHeld, isScroll, portal, rest: Buffer.alloc(0) })
     })
   }
@@ -460,7 +460,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return inSession(signal, async (session) => {
       const describe = (edited: EditedText) => inPlace(edited, () => session.describe(edited.text, { shortNames }))
       const shape = await describe(await applyEdits(statement.text, [...(await withoutAny(statement)), ...dialect]))
-      // DuckDB tells no type at all while one parameter has none.
+      // DuckDB reports no types while one parameter has none.
       const casts = shape.parameters.every(isUnknown) ? [...(await castTypes(statement))] : []
       const asked = `SELECT ${casts.map(([, type]) => `CAST(NULL AS ${type})`).join(', ')}`
       const cast = casts.length > 0 ? await session.describe(asked).catch(() => undefined) : undefined
@@ -476,7 +476,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     })
   }
 
-  /** A statement with its values. Queries that cannot change anything start when their columns are asked for. */
+  /** A statement with its values. Queries that cannot change anything start when their columns are requested. */
   function queryPortal(statement: Statement, bound: Bound, copy?: CopyOptions): Cursor['portal'] {
     const stop = new AbortController()
     let opened: Promise<Answer> | undefined
@@ -507,7 +507,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     }
   }
 
-  /** What either engine answers, before it is written in the format that a client wants. */
+  /** The result of either engine, before it is encoded in the requested format. */
   interface Answer {
     readonly columns: readonly WireColumn[] | undefined
     /** In the text format of COPY. */
@@ -577,7 +577,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     } catch (error) {
       if (isAlone) {
         pendingIndexes.clear()
-        await session.execute('ROLLBACK').catch(() => {}) // the first error is the one to tell
+        await session.execute('ROLLBACK').catch(() => {}) // the first error is the one to report
       }
       throw error
     }
@@ -628,7 +628,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       await close()
     }
     const hasColumns = columns.length > 0
-    if (!hasColumns) for await (const _ of lines()); // done when its result is asked for
+    if (!hasColumns) for await (const _ of lines()); // run when its result is requested
     return {
       columns: hasColumns ? columns.map(namedColumn(names)) : undefined,
       lines: hasColumns ? lines() : linesOf([]),
@@ -760,7 +760,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
 const resultNames = (route: Route): readonly string[] => (route.engine === 'tables' ? (route.results ?? []) : [])
 
-/** A column with the name that PostgreSQL gives it: `count` where DuckDB says `count_star()`. */
+/** A column with the name that PostgreSQL gives it: `count` where DuckDB has `count_star()`. */
 const namedColumn =
   (names: readonly string[]) =>
   (column: SqlColumn, i: number): WireColumn => ({ ...wireColumn(column), name: names[i] || column.name })
@@ -800,7 +800,7 @@ const SHOW_TABLES =
   `SELECT table_schema AS schema, table_name AS name FROM information_schema.tables ` +
   `WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2`
 
-/** What clients ask at the start, answered without a catalogue: that takes seconds to start. */
+/** Queries of clients at the start, answered without a catalogue, which takes seconds to start. */
 const CONSTANTS: Readonly<Record<string, { readonly name: string; readonly value: string }>> = {
   'select version ( )': { name: 'version', value: `PostgreSQL ${SERVER_VERSION} (Millrace)` },
   'select pg_catalog . version ( )': { name: 'version', value: `PostgreSQL ${SERVER_VERSION} (Millrace)` },

@@ -44,7 +44,7 @@ const TYPES: Readonly<Record<string, PgType>> = {
 const TEXT: PgType = { oid: OID.text, name: 'text' }
 const JSON_TEXT: PgType = { oid: OID.json, name: 'json' }
 
-/** Lists of plain values are arrays; other lists, structs and maps are JSON; whatever PostgreSQL does not know is text. */
+/** Lists of plain values are arrays; other lists, structs and maps are JSON; other types are text. */
 export function pgType(type: string): PgType {
   const element = /^(.*[^\]])\[\]$/.exec(type)?.[1]
   const array = element === undefined || !isPlain(element) ? undefined : arrayOf(pgType(element))
@@ -88,7 +88,7 @@ const PARAMETER_TYPES: Readonly<Record<number, string>> = {
   [OID.bytea]: 'BLOB',
 }
 
-/** `isList`: its place takes an array, whether or not the client says so. */
+/** `isList`: its place takes an array, whether or not the client declares it. */
 export function literalOf(value: string | null, oid: number, isList = false): string {
   if (value === null) return nullOf(oid)
   const element = ARRAY_OF[oid] ?? (isList && oid === 0 ? OID.text : undefined)

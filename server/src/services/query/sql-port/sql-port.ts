@@ -76,7 +76,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       ended.resolve(gone)
       throw gone
     }
-    const tick = () => void check().catch(() => {}) // a database that does not answer is asked again
+    const tick = () => void check().catch(() => {}) // a database that does not respond is queried again
     checks.add(tick)
     return createPortSession({
       runner: runnerOf(known, closed.signal, () => ended.resolve(idleTransaction())),

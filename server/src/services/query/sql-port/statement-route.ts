@@ -1,4 +1,4 @@
-// Which engine answers a statement. DuckDB's own parser says which tables it names: those of PostgreSQL's catalogue are answered by a
+// Which engine runs a statement. DuckDB's own parser finds the tables it names: those of PostgreSQL's catalogue are answered by a
 // catalogue, the tables of the project by DuckDB. A text in a literal, an alias or a name in a WITH decides nothing.
 
 import { WireError } from '../../../engines/pg-wire/wire-session.ts'
@@ -46,7 +46,7 @@ const isCatalogSchema = (schema: string): boolean => /^(pg_catalog|information_s
 export const mayName = (statement: Statement, tables: readonly TableName[]): Promise<boolean> =>
   namesOneOf(statement, new Set(tables.flatMap(({ schema, name }) => [schema.toLowerCase(), name.toLowerCase()])))
 
-/** Whether it asks for something that only PostgreSQL has, such as its version or a regclass. */
+/** Whether it uses something that only PostgreSQL has, such as its version or a regclass. */
 const isAboutPostgres = ({ functions, columns, types }: StatementNames): boolean =>
   functions.some(({ schema, name }) => isCatalogSchema(schema) || ABOUT_POSTGRES.test(name)) ||
   columns.some((column) => POSTGRES_WORDS.test(column)) ||

@@ -49,7 +49,7 @@ export function createQueries({ engine, findTable, listTables, onSession }: Quer
     })
     try {
       const rows = format === 'json' ? (limit ?? DEFAULT_JSON_ROWS) : limit
-      // One more than is shown says whether there are more.
+      // One more than is shown, to detect whether there are more.
       const asked = format === 'json' && rows !== undefined ? rows + 1 : rows
       const { columns, bytes } = await session.copy(await readable(sql), format, { signal, ...defined({ limit: asked }) })
       const body = format === 'json' ? jsonBody(columns, bytes, rows ?? DEFAULT_JSON_ROWS) : bytes

@@ -1,5 +1,5 @@
 // What the columns of a query are made of, read from its syntax tree: names are followed through joins, subqueries and WITH to columns of
-// tables. Values count, conditions do not. Where a tree does not tell (COLUMNS(...), PIVOT, functions that give tables), nothing is guessed.
+// tables. Values count, conditions do not. Where a tree does not show it (COLUMNS(...), PIVOT, table functions), nothing is guessed.
 
 import type { ColumnSource } from '../../../model/lineage.ts'
 
@@ -44,7 +44,7 @@ type Node = Readonly<Record<string, unknown>>
 
 class Untraceable extends Error {}
 
-/** Undefined: the tree does not tell. */
+/** Undefined: the tree does not show it. */
 export function columnsOfQuery(tree: unknown, find: FindColumns): Columns | undefined {
   try {
     const [statement] = listOf(nodeOf(tree).statements)

@@ -94,7 +94,7 @@ export function createQueryHistory({ db: database, clock, onFailure }: QueryHist
     })()
   }
 
-  /** Tokens that do not read the whole project see their own queries: the texts of others name tables that they may not know. */
+  /** Tokens that do not read the whole project see their own queries: the texts of others name tables that they may not see. */
   async function list({ actor }: Scope, { limit, before, q }: HistoryPage) {
     let rows = db.selectFrom('query_run').selectAll().where('project_id', '=', actor.projectId)
     if (!seesWholeProject(actor)) rows = rows.where('token_id', '=', actor.tokenId)
@@ -118,7 +118,7 @@ export function createQueryHistory({ db: database, clock, onFailure }: QueryHist
   return { recorded, list }
 }
 
-/** What the caller was told. */
+/** The message that the caller got. */
 const reasonOf = (error: unknown): string =>
   error instanceof PlatformError
     ? error.message

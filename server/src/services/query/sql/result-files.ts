@@ -27,7 +27,7 @@ export function createSaveResult(
     { scope, origin, signal }: { readonly scope: Scope; readonly origin: Origin; readonly signal: AbortSignal },
   ): Promise<{ readonly file: { readonly id: number } }> => {
     const { bytes, end } = await session.copy(sql, fileType, { signal })
-    // Of a failure the statement itself knows more than the pipe that broke.
+    // The error of the statement has more details than that of the broken pipe.
     const id = await save(scope, fileName, gzip ? packed(bytes) : bytes, origin).catch((error: unknown) =>
       end.then(() => Promise.reject(error)),
     )

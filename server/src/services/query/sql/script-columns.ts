@@ -1,5 +1,5 @@
 // What the columns of the tables of a script are made of, followed from statement to statement. It only watches: what it cannot follow, it
-// does not know, and the script goes on.
+// does not know, and the script continues.
 
 import type { SqlSession } from '../../../engines/sql/sql-engine.ts'
 import { namesIn } from '../../../engines/sql/statement-names.ts'
@@ -152,7 +152,7 @@ const QUERY_WORDS = ['select', 'with', 'from', 'values', 'table', '(']
 export async function changeOf(statement: Statement): Promise<Change | undefined> {
   const { keyword, tokens } = statement
   const word = wordsOf(tokens)
-  /** Behind one of the words, which stand near the start; 0 when none does. */
+  /** The position after one of the words, which are near the start; 0 when none is found. */
   const after = (...places: string[]): number => ([1, 2, 3, 4].find((i) => places.includes(word(i))) ?? -1) + 1
   if (keyword === 'create') {
     const at = after('table', 'view')

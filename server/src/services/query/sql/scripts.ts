@@ -188,7 +188,7 @@ const scopeOf = ({ actor, branchId, isDefaultBranch }: RunScope): Scope => ({
   branch: { id: branchId, isDefault: isDefaultBranch },
 })
 
-/** A view reads what the script asks of it; a table can be changed by the script. */
+/** A view reads only what the script queries; a table can be changed by the script. */
 async function show(
   session: SqlSession,
   { name, tableId, columns: mapped, isCopied, isEmpty = false }: SqlInput & { readonly isEmpty?: boolean },
@@ -276,7 +276,7 @@ function named(error: unknown, place: string, facts: FailureFacts): unknown {
 /** For editors: which text of the configuration, and which statement of its code. */
 const placeOf = ({ pointer, place }: FailureFacts) => defined({ pointer, statement: place?.statement })
 
-/** What DuckDB says, by the words it begins with. */
+/** Messages of DuckDB, by their first words. */
 const KINDS: readonly (readonly [RegExp, CauseKind])[] = [
   [/^(?:Parser|Syntax) Error/i, 'sql.syntax'],
   [/^Catalog Error: Table/i, 'sql.unknownTable'],

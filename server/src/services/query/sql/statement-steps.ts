@@ -1,5 +1,5 @@
 // The statements of a script that is tried: each runs to its end within the time of all, and the first rows of what it made are kept for
-// the answer. What is kept has a size: beyond it rows and columns are left out, and said to be.
+// the answer. What is kept has a size: beyond it rows and columns are left out, which the result shows.
 
 import type { SqlColumn, SqlSession, SqlValue } from '../../../engines/sql/sql-engine.ts'
 import { isQuery, type Statement } from '../../../engines/sql/statements.ts'
@@ -54,7 +54,7 @@ export function createStatementSteps(session: SqlSession, { timeoutMs, shownRows
       return Number((await Array.fromAsync(batches)).flat()[0]?.[0] ?? 0)
     })
 
-  /** The first rows of a query; one more than is shown says whether there are more. */
+  /** The first rows of a query; one more than is shown, to detect whether there are more. */
   const firstRows = (sql: string): Promise<Rows> =>
     inTime(async (given) => {
       const { columns, batches } = await session.query(sql, { ...given, limit: shownRows + 1 })

@@ -18,7 +18,7 @@ export async function tryStatement(session: SqlSession, statement: Statement, si
   const change = await changeOf(statement)
   const isMade = change?.kind === 'create'
   if (isQuery(statement) || ONLY_EXPLAINED.has(keyword)) {
-    const { columns } = await session.describe(text) // says what is wrong at its place in the statement
+    const { columns } = await session.describe(text) // reports the error at its position in the statement
     return { columns, plan: keyword === 'truncate' ? null : await planOf(session, text, signal) }
   }
   if (!isMade) {

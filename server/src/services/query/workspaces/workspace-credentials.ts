@@ -20,7 +20,7 @@ export interface WorkspaceCredentialsDeps {
 
 const WITH_PASSWORD = ['default', 'snowflake-legacy-service']
 const WITH_KEY = ['snowflake-person-keypair', 'snowflake-service-keypair']
-/** Used through the API, or with a token as the password; of the second kind people of another backend ask for. */
+/** Used through the API, or with a token as the password; the second kind is requested by people of another backend. */
 const WITHOUT_LOGIN = ['none', 'snowflake-person-sso']
 export const LOGIN_TYPES = [...WITH_PASSWORD, ...WITH_KEY, ...WITHOUT_LOGIN]
 

@@ -1,4 +1,4 @@
-// Making and dropping workspaces by a job, for clients that ask so. The password of one that a job made is asked for afterwards.
+// Creates and drops workspaces by a job, for clients that request it. The password of such a workspace is requested afterwards.
 
 import type { Scope } from '../../../model/scope.ts'
 import type { JobHandler } from '../../../model/storage-job.ts'

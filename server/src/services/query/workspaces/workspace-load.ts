@@ -16,7 +16,7 @@ import type { Workspaces } from './workspaces.ts'
 
 export type LoadType = 'COPY' | 'VIEW'
 
-/** One table of a load, as it stands in the job. */
+/** One table of a load, as stored in the job. */
 export interface LoadItem {
   readonly source: string
   readonly destination: string
@@ -220,7 +220,7 @@ async function compareColumns(
 
 const mappingText = (type: string, isNullable: boolean): string => (isNullable ? type : `${type} NOT NULL`)
 
-/** A failure of DuckDB says which table it was. */
+/** Adds the name of the table to an error of DuckDB. */
 async function named<T>({ source, destination }: LoadItem, work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     if (!(error instanceof PlatformError) || error.code !== 'sql.failed') throw error

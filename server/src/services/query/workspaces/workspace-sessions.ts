@@ -33,7 +33,7 @@ export type WorkspaceSessions = ReturnType<typeof createWorkspaceSessions>
 
 export interface WorkspaceSession {
   readonly session: SqlSession
-  /** Aborted when the quota is used up, or with the signal that was handed in. */
+  /** Aborted when the quota is used up, or with the given signal. */
   readonly signal: AbortSignal
 }
 

@@ -1,4 +1,4 @@
-// Rules of workspaces: who has one, who may use it, when it goes. Its tables are in a DuckDB file of its own.
+// Rules of workspaces: owner, rights and deletion. Its tables are in a DuckDB file of its own.
 // Record last and bytes first does not apply: an empty file is made with the first statement, and a file without a record is swept.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -196,7 +196,7 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     findById: store.findById,
     mayUse,
     hasPassword,
-    /** For jobs, whose token was asked when they were made. */
+    /** For jobs, whose token was checked when they were created. */
     find: async (projectId: number, id: number): Promise<Workspace> => {
       const found = await store.find(projectId, id)
       if (!found) throw notFound(String(id))

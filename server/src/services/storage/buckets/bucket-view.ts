@@ -73,7 +73,7 @@ export const bucketView = (
     ...(bucket.sharing !== null && { sharingParameters: sharingParametersOf(bucket), sharedBy: bucket.sharedBy }),
     databaseName: null,
     path: bucket.id,
-    backendPath: [PROJECT_CATALOG, bucket.id], // clients put the name of a table behind it and ask for that in SQL
+    backendPath: [PROJECT_CATALOG, bucket.id], // clients append the name of a table and use that in SQL
     color: bucket.color,
     owner: bucket.owner,
     ...(links && { linkedBy: links.map(linkView) }),

@@ -10,7 +10,7 @@ import type { Buckets } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
 import type { ShownMetadata } from './shown-metadata.ts'
 
-/** Metadata that says who made a bucket, by provider. */
+/** Metadata about the creator of a bucket, by provider. */
 interface CreationMetadata {
   readonly provider: string
   readonly whenCreated?: readonly MetadataPair[]
@@ -37,7 +37,7 @@ export function createBucketsOfTables({ buckets, sharing, usage, shownMetadata }
     })
   }
 
-  /** A bucket for the tables of a load, with the metadata that says who made it. */
+  /** A bucket for the tables of a load, with the metadata about its creator. */
   async function createForLoad(
     requester: Scope & { readonly origin: Origin },
     bucketId: string,

@@ -21,7 +21,7 @@ export interface Branch {
   readonly isDefault: boolean
 }
 
-/** What this module asks of tables. */
+/** What this module calls of tables. */
 /** A table that went with its bucket. */
 export interface DroppedTable {
   readonly id: string
@@ -43,7 +43,7 @@ export interface TablesOfBuckets {
 
 type ProvidedPair = MetadataPair & { readonly provider: string }
 
-/** What this module asks of storage-metadata. */
+/** What this module calls of storage-metadata. */
 export interface BucketMetadata {
   list(projectId: number, bucket: number): Promise<readonly ProvidedPair[]>
   listMany(projectId: number, buckets: readonly number[], trx?: Trx): Promise<ReadonlyMap<number, readonly ProvidedPair[]>>
@@ -118,7 +118,7 @@ export function createBuckets(deps: BucketsDeps) {
   const getInDefaultBranch = async ({ actor }: Scope, id: string): Promise<Bucket> =>
     get({ actor, branch: { id: await defaultBranchId(actor.projectId), isDefault: true } }, id)
 
-  /** The bucket of the same id in the branch, made like the given one when it is not there. */
+  /** The bucket of the same id in the branch, created like the given one when it does not exist. */
   async function ensureInBranch({ actor, branch }: Scope, id: string, origin: Origin): Promise<Bucket> {
     const there = await store.find(actor.projectId, branch.id, id)
     if (there) return getForChange({ actor, branch }, id, 'write')
@@ -208,7 +208,7 @@ export function createBuckets(deps: BucketsDeps) {
     }
   }
 
-  /** In the caller's transaction; the caller has asked checkUpdate. */
+  /** In the caller's transaction; the caller has called checkUpdate. */
   async function update(trx: Trx, source: EventSource, bucket: Bucket, change: BucketChange, origin: Origin): Promise<Bucket> {
     const changed = await store.update(trx, bucket.projectId, bucket.key, change)
     if (!changed) throw notFound(source, bucket.id)
@@ -257,7 +257,7 @@ export function createBuckets(deps: BucketsDeps) {
     await recordEvent(trx, source, bucketEvent(bucket, 'storage.bucketDeleted', {}), origin)
   }
 
-  /** The record and all that hangs on it; undefined when it was gone. Call `permissions.forgotten` when the transaction has ended. */
+  /** Deletes the record and everything that belongs to it; undefined when it was already deleted. Call `permissions.forgotten` when the transaction has ended. */
   async function erase(trx: Trx, bucket: Bucket): Promise<readonly DroppedTable[] | undefined> {
     const dropped = await tables.dropAll(trx, bucket.projectId, bucket.key)
     if (bucket.sourceKey !== undefined && (await aliasesThrough(bucket, bucket.sourceKey)).length > 0)
@@ -297,7 +297,7 @@ export function createBuckets(deps: BucketsDeps) {
     return owner
   }
 
-  /** Whether a bucket stands for one of a development branch, as older clients keep them in the default branch. */
+  /** Whether a bucket represents one of a development branch, as older clients keep them in the default branch. */
   const isOfBranch = async ({ projectId, key }: Bucket): Promise<boolean> =>
     (await metadata.list(projectId, key)).some((item) => item.key === BRANCH_OF_BUCKET)
 
@@ -369,7 +369,7 @@ export const bucketEvent = <N extends EventName>(bucket: Bucket, name: N, params
 const notFound = (actor: Pick<Actor, 'projectId'>, id: string) =>
   new PlatformError('storage.buckets.notFound', { id: id.slice(0, 200), project: actor.projectId })
 
-/** The text clients know for buckets (spec storage 2.4). */
+/** The text that clients expect for buckets (spec storage 2.4). */
 export const metadataNotFound = (bucket: Bucket, id: number | string) =>
   new PlatformError('storage.metadata.notFound', { id }, { text: `Metadata "${id}" not found for bucket "${bucket.id}".` })
 

@@ -113,7 +113,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     return bucket
   }
 
-  /** Asked again by a job, which may run after the sharing has changed. */
+  /** Checked again by a job, which may run after the sharing has changed. */
   function checkLinker(linker: Linker, source: Bucket): void {
     if (!isVisibleTo(linker, source))
       throw new PlatformError('accessDenied', {}, { text: 'You do not have permission to link this bucket.' })
@@ -125,7 +125,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     if (!actor.isMasterToken && !actor.canManageBuckets) throw new PlatformError('accessDenied')
     const source = await getShared(scope, request.sourceProjectId, request.sourceBucketId)
     checkLinker(actor, source)
-    // Clients know this text for a name that is taken, unless they choose what is shown (corrections-2, S4).
+    // Clients expect this text for a name that is taken, unless they choose what is shown (corrections-2, S4).
     const named = await buckets.checkNew(scope, request).catch((error: unknown) => {
       const isTaken = error instanceof PlatformError && error.code === 'storage.buckets.alreadyExists' && !request.displayName
       const text = `The bucket ${request.name} already exists.`
@@ -138,7 +138,7 @@ export function createSharing({ buckets, inTransaction, clock, recordEvent, find
     return { ...named, projectId: actor.projectId, branchId: scope.branch.id, sourceKey: source.key }
   }
 
-  /** Takes a link away from the project that has it; asked for by the project that shares. */
+  /** Removes a link from the project that has it, on request of the project that shares. */
   async function checkForceUnlink(bucket: Bucket, projectId: number): Promise<Bucket> {
     const link = (await store.listLinksTo([bucket.key])).find((one) => one.projectId === projectId)
     if (!link) throw new PlatformError('storage.buckets.linkNotFound', { bucket: bucket.id, project: projectId })

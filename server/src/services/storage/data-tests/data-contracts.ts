@@ -22,11 +22,11 @@ export interface ContractsDeps {
   readonly recordEvent: RecordEvent
   readonly placeOf: (scope: Scope) => Promise<TestPlace>
   readonly checkRule: (scope: Scope, tableId: string, rule: TestRule) => Promise<void>
-  /** Also says whether the caller may read the table. */
+  /** Also checks whether the caller may read the table. */
   readonly readSnapshot: (scope: Scope, tableId: string) => Promise<TableSnapshot>
   /** Only in the branch of the scope; undefined if the branch has no such table. */
   readonly readOwnSnapshot: (scope: Scope, tableId: string) => Promise<TableSnapshot | undefined>
-  /** Who reads a table, by lineage. */
+  /** The readers of a table, by lineage. */
   readonly usedBy: (scope: Scope, tableId: string) => Promise<Record<string, unknown>[]>
   /** Tests of a table over its current state. */
   readonly runOn: (scope: Scope, tableId: string, tests: readonly DataTest[], snapshot: TableSnapshot) => Promise<Outcome>
@@ -66,7 +66,7 @@ export function createContracts(deps: ContractsDeps) {
     return viewOf(tableId, text, snapshot, found, scope)
   }
 
-  /** A contract that the table breaks already is refused, unless the caller wants it so: then the next load has to fulfil it. */
+  /** A contract that the table breaks already is refused, unless the caller requests it: then the next load has to fulfil it. */
   async function save(scope: Scope, tableId: string, text: string, isForced: boolean, origin: Origin): Promise<ContractView> {
     requireWrite(scope, tableId)
     const snapshot = await readSnapshot(scope, tableId)

@@ -40,7 +40,7 @@ const BUCKET = /^(in|out)\.c-/
 export type DbtTests = ReturnType<typeof createDbtTests>
 
 export function createDbtTests({ clock, inTransaction, store, tests }: DbtTestsDeps) {
-  /** Tables that the caller may not write are left out: what they are tested for is not theirs to say. */
+  /** Tables that the caller may not write are left out: callers may not define tests of them. */
   async function record(trx: Trx, scope: Scope, origin: Origin, results: readonly DbtTestResult[]): Promise<TestRunRecord[]> {
     const runs: TestRunRecord[] = []
     const allowed = results.filter(({ tableId }) => mayWrite(scope.actor, tableId))

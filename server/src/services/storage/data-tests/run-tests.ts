@@ -1,5 +1,5 @@
 // Runs the tests of a table over one of its states, in a SQL session of its own: one query counts the failures of all tests that SQL can
-// express, custom SQL runs statement by statement, and what the snapshot itself says costs nothing.
+// express, custom SQL runs statement by statement, and figures of the snapshot itself cost nothing.
 //  1. A test that cannot be run (wrong SQL, out of time, out of memory, a column that is gone) has the status `error` and counts as failed.
 //  2. Nothing of a session reads other projects: tables are found with the rights of a reader of this project and branch.
 

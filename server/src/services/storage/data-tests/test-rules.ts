@@ -156,15 +156,15 @@ const READERS: { readonly [T in OwnTestType]: (parameters: Parameters) => TestRu
   sql: (p) => ({ type: 'sql', sql: text(p, 'sql', MAX_PARAMETERS) }),
 }
 
-/** As clients see them: without the type, which stands beside them. */
+/** As clients see them: without the type, which is a field of its own. */
 export function parametersOf({ type: _, ...parameters }: TestRule): Record<string, unknown> {
   return parameters
 }
 
-/** Columns of the tested table that a rule names. Of a contract it names what must be there, which its run says. */
+/** Columns of the tested table that a rule names. Not for contracts: they name columns that must exist, which their run checks. */
 export function columnsNamed(rule: TestRule): readonly string[] {
   if (rule.type === 'notNull' || rule.type === 'unique') return rule.columns
-  if (rule.type === 'dbt') return [] // it is dbt that knows
+  if (rule.type === 'dbt') return [] // dbt has them
   return 'column' in rule && rule.column !== undefined ? [rule.column] : []
 }
 

@@ -50,7 +50,7 @@ export function rowTest(rule: RowRule, tested: TestedTables): RowTest | undefine
   }
 }
 
-/** Untyped tables hold no nulls: the empty text stands for a missing value. */
+/** Untyped tables hold no nulls: the empty text means a missing value. */
 const isEmpty = (name: string, { typed }: TableSnapshot): string =>
   typed ? `(${column(name)} IS NULL)` : `(${column(name)} IS NULL OR ${column(name)} = '')`
 

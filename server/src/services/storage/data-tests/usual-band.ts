@@ -48,7 +48,7 @@ interface Band {
   readonly loads: number
 }
 
-/** Undefined while there are too few loads to say what is usual. */
+/** Undefined while there are too few loads for a band. */
 function bandOf({ sensitivity, minLoads }: UsualRule, history: readonly number[]): Band | undefined {
   if (history.length < minLoads) return undefined
   const middle = median(history)

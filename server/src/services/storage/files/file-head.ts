@@ -1,5 +1,5 @@
 // The content of a file for people who look at it: some bytes from anywhere, unpacked, and how its CSV seems to be written. Streams,
-// and stops as soon as it has what was asked for: a small file that unpacks to a large one costs no more than the part that is shown.
+// and stops as soon as it has the requested part: a small file that unpacks to a large one costs no more than the part that is shown.
 
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
@@ -165,7 +165,7 @@ const sniffed = (
   return { ...found, format, compression, sampledBytes: bytes.length, isWhole }
 }
 
-/** What is said of lines counts for CSV alone. */
+/** Settings of lines apply to CSV only. */
 const NOT_CSV = {
   encoding: 'utf-8',
   hasByteOrderMark: false,

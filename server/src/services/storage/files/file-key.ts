@@ -17,7 +17,7 @@ export function fileKey({ projectId, fileId, name, createdAt, maxAgeDays }: KeyP
   return `${maxAgeDays === null ? '' : `exp-${maxAgeDays}/`}${projectId}/files/${day}/${fileId}.${nameInKey(name)}`
 }
 
-/** ASCII letters, digits, dot, dash and underscore; accents are dropped, everything else becomes an underscore. The end is kept: it says the type. */
+/** ASCII letters, digits, dot, dash and underscore; accents are dropped, everything else becomes an underscore. The end is kept: it shows the type. */
 function nameInKey(name: string): string {
   const plain = name
     .normalize('NFKD')

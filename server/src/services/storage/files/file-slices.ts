@@ -21,7 +21,7 @@ const isNamedGzip = (name: string): boolean => /\.gz$/i.test(name)
 
 export interface FileSlices {
   of(file: FileRecord): Promise<readonly FileSlice[]>
-  /** Whether the object is gzip: its own name says so (spec storage 2.5.5), or its first bytes. */
+  /** Whether the object is gzip: by its own name (spec storage 2.5.5), or by its first bytes. */
   isPacked(file: FileRecord, slice: FileSlice): Promise<boolean>
   /** `baseUrl`: of the API as the caller reached it. */
   writeManifest(file: FileRecord, sliceKeys: readonly string[], baseUrl: string): Promise<void>
@@ -49,7 +49,7 @@ export function createFileSlices(objects: ObjectStore, access: Pick<ObjectAccess
 
   async function isPacked(file: FileRecord, { key, sizeBytes }: FileSlice): Promise<boolean> {
     if (isNamedGzip(file.isSliced ? key : file.name)) return true
-    // Clients pack slices of files that are not called .gz, and whole files that are called .csv. No CSV begins like gzip, so the bytes can tell.
+    // Clients pack slices of files that are not called .gz, and whole files that are called .csv. No CSV begins like gzip, so the bytes decide.
     return sizeBytes > 1 && (await beginsAsGzip(key))
   }
 

@@ -9,7 +9,7 @@ import type { FileRecord } from './files.store.ts'
 
 export const Tag = Type.String({ minLength: 1, maxLength: 1000, description: 'A tag of the file.' })
 
-/** What may be said about a file when it is prepared or uploaded. */
+/** Attributes of a file that may be set when it is prepared or uploaded. */
 export const FileFlags = {
   isPermanent: optionalFlag('True: kept until it is deleted. False: removed after its age, 15 days.'),
   isPublic: optionalFlag('Kept and shown; every read needs a link or credentials all the same.'),

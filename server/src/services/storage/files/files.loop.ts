@@ -57,7 +57,7 @@ export function createFilesLoop({
   }
 
   /**
-   * Removes the bytes of files that are gone, in every sweep anew: the process may have ended before it did, and credentials handed out
+   * Removes the bytes of deleted files, again in every sweep: the process may have ended before it did, and issued credentials
    * earlier may have written the key again. Once those have expired nothing can, and the file needs no further look.
    */
   async function forget(

@@ -226,7 +226,7 @@ export function createFilesStore(database: Db) {
       return result.numUpdatedRows > 0n
     },
 
-    /** Writes what may still be said about a reserved file. */
+    /** Updates the attributes of a reserved file. */
     async describe(trx: Trx, file: FileRecord): Promise<void> {
       const tables = withTables<Tables>(trx)
       await tables

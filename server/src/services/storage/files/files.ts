@@ -26,7 +26,7 @@ export interface FilesDeps {
   readonly objects: ObjectStore
   readonly access: ObjectAccess
   readonly recordEvent: RecordEvent
-  /** The protocol that new files of a project speak. */
+  /** The transfer protocol of new files of a project. */
   readonly providerOf: (projectId: number) => Promise<FileProvider>
   readonly usage: UsagePort
 }
@@ -41,7 +41,7 @@ export interface FileRequest {
   readonly isSliced?: boolean
   readonly notify?: boolean
   readonly tags?: readonly string[]
-  /** Days until the file expires; 15 unless said otherwise, never for permanent ones. */
+  /** Days until the file expires; 15 by default, never for permanent ones. */
   readonly maxAgeDays?: number
 }
 
@@ -174,8 +174,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
   }
 
   /**
-   * Stores the bytes of one file. What is said about it may come after its bytes (fields of a form after its file), hence
-   * `finish`, which is asked once the body has ended.
+   * Stores the bytes of one file. Its attributes may follow its bytes (fields of a form after its file), hence
+   * `finish`, which is called when the body has ended.
    */
   async function upload(
     actor: Actor,
@@ -211,7 +211,7 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
     if (isGone) await removeBytes(reserved)
   }
 
-  /** A reserved file with all that was said about it later. Only permanence moves it: such files live outside the folders that expire. */
+  /** A reserved file with its later attributes. Only permanence moves it: permanent files are outside the folders that expire. */
   const describe = (reserved: FileRecord, said: NewFile): FileRecord => ({
     ...reserved,
     ...said,
@@ -268,8 +268,8 @@ export function createFiles({ db, inTransaction, clock, objects, access, recordE
 
   /** The announced size until the bytes are there, then theirs. An upload may be followed by another, so the record is no proof. */
   async function withSize(file: FileRecord): Promise<FileRecord> {
-    if (file.isSizeConfirmed && file.isSliced) return file // adding up many slices each time would cost more than it tells
-    const sizeBytes = await storedSize(file).catch(() => undefined) // what is wrong with the bytes, reading them will say
+    if (file.isSizeConfirmed && file.isSliced) return file // adding up many slices each time would cost more than it is worth
+    const sizeBytes = await storedSize(file).catch(() => undefined) // reading the bytes reports what is wrong with them
     if (sizeBytes === undefined || (file.isSizeConfirmed && sizeBytes === file.sizeBytes)) return file
     await store.confirmSize(db, file.projectId, file.id, sizeBytes)
     return { ...file, sizeBytes, isSizeConfirmed: true }

@@ -1,5 +1,5 @@
 // How often a table is usually loaded, and whether it is late: the median of the intervals between its last loads. A table is late once
-// per lateness: it is reported in one event, and forgotten with the next load.
+// per lateness: it is reported in one event, and cleared by the next load.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import { type Clock, formatTimestamp } from '../../../kit/clock.ts'
@@ -9,7 +9,7 @@ import type { TablePlace } from '../../../model/lineage.ts'
 import type { FreshnessRow, LineageStore } from './lineage.store.ts'
 
 const LOADS = 12
-/** Fewer intervals say nothing of what is usual. */
+/** Fewer intervals are too few for an estimate. */
 const INTERVALS = 3
 const MIN_GRACE_MS = 60_000
 const AT_ONCE = 200
@@ -30,7 +30,7 @@ export const createFreshnessReader =
     return { tableId, state: 'unknown', lastLoadTime: null, usualIntervalMs: null, expectedTime: null, lateByMs: 0 }
   }
 
-/** In the transaction of the event: loads count, deleted tables are forgotten. */
+/** In the transaction of the event: loads are recorded, deleted tables are removed. */
 export const createLoadListener =
   ({ store, clock }: Pick<FreshnessDeps, 'store' | 'clock'>) =>
   async (trx: Trx, source: EventSource, { event, objectId, branchId, isOfLink }: NewEvent): Promise<void> => {
@@ -59,7 +59,7 @@ export function usualInterval(loads: readonly number[]): number | null {
   return intervals.length < INTERVALS ? null : medianOf(intervals)
 }
 
-/** Tells of tables that became late; answers how many. */
+/** Reports tables that became late; returns how many. */
 export async function tellLate({ store, recordEvent, inTransaction }: FreshnessDeps, now: Date): Promise<number> {
   return inTransaction(async (trx) => {
     const late = await store.takeLate(trx, now.getTime(), AT_ONCE)

@@ -41,7 +41,7 @@ type TableAt = Pick<FreshnessRow, 'project_id' | 'branch_id' | 'table_id'>
 
 const tables = (db: Db) => withTables<LineageTables>(db)
 
-// Every load and every run asks these.
+// Every load and every run executes these queries.
 
 const freshnessAt = statement((db, at: TableAt) =>
   tables(db)

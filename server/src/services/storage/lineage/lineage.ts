@@ -149,7 +149,7 @@ export function createLineage(deps: LineageDeps) {
     )
   }
 
-  /** Says of tables who writes them, how its last run ended and which late tables it waits for. */
+  /** For each table: its writer, how the writer's last run ended, and which late tables it waits for. */
   async function judge({ actor, branch }: Scope) {
     const all = await store.listFreshness(actor.projectId, branch.id)
     const rows = all.filter(({ table_id }) => tablePermissionOf(actor, table_id) !== undefined)
@@ -194,7 +194,7 @@ export function createLineage(deps: LineageDeps) {
     return shown.toSorted((a, b) => weight(a) - weight(b) || b.lateByMs - a.lateByMs)
   }
 
-  /** Who writes the rows of an alias of another project is not said. */
+  /** The writer of an alias of another project is not shown. */
   async function freshnessOf(scope: Scope, tableId: string) {
     const place = await deps.placeOf(scope, tableId)
     if (place.projectId === scope.actor.projectId && place.branchId === scope.branch.id) {

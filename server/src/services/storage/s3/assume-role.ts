@@ -15,7 +15,7 @@ const MAX_FORM_BYTES = 64 * 1024
 const MIN_SECONDS = 900
 const MAX_SECONDS = 12 * 3600
 
-/** STS speaks forms to `/`; S3 itself has no POST there. */
+/** STS receives forms at `/`; S3 itself has no POST there. */
 export const isStsCall = (call: S3Call): boolean => call.method === 'POST' && call.path === '/' && call.key === ''
 
 export interface AssumeRoleDeps {

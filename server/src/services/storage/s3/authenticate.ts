@@ -1,4 +1,4 @@
-// Who sends this request? Signature Version 4 in the Authorization header or in the query, with the store's own key or with
+// Authenticates a request: Signature Version 4 in the Authorization header or in the query, with the store's own key or with
 // temporary credentials. Nothing of the body is read here; payload.ts checks it against what was signed.
 
 import { timingSafeEqual } from 'node:crypto'

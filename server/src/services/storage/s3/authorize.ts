@@ -1,4 +1,4 @@
-// What temporary credentials may do. An operation states its need, this file says yes or 403; there is no third way in.
+// What temporary credentials may do. An operation declares the right it needs, and this file allows it or returns 403; there is no other access.
 
 import { type Grant, mayTouch } from '../../../engines/object-store/object-access.ts'
 import type { Principal } from './authenticate.ts'
@@ -49,7 +49,7 @@ const covers = ({ key, isPrefix }: Grant, prefix: string): boolean =>
 
 const isFolderOf = ({ key }: Grant, prefix: string): boolean => prefix.endsWith('/') && key.startsWith(prefix)
 
-/** What of a list its reader sees: keys that start with `within`, and of those the ones that `shows` says yes to. */
+/** The part of a list that its reader sees: keys that start with `within` and for which `shows` is true. */
 export interface Visible {
   readonly within: string
   shows(key: string): boolean
@@ -63,7 +63,7 @@ export function visibleIn(principal: Principal, prefix: string): Visible {
   return { within: folderOf?.key ?? prefix, shows: (key) => grants.some((grant) => mayTouch(grant, key)) }
 }
 
-/** An encrypted file refuses an upload that does not ask for encryption (spec storage 2.6.3). */
+/** An encrypted file refuses an upload that does not request encryption (spec storage 2.6.3). */
 export function demandEncryption(principal: Principal, encryption: string | undefined): void {
   if (principal.kind === 'session' && principal.scope.demandEncryption && encryption !== 'AES256')
     throw new S3Error('AccessDenied', 'Access Denied: this file must be uploaded with x-amz-server-side-encryption: AES256')

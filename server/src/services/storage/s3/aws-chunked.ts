@@ -1,7 +1,7 @@
 // The aws-chunked body: `<hex size>[;chunk-signature=<hex>]CRLF <bytes> CRLF`, a chunk of size 0 at the end, then trailers.
 // Signed chunks form a chain: each signature covers the one before it, so chunks cannot be dropped, swapped or changed.
 //
-// Bytes are handed on before their chunk is verified. That is safe because a put becomes visible only after the last byte,
+// Bytes are passed on before their chunk is verified. That is safe because a put becomes visible only after the last byte,
 // and an error thrown here makes it fail as a whole.
 
 import { createHash, type Hash } from 'node:crypto'
@@ -102,7 +102,7 @@ function createReader(body: Bytes): ChunkReader {
   let buffered: Buffer = Buffer.alloc(0)
 
   async function more(): Promise<boolean> {
-    const kept = Buffer.from(buffered) // the rest of a line at most; the chunk it lies in is no longer ours once we ask for the next
+    const kept = Buffer.from(buffered) // the rest of a line at most; its chunk is invalid once the next is requested
     const { value, done } = await source.next()
     if (done) return false
     const chunk = Buffer.from(value.buffer, value.byteOffset, value.byteLength)

@@ -36,7 +36,7 @@ function dateOf(header: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-/** The range a read asks for, unless it wanted it of another state of the object (If-Range) than there is now. */
+/** The requested range, unless If-Range names another state of the object than the current one. */
 export function rangeOf(call: S3Call, info: ObjectInfo): ByteRange | undefined {
   const ifRange = headerOf(call, 'if-range')
   if (ifRange !== undefined) {

@@ -1,4 +1,4 @@
-// What a writer says about an object, from headers to attributes and back.
+// Attributes of an object: from headers and back.
 
 import type { ObjectAttributes, ObjectInfo } from '../../../engines/object-store/object-store.ts'
 import { headerOf, type S3Call } from './s3-call.ts'

@@ -1,5 +1,5 @@
-// The body of a request, checked against everything the request said about it: length, hash, MD5, checksum, chunk signatures.
-// Every check happens before the last byte is handed on as "done", so a put with a wrong body never becomes an object.
+// The body of a request, checked against everything the request declares: length, hash, MD5, checksum, chunk signatures.
+// Every check happens before the last byte is passed on, so a put with a wrong body never becomes an object.
 
 import type { IncomingMessage } from 'node:http'
 import type { HashName, HashThread } from '../../../engines/object-store/checksums/background-hash.ts'
@@ -153,7 +153,7 @@ function contentMd5(call: S3Call): Buffer | undefined {
   return digest
 }
 
-/** The length of the plain bytes, where the request says it. */
+/** The length of the plain bytes, where the request declares it. */
 function announcedLength(call: S3Call): number | undefined {
   const text = headerOf(call, 'x-amz-decoded-content-length')
   if (text !== undefined) {

@@ -61,7 +61,7 @@ export class S3Error extends Error {
   }
 }
 
-/** Whatever went wrong, as the protocol says it. What we did not foresee is our own fault. */
+/** Any failure as an error of the protocol. Unexpected failures are internal errors. */
 export function toS3Error(cause: unknown): S3Error {
   if (cause instanceof S3Error) return cause
   if (cause instanceof PlatformError) {

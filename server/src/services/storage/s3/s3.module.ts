@@ -1,4 +1,4 @@
-// The object store the configuration asks for, and how clients reach it: the embedded one with its own listener, or an external S3.
+// The configured object store, and how clients reach it: the embedded one with its own listener, or an external S3.
 
 import { join } from 'node:path'
 import { createHashThread } from '../../../engines/object-store/checksums/background-hash.ts'
@@ -27,7 +27,7 @@ export interface ObjectsModuleDeps {
   readonly external?: ExternalS3 | undefined
   /** How long to wait for an external S3 that is not there yet. */
   readonly waitMs?: number
-  /** How often one address may ask the embedded store. */
+  /** How many requests one address may send to the embedded store. */
   readonly limits?: AddressLimits | undefined
   readonly tls?: TlsPair | undefined
 }

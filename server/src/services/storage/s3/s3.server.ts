@@ -20,7 +20,7 @@ export interface S3ServerDeps extends AuthenticateDeps {
   readonly hashThread: HashThread
   readonly bucket: string
   readonly tls?: TlsPair | undefined
-  /** How often one address may ask; as often as it likes without. */
+  /** How many requests one address may send; unlimited without it. */
   readonly limits?: AddressLimits | undefined
   /** One line per finished request, and every failure of our own. */
   readonly onRequest?: (line: S3RequestLine) => void
@@ -116,7 +116,7 @@ function fail(message: IncomingMessage, response: ServerResponse, error: S3Error
   const document = message.method === 'HEAD' ? '' : errorDocument(error, message.url?.split('?')[0] ?? '/', requestId)
   const extra = error.extras.Region ? { 'x-amz-bucket-region': error.extras.Region } : {}
   // Many clients send their whole body before they read the answer, and a connection closed under them would take it away. So what is
-  // still coming is thrown away for a moment. Who asked before sending (Expect) sends nothing now.
+  // still coming is dropped for a moment. A client that waits for 100-continue sends nothing now.
   const asked = message.headers.expect !== undefined
   response.writeHead(error.status, {
     'content-type': 'application/xml',

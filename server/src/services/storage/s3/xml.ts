@@ -9,7 +9,7 @@ export interface Xml {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\r': '&#13;' }
 
-/** Control characters cannot be written in XML 1.0 at all; clients that have such keys ask for `encoding-type=url`. */
+/** Control characters cannot be written in XML 1.0 at all; clients with such keys request `encoding-type=url`. */
 const escapeText = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are exactly the characters XML forbids
   text.replace(/[&<>"\r]/g, (char) => ENTITIES[char]!).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')

@@ -1,6 +1,6 @@
 // Claims storage jobs and runs them. What must stay true:
 //  (1) a job runs in one place at a time; a second attempt starts only after the first one's lease ended, and outdates it;
-//  (2) a job whose worker died, or whose table worker died under it, runs once more; then it fails and says so;
+//  (2) a job whose worker or table worker crashed runs once more; then it fails with that reason;
 //  (3) a job that cannot reach the object store waits for it, for a while, and then fails with that reason;
 //  (4) a job that was created while the loop was idle starts at once: polling is only for jobs of other nodes.
 
@@ -34,7 +34,7 @@ export interface StorageJobsLoopDeps {
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
   /** True when this process is the only one there can be (SQLite): what others left running is taken over at start. */
   readonly onlyNode: boolean
-  /** The name under which this process says that it is alive. */
+  /** The name under which this process renews its lease. */
   readonly worker?: string
   readonly settings?: {
     /** Loads and exports at once. */
@@ -350,12 +350,12 @@ export function createStorageJobsLoop({
   return { registerHandler, runInline, rehearse, start, stop, tick, wake, worker, running: () => running.size }
 }
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}) // the aborting side knows
+const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {}) // the aborting side reports it
 
 const isWorthARetry = (error: unknown) => (error instanceof PlatformError && error.kind === 'transient') || isDatabaseAway(error)
 const isOurFault = (error: unknown) => !(error instanceof PlatformError) || error.kind === 'bug'
 
-/** What the record says. The reason of a bug stays in the log; the exception id finds it there. */
+/** The error in the record. The reason of an internal error stays in the log; the exception id finds it there. */
 function jobErrorOf(error: unknown): JobError {
   const exceptionId = `millrace-${randomUUID().replaceAll('-', '')}`
   const named = diskFullError(error) ?? (error instanceof PlatformError ? error : new PlatformError('internalError'))

@@ -36,7 +36,7 @@ interface Tables {
   }
 }
 
-/** The metadata of every kind of thing, and the same as buckets and tables ask for it. */
+/** The metadata of every kind of object, and the functions for buckets and tables. */
 export function createStorageMetadata(database: Db) {
   const store = createMetadataStore(database)
   const ofTable = (object: number, column: string | undefined): MetadataTarget => ({

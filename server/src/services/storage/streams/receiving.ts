@@ -18,7 +18,7 @@ export interface ReceivingDeps {
   readonly folder: string
 }
 
-/** Who sends: which source, and the secret that shows it may. */
+/** The source of a record, and its secret. */
 export interface Sender {
   readonly projectId: number
   readonly sourceId: string
@@ -36,7 +36,7 @@ export type Receiving = ReturnType<typeof createReceiving>
 
 export function createReceiving({ db, clock, folder }: ReceivingDeps) {
   const store = createStreamsStore(db)
-  /** One log for each source, however many ask for it at once. */
+  /** One log for each source, however many callers open it at once. */
   const opening = new Map<number, Promise<RecordLog>>()
   const logs = new Map<number, RecordLog>()
   /** Senders that were admitted a moment ago: their secret need not be hashed again for every record. */

@@ -42,7 +42,7 @@ export function createTableHistoryModule({ core, branches, tables, sql, baseUrl 
     if (!isSwap && event !== 'storage.tableDeleted') return
     const branch = branchId ?? (await branches.defaultId(projectId))
     if (!isSwap) await store.remove(trx, projectId, branch, objectId)
-    // The versions of a log are of one table's rows: with other rows under its name it would go on with the wrong ones.
+    // The versions of a log are of one table's rows: with other rows under the same name it would continue with wrong ones.
     else if (await store.isKept(trx, projectId, branch, objectId))
       throw new PlatformError('storage.history.swap', { table: objectId })
   })

@@ -94,7 +94,7 @@ export function createTableHistories(deps: TableHistoryDeps) {
     return get(scope, tableId)
   }
 
-  /** Adds all states that the log does not have, one by one. Throws what stands in the way. */
+  /** Adds all states that the log does not have, one by one. Throws what prevents it. */
   async function maintain(history: TableHistory, signal: AbortSignal): Promise<void> {
     const { projectId, tableKey } = history
     let last = history.lastState
@@ -168,7 +168,7 @@ export function createTableHistories(deps: TableHistoryDeps) {
     const where = before ? ` WHERE _change <> 'update_before'` : ''
     const [validFrom, stateColumn, change] = HISTORY_COLUMNS
     const behind = (how: string) => `${literal(timeText(at))} AS ${validFrom}, ${state} AS ${stateColumn}, ${how} AS ${change}`
-    // A log that was ended and is started anew does not know what changed meanwhile: versions from before end here.
+    // A log that was ended and restarted lacks the changes in between: earlier versions end here.
     const nothing = after.columns.map(({ name }) => `NULL AS ${identifier(name)}`).join(', ')
     const start = before ? '' : ` UNION ALL SELECT ${nothing}, ${behind(`'start'`)}`
     const sql = `SELECT ${names}, ${behind(kind)} FROM ${CHANGES}${where}${start}`

@@ -20,7 +20,7 @@ export interface UsageLine {
   readonly storageByteHours: number
 }
 
-/** One line for each combination of what is asked for; one for everything when nothing is. */
+/** One line for each combination of the requested groups; one line in total without groups. */
 export function usageLines(days: readonly UsageDay[], groups: readonly UsageGroup[]): readonly UsageLine[] {
   const sums = new Map<string, UsageDay>()
   for (const day of days) {

@@ -23,7 +23,7 @@ export interface ListFilter {
   readonly isDeleted: boolean
 }
 
-/** What a reader needs to know whether what it has in memory is still true. */
+/** Versions by which a reader checks whether its cache is current. */
 export interface Revision {
   readonly ownerId: number
   readonly revision: number
@@ -100,7 +100,7 @@ const revisionAt = statement((db, address: Address) =>
     .where('configuration_id', '=', address.configurationId),
 )
 
-/** Every read asks this. */
+/** Every read runs this query. */
 export async function findRevision(db: Db, address: Address): Promise<(Revision & { readonly isDeleted: boolean }) | undefined> {
   const [row] = await revisionAt(db, address)
   return row && { ownerId: row.id, revision: row.revision, rowsRevision: row.rows_revision, isDeleted: row.is_deleted === 1 }

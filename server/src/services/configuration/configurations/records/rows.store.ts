@@ -44,7 +44,7 @@ export async function listRowsOf(
   return byOwner
 }
 
-/** When each row was created, deleted ones included: rows that were never sorted stand in this order. */
+/** When each row was created, deleted ones included: rows that were never sorted have this order. */
 export async function listRowCreations(db: Db, projectId: number, ownerId: number): Promise<ReadonlyMap<string, number>> {
   const rows = await tables(db)
     .selectFrom('configuration_row')

@@ -1,4 +1,4 @@
-// Configurations and rows by a part of their name, or of what stands in them. What is read is small letters without secrets: words.store.ts.
+// Configurations and rows by a part of their name, or of their content. The search index has lower-case text without secrets: words.store.ts.
 
 import { containsSmall } from '../../../../engines/metadata-db/like.ts'
 import type { MetadataDb } from '../../../../engines/metadata-db/metadata-db.ts'
@@ -39,7 +39,7 @@ export function createConfigurationSearch(metadata: MetadataDb, components: Comp
 
   async function find(scope: Scope, isRow: 0 | 1, column: 'label' | 'words', given: string, limit: number): Promise<Row[]> {
     const text = searchable(given)
-    if (text === '' || text.includes('\n')) return [] // names and values stand on a line each
+    if (text === '' || text.includes('\n')) return [] // each name and value is on a line of its own
     if (!isRow) await refreshWords(metadata, scope.actor.projectId, scope.branch.id)
     const found = entries(scope, isRow, column, text, limit)
     const rows = isRow

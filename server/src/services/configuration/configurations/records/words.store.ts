@@ -1,5 +1,5 @@
 // What configurations and rows are found by (spec storage 2.12). The words of a row are written with every change of it. Those of a
-// configuration are written by the next search: a change only says that they are stale, because changes are many and searches are few.
+// configuration are written by the next search: a change only marks them as stale, because changes are many and searches are few.
 
 import { type Insertable, sql } from 'kysely'
 import { type Db, lockRows } from '../../../../engines/metadata-db/dialects.ts'
@@ -50,7 +50,7 @@ export async function deleteRowWords(trx: Db, projectId: number, ownerId: number
 const AT_ONCE = 50
 
 /**
- * Updates the search index of every configuration of the branch that has changed since it was indexed. Each of them once: a caller that goes on
+ * Updates the search index of every configuration of the branch that has changed since it was indexed. Each of them once: a caller that continues
  * changing configurations does not keep a search from ending.
  */
 export async function refreshWords(
@@ -81,7 +81,7 @@ const listStale = statement((db, { projectId, branchId, after }: { projectId: nu
 
 /**
  * The heads are held first: words of an older version would otherwise be written over those of a newer one, and stay. What another
- * search has written meanwhile is left out; one search asks for names and for contents side by side.
+ * search has written meanwhile is left out; one search queries names and contents in parallel.
  */
 async function writeWords(trx: Db, projectId: number, ids: readonly number[]): Promise<void> {
   const heads = tables(trx).selectFrom('configuration').select('id').where('project_id', '=', projectId).where('id', 'in', ids)

@@ -14,7 +14,7 @@ import { blobOperationOf } from './blob-operations.ts'
 export interface BlobRequest
   extends Pick<AuthenticateDeps, 'sessions' | 'clock'>,
     Pick<S3Context, 'message' | 'response' | 'proceed' | 'hashThread' | 'store' | 'bucket' | 'region'> {
-  /** What the log will say of the request. */
+  /** The fields of the log line of the request. */
   readonly line: { operation: string; key: string; error: unknown }
   readonly requestId: string
 }

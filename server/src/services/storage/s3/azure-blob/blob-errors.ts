@@ -1,4 +1,4 @@
-// Failures in the words of Azure's protocol. What the rest of the module says in the words of S3 is translated here.
+// Errors of Azure's protocol, translated from the S3 errors of the rest of the module.
 
 import { AZURE_VERSION } from '../../../../engines/object-store/shared-access.ts'
 import { type S3ErrorCode, toS3Error } from '../s3-errors.ts'

@@ -1,4 +1,4 @@
-// What may be asked of blobs and their container.
+// Operations on blobs and their container.
 
 import type { Bytes, ObjectAttributes, ObjectInfo } from '../../../../engines/object-store/object-store.ts'
 import { visibleIn } from '../authorize.ts'
@@ -83,7 +83,7 @@ const putBlockList: Operation = {
       return
     }
     await named(commitBlocks(store.multipart, call.key, blockIds, conditions), call)
-    // An upload in parts has the attributes it was started with; what the list says of the blob is written over them.
+    // An upload in parts has the attributes it was started with; the attributes in the block list replace them.
     const info = await store.copy(call.key, call.key, attributes)
     if (!info) throw new BlobError(404, 'BlobNotFound', 'The blob was deleted while it was stored.')
     sendStored(response, info)
@@ -236,7 +236,7 @@ const headersOf = ({ attributes, etag, modifiedMs }: ObjectInfo): Record<string,
     'accept-ranges': 'bytes',
     etag: `"${etag}"`,
     'last-modified': new Date(modifiedMs).toUTCString(),
-    'x-ms-creation-time': new Date(modifiedMs).toUTCString(), // an object is written once, or anew
+    'x-ms-creation-time': new Date(modifiedMs).toUTCString(), // an object is written once, or replaced
     'content-type': attributes.contentType ?? 'application/octet-stream',
     'content-disposition': attributes.contentDisposition,
     'content-encoding': attributes.contentEncoding,

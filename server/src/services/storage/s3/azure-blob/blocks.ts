@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Multipart, ObjectInfo, PutOptions } from '../../../../engines/object-store/object-store.ts'
 import type { Payload } from '../payload.ts'
 
-/** Tells these uploads from those of S3 clients to the same key. */
+/** Distinguishes these uploads from those of S3 clients to the same key. */
 const MARK = { metadata: { blocks: 'azure' } }
 
 const numberOf = (blockId: string): number => createHash('sha256').update(blockId).digest().readUIntBE(0, 6)

@@ -2,7 +2,7 @@ import type { ByteRange, ObjectInfo } from '../../../../engines/object-store/obj
 import { checkConditions, checkPartNumber, rangeOf } from '../conditions.ts'
 import { noSuchKey, type S3Context, sendEmpty } from '../operation.ts'
 
-/** What GET and HEAD have in common: the object and the part of it that is asked for. Undefined when the answer (304) is out already. */
+/** What GET and HEAD have in common: the object and its requested part. Undefined when the response (304) was already sent. */
 export async function beginRead({
   call,
   store,

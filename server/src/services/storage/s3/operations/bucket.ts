@@ -1,4 +1,4 @@
-// The few questions about the bucket itself that clients ask before they start. There is one bucket; it cannot be changed.
+// Operations on the bucket itself that clients call before they start. There is one bucket; it cannot be changed.
 
 import { type Operation, sendEmpty, sendXml } from '../operation.ts'
 import { S3Error } from '../s3-errors.ts'
@@ -14,7 +14,7 @@ export const headBucket: Operation = {
   },
 }
 
-/** There is one bucket, and it is there; programs that make it before they upload go on when they are answered so. */
+/** The one bucket always exists; programs that create it before an upload continue after this response. */
 export const createBucket: Operation = {
   name: 'CreateBucket',
   need: seen,

@@ -21,7 +21,7 @@ export const getObject: Operation = {
     const headers = headersOf(call, found.info)
     if (range && end !== undefined) {
       headers['content-range'] = `bytes ${range.start}-${end}/${size}`
-      // A checksum of the whole says nothing about a part of it.
+      // The checksum of the whole does not apply to a part.
       for (const name of Object.keys(headers)) if (name.startsWith('x-amz-checksum-')) delete headers[name]
     }
     headers['content-length'] = String(range && end !== undefined ? Math.max(0, end - range.start + 1) : size)
@@ -31,7 +31,7 @@ export const getObject: Operation = {
 }
 
 /**
- * Like a pipeline, but the memory of a chunk is free again as soon as it is with the kernel. Resolves when the answer is out or the
+ * Like a pipeline, but the memory of a chunk is free again as soon as it is with the kernel. Resolves when the response was sent or the
  * client is gone, which is no failure of ours; rejects when the bytes cannot be read.
  */
 export function sendBody(body: Readable, response: ServerResponse): Promise<void> {

@@ -1,4 +1,4 @@
-// ListObjectsV2 and its older form: the same walk, two ways to say where to go on.
+// ListObjectsV2 and its older form: the same listing with two forms of continuation.
 
 import type { ObjectInfo, ObjectStore } from '../../../../engines/object-store/object-store.ts'
 import { uriEncodePath } from '../../../../engines/object-store/signature-v4.ts'

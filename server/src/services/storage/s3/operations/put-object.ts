@@ -31,7 +31,7 @@ export const putObject: Operation = {
   },
 }
 
-/** If-None-Match: * and If-Match: etag, the two conditions S3 knows for writes. */
+/** If-None-Match: * and If-Match: etag, the two conditions of S3 for writes. */
 export function writeConditions(call: S3Call): Pick<PutOptions, 'ifMatch' | 'ifNoneMatch'> {
   const ifNoneMatch = headerOf(call, 'if-none-match')
   const ifMatch = headerOf(call, 'if-match')

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { type DatabaseSettings, FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
 import { explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
 import type { Folders } from '../../connector-kit/src/database/files.ts'
@@ -15,6 +16,8 @@ import { extract } from './extract.ts'
 import { openDatabase } from './open-database.ts'
 import { outputTableId, verifiedTable } from './output-table-id.ts'
 import { newProgress, type Progress } from './parts.ts'
+
+untilJob()
 
 const ATTEMPTS = 4
 

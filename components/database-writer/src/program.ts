@@ -1,6 +1,7 @@
 // The database writer as a program: a table of the input mapping is delivered to a database.
 
 import { setTimeout as wait } from 'node:timers/promises'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { openWay } from '../../connector-kit/src/database/connect.ts'
 import { type DatabaseSettings, FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
 import { type Advice, explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
@@ -12,6 +13,8 @@ import { UserError } from '../../http-extractor/src/errors.ts'
 import { type Delivery, LOCK_SECONDS, readDelivery } from './configuration.ts'
 import { type Delivered, deliver, tryOut } from './deliver.ts'
 import type { Target } from './targets/target.ts'
+
+untilJob()
 
 const ATTEMPTS = 4
 

@@ -1,11 +1,14 @@
 // The files extractor as a program: a table of the files that match, one of the rows that could not be read, and the state.
 
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { eachFile, extractFiles, matchingFiles } from './extract.ts'
 import { readRows } from './formats.ts'
 import { type RowSettings, readRowSettings, readSourceSettings, type SourceSettings } from './settings.ts'
 import type { Store } from './stores/store.ts'
+
+untilJob()
 
 const LISTED_FILES = 200
 const PREVIEW_ROWS = 50

@@ -2,6 +2,7 @@
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type InputTable, onlyInputTable } from '../../connector-kit/src/input-table.ts'
 import { createOutputTable } from '../../connector-kit/src/output-table.ts'
@@ -11,6 +12,8 @@ import { type LocalFile, makeFiles } from './file-parts.ts'
 import { plainPath, withDates } from './names.ts'
 import { type RowSettings, readRow, readTarget, type TargetSettings } from './settings.ts'
 import type { Target } from './targets/target.ts'
+
+untilJob()
 
 const SHOWN_FILES = 100
 const SHOWN_LINES = 5

@@ -3,9 +3,12 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { readFolder } from './read.ts'
 import { writeFolder } from './write.ts'
+
+untilJob()
 
 const PROGRAMS = { 'millrace.ex-folder': readFolder, 'millrace.wr-folder': writeFolder } as const
 

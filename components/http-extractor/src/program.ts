@@ -11,6 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Audit } from '../../../contract/egress-guard.ts'
 import { FAILURE_FILE } from '../../../contract/failure-causes.ts'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { runAction } from './actions/actions.ts'
 import { parseArchive } from './archive/archive.ts'
 import { createRecorder, type Recorder } from './archive/record.ts'
@@ -35,6 +36,8 @@ import { createLog, type Log } from './log.ts'
 import { createRedactor, type Redactor } from './redaction.ts'
 import { type RunDeps, run } from './run.ts'
 import { checkWire, openWire } from './wire.ts'
+
+untilJob()
 
 const now = () => Date.now()
 const sleep = (seconds: number) => wait(seconds * 1000)

@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type Cells, type InputTable, onlyInputTable, rowsOf } from '../../connector-kit/src/input-table.ts'
 import { createOutputTable } from '../../connector-kit/src/output-table.ts'
@@ -18,6 +19,8 @@ import { type Delivered, deliver, type FailedRow, rowOf, templateFor } from './d
 import { type Journal, openJournal, shortHash } from './journal.ts'
 import { requestOf } from './request.ts'
 import { RowError } from './template.ts'
+
+untilJob()
 
 const SHOWN_REQUESTS = 5
 

@@ -3,6 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { createHeapKeeper } from '../../http-extractor/src/heap.ts'
 import { createEgress } from '../../http-extractor/src/http/egress.ts'
@@ -26,6 +27,8 @@ import { jsonText, parseJson } from './python/json.ts'
 import { type Dict, getKey, isDict, pyStr, setKey, truthy } from './python/values.ts'
 import { createSource, type Source } from './source.ts'
 import { readStates } from './state.ts'
+
+untilJob()
 
 const redactor = createRedactor()
 const print = (text: string) => void process.stdout.write(text)

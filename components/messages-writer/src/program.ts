@@ -1,6 +1,7 @@
 // The messages writer as a program: rows of a table become one message, and a line of the table of messages.
 
 import { createHash } from 'node:crypto'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type Cells, type InputTable, onlyInputTable, rowsOf } from '../../connector-kit/src/input-table.ts'
 import { createOutputTable } from '../../connector-kit/src/output-table.ts'
@@ -10,6 +11,8 @@ import { type Content, payloadOf, sendMessage } from './channels.ts'
 import { drawChart } from './chart.ts'
 import { type Message, readChannel, readMessage } from './settings.ts'
 import { withValues } from './words.ts'
+
+untilJob()
 
 /** Points of a chart; more than a screen has columns would only be slower. */
 const MAX_POINTS = 1000

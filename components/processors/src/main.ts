@@ -2,9 +2,12 @@
 // One program for all processors: `main.ts <name>`, or the name in KBC_COMPONENTID. Reads `in/`, writes `out/`, ends.
 
 import { join } from 'node:path'
+import { untilJob } from '../../../contract/started-ahead.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { openFolder } from './folder.ts'
 import { PROCESSORS } from './registry.ts'
+
+untilJob()
 
 const name = (process.argv[2] ?? process.env.KBC_COMPONENTID ?? '').replace(/^.*processor-/, '')
 

@@ -27,6 +27,8 @@ export interface WorkerSettings {
   readonly diskBytes: number
   /** Max files that one row may leave as results, slices included. */
   readonly results: number
+  /** Max processes of built-in components that wait for a job. */
+  readonly spares: number
   /** How long what a failed run has left for the next one is kept, and how much of it on this node. */
   readonly checkpointHours: number
   readonly checkpointBytes: number
@@ -50,6 +52,7 @@ export const DEFAULT_WORKER: WorkerSettings = {
   projectActions: 5,
   diskBytes: 10e9,
   results: 10_000,
+  spares: 4,
   checkpointHours: 24,
   checkpointBytes: 10e9,
   path: '/usr/local/bin:/usr/bin:/bin',

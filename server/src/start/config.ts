@@ -290,6 +290,13 @@ export const VARIABLES = {
     live: true,
     parse: read.wholeNumber(1, 1_000_000),
   }),
+  MILLRACE_SPARE_PROGRAMS: variable({
+    default: 4,
+    sentence:
+      'Maximum number of processes of built-in components that wait for their next job, each for one job and for at most 30 seconds. 0: every job waits for the start of its process.',
+    live: true,
+    parse: read.wholeNumber(0, 100),
+  }),
   MILLRACE_CHECKPOINT_HOURS: variable({
     default: 24,
     sentence:
@@ -883,6 +890,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       projectActions: values.MILLRACE_PROJECT_ACTIONS,
       diskBytes: values.MILLRACE_RUN_DISK_BYTES,
       results: values.MILLRACE_RUN_RESULTS,
+      spares: values.MILLRACE_SPARE_PROGRAMS,
       checkpointHours: values.MILLRACE_CHECKPOINT_HOURS,
       checkpointBytes: values.MILLRACE_CHECKPOINT_BYTES,
       folders: { read: values.MILLRACE_READ_FOLDERS, write: values.MILLRACE_WRITE_FOLDERS },

@@ -13,6 +13,7 @@ export function bundleOf(program: 'serve' | 'cli'): string | undefined {
 
 /** The file to start for a built-in component, by its folder. Resolved for every run: an edited component needs no restart of the server. */
 export function componentBundle(folder: string): string | undefined {
+  if (!/^[\w-]+$/.test(folder)) return undefined // a program beside the shipped ones, such as those of the benches
   const packaged = fileURLToPath(new URL(`components/${folder}/src/main.js`, REPOSITORY))
   if (existsSync(packaged)) return packaged
   const bundle = `dist/components/${folder}/`

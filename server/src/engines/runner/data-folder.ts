@@ -52,7 +52,7 @@ const ARTIFACT_LAYOUT = layoutOf(ARTIFACT_LEVELS)
 /** What is made below `root`, level by level: most runs add next to nothing, and it goes without a look through all of it. */
 const levelsOf = ({ withArtifacts }: Pick<DataFolder, 'withArtifacts'>) => (withArtifacts ? ARTIFACT_LEVELS : LEVELS)
 
-const folderAt = (root: string, withArtifacts: boolean): DataFolder => ({
+export const folderAt = (root: string, withArtifacts: boolean): DataFolder => ({
   root,
   data: join(root, 'data'),
   tmp: join(root, 'tmp'),

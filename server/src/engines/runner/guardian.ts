@@ -25,6 +25,10 @@ export const gated = (argv: readonly string[], fileBlocks: number, cpuSeconds: n
   ...argv,
 ]
 
+/** As `gated`, of a program that is sent its job later: descriptor 3 stays open for it. */
+export const gatedSpare = (argv: readonly string[], fileBlocks: number, cpuSeconds: number): readonly string[] =>
+  gated(argv, fileBlocks, cpuSeconds).map((word) => word.replace(/ 3<&-$/, ''))
+
 // Each watched program is one line: group, folder, mark, command to undo. No forks while the server lives; `TAB` stands for itself.
 const SCRIPT = `
 trap '' INT TERM HUP

@@ -1,7 +1,7 @@
 // The three kinds of programs a component can be, and how each is started.
 
 import { realpathSync } from 'node:fs'
-import { dirname, isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { type Container, engineEnvironment } from './container-engine.ts'
 import type { DataFolder } from './data-folder.ts'
 
@@ -16,6 +16,10 @@ export type Program =
       readonly writable?: readonly string[]
       /** It loads native code of our packages, which the permission model does not hold. */
       readonly hasNativeCode?: boolean
+      /** It can be loaded before it has a job: it waits in `untilJob()` (contract/started-ahead.ts). */
+      readonly waitsForJob?: boolean
+      /** A folder that outlives the run: the program finds it by `linkedFolder()`. */
+      readonly linked?: string | undefined
     }
   /** Registered by the operator, in any language. Its first word is looked up in PATH. */
   | {
@@ -54,6 +58,9 @@ export interface LaunchSettings {
   /** Of an image. */
   readonly network: 'forwarder' | 'none' | 'engine'
 }
+
+/** Where a program finds `linked`: a name of its own data folder, so that the flags of a process do not depend on its job. */
+export const linkedFolder = (folder: DataFolder): string => join(folder.root, 'kept')
 
 export function launchOf(
   program: Program,
@@ -100,7 +107,10 @@ export function launchOf(
 const HEAP_SHARE = 0.75
 
 function nodeFlags(program: Program & { kind: 'node' }, folder: DataFolder, memoryBytes: number, cache: string): string[] {
-  const writable = [folder.data, folder.tmp, cache, ...(program.writable ?? [])].flatMap(bothNames)
+  // The data folder of a process that waits for its job does not exist yet, but the one around it does.
+  const roots = bothNames(dirname(folder.root)).map((path) => join(path, basename(folder.root)))
+  const own = roots.flatMap((root) => ['data', 'tmp', 'kept'].map((name) => join(root, name)))
+  const writable = [...own, ...[cache, ...(program.writable ?? [])].flatMap(bothNames)]
   const readable = [...[dirname(program.entry), ...program.readable].flatMap(bothNames), ...writable]
   return [
     '--permission',

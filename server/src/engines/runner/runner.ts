@@ -3,13 +3,12 @@
 //  (2) When run() has resolved, no process of the program is left, whatever it started and wherever that moved.
 //  (3) All its output is masked and bounded before it leaves this file.
 
-import { spawn } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { mkdir, readdir, rm, statfs } from 'node:fs/promises'
+import { mkdir, readdir, rm, statfs, symlink, unlink } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { constants, hostname } from 'node:os'
 import { join } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -22,7 +21,9 @@ import { eventOfLine, type LogEvent, type LogLevel } from './log-event.ts'
 import { clean, createLineReader, type LineReader, shorten } from './log-lines.ts'
 import { type Mask, maskValue } from './mask.ts'
 import { killEverything, type RunMark } from './process-tree.ts'
-import { type Launch, type LaunchSettings, launchOf, type Program } from './program.ts'
+import { type Launch, type LaunchSettings, launchOf, linkedFolder, type Program } from './program.ts'
+import { createSpares } from './spares/spares.ts'
+import { type StartedProcess, startProcess } from './start-process.ts'
 import { createWatch } from './watch.ts'
 
 export interface Limits {
@@ -52,6 +53,8 @@ export interface RunSpec {
   readonly serving?: Serving | undefined
   /** Aborting it kills the program. */
   readonly signal?: AbortSignal
+  /** Set for a built-in program that may be started before it is needed: runs with the same key are started in the same way, as a rule. */
+  readonly spareKey?: string | undefined
 }
 
 export interface Serving {
@@ -77,8 +80,8 @@ export interface RunOutcome {
 }
 
 export interface Runner {
-  /** `withArtifacts`: with a place to leave artifacts for later runs. */
-  newFolder(withArtifacts?: boolean): Promise<DataFolder>
+  /** `withArtifacts`: with a place to leave artifacts for later runs. `spareKey`: of a run that will use the folder. */
+  newFolder(withArtifacts?: boolean, spareKey?: string): Promise<DataFolder>
   /** To be called when all programs of the folder have run: nothing of what they read and wrote is left afterwards. */
   removeFolder(folder: DataFolder): Promise<void>
   run(spec: RunSpec): Promise<RunOutcome>
@@ -97,6 +100,8 @@ export interface RunnerSettings {
   readonly trust?: LaunchSettings['trust']
   /** How commands are isolated; determined once, when the first one runs. */
   readonly isolation?: () => Promise<Isolation>
+  /** Maximum number of built-in programs that wait for a job, and for how long; none unless set. */
+  readonly spares?: { readonly count: () => number; readonly idleMs: number }
 }
 
 const WORDS_CHARS = 4_000
@@ -111,6 +116,10 @@ const MAX_PROCESSES = 512
 const DISK_RESERVE_BYTES = 512 * 2 ** 20
 /** How long an answer about free disk space holds. */
 const FREE_MS = 1_000
+/** When a run is as old as this, the next of its kind is prepared although it has not ended. */
+const NEXT_MS = 1_000
+/** A start takes the server a moment, which the end of the run before must not wait for. */
+const AFTER_MS = 10
 /** How long the pipes of an ended program may stay open; only a stranger to the run can hold them. */
 const DRAIN_MS = 3_000
 const LEVELS: readonly LogLevel[] = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug']
@@ -125,6 +134,17 @@ export function createRunner(settings: RunnerSettings): Runner {
   const entered = new WeakSet<DataFolder>()
   let guardian: Guardian | undefined
   let ownMade: Promise<unknown> | undefined
+  const spares =
+    settings.spares &&
+    createSpares({
+      ...settings.spares,
+      folder: own,
+      launch: { ...settings, network: 'none' },
+      guardian: () => {
+        guardian ??= startGuardian()
+        return guardian
+      },
+    })
   let free: { readonly at: number; readonly bytes: Promise<number> } | undefined
 
   /** Free space is read once in a while, however many runs start. */
@@ -145,12 +165,14 @@ export function createRunner(settings: RunnerSettings): Runner {
     const gelf = spec.gelf && (await listenForGelf(spec, spec.gelf, host, output, () => stop('log-message-too-long')))
     const way = isolation && (await wayOut(spec, isolation, gelf))
     const container = spec.program.kind === 'image' ? spec.program.container : undefined
+    await link(spec)
     try {
       if (way?.proxy) await container?.openForwarder(forwarderOf(way.proxy, way.relays), way.inbound)
       return await runLaunched(spec, output, gelf && { host, port: gelf.port }, way, (stopper) => {
         stop = stopper
       })
     } finally {
+      if (isLinked(spec)) await unlink(linkedFolder(spec.folder)).catch(() => {})
       await container?.remove()
       await way?.proxy?.close()
       await gelf?.close()
@@ -206,30 +228,46 @@ export function createRunner(settings: RunnerSettings): Runner {
     way: WayOut | undefined,
     onStopper: (stop: (reason: EndReason) => void) => void,
   ): Promise<RunOutcome> {
-    const { folder, limits, program } = spec
+    const { folder, limits } = spec
     const launch = await prepareLaunch(spec, gelf, way)
     if (!launch.isAlone) entered.add(folder)
     const diskBytes = await diskQuota(folder, limits.diskBytes)
-    const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
-    const [command, ...args] = gated(launch.argv, Math.ceil(diskBytes / 512), mark.cpuSeconds)
-    const child = spawn(command!, args, {
-      cwd: launch.cwd,
-      env: launch.environment,
-      detached: true, // its own process group
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    })
-    const ended = new Promise<number>((resolve, reject) => {
-      child.once('error', reject)
-      child.once('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]))
-    })
+    const later = prepareNext(spec, diskBytes)
+    try {
+      const spare = spares?.take(folder.root, launch, diskBytes)
+      const outcome =
+        spare && (await supervise(spec, { launch, diskBytes, way, output, onStopper, started: spare, isSpare: true }))
+      if (outcome) return outcome
+      const mark: RunMark = { entry: `TMPDIR=${folder.tmp}`, cpuSeconds: randomInt(1e9, 2e9) }
+      const argv = gated(launch.argv, Math.ceil(diskBytes / 512), mark.cpuSeconds)
+      const started = startProcess(argv, { cwd: launch.cwd, environment: launch.environment, mark })
+      return (await supervise(spec, { launch, diskBytes, way, output, onStopper, started, isSpare: false }))!
+    } finally {
+      later()
+    }
+  }
+
+  /** Starts what the next run of this kind will use: soon, or as soon as the function is called that this returns. */
+  function prepareNext({ program, spareKey: key, limits }: RunSpec, diskBytes: number): () => void {
+    if (!spares || key === undefined || program.kind !== 'node') return () => {}
+    const { linked: _, ...unlinked } = program
+    const expect = () => spares.expect({ key, program: unlinked, memoryBytes: limits.memoryBytes, diskBytes })
+    const timer = setTimeout(expect, NEXT_MS).unref()
+    return () => {
+      clearTimeout(timer)
+      setTimeout(expect, AFTER_MS).unref()
+    }
+  }
+
+  /** Undefined: the process had ended before its job reached it. */
+  async function supervise(spec: RunSpec, running: Running): Promise<RunOutcome | undefined> {
+    const { folder, limits, program } = spec
+    const { launch, diskBytes, way, output, onStopper, isSpare } = running
+    const { child, ended, closed, mark, stdout, stderr, gate } = running.started
     const leader = child.pid
     if (leader === undefined) await ended // rejects with the reason
     const group = leader!
-    const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
-    child.stdout!.on('data', output.stdout)
-    child.stderr!.on('data', output.stderr)
-    const slowing = spec.serving && slowDown([child.stdout!, child.stderr!], output.refill)
-
+    let slowing: ReturnType<typeof slowDown> | undefined
     let reason: EndReason = 'ended'
     let isGone = false
     const stop = (why: EndReason): void => {
@@ -249,17 +287,29 @@ export function createRunner(settings: RunnerSettings): Runner {
       onExcess: stop,
     })
     try {
-      guardian ??= startGuardian()
-      await guardian.watch(group, folder.root, mark.cpuSeconds, program.kind === 'image' ? program.container.undo : '')
+      if (!isSpare) {
+        guardian ??= startGuardian()
+        await guardian.watch(group, folder.root, mark.cpuSeconds, program.kind === 'image' ? program.container.undo : '')
+      }
       spec.signal?.addEventListener('abort', onAbort, { once: true })
       if (spec.signal?.aborted) onAbort()
-      openGate(child.stdio[3] as Writable) // the fourth entry of stdio above is a pipe
+      if (isSpare && !(await sendJob(gate, launch)) && reason === 'ended') {
+        await ended
+        isGone = true
+        stdout.destroy()
+        stderr.destroy()
+        return undefined
+      }
+      if (!isSpare) gate.end('go\n')
+      stdout.on('data', output.stdout)
+      stderr.on('data', output.stderr)
+      slowing = spec.serving && slowDown([stdout, stderr], output.refill)
       const exitCode = await ended
       if (!launch.isAlone) await untilNothingIsLeft(group, mark)
       isGone = true
       await Promise.race([closed, expireQuietly(DRAIN_MS)])
-      child.stdout!.destroy()
-      child.stderr!.destroy()
+      stdout.destroy()
+      stderr.destroy()
       if (program.kind === 'image' && (await program.container.wasOutOfMemory())) reason = 'memory'
       if (way && exitCode === VIEW_FAILED.exitCode && output.words().includes(VIEW_FAILED.words))
         throw new PlatformError('runner.notIsolated', { reason: output.words() })
@@ -286,15 +336,19 @@ export function createRunner(settings: RunnerSettings): Runner {
   return {
     run,
     diskQuota,
-    async newFolder(withArtifacts = false) {
+    async newFolder(withArtifacts = false, spareKey) {
       ownMade ??= mkdir(own, { recursive: true, mode: 0o700 })
       await ownMade.catch((error: unknown) => {
         ownMade = undefined // the next run tries again
         throw error
       })
-      return folders.take(join(own, randomBytes(12).toString('hex')), withArtifacts)
+      const reserved = spareKey === undefined ? undefined : spares?.reserve(spareKey)
+      return folders.take(reserved ?? join(own, randomBytes(12).toString('hex')), withArtifacts)
     },
-    removeFolder: (folder) => folders.release(folder, !entered.has(folder)),
+    removeFolder: (folder) => {
+      spares?.release(folder.root)
+      return folders.release(folder, !entered.has(folder))
+    },
     async sweep() {
       ownMade = undefined
       const names = await readdir(runsFolder).catch(() => [])
@@ -302,11 +356,39 @@ export function createRunner(settings: RunnerSettings): Runner {
       await Promise.all(left.map((name) => rm(join(runsFolder, name), { recursive: true, force: true })))
     },
     async close() {
+      await spares?.close()
       await folders.clear()
       await guardian?.close()
       guardian = undefined
     },
   }
+}
+
+interface Running {
+  readonly launch: Launch
+  readonly diskBytes: number
+  readonly way: WayOut | undefined
+  readonly output: Output
+  readonly started: StartedProcess
+  /** It waits for its job instead of for the gate. */
+  readonly isSpare: boolean
+  onStopper(stop: (reason: EndReason) => void): void
+}
+
+/** Whether the process took it; one that has ended did not. */
+const sendJob = (gate: Duplex, { environment, cwd }: Launch): Promise<boolean> =>
+  new Promise((resolve) => {
+    gate.once('data', () => resolve(true))
+    gate.once('close', () => resolve(false))
+    gate.end(JSON.stringify({ environment, cwd }))
+  })
+
+const isLinked = ({ program }: RunSpec): boolean => program.kind === 'node' && program.linked !== undefined
+
+async function link({ program, folder }: RunSpec): Promise<void> {
+  if (program.kind !== 'node' || program.linked === undefined) return
+  await rm(linkedFolder(folder), { recursive: true, force: true }) // what a program before this one left there
+  await symlink(program.linked, linkedFolder(folder))
 }
 
 interface WayOut {
@@ -497,11 +579,6 @@ function reasonOfExit(exitCode: number, words: string): EndReason {
 /** A process that was sent its end may need a moment for it. What is still there after all these is the kernel's to explain. */
 async function untilNothingIsLeft(group: number, mark: RunMark): Promise<void> {
   for (let look = 0; look < 200 && killEverything(group, mark) > 0; look++) await expire(10)
-}
-
-function openGate(gate: Writable): void {
-  gate.on('error', () => {}) // the program was ended before it could start
-  gate.end('go\n')
 }
 
 /** A folder of a process of this machine that has ended; our own number may have been another's before. */

@@ -9,7 +9,7 @@ import type { Environments } from '../../../engines/runner/environments.ts'
 import type { Isolation } from '../../../engines/runner/isolation.ts'
 import type { LogEvent } from '../../../engines/runner/log-event.ts'
 import type { Mask } from '../../../engines/runner/mask.ts'
-import { homeOf, type Program } from '../../../engines/runner/program.ts'
+import { homeOf, linkedFolder, type Program } from '../../../engines/runner/program.ts'
 import type { Runner, RunOutcome } from '../../../engines/runner/runner.ts'
 import type { Runtimes } from '../../../engines/runner/runtimes.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -101,7 +101,7 @@ export async function runComponent(
       ? {
           ...run.environment,
           MILLRACE_EGRESS_POLICY: JSON.stringify({ ...settings.egress, places: settings.places() }),
-          ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: run.checkpointFolder }),
+          ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: linkedFolder(run.folder) }),
           ...foldersVariable(settings.folders, run.component),
         }
       : {
@@ -119,12 +119,17 @@ export async function runComponent(
     mask: run.mask,
     egress: run.isOffline ? undefined : egressOf(settings, run.component, environment),
     signal: run.signal,
+    spareKey: spareKeyOf(run),
     onEvent: run.onEvent,
     ...(run.loopbackPorts?.length ? { loopbackPorts: run.loopbackPorts } : {}),
     ...(run.collectStdout ? { collectStdout: true } : {}),
   })
   return { outcome, image }
 }
+
+/** Processes of a component with the same limits are started alike; only our own programs are started before they are needed. */
+export const spareKeyOf = ({ component, limits }: Pick<ComponentRun, 'component' | 'limits'>): string | undefined =>
+  component.definition.type === 'builtin' ? `${component.id} ${limits.memoryBytes}` : undefined
 
 const mayRead = ({ features }: RunnableComponent): boolean => features.includes('read-folders')
 /** Of our own programs: they read and write databases with DuckDB. */
@@ -173,21 +178,20 @@ async function programOf(
   if (definition.type === 'builtin') {
     const [folder = ''] = definition.uri.split('/')
     const own = join(settings.builtinFolder, folder)
-    const entry = settings.componentBundle(folder) ?? join(settings.builtinFolder, definition.uri)
+    const bundle = settings.componentBundle(folder)
     return {
       program: {
         kind: 'node',
-        entry,
+        entry: bundle ?? join(settings.builtinFolder, definition.uri),
         arguments: [],
+        waitsForJob: bundle !== undefined, // sources may change between loading and the job
         readable: [
           ...[own, ...settings.readable, ...(mayRead(run.component) ? Object.values(settings.folders.read) : [])],
           ...(hasNativeCode(run.component) ? [settings.nativeCode] : []),
         ],
         hasNativeCode: hasNativeCode(run.component),
-        writable: [
-          ...(run.checkpointFolder === undefined ? [] : [run.checkpointFolder]),
-          ...(mayWrite(run.component) ? Object.values(settings.folders.write) : []),
-        ],
+        writable: mayWrite(run.component) ? Object.values(settings.folders.write) : [],
+        linked: run.checkpointFolder,
       },
       image: { id: `builtin/${id}:${run.tag}`, digests: [] },
     }

@@ -15,6 +15,9 @@ export interface ProgramsModuleDeps {
   readonly trust: Trust | undefined
 }
 
+/** Long enough for the next task of a flow and for a user who tries out a configuration. */
+const SPARE_IDLE_MS = 30_000
+
 export type ProgramsModule = ReturnType<typeof createProgramsModule>
 
 export function createProgramsModule({ core: { dataDir, clock }, worker, trust }: ProgramsModuleDeps) {
@@ -25,6 +28,7 @@ export function createProgramsModule({ core: { dataDir, clock }, worker, trust }
     path: worker.path,
     trust,
     isolation,
+    spares: { count: () => worker.spares, idleMs: SPARE_IDLE_MS },
   })
   return defineModule({
     name: 'programs',

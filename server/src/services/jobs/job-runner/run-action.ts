@@ -7,7 +7,7 @@ import { yamlOf } from '../../../engines/runner/yaml-files.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { membersOf } from '../../../kit/text/json-text.ts'
 import type { RunnableComponent, RunScope } from '../../../model/run-ports.ts'
-import { environmentOf, runComponent, tagOf } from './component-run.ts'
+import { environmentOf, runComponent, spareKeyOf, tagOf } from './component-run.ts'
 import { configFile } from './config-file.ts'
 import { dryRunScript, type SampleChoice, type ScriptTried, tryScript } from './dry-run-script.ts'
 import { openImageParameters, refuseSharedSecrets } from './image-parameters.ts'
@@ -69,7 +69,8 @@ export async function runAction(
   const token = component.forwardToken
     ? await deps.tokens.issue(scope, `Action ${request.action}`, (2 * ACTION_MS) / 1000)
     : undefined
-  const folder = await deps.programs.runner.newFolder()
+  const limits = { ...limitsOf(component, runtime, undefined, true, deps.programs.diskBytes), timeoutMs: ACTION_MS }
+  const folder = await deps.programs.runner.newFolder(false, spareKeyOf({ component, limits }))
   try {
     const config = configFile({ configuration: text, imageParameters: images.text, action: request.action })
     const format = component.configurationFormat
@@ -77,7 +78,6 @@ export async function runAction(
     await writeStateFile(folder, '{}', format)
     if (component.features.includes(PREVIEW_INPUT))
       await readFirstRows(deps, scope, { component, configData: request.configData, folder }, signal)
-    const limits = { ...limitsOf(component, runtime, undefined, true, deps.programs.diskBytes), timeoutMs: ACTION_MS }
     const { outcome } = await runComponent(deps.programs, {
       component,
       tag: tagOf(component, runtime, request.tag),

@@ -12,6 +12,7 @@ import { createMask } from '../../../engines/runner/mask.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { mapBounded } from '../../../kit/map-bounded.ts'
 import type { LoadedTable, NewFile, OnBytes, RunScope, StagedFile } from '../../../model/run-ports.ts'
+import { spareKeyOf } from './component-run.ts'
 import { saveStage } from './debug-archive.ts'
 import { type Inputs, readInputs } from './input.ts'
 import { type OutputContext, type PlannedLoad, planFiles, planTableFiles, planTables } from './mapping/output-plan.ts'
@@ -49,7 +50,8 @@ async function runInFolder(
   progress: RowProgress,
   checkpoint: Checkpoint | undefined,
 ): Promise<RowResult> {
-  const folder = await deps.programs.runner.newFolder(run.artifacts !== undefined)
+  const main = run.steps.find(({ isMain }) => isMain)
+  const folder = await deps.programs.runner.newFolder(run.artifacts !== undefined, main && spareKeyOf(main))
   try {
     const state = readState(run.state)
     const phases = { account: progress.account, clock: deps.clock }

@@ -1,15 +1,17 @@
 // The indexes of the documentation name what is there, and links lead somewhere.
 
 import assert from 'node:assert/strict'
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { ComponentDescription } from '../contract/component.ts'
+import { PICTURE } from '../server/src/services/stack/guides/markdown-page.ts'
 import { ADR_INDEX, adrIndex, decisionRecords } from '../tools/adr-index.ts'
 import { CLI_DOCUMENT, cliDocument } from '../tools/cli-doc.ts'
 import { COMPONENTS_DOCUMENT, componentsDocument } from '../tools/components-doc.ts'
 import { DIAGRAMS, pathOfDiagram } from '../tools/diagrams/diagrams.ts'
+import { consoleTexts } from '../tools/pictures/console-texts.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const textOf = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -27,6 +29,45 @@ test('decision records are numbered from 0001 without gaps, and their index is u
 test('the diagrams of the guides are those that are described', () => {
   for (const [name, svg] of Object.entries(DIAGRAMS))
     assert.equal(readFileSync(pathOfDiagram(name), 'utf8'), svg, 'run `npm run docs`')
+})
+
+const IMAGES = 'docs/images'
+const MAX_PICTURE_BYTES = 2.5e6
+const guides = (): string[] => ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })]
+
+test('every picture of the guides exists in both themes and has an alt text, and none is left over', () => {
+  const used = guides().flatMap((path) => {
+    const text = textOf(path)
+    const themed = Array.from(text.matchAll(PICTURE), ([, name]) => join(dirname(path), name!))
+    assert.equal(themed.length, text.match(/<img\b/g)?.length ?? 0, `${path}: write pictures as in docs/console.md`)
+    const drawn = Array.from(text.matchAll(/!\[([^\]]*)\]\(([^)]+)\)/g), ([, alt, target]) => {
+      assert.ok(alt, `${path}: ${target} has no alt text`)
+      return join(dirname(path), target!)
+    })
+    return [...themed.flatMap((name) => [`${name}-dark.webp`, `${name}-light.webp`]), ...drawn]
+  })
+  const files = readdirSync(join(ROOT, IMAGES)).map((name) => `${IMAGES}/${name}`)
+  assert.deepEqual([...new Set(used)].sort(), files.sort(), 'run `npm run pictures`, or remove what no guide shows')
+  const bytes = files.reduce((sum, path) => sum + statSync(join(ROOT, path)).size, 0)
+  assert.ok(bytes < MAX_PICTURE_BYTES, `${bytes} bytes of pictures, which every package contains`)
+})
+
+test('pictures show the console as it is: every heading and label on them is still in its sources', () => {
+  const shown = JSON.parse(textOf('tools/pictures/labels.json')) as Readonly<Record<string, readonly string[]>> // written by tools/pictures
+  const names = readdirSync(join(ROOT, IMAGES)).filter((name) => name.endsWith('-light.webp'))
+  assert.deepEqual(
+    Object.keys(shown)
+      .map((name) => `console-${name}-light.webp`)
+      .sort(),
+    names.sort(),
+  )
+  const texts = consoleTexts()
+  const gone = Object.entries(shown).flatMap(([picture, labels]) =>
+    labels.filter((label) => !texts.has(label)).map((label) => `${picture}: ${label}`),
+  )
+  assert.deepEqual(gone, [], 'these screens have changed: run `npm run pictures`')
+  for (const [picture, labels] of Object.entries(shown))
+    assert.ok(labels.length > 10, `${picture} has only ${labels.length} labels`)
 })
 
 test('a superseded decision names a later record that still holds', () => {
@@ -56,6 +97,17 @@ test('the index of the documentation names every document', () => {
     documents.filter((name) => !index.includes(`](${name})`)),
     [],
   )
+})
+
+/** A page begins with what its reader can do: a verb, or "you". */
+const NO_TASK = /^(?:an?|the|this|that|these|every|each|all|some|what|which|it|there|programs?|`)/i
+
+test('every guide says in its first sentence what the reader can do', () => {
+  const wrong = globSync('docs/{*,agents/*}.md', { cwd: ROOT }).flatMap((path) => {
+    const [, first = ''] = /^# .+\n\n(.+)/m.exec(textOf(path)) ?? []
+    return first === '' || NO_TASK.test(first) ? [`${path}: ${first.slice(0, 80)}`] : []
+  })
+  assert.deepEqual(wrong, [])
 })
 
 test('the command line reference and the list of components are those of the program', () => {

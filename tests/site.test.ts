@@ -18,7 +18,7 @@ test('the site has every page with relative links that exist, Markdown, a search
   const broken: string[] = []
   for (const page of pages) {
     const html = readFileSync(join(folder, page), 'utf8')
-    for (const [, target = ''] of html.matchAll(/(?:href|src)="([^"]+)"/g)) {
+    for (const [, target = ''] of html.matchAll(/(?:href|src|srcset)="([^"]+)"/g)) {
       const [path = ''] = target.split('#')
       if (/^(https?:|mailto:)/.test(path) || path === '') continue
       if (path.startsWith('/') || !existsSync(join(folder, dirname(page), path))) broken.push(`${page}: ${target}`)
@@ -43,7 +43,10 @@ test('addresses of the stack become files, and what only a stack has becomes tex
     undefined,
   ])
   assert.equal(
-    withRelativeLinks('<a href="/help/files#a">A</a> <a href="/console">C</a> <img src="/help/images/x.png">', 'adr/0001.html'),
-    '<a href="../files.html#a">A</a> <span>C</span> <img src="../images/x.png">',
+    withRelativeLinks(
+      '<a href="/help/files#a">A</a> <a href="/console">C</a> <source srcset="/help/images/y.webp"><img src="/help/images/x.webp">',
+      'adr/0001.html',
+    ),
+    '<a href="../files.html#a">A</a> <span>C</span> <source srcset="../images/y.webp"><img src="../images/x.webp">',
   )
 })

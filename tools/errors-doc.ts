@@ -15,10 +15,10 @@ export function errorsDocument(): string {
   )
   return `# Errors
 
-Every error has the same body: \`error\` (a sentence), \`code\` (a stable name), \`exceptionId\` (finds the request in the log) and \`status\`;
-where fields of the request are wrong, \`errors\` lists them as \`{key, message}\`. Match on \`code\`, never on the text.
+Look up an error code: its HTTP status and its message. Every error has the same body: \`error\` (the message), \`code\` (a stable name), \`exceptionId\` (finds the request in the log) and \`status\`;
+if fields of the request are invalid, \`errors\` lists them as \`{key, message}\`. Match on \`code\`, never on the text.
 The services around storage (queue, scheduler, encryption, ...) put the HTTP status into \`code\` and the name into \`context.stringCode\`; their clients expect that.
-A failed job carries the same code in its \`error\`, with the status it would have had as an answer.
+A failed job has the same code in its \`error\`, with the status that a response would have.
 
 Words in braces are filled in. This page is written by \`npm run docs\` from \`contract/error-codes.ts\`; a test compares the two.
 

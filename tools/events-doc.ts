@@ -11,8 +11,8 @@ export function eventsDocument(): string {
   )
   return `# Events
 
-Every event that the platform records itself: its name, its type, the type of the object it is about (\`objectType\`; \`objectId\` and \`objectName\` name the object), its \`message\` and its \`params\`, which come in this order.
-Words in braces are filled in: params, members of params (\`{configuration.component}\`), or the event's \`objectId\`, \`objectName\`, \`component\`, \`configurationId\`. A param with a question mark is there only where it applies.
+Look up every event that the stack records: its name, its type, the type of its object (\`objectType\`; \`objectId\` and \`objectName\` identify the object), its \`message\` and its \`params\` in their order.
+Words in braces are filled in: params, fields of params (\`{configuration.component}\`), or the event's \`objectId\`, \`objectName\`, \`component\`, \`configurationId\`. A param with a question mark is optional.
 
 An event belongs to the branch in which the request was made (\`idBranch\`). Components and scripts report events of their own with \`POST /v2/storage/events\`; they are named \`ext.<component>.<configuration>\`.
 

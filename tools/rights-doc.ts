@@ -57,7 +57,7 @@ ${rows.sort().join('\n')}
 
 const INTRODUCTION = `# Rights
 
-Every operation declares one right. It is checked in one place, before the request reaches its module (\`server/src/http/rights.ts\`); where the
+Look up which permission and which role an operation requires. Every operation declares one right, which is checked in one place, before the request reaches its module (\`server/src/http/rights.ts\`); where the
 right names an object (a bucket, a component, a job), the module that owns it also compares the object with the token. A refusal is 403
 \`accessDenied\`, or 404 where the existence of the object is not shown. The OpenAPI document has the same as \`x-required-right\` and \`x-minimum-role\`.
 

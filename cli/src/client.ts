@@ -38,10 +38,7 @@ export type Client = ReturnType<typeof createClient>
 /** Adds the options every command that talks to a stack has. */
 export const stackOptions = (command: Command): Command =>
   command
-    .option(
-      '--url <address>',
-      `address of the stack (default: $MILLRACE_URL, a profile, the stack of this machine or ${DEFAULT_URL})`,
-    )
+    .option('--url <url>', `URL of the stack (default: $MILLRACE_URL, a profile, the stack of this machine or ${DEFAULT_URL})`)
     .option('--token <token>', 'storage token (default: $MILLRACE_TOKEN, or that of the profile)')
     .option('--profile <name>', 'stack and token as saved by millrace login (default: $MILLRACE_PROFILE, or the profile in use)')
 
@@ -72,7 +69,7 @@ export function clientOf(url: string, token: string) {
       headers: { ...headers, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...more },
       ...defined({ body: body ?? content }),
     }).catch((cause: unknown) => {
-      throw new UserError(`No answer from ${address.origin}: ${reasonOf(cause)}. Does the stack run? Start it with npm start.`)
+      throw new UserError(`No response from ${address.origin}: ${reasonOf(cause)}. Does the stack run? Start it with npm start.`)
     })
     if (response.ok) return response
     throw new UserError((await sentenceOf(response)) + (await suggested(response.status, address.pathname, json)))

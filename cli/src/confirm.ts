@@ -6,7 +6,7 @@ import { UserError } from './output.ts'
 import { isLocal, stackOf } from './stack-choice.ts'
 
 export const withYes = (command: Command): Command =>
-  command.option('--yes', 'do not ask for confirmation, which commands against a stack of another machine do')
+  command.option('--yes', 'skip the confirmation that commands against a stack of another machine require')
 
 /** Before a change of the stack that the command talks to. `what` begins a question: "Delete table x". */
 export async function confirm(command: Command, what: string): Promise<void> {

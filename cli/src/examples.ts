@@ -87,7 +87,7 @@ millrace sql --file report.sql --format csv > report.csv
 millrace config list keboola.ex-generic-v2
 millrace config show keboola.ex-generic-v2 shop --jq .configuration.parameters
 millrace config create keboola.ex-generic-v2 --id shop --name Shop --file shop.json
-millrace config update keboola.ex-generic-v2 shop --file shop.json --message "new address"
+millrace config update keboola.ex-generic-v2 shop --file shop.json --message "new URL"
 millrace config delete keboola.ex-generic-v2 shop
 millrace config restore keboola.ex-generic-v2 shop
 millrace config rollback keboola.ex-generic-v2 shop 1

@@ -55,7 +55,7 @@ export function profileNamed(name: string, { profiles } = readProfiles()): Profi
   if (found) return found
   const names = Object.keys(profiles)
   const others = names.length === 0 ? 'No profiles exist yet.' : `Profiles: ${names.join(', ')}.`
-  throw new UserError(`Profile "${name}" does not exist. ${others} Create one with: millrace login ${name} --url <address>`)
+  throw new UserError(`Profile "${name}" does not exist. ${others} Create one with: millrace login ${name} --url <url>`)
 }
 
 export function checkProfileName(name: string): void {

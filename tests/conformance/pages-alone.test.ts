@@ -12,11 +12,20 @@ after(async () => {
 
 test('there are pages with commands', () => assert.ok(PAGES.length > 10, PAGES.join(', ')))
 
+const commands = new Map<string, number>()
+
 suite('every page works on its own', { concurrency: 4 }, () => {
   for (const page of PAGES)
     test(page, async (t) => {
       started ??= startPagesStack({ after: (end) => ends.push(end) })
       const stack = await started
-      await runPage(t, page, stack, (await stack.newProject(page)).masterToken)
+      commands.set(page, await runPage(t, page, stack, (await stack.newProject(page)).masterToken))
     })
+})
+
+test('the figures: pages and commands that ran as written', (t) => {
+  const sum = [...commands.values()].reduce((all, one) => all + one, 0)
+  t.diagnostic(`${commands.size} of ${PAGES.length} pages, ${sum} commands worked as written`)
+  assert.equal(commands.size, PAGES.length)
+  assert.ok(sum > 5 * PAGES.length, `only ${sum} commands were counted`)
 })

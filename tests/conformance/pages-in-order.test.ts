@@ -8,5 +8,10 @@ const skip = process.env.MILLRACE_LONG ? false : 'only with test:long'
 
 test('all pages work one after another in one project', { skip }, async (t) => {
   const stack = await startPagesStack(t)
-  for (const page of PAGES) await t.test(page, (inner) => runPage(inner, page, stack, stack.masterToken))
+  let commands = 0
+  for (const page of PAGES)
+    await t.test(page, async (inner) => {
+      commands += await runPage(inner, page, stack, stack.masterToken)
+    })
+  t.diagnostic(`${PAGES.length} pages, ${commands} commands worked as written, one page after another`)
 })

@@ -4,10 +4,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import { type Browser, type Locator, chromium as launcher, type Page } from 'playwright-core'
 import { chromiumPath } from './chromium-path.ts'
-import type { TestStack } from './test-stack.ts'
+import type { TestScope, TestStack } from './test-stack.ts'
 
 /** Its own list runs everything in one process, which hangs when a second context is opened. */
 const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
@@ -15,7 +14,8 @@ const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 const STEP_MS = 90_000
 const WIDTHS = [1440, 1024, 390] as const
 const HEIGHT = 900
-type Theme = 'light' | 'dark'
+export const THEMES = ['dark', 'light'] as const // the next step of a journey finds the light one
+type Theme = (typeof THEMES)[number]
 /** What 1440 by 900 px are when everything is shown at 200 % (WCAG 2.2, 1.4.4). */
 const ZOOMED = { width: 720, height: 450 }
 /** A folder that gets a picture of every screen; CI keeps it. */
@@ -33,7 +33,7 @@ export interface OpenPage {
   readonly go: (path: string) => Promise<void>
 }
 
-export async function startBrowser(t: TestContext): Promise<Browser> {
+export async function startBrowser(t: TestScope): Promise<Browser> {
   const browser = await launcher.launch({ executablePath: await chromiumPath(), args: ARGUMENTS, headless: true })
   t.after(() => browser.close())
   return browser
@@ -119,7 +119,7 @@ export async function checkScreensOn(opened: OpenPage, screens: readonly Screen[
   }
 }
 
-async function settled(page: Page): Promise<void> {
+export async function settled(page: Page): Promise<void> {
   await page.locator('h1:not(:has(.skeleton))').waitFor()
   await page.locator('.skeleton').first().waitFor({ state: 'detached' })
 }
@@ -142,13 +142,13 @@ export async function checkScreen({ page }: OpenPage, screen: string, withTarget
   await showIn(page, 'light')
 }
 
-async function showIn(page: Page, theme: Theme): Promise<void> {
+export async function showIn(page: Page, theme: Theme): Promise<void> {
   await page.emulateMedia({ colorScheme: theme })
   await page.locator(`html[data-theme=${theme}]`).waitFor({ state: 'attached' })
 }
 
 async function takePictures(page: Page, name: string): Promise<void> {
-  for (const theme of ['dark', 'light'] as const) {
+  for (const theme of THEMES) {
     await showIn(page, theme)
     await page.screenshot({ path: join(PICTURES!, `${name}-${theme}.png`) })
   }

@@ -18,6 +18,8 @@ export interface CommandsRun {
   readonly folder: string
   /** What they printed. */
   readonly output: string
+  /** How many ran, without the shell setup of the first block. */
+  readonly commands: number
   readFile(name: string): Promise<string>
   readJson<T>(name: string): Promise<T>
 }
@@ -37,7 +39,7 @@ export async function runCommandsOf(
   const blocks = [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
   assert.ok(blocks.length > 0, `${document} has no commands`)
   const PATH = `${dirname(process.execPath)}:${process.env.PATH}`
-  const shell = spawn('bash', ['-euxo', 'pipefail', '-c', blocks.join('\n')], {
+  const shell = spawn('bash', ['-euxo', 'pipefail', '-c', `PS4='+ @$LINENO '; ${blocks.join('\n')}`], {
     cwd: folder,
     env: { ...childEnvironment(), PATH, MILLRACE_HOME: ROOT, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -46,7 +48,10 @@ export async function runCommandsOf(
   const [out, err, [code]] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'exit')])
   assert.equal(code, 0, `${document}:\n${err.slice(-3000)}\n${out.slice(-1000)}`)
   const read = (name: string) => readFile(join(folder, name), 'utf8')
-  return { folder, output: out, readFile: read, readJson: async <T>(name: string) => JSON.parse(await read(name)) as T }
+  const setupLines = blocks[0]!.split('\n').length
+  const lines = new Set(Array.from(err.matchAll(/^\++ @(\d+) /gm), ([, line]) => Number(line)))
+  const commands = [...lines].filter((line) => line > setupLines).length
+  return { folder, output: out, commands, readFile: read, readJson: async <T>(name: string) => JSON.parse(await read(name)) as T }
 }
 
 async function walkFolder(t: TestContext): Promise<string> {

@@ -52,8 +52,8 @@ export async function startPagesStack(t: TestScope): Promise<PagesStack> {
   return { ...stack, hurry }
 }
 
-/** Runs one page with the token of a project, in an empty folder. */
-export async function runPage(t: TestContext, page: string, stack: PagesStack, token: string): Promise<void> {
+/** Runs one page with the token of a project, in an empty folder; answers how many commands it has. */
+export async function runPage(t: TestContext, page: string, stack: PagesStack, token: string): Promise<number> {
   const request = (method: string, path: string, options: RequestOptions = {}) =>
     send(stack.url, method, path, { token, ...options })
   const stop = HURRIED.has(page)
@@ -62,6 +62,7 @@ export async function runPage(t: TestContext, page: string, stack: PagesStack, t
   const env = { MILLRACE_URL: stack.url, MILLRACE_TOKEN: token, MILLRACE_DATA_DIR: stack.dataDir }
   const run = await runCommandsOf(t, page, env).finally(stop)
   await CHECKS[page]?.({ run, request })
+  return run.commands
 }
 
 /** Pages that wait for a schedule to fire. */

@@ -45,9 +45,9 @@ export function withRelativeLinks(html: string, file: string): string {
       const target = relative(address)
       return target === undefined ? `<span>${words}</span>` : `<a href="${target}">${words}</a>`
     })
-    .replace(/ src="(\/[^"]*)"/g, (whole, address: string) => {
+    .replace(/ (src|srcset)="(\/[^"]*)"/g, (whole, name: string, address: string) => {
       const target = relative(address)
-      return target === undefined ? whole : ` src="${target}"`
+      return target === undefined ? whole : ` ${name}="${target}"`
     })
 }
 
@@ -130,7 +130,7 @@ function addressOnSite(address: string): string {
 function firstSentence(text: string): string {
   const paragraph = text
     .split(/\n\n+/)
-    .find((part) => !/^(#|```|\||!|\[)/.test(part.trim()))
+    .find((part) => !/^(#|```|\||!|\[|<)/.test(part.trim()))
     ?.replace(/\s+/g, ' ')
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
   return /^.*?[.!?](?= |$)/.exec(paragraph ?? '')?.[0] ?? ''

@@ -164,7 +164,7 @@ export function addConnectorCommands(program: Command): void {
       const { configuration } = await configurationOf(client, options.branch, id)
       const { manifest, connector: before } = configuration.parameters ?? {}
       if (typeof before?.name !== 'string' || before.source === 'file' || typeof manifest !== 'string')
-        throw new UserError(`${COMPONENT}/${id} does not say which connector it was made from, so there is nothing to compare.`)
+        throw new UserError(`${COMPONENT}/${id} does not record its connector, so there is nothing to compare.`)
       const isListed = before.source === 'millrace' || Boolean(before.catalogue)
       const name = isListed ? before.name : String(before.source)
       const newer = await connectorOf(client, options.branch, name, options.catalogue ?? before.catalogue)

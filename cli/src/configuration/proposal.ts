@@ -46,7 +46,7 @@ export function addProposalCommands(program: Command): void {
     })
 
   stackOptions(group.command('create <branch>'))
-    .description('propose the changes of a development branch, and ask for a decision')
+    .description('propose the changes of a development branch, and request a decision')
     .requiredOption('--title <text>', 'what changes')
     .option('--description <text>', 'why', '')
     .action(async (branch: string, { title, description }: { title: string; description: string }, command: Command) => {

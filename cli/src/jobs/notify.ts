@@ -59,7 +59,7 @@ export function addNotifyCommands(program: Command): void {
 
   stackOptions(notify.command('add <event>'))
     .description('subscribe to an event, such as job-failed')
-    .option('--webhook <url>', 'post the message to this address')
+    .option('--webhook <url>', 'post the message to this URL')
     .option('--email <address>', 'send it by mail')
     .option('--filter <condition...>', 'such as job.configuration.id==123; all must hold')
     .option('--template <name>', 'of a webhook: payload, slack, teams, or a file with JSON and {{path}} in its texts', 'payload')

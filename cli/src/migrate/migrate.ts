@@ -23,9 +23,9 @@ export function addMigrateCommands(program: Command): void {
   program
     .command('migrate')
     .description('move a project from another stack of this kind into this one; run it again to resume after an interruption')
-    .requiredOption('--from <address>', 'address of the stack to move from')
+    .requiredOption('--from <url>', 'URL of the stack to move from')
     .requiredOption('--token <token>', 'a master token of the project to move')
-    .option('--to <address>', 'address of the stack to move to (default: as for other commands)')
+    .option('--to <url>', 'URL of the stack to move to (default: as for other commands)')
     .option('--to-token <token>', 'a master token of the project to move into (default: as for other commands)')
     .option('--folder <folder>', 'where the project is kept on the way', 'millrace-project')
     .option('--files', 'move files as well')
@@ -125,7 +125,7 @@ const textOf =
       ...(addresses.length > 0
         ? [
             '',
-            'New addresses for senders of records:',
+            'New URLs for senders of records:',
             table(
               ['source', 'address'],
               addresses.map(({ source, address }) => [source, address]),

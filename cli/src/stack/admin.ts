@@ -38,4 +38,4 @@ export const addressOf = async ({ addresses, tls, listen, dataDir }: Config): Pr
 export const doubtAbout = async ({ addresses, dataDir }: Config): Promise<string> =>
   addresses.publicUrl !== undefined || (await findRunningStack(dataDir))
     ? ''
-    : `\nNo stack runs on ${dataDir}, so the address is the one of this environment. Set MILLRACE_PUBLIC_URL if the stack is reached at another.`
+    : `\nNo stack runs on ${dataDir}, so the URL is taken from this environment. Set MILLRACE_PUBLIC_URL if users reach the stack at another URL.`

@@ -18,12 +18,12 @@ interface Scope {
 
 export function addEncryptionCommands(program: Command): void {
   stackOptions(program.command('encrypt'))
-    .description('encrypt a secret read from standard input: one text, or JSON with # members (--document)')
+    .description('encrypt a secret read from standard input: one text, or JSON with # fields (--document)')
     .option('--component <id>', 'component that may use it')
     .option('--project <id>', 'project that may use it')
     .option('--config <id>', 'configuration that may use it')
     .option('--branch-type <type>', 'default or dev')
-    .option('--document', 'the input is JSON; its # members are encrypted')
+    .option('--document', 'the input is JSON; its # fields are encrypted')
     .action(async (options: Scope & { document?: boolean }, command: Command) => {
       if (process.stdin.isTTY)
         throw new UserError('Pass the secret on standard input, to keep it out of the shell history: millrace encrypt < file')

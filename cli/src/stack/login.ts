@@ -31,7 +31,7 @@ export function addLoginCommands(program: Command): void {
     .description(
       'save a stack and a token as a profile and use it from now on; the token is prompted for, or read from standard input, and verified',
     )
-    .option('--url <address>', 'address of the stack (default: $MILLRACE_URL, or the stack of this machine)')
+    .option('--url <url>', 'URL of the stack (default: $MILLRACE_URL, or the stack of this machine)')
     .option(
       '--email <address>',
       'sign in as this admin of the project and create a token; the password is prompted for, or read from standard input',
@@ -102,7 +102,7 @@ function addressFrom(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text))
     throw new UserError(`"${text}" is not the URL of a stack. Use one such as https://millrace.example.com.`)
   const address = new URL(text)
-  if (address.username !== '' || address.password !== '') throw new UserError('An address must not contain a user or a password.')
+  if (address.username !== '' || address.password !== '') throw new UserError('The URL must not contain a user or a password.')
   if (address.protocol === 'http:' && !isLocal(text))
     process.stderr.write(`millrace: ${address.origin} is not encrypted: others on the network can read the token.\n`)
   return withoutSlash(text)

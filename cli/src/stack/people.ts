@@ -10,7 +10,7 @@ import { table } from '../output.ts'
 import { addressOf, doubtAbout } from './admin.ts'
 
 export function addPeopleCommands(program: Command): void {
-  const people = program.command('people').description('people of this installation')
+  const people = program.command('people').description('users of this installation')
 
   people
     .command('list')

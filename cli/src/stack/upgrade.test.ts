@@ -47,7 +47,7 @@ test('upgrade --check names what a start would change, makes a backup that opens
   const text = await runCli(['upgrade', '--check', '--no-backup'], env)
   assert.match(text.out, new RegExp(`^Migrations +${migrations.length}: ${migrations[0]}, .*stop all nodes first$`, 'm'))
   assert.match(text.out, /^Settings +unknown to this version: MILLRACE_OF_ANOTHER_VERSION$/m)
-  assert.match(text.out, /^Backup +none was made$/m)
+  assert.match(text.out, /^Backup +none was created$/m)
   assert.equal((await readdir(folder)).filter((name) => name.startsWith('data-backup-')).length, 1)
 
   const later = new DatabaseSync(join(dataDir, 'metadata.sqlite'))

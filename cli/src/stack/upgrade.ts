@@ -25,10 +25,10 @@ interface BackupSeen {
 export function addUpgradeCommand(program: Command): void {
   program
     .command('upgrade')
-    .description('show what the first start of this version will change, and make a backup that is checked')
+    .description('show what the first start of this version will change, and create a verified backup')
     .requiredOption('--check', 'change nothing; the upgrade itself is the next start')
     .option('--backup <folder>', 'where the backup goes; beside the data folder, named by the time, unless given')
-    .option('--no-backup', 'make none')
+    .option('--no-backup', 'create no backup')
     .action(async ({ backup = true }: UpgradeOptions, command: Command) => {
       const config = readConfig()
       const migrations = await pendingMigrations(config)
@@ -65,7 +65,7 @@ function report(answer: {
     ['Running', running ?? 'no stack runs on this data folder'],
     ['Migrations', migrationsText(answer)],
     ['Settings', unknownSettings.length === 0 ? 'all are known' : `unknown to this version: ${unknownSettings.join(', ')}`],
-    ['Backup', backup === null ? 'none was made' : backup.text],
+    ['Backup', backup === null ? 'none was created' : backup.text],
     ['Next', migrations.length === 0 ? 'nothing to migrate' : 'stop the stack, then start this version: the migrations run then'],
   ]
     .map(([name = '', text]) => `${name.padEnd(14)} ${text}`)

@@ -44,7 +44,7 @@ export function addContractCommands(program: Command): void {
   const contract = program.command('contract').description('data contracts of tables, as YAML of the Open Data Contract Standard')
 
   stackOptions(contract.command('export <table>'))
-    .description('print the contract of a table, or a draft made from it')
+    .description('print the contract of a table, or a draft based on it')
     .action(async (tableId: string, _: object, command: Command) => {
       const found = await createClient(command).request<Contract>('GET', pathOf(tableId))
       print(command, found, ({ contract: text }) => text.trimEnd())

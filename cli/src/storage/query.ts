@@ -88,7 +88,7 @@ export function addQueryCommands(program: Command): void {
   stackOptions(query.command('run <query>'))
     .description('print the rows of a saved query, by its id or name')
     .option('--set <name=value>', 'the value of a parameter; repeatable', collected, [])
-    .addOption(new Option('--format <format>', 'table for people, csv for programs').choices(['table', 'csv']).default('table'))
+    .addOption(new Option('--format <format>', 'table for reading, csv for programs').choices(['table', 'csv']).default('table'))
     .option('--limit <rows>', 'maximum number of rows')
     .option('--refresh', 'compute the rows again, whatever is cached')
     .action(async (wanted: string, { set, format, limit, refresh }: RunOptions, command: Command) => {

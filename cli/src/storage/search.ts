@@ -25,7 +25,7 @@ interface Used {
 
 export function addSearchCommands(program: Command): void {
   stackOptions(program.command('search <text>'))
-    .description('find tables, columns, configurations, files, jobs, schedules and people by a word')
+    .description('find tables, columns, configurations, files, jobs, schedules and users by a word')
     .option('--kind <kind...>', 'only these: table, column, configuration, row, content, file, job, schedule, person')
     .option('--limit <n>', 'how many', '20')
     .action(async (text: string, { kind = [], limit }: { kind?: string[]; limit: string }, command: Command) => {

@@ -30,7 +30,7 @@ const SHOWN_ROWS = 1000
 export function addSqlCommand(program: Command): void {
   stackOptions(program.command('sql [query]').description('SQL over tables: "in.c-bucket"."table"; without a query a shell'))
     .option('--file <path>', 'read the query from a file')
-    .addOption(new Option('--format <format>', 'table for people, csv for programs').choices(['table', 'csv']).default('table'))
+    .addOption(new Option('--format <format>', 'table for reading, csv for programs').choices(['table', 'csv']).default('table'))
     .option('--limit <rows>', `maximum number of rows (default: ${SHOWN_ROWS} as a table, all as csv)`)
     .action(async (query: string | undefined, options: SqlOptions, command: Command) => {
       const client = createClient(command)

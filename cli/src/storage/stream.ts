@@ -41,7 +41,7 @@ const DEFAULT_COLUMNS = ['id=uuid', 'received=datetime', 'body=body']
 const COLUMN_HELP = `such as id=uuid, order=path:order.id or line=template:"{{ body.name }}" (default: ${DEFAULT_COLUMNS.join(', ')})`
 
 export function addStreamCommands(program: Command): void {
-  const stream = program.command('stream').description('addresses that take records, and the tables they become')
+  const stream = program.command('stream').description('URLs that accept records, and the tables they are loaded into')
 
   stackOptions(stream.command('list'))
     .description('sources, with their tables')
@@ -89,7 +89,7 @@ export function addStreamCommands(program: Command): void {
     })
 
   stackOptions(stream.command('show <source>'))
-    .description('address of a source, and what its tables have loaded')
+    .description('show the URL of a source, and what its tables have loaded')
     .action((sourceId: string, _: object, command: Command) => show(createClient(command), sourceId, command))
 
   stackOptions(stream.command('send <source> [text]'))
@@ -129,7 +129,7 @@ export function addStreamCommands(program: Command): void {
   for (const [word, method, said] of [
     ['enable', 'PUT', 'takes records'],
     ['disable', 'PUT', 'no longer accepts records'],
-    ['rotate-secret', 'POST', 'has a new address; the old one stops working within a second'],
+    ['rotate-secret', 'POST', 'has a new URL; the old one stops working within a second'],
   ] as const)
     stackOptions(stream.command(`${word} <source>`))
       .description(`source ${said}`)
@@ -175,7 +175,7 @@ async function show(client: Client, sourceId: string, command: Command): Promise
   print(command, { ...source, sinks }, () =>
     [
       `${source.name} (${source.sourceId})${source.disabled ? ', disabled' : ''}`,
-      `address: ${source.http?.url ?? source.otlp?.url}`,
+      `url: ${source.http?.url ?? source.otlp?.url}`,
       ...sinks.map(({ table: { tableId }, statistics: { recordsCount, lastError } }) =>
         [`${tableId}: ${recordsCount} records`, ...(lastError === null ? [] : [lastError])].join(', not loaded: '),
       ),

@@ -52,7 +52,7 @@ export const VARIABLES = {
   PORT: variable({ default: 8000, sentence: 'Port of the stack. 0 takes any free port.', parse: read.port }),
   HOST: variable({
     default: '127.0.0.1',
-    sentence: 'Address the stack and the object store listen on. `0.0.0.0` opens them to the network.',
+    sentence: 'IP address that the stack and the object store listen on. `0.0.0.0` opens them to the network.',
     parse: read.host,
   }),
   MILLRACE_S3_PORT: variable({
@@ -62,18 +62,18 @@ export const VARIABLES = {
   }),
   MILLRACE_PUBLIC_URL: variable({
     unset: 'from the request',
-    sentence: 'The address clients use for the stack, for links in responses. Set it behind a proxy.',
+    sentence: 'The URL that clients use for the stack, for links in responses. Set it behind a proxy.',
     parse: read.httpUrl,
   }),
   MILLRACE_S3_PUBLIC_URL: variable({
     unset: 'host of the request, `MILLRACE_S3_PORT`',
-    sentence: 'The address clients use for the embedded object store. Set it behind a proxy.',
+    sentence: 'The URL that clients use for the embedded object store. Set it behind a proxy.',
     parse: read.httpUrl,
   }),
   MILLRACE_TLS: variable({
     unset: '`files` when both files are named, else `off`',
     sentence:
-      '`local` makes a certificate authority of this stack (`tls/authority.pem` in the data folder, for clients to trust) and serves both ports over TLS with HTTP/2; `files` takes the two files below; `off` serves plain HTTP.',
+      '`local` creates a certificate authority for this stack (`tls/authority.pem` in the data folder, for clients to trust) and serves both ports over TLS with HTTP/2; `files` uses the two files below; `off` serves plain HTTP.',
     parse: read.oneOf('off', 'files', 'local'),
   }),
   MILLRACE_TLS_CERT_FILE: variable({
@@ -88,12 +88,12 @@ export const VARIABLES = {
   }),
   MILLRACE_DOMAIN: variable({
     unset: 'none',
-    sentence: 'Services also answer by host below this domain (`queue.example.com`), and the index publishes those addresses.',
+    sentence: 'Services are also served by host below this domain (`queue.example.com`), and the index publishes those URLs.',
     parse: read.domain,
   }),
   MILLRACE_CORS_ORIGINS: variable({
     default: [],
-    sentence: 'Origins of pages on other addresses that may call the API, separated by commas. `*` allows all.',
+    sentence: 'Origins of pages on other hosts that may call the API, separated by commas. `*` allows all.',
     parse: read.listOf(read.origin),
   }),
 
@@ -112,22 +112,22 @@ export const VARIABLES = {
   }),
   MILLRACE_DATABASE_CONNECTIONS: variable({
     default: 10,
-    sentence: 'Most connections to PostgreSQL from this node.',
+    sentence: 'Maximum number of connections to PostgreSQL from this node.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_START_WAIT_MS: variable({
     default: 60_000,
-    sentence: 'How long a start waits for a PostgreSQL or an external S3 that is not there yet.',
+    sentence: 'How long a start waits for a PostgreSQL or an external S3 that is not available yet.',
     parse: read.wholeNumber(0, 3_600_000),
   }),
   MILLRACE_S3_ENDPOINT: variable({
     unset: 'the embedded object store',
-    sentence: 'Address of an external S3. It requires the bucket and both keys.',
+    sentence: 'URL of an external S3. It requires the bucket and both keys.',
     parse: read.httpUrl,
   }),
   MILLRACE_S3_REGION: variable({
     default: 'us-east-1',
-    sentence: 'Region in signatures, and in the answers to clients.',
+    sentence: 'Region in signatures and in responses to clients.',
     parse: read.word,
   }),
   MILLRACE_S3_BUCKET: variable({ default: 'millrace', sentence: 'Bucket that holds the files.', parse: read.word }),
@@ -153,13 +153,13 @@ export const VARIABLES = {
   MILLRACE_BACKUP_FOLDER: variable({
     unset: 'none: no planned backups',
     sentence:
-      'Where a node with the role `scheduler` puts backups by itself, each in a folder named by its time. Every such node must reach it.',
+      'Folder where a node with the role `scheduler` creates backups automatically, each in a folder named by its time. Every such node must reach it.',
     parse: (text) => resolve(text),
   }),
   MILLRACE_BACKUP_S3_ENDPOINT: variable({
     unset: 'none',
     sentence:
-      'Address of an S3 for backups. With it and no `MILLRACE_BACKUP_FOLDER`, planned backups go there; `millrace backup s3:NAME` and `millrace restore s3:NAME` use it too.',
+      'URL of an S3 for backups. With it and no `MILLRACE_BACKUP_FOLDER`, planned backups go there; `millrace backup s3:NAME` and `millrace restore s3:NAME` use it too.',
     parse: read.httpUrl,
   }),
   MILLRACE_BACKUP_S3_REGION: variable({ default: 'us-east-1', sentence: 'Its region.', parse: read.word }),
@@ -206,7 +206,7 @@ export const VARIABLES = {
   MILLRACE_MANAGE_TOKEN: variable({
     unset: 'none: not allowed',
     sentence:
-      'The manage token of the stack itself: sent as `X-KBC-ManageApiToken`, it manages the OAuth providers, and nothing else. Manage tokens of people come in the same header, begin with `person-` and may do what the person may.',
+      'The manage token of the stack itself: sent as `X-KBC-ManageApiToken`, it manages the OAuth providers, and nothing else. Manage tokens of users are sent in the same header, begin with `person-` and have the permissions of the user.',
     secret: true,
     parse: read.stackToken,
   }),
@@ -228,7 +228,7 @@ export const VARIABLES = {
   MILLRACE_ROLES: variable({
     default: ['api', 'worker', 'scheduler'],
     sentence:
-      'What this node does, separated by commas. Without `api` it answers `/health`, `/ready`, `/metrics` and the sample shop only.',
+      'What this node does, separated by commas. Without `api` it serves `/health`, `/ready`, `/metrics` and the sample shop only.',
     parse: read.listOf(read.oneOf('api', 'worker', 'scheduler')),
   }),
   MILLRACE_WORKER_JOBS: variable({
@@ -245,7 +245,7 @@ export const VARIABLES = {
   MILLRACE_NODE_LABELS: variable({
     default: [],
     sentence:
-      'Labels of this node, separated by commas: `gpu,eu`. Components (`data.node_labels`) and configurations (`runtime.labels`) that ask for labels run on nodes that have them all.',
+      'Labels of this node, separated by commas: `gpu,eu`. Components (`data.node_labels`) and configurations (`runtime.labels`) that require labels run on nodes that have them all.',
     parse: read.listOf(read.label),
   }),
   MILLRACE_PROJECT_JOBS: variable({
@@ -257,7 +257,7 @@ export const VARIABLES = {
   MILLRACE_JOB_ATTEMPTS: variable({
     default: 2,
     sentence:
-      'Maximum number of times that a job of a repeatable component (`data.repeatable`) is started when its workers are lost before anything was published. 1: never again; it ends as an error.',
+      'Maximum number of times that a job of a repeatable component (`data.repeatable`) is started when its workers are lost before anything was published. 1: it is not repeated and ends as an error.',
     live: true,
     parse: read.wholeNumber(1, 100),
   }),
@@ -316,7 +316,7 @@ export const VARIABLES = {
   MILLRACE_TABLE_WARM_WORKERS: variable({
     default: 1,
     sentence:
-      'Idle processes that stay ready for loads and previews, each about 100 MB, until nothing has come for 45 seconds. 0 starts one when there is work.',
+      'Idle processes that stay ready for loads and previews, each about 100 MB, until there was no work for 45 seconds. 0 starts one on demand.',
     parse: read.wholeNumber(0, 16),
   }),
   MILLRACE_TABLE_WORKER_MEMORY_MB: variable({
@@ -417,7 +417,7 @@ export const VARIABLES = {
   PATH: variable({
     default: '/usr/local/bin:/usr/bin:/bin',
     shown: 'the system folders',
-    sentence: 'Where components that are commands, and docker or podman, are looked for.',
+    sentence: 'Search path for components that are commands, and for docker or podman.',
     parse: (text) => text,
   }),
   MILLRACE_UNKNOWN_COMPONENTS: variable({
@@ -456,7 +456,7 @@ export const VARIABLES = {
   MILLRACE_EGRESS_ALLOW: variable({
     default: [],
     sentence:
-      'Hosts, CIDRs and host:port that components and webhooks may reach besides public addresses, separated by commas. `*` turns the guard off.',
+      'Hosts, CIDRs and host:port that components and webhooks may reach besides public IP addresses, separated by commas. `*` disables the guard.',
     parse: read.listOf(read.egressTarget),
   }),
   MILLRACE_SAMPLE_API: variable({
@@ -474,7 +474,7 @@ export const VARIABLES = {
   MILLRACE_SPARK_URL: variable({
     unset: 'none',
     sentence:
-      'The Spark cluster of this stack: `spark://host:7077` (a standalone master), `sc://host:15002` (Spark Connect) or `local[*]`. Without it the `spark` service answers 503, and jobs of `platform.spark-sql` fail.',
+      'The Spark cluster of this stack: `spark://host:7077` (a standalone master), `sc://host:15002` (Spark Connect) or `local[*]`. Without it the `spark` service returns 503, and jobs of `platform.spark-sql` fail.',
     parse: read.sparkUrl,
   }),
   MILLRACE_SPARK_PYTHON: variable({
@@ -497,30 +497,30 @@ export const VARIABLES = {
   MILLRACE_PYTHON_INDEX_URL: variable({
     unset: 'the public index',
     sentence:
-      'The package index from which Python transformations install their packages: `https://pypi.example.com/simple`. Its host is allowed for them, whatever `MILLRACE_EGRESS_ALLOW` says.',
+      'The package index from which Python transformations install their packages: `https://pypi.example.com/simple`. Its host is allowed for them, regardless of `MILLRACE_EGRESS_ALLOW`.',
     parse: read.httpUrl,
   }),
   MILLRACE_MLFLOW_URL: variable({
     unset: 'none',
     sentence:
-      'The MLflow server that `/mlflow` stands for. `{project}` in it is replaced by the id of the project; without it all projects share one server. Without the variable a stack of one node runs servers of its own (`MILLRACE_MLFLOW_PYTHON`).',
+      'The MLflow server behind `/mlflow`. `{project}` in it is replaced by the id of the project; without it all projects share one server. Without this environment variable a stack of one node runs servers of its own (`MILLRACE_MLFLOW_PYTHON`).',
     parse: read.urlOfProject,
   }),
   MILLRACE_MLFLOW_PYTHON: variable({
     default: 'python3',
     sentence:
-      'The Python that runs MLflow servers of the stack itself, one for each project that asks, when no other is registered and the metadata is in SQLite. Without mlflow there `/mlflow` answers 503.',
+      'The Python that runs MLflow servers of the stack itself, one for each project that uses it, when no other is registered and the metadata is in SQLite. Without the package mlflow, `/mlflow` returns 503.',
     parse: read.word,
   }),
   MILLRACE_SESSION_IDLE_HOURS: variable({
     default: 24,
-    sentence: 'Hours without use after which a person has to sign in again.',
+    sentence: 'Hours without use after which a user has to sign in again.',
     live: true,
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_SESSION_HOURS: variable({
     default: 336,
-    sentence: 'Hours after which a person has to sign in again in any case.',
+    sentence: 'Hours after which a user has to sign in again in any case.',
     live: true,
     parse: read.wholeNumber(1, 8760),
   }),
@@ -543,8 +543,8 @@ export const VARIABLES = {
   }),
   MILLRACE_OIDC_DOMAINS: variable({
     default: [],
-    shown: 'none: people need an invitation',
-    sentence: 'Domains of e-mails that are let in without an invitation, separated by commas.',
+    shown: 'none: users need an invitation',
+    sentence: 'E-mail domains whose users can sign in without an invitation, separated by commas.',
     parse: read.listOf(read.domain),
   }),
   MILLRACE_OIDC_ROLE: variable({
@@ -578,7 +578,7 @@ export const VARIABLES = {
   MILLRACE_TEMPLATE_REPOSITORIES: variable({
     default: [],
     sentence:
-      'Git repositories of templates, by address, separated by commas: `https://host/path.git`, and `#name` after it for a branch, a tag or a whole commit. They are fetched into the data folder; the hosts must be allowed by the egress rules.',
+      'Git repositories of templates, by URL, separated by commas: `https://host/path.git`, and `#name` after it for a branch, a tag or a whole commit. They are fetched into the data folder; the hosts must be allowed by the egress rules.',
     secret: true, // a URL may contain a password, which must not appear in the log
     parse: read.gitRepositories,
   }),
@@ -608,32 +608,32 @@ export const VARIABLES = {
   }),
   MILLRACE_RATE_PER_ADDRESS: variable({
     default: 400,
-    sentence: 'The same for one address; an IPv6 network of 64 bits counts as one.',
+    sentence: 'The same for one IP address; an IPv6 network of 64 bits counts as one.',
     live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
   MILLRACE_WRONG_TOKENS: variable({
     default: 30,
     sentence:
-      'Wrong tokens a minute after which an address is locked out for a minute; tokens that were valid there before keep working. 0 turns it off.',
+      'Wrong tokens per minute after which an IP address is locked out for a minute; tokens that were valid there before keep working. 0 disables it.',
     live: true,
     parse: read.wholeNumber(0, 1_000_000),
   }),
   MILLRACE_RATE_LOOPBACK: variable({
     default: 'no',
-    sentence: '`yes`: these limits hold for requests from this machine too.',
+    sentence: '`yes`: these limits also apply to requests from this machine.',
     parse: read.oneOf('yes', 'no'),
   }),
   MILLRACE_TRUSTED_PROXIES: variable({
     default: [],
     sentence:
-      'Addresses and networks of your proxies, separated by commas. Their `X-Forwarded-For` is trusted as the address of the client.',
+      'IP addresses and networks of your proxies, separated by commas. Their `X-Forwarded-For` is trusted as the IP address of the client.',
     parse: read.listOf(read.addressOrNetwork),
   }),
   MILLRACE_DISK_RESERVE_BYTES: variable({
     default: 2 ** 26,
     sentence:
-      'A node whose data folder is on a disk with less free space than this is not ready (`/ready` answers 503), so that load balancers choose others; it still serves. 0: free space is not looked at.',
+      'A node whose data folder is on a disk with less free space than this is not ready (`/ready` returns 503), so that load balancers choose others; it still serves. 0: free space is not checked.',
     parse: read.wholeNumber(0, 2 ** 50),
   }),
   MILLRACE_DRAIN_TIMEOUT_MS: variable({
@@ -644,7 +644,7 @@ export const VARIABLES = {
   MILLRACE_DRAIN_SECONDS: variable({
     unset: '10 with PostgreSQL, 0 without',
     sentence:
-      'How long a node with the role `api` still serves requests after SIGTERM while `/ready` answers 503, so that load balancers stop choosing it before its port closes. A second SIGTERM ends the wait.',
+      'How long a node with the role `api` still serves requests after SIGTERM while `/ready` returns 503, so that load balancers stop choosing it before its port closes. A second SIGTERM ends the wait.',
     parse: read.wholeNumber(0, 3600),
   }),
   MILLRACE_DRAIN_JOBS_SECONDS: variable({

@@ -10,6 +10,7 @@ import { FilterField } from '../../parts/filter-field.tsx'
 import { usePreference } from '../../preferences.ts'
 import { Page } from '../../shell/page.tsx'
 import { startTour } from '../../shell/tour.tsx'
+import { type Theme, useTheme } from '../../theme.ts'
 import { HIDDEN_STEPS } from './next-steps.tsx'
 import './home.css'
 
@@ -121,10 +122,14 @@ function nameRows(table: HTMLTableElement): void {
   }
 }
 
+/** When the dark one of two pictures is shown: by the theme of the console, not only by that of the system. */
+const DARK_WHEN: Readonly<Record<Theme, string>> = { system: '(prefers-color-scheme: dark)', dark: 'all', light: 'not all' }
+
 /** The document itself; its links lead to other guides here, and to places within. */
 function Text({ guide, at }: { guide: Guide; at: string | undefined }) {
   const frame = useRef<HTMLElement>(null)
   const navigate = useNavigate()
+  const theme = useTheme()
   useEffect(() => {
     frame.current?.replaceChildren(
       ...[...guide.body.children].filter((one) => one.tagName !== 'H1').map((one) => one.cloneNode(true)),
@@ -136,6 +141,9 @@ function Text({ guide, at }: { guide: Guide; at: string | undefined }) {
     target?.scrollIntoView()
     target?.classList.add('target')
   }, [guide, at])
+  useEffect(() => {
+    for (const dark of frame.current?.querySelectorAll<HTMLSourceElement>('picture > source') ?? []) dark.media = DARK_WHEN[theme]
+  }) // after every render: another guide has other pictures
   const onClick = (event: MouseEvent) => {
     const href = (event.target as Element).closest('a')?.getAttribute('href') ?? ''
     const [, name, , place] =

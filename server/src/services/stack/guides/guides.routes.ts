@@ -33,6 +33,7 @@ const Html = Type.String()
 /** Only the script of the copy buttons runs; the search form leads to the stack itself. */
 const HELP_POLICY = `${PAGE_POLICY.replace("form-action 'none'", "form-action 'self'")}; img-src 'self'; script-src 'sha256-${createHash('sha256').update(COPY_SCRIPT).digest('base64')}'`
 const FOUND_PASSAGES = 60
+const IMAGE_TYPES = { webp: 'image/webp', svg: 'image/svg+xml' } as const
 
 export function guidesRoutes({ guides, find, readImage, version }: GuidesRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -75,13 +76,14 @@ export function guidesRoutes({ guides, find, readImage, version }: GuidesRoutesD
     app.get(
       '/help/images/:name',
       {
-        config: config('operations.guideImage', 'A picture of the guides', 'image/png'),
+        config: { ...config('operations.guideImage', 'A picture of the guides'), produces: Object.values(IMAGE_TYPES) },
         schema: { params: ByImage, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {
-        const bytes = await readImage(req.params.name)
-        if (bytes === undefined) throw new PlatformError('notFound', { what: `The picture ${req.params.name.slice(0, 100)}` })
-        return reply.type(req.params.name.endsWith('.svg') ? 'image/svg+xml' : 'image/png').send(bytes)
+        const { name } = req.params
+        const bytes = await readImage(name)
+        if (bytes === undefined) throw new PlatformError('notFound', { what: `The picture ${name.slice(0, 100)}` })
+        return reply.type(name.endsWith('.svg') ? IMAGE_TYPES.svg : IMAGE_TYPES.webp).send(bytes)
       },
     )
 

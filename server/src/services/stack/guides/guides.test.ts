@@ -22,7 +22,7 @@ test('every document is a page, its links lead somewhere, and it loads nothing',
     assert.equal(answer.status, 200, path)
     assert.match(answer.headers.get('content-type') ?? '', /^text\/html/)
     assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
-    assert.doesNotMatch(answer.text, /<(?:link|iframe)\b|<img src="(?!\/help\/images\/)|<script\b.*<script\b/s, path)
+    assert.doesNotMatch(answer.text, /<(?:link|iframe)\b|(?:<img src|srcset)="(?!\/help\/images\/)|<script\b.*<script\b/s, path)
     pages.set(path, answer.text)
   }
   const links = [...pages].flatMap(([page, html]) =>
@@ -109,9 +109,18 @@ test('a page has its contents, highlighted code, pictures and the version; scrip
   assert.match(page.text, /Millrace 0\.0\.0-test/)
   assert.match(page.headers.get('content-security-policy') ?? '', /form-action 'self'.*img-src 'self'; script-src 'sha256-/)
   const readme = await request('GET', '/help/readme', { token: null })
-  const [, image = ''] = /<img src="([^"]+)"/.exec(readme.text) ?? []
-  const picture = await request('GET', image, { token: null })
-  assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, 'image/png'])
+  const [, dark = '', light = ''] =
+    /<picture><source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)"><img src="([^"]+)" alt="[^"]+" loading="lazy" width="1280" height="800"><\/picture>/.exec(
+      readme.text,
+    ) ?? []
+  for (const [image, type] of [
+    [dark, 'image/webp'],
+    [light, 'image/webp'],
+    ['/help/images/load.svg', 'image/svg+xml'],
+  ] as const) {
+    const picture = await request('GET', image, { token: null })
+    assert.deepEqual([picture.status, picture.headers.get('content-type')], [200, type])
+  }
   assert.equal((await request('GET', '/help/images/nothing.png', { token: null })).status, 404)
 })
 
@@ -126,10 +135,12 @@ test('what a document holds cannot become more than text and links', () => {
     '| code |',
     '|---|',
     '| `a.b` |',
+    '',
+    '<picture><source media="(prefers-color-scheme: dark)" srcset="images/a-dark.webp"><img src="images/a-light.webp" alt="A" width="1280" height="800" onload="x"></picture>',
   ].join('\n')
   const { title, html } = renderGuide('docs/flows.md', text, new Set(['docs/flows.md', 'docs/files.md']))
   assert.equal(title, 'A & B')
-  assert.doesNotMatch(html, /<script|href="javascript|server\/x\.ts/)
+  assert.doesNotMatch(html, /<script|href="javascript|server\/x\.ts|<picture|<img/)
   assert.match(html, /<span>gone<\/span> <a href="\/help\/files#two">other<\/a> <a href="https:\/\/example\.com">there<\/a>/)
   assert.match(html, /<h2 id="two-x-y">.*<h2 id="two-x-y-1">/s)
   assert.match(html, /<tr id="a.b">/)

@@ -26,7 +26,7 @@ for (const block of document.querySelectorAll('pre')) {
 const STYLE = `<style>
   .code { position: relative } .copy { position: absolute; top: .5rem; right: .5rem; font: inherit; font-size: .8rem; cursor: pointer }
   .toc { border: 1px solid var(--line); border-radius: 8px; padding: .6rem 1rem; margin: 1rem 0 } .toc a { margin-right: 1rem; display: inline-block }
-  img { max-width: 100%; border: 1px solid var(--line); border-radius: 8px } .bar { display: flex; gap: 1rem; align-items: center; flex-wrap: wrap } .bar form { flex: 1; min-width: 14rem }
+  img { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 8px } .bar { display: flex; gap: 1rem; align-items: center; flex-wrap: wrap } .bar form { flex: 1; min-width: 14rem }
   code .k { color: light-dark(#7a3b9a, #d6a8f0) } code .s { color: light-dark(#2a6b2a, #9ed69e) } code .c { opacity: .65 }
 </style>`
 

@@ -24,15 +24,25 @@ export interface RenderedGuide {
 /** Of skills: name and description, for programs. */
 const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/
 
+const DARK = '(prefers-color-scheme: dark)'
+/** The only HTML of the guides: a picture of the console in both themes, as GitHub shows it. Here it is read as an image of Markdown. */
+export const PICTURE =
+  /<picture><source media="\(prefers-color-scheme: dark\)" srcset="([\w/-]+)-dark\.webp"><img src="\1-light\.webp" alt="([^"<>[\]]+)" width="1280" height="800"><\/picture>/g
+
 export function renderGuide(path: string, text: string, documents: ReadonlySet<string>): RenderedGuide {
   const markdown = new MarkdownIt({ html: false, linkify: false, highlight: highlighted })
   const { escapeHtml } = markdown.utils
   markdown.renderer.rules.image = (parts, index) => {
-    const source = /^(?:docs\/)?(images\/[\w-]+\.(?:png|svg))$/.exec(String(parts[index]?.attrGet('src')))?.[1]
+    const [, source, name] = /^(?:docs\/)?(images\/([\w-]+)\.(?:webp|svg))$/.exec(String(parts[index]?.attrGet('src'))) ?? []
     const words = escapeHtml(parts[index]?.content ?? '')
-    return source === undefined ? words : `<img src="/help/${source}" alt="${words}" loading="lazy">` // pages load nothing from elsewhere
+    if (source === undefined) return words // pages load nothing from elsewhere
+    const isThemed = name?.endsWith('-light')
+    const image = `<img src="/help/${source}" alt="${words}" loading="lazy"${isThemed ? ' width="1280" height="800"' : ''}>`
+    return isThemed
+      ? `<picture><source media="${DARK}" srcset="/help/${source.replace('-light.', '-dark.')}">${image}</picture>`
+      : image
   }
-  const tokens = markdown.parse(text.replace(FRONT_MATTER, ''), {})
+  const tokens = markdown.parse(text.replace(FRONT_MATTER, '').replace(PICTURE, '![$2]($1-light.webp)'), {})
   const slugs = new Map<string, number>()
   for (const [index, token] of tokens.entries()) {
     const inline = tokens[index + 1]

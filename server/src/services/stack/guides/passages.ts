@@ -1,7 +1,7 @@
 // Answers to questions about the documentation: the passages of the guides that match best, by full text.
 
 import MiniSearch from 'minisearch'
-import { addressOf, slugOf } from './markdown-page.ts'
+import { addressOf, PICTURE, slugOf } from './markdown-page.ts'
 import { type Part, SEARCH_OPTIONS } from './search-options.ts'
 
 export interface PassagesDeps {
@@ -80,7 +80,8 @@ function keywordsOf(glossary: string): ReadonlyMap<string, string> {
 }
 
 /** A document by its headings; long sections by their paragraphs. */
-function partsOf(path: string, text: string): Passage[] {
+function partsOf(path: string, document: string): Passage[] {
+  const text = document.replace(PICTURE, '$2.')
   const page = /^# (.+)$/m.exec(text)?.[1] ?? path
   return text
     .split(/^(?=#{1,4} )/m)

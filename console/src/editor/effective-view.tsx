@@ -48,7 +48,7 @@ export function EffectiveView({ draft, saved, rowName, schema, onOpen }: Effecti
   const lines = linesOf(now.text)
   return (
     <>
-      <div className="pane-h">
+      <div className="pane-header">
         <h2 className="heading clip">{rowName === undefined ? 'What will run' : `Effective for row ${rowName}`}</h2>
         <span className="push" />
         <fieldset className="segments small" aria-label="Which state">

@@ -75,7 +75,7 @@ export function ConfigurationEditor({ place, loaded, drafts, mode }: EditorProps
         <div className="panes editor-panes">
           <RowsPane place={place} loaded={loaded} documents={documents} current={current.key} />
           <section aria-label={`${current.name} of the configuration`}>
-            <div className="pane-h">
+            <div className="pane-header">
               {isMapping ? (
                 <h2 className="heading">Tables of {current.key === ROOT ? 'the root' : current.name}</h2>
               ) : (

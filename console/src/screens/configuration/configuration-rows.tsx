@@ -60,7 +60,7 @@ export function RowsPane({
   const isChanged = (key: string) => documents.some((document) => document.key === key && document.draft.isChanged)
   return (
     <aside aria-label="Rows">
-      <div className="pane-h">
+      <div className="pane-header">
         <h2 className="heading">Rows</h2>
         <span className="fine mute">{rows.length === 0 ? 'none' : 'run in this order'}</span>
         <ActButton

@@ -62,7 +62,7 @@ export function Outline({ text, history, selected, onSelect }: OutlineProps) {
   )
   return (
     <section aria-label="Outline">
-      <div className="pane-h">
+      <div className="pane-header">
         <h2 className="heading">Outline</h2>
         <ActButton
           needs="configurations.update"

@@ -64,7 +64,7 @@ function madeNote({ source }: MappedTable, made: TablesProps['made']): string | 
 
 const Group = ({ title, none, children }: { title: string; none: string; children: readonly React.ReactNode[] }) => (
   <section aria-label={title}>
-    <div className="pane-h">
+    <div className="pane-header">
       <h2 className="heading">{title}</h2>
       <span className="fine mute push">{children.length}</span>
     </div>

@@ -119,7 +119,7 @@ export function TransformationPanes({ place, root, current, check }: Transformat
         <Outline text={draft.text} history={history} selected={spot} onSelect={select} />
       </div>
       <section aria-label="SQL of the transformation">
-        <div className="pane-h wrap">
+        <div className="pane-header wrap">
           <h2 className="heading clip">{chosen ? `${blocks[block]!.name} / ${chosen.name}` : 'No code is chosen'}</h2>
           <SampleChoice value={choice} onChange={setChoice} />
           {trial.isPending ? (

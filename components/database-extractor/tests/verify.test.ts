@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { createEgressGuard } from '../../../contract/egress-guard.ts'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
+import { chance, SEED } from '../../../tests/support/chance.ts'
 import { runCli } from '../../../tests/support/run-cli.ts'
 import { connectionTo, openDatabase as openSource } from '../../../tests/support/servers/source-database.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
@@ -18,6 +19,7 @@ import { openHere } from '../src/compare/here.ts'
 import { verifyAll } from '../src/compare/verify.ts'
 import { readRow } from '../src/configuration.ts'
 import { openDatabase } from '../src/open-database.ts'
+import { anyFloat, anyHex, anyText, digits, oneOf, POSTGRESQL_VALUES, signed } from './random-values.ts'
 
 const inbox = mkdtempSync(join(tmpdir(), 'millrace-verify-'))
 test.after(() => rmSync(inbox, { recursive: true, force: true }))
@@ -372,3 +374,55 @@ for (const deletes of ['remove', 'flag'] as const)
       await good({ ...row, deletesLimitPercent: 60 })
       assert.match(await good({ ...row, mode: 'verify' }), /is equal to its source \(3998 rows/)
     })
+
+const TRIPS = IS_LONG ? 25 : 1
+
+test('random tables of every type: source, table and what is written to a target are equal', async (t) => {
+  const [source, target] = [await openSource(t), await openSource(t)]
+  const stack = await startProject()
+  const deliver = async (config: string, table: string, db: object): Promise<void> => {
+    const storage = { input: { tables: [{ source: table }] } }
+    const parameters = { db, table: { tableName: table.split('.').at(-1) } }
+    const json = { component: 'platform.wr-database', config, mode: 'run', configData: { parameters, storage } }
+    const job = await stack.wait((await stack.request('POST', '/queue/jobs', { json })).json<Job>())
+    assert.equal(job.status, 'success', `${job.result.message} (seed ${SEED})`)
+  }
+  const writer = await stack.configure('platform.wr-database', {})
+  const { good, bucket } = await setUp(stack, connectionTo(source.url))
+  const types = Object.keys(POSTGRESQL_VALUES)
+  for (let trip = 0; trip < TRIPS; trip++) {
+    const name = `trip_${trip}`
+    await source.run(`create table ${name} (id int primary key, ${types.map((type, at) => `c${at} ${type}`).join(', ')})`)
+    for (let id = 0; id < 60; id++) {
+      const values = types.map((type) => (chance() < 0.15 ? null : POSTGRESQL_VALUES[type]!().replace(/-?NaN/, 'NaN')))
+      const places = types.map((type, at) => `$${at + 1}::text::${type}`)
+      await source.client.query(`insert into ${name} values (${id}, ${places.join(', ')})`, values)
+    }
+    await good({ table: { tableName: name } })
+    assert.match(await good({ table: { tableName: name }, mode: 'verify' }), /is equal to its source \(60 rows/, `seed ${SEED}`)
+    await deliver(writer, `${bucket}.${name}`, connectionTo(target.url))
+    const arrived = await compared(stack, bucket, { db: connectionTo(target.url), table: { tableName: name }, mode: 'verify' })
+    assert.match(arrived.log, /is equal to its source \(60 rows/, `${arrived.result.message} ${arrived.log} (seed ${SEED})`)
+    const bits = `select id::text, encode(float8send(c${types.indexOf('double precision')}), 'hex') from ${name} order by id`
+    assert.deepEqual((await target.run(bits)).rows, (await source.run(bits)).rows, `bit for bit (seed ${SEED})`)
+    const file = new DatabaseSync(join(inbox, `${name}.db`))
+    file.exec('create table items (id integer primary key, whole, part, words, bytes, mixed)')
+    const insert = file.prepare('insert into items values (?, ?, ?, ?, ?, ?)')
+    const number = () => Number(anyFloat().replace(/-?NaN|-?Infinity/, '0.5')) + 0 // a column of type REAL in SQLite has no -0
+    for (let id = 0; id < 60; id++) {
+      const values = [BigInt(signed(digits(18))), number(), anyText(), Buffer.from(anyHex(), 'hex'), oneOf([1, 'a', 1.5, null])]
+      insert.run(id, ...values.map((value) => (chance() < 0.15 ? null : value)))
+    }
+    file.close()
+    const sqlite = await setUp(stack, { type: 'sqlite', folder: 'inbox', path: `${name}.db` })
+    await sqlite.good({ table: { tableName: 'items' } })
+    await sqlite.good({ table: { tableName: 'items' }, mode: 'verify' })
+    await deliver(writer, `${sqlite.bucket}.items`, { type: 'sqlite', folder: 'inbox', path: `${name}-out.db` })
+    const back = await compared(stack, sqlite.bucket, {
+      db: { type: 'sqlite', folder: 'inbox', path: `${name}-out.db` },
+      table: { tableName: 'items' },
+      mode: 'verify',
+    })
+    assert.match(back.log, /is equal to its source \(60 rows/, `${back.result.message} ${back.log} (seed ${SEED})`)
+  }
+})

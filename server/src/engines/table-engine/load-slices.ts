@@ -12,7 +12,7 @@ import { describeProblem } from './csv/csv-problem.ts'
 import { type CsvScan, createCsvScanner } from './csv/csv-scanner.ts'
 import type { Database } from './database.ts'
 import { findBadValue, isBadValue, loadSelect } from './load-select.ts'
-import { copyToSegment, rowGroupRows } from './segment-file.ts'
+import { rowGroupRows, writeToSegment } from './segment-file.ts'
 import { LOAD_TIME_COLUMN } from './snapshot.ts'
 import { literal, paths } from './sql.ts'
 import type { LoadedSegment, LoadSlicesJob } from './worker-protocol.ts'
@@ -47,13 +47,12 @@ async function loadOnce(db: Database, job: LoadSlicesJob): Promise<LoadedSegment
   }
   const groupRows = rowGroupRows(first.bytesPerRow, job.fileColumns.length)
   const copy = (reader: CsvReader) =>
-    db.run(
-      copyToSegment(
-        loadSelect(job, readCsv(reader, job.fileColumns.length, emptyIsNull)),
-        job.snapshot.columns,
-        job.outPath,
-        groupRows,
-      ),
+    writeToSegment(
+      db,
+      loadSelect(job, readCsv(reader, job.fileColumns.length, emptyIsNull)),
+      job.snapshot.columns,
+      job.outPath,
+      groupRows,
     )
 
   const copying = job.dialect.escaper === -1 ? attempt(copy(direct)) : Promise.resolve(undefined)

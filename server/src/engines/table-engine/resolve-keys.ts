@@ -10,9 +10,9 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from './database.ts'
 import { LOAD_TIME, outAs, pathOf, scan } from './relation.ts'
-import { copyToDeleteFile, copyToSegment, rowGroupRows } from './segment-file.ts'
+import { copyToDeleteFile, rowGroupRows, writeToSegment } from './segment-file.ts'
 import { type Column, columnById, type Segment } from './snapshot.ts'
-import { fieldName, literal } from './sql.ts'
+import { fieldName, literal, sameness } from './sql.ts'
 import type { FreshSegment, ResolvedKeys, ResolveKeysJob, SegmentChange } from './worker-protocol.ts'
 
 /** A place in the load: the number of the fresh segment in the upper bits, the position in it in the lower. */
@@ -119,7 +119,8 @@ async function findUnchanged(db: Database, job: ResolveKeysJob, keys: readonly C
   const ordered = largest ? await bySize(db, pathOf(job.local, largest.key), others) : others
   for (const columns of inSteps(ordered)) {
     if ((await countOf(db, 'same')) === 0) return
-    const equal = columns.map((c) => `o.${fieldName(c.fieldId)} IS NOT DISTINCT FROM n.${fieldName(c.fieldId)}`).join(' AND ')
+    const [old, fresh] = ['o', 'n'].map((alias) => columns.flatMap((c) => sameness(c, alias))) as [string[], string[]] // of both aliases
+    const equal = old.map((value, at) => `${value} IS NOT DISTINCT FROM ${fresh[at]}`).join(' AND ')
     await db.run(`CREATE OR REPLACE TEMP TABLE same_next AS
       SELECT h.seg, h.pos, h.place FROM ${oldRows(job, columns)} o
       JOIN same h ON o.file_index = h.seg AND o.file_row_number = h.pos JOIN (${freshRows(job, columns)}) n ON n.place = h.place WHERE ${equal}`)
@@ -181,8 +182,8 @@ async function settleFresh(
   const select = `SELECT ${columns.map((c) => `s.${outAs(c)}`).join(', ')}, s.c1 AS "_timestamp"
     FROM ${scan([segment.path], [...columns, LOAD_TIME], typed, segment.loadedAt)} s ANTI JOIN (${positions}) d ON s.file_row_number = d.pos`
   const bytesPerRow = (await stat(segment.path)).size / segment.rows
-  const copy = copyToSegment(select, columns, path, rowGroupRows(4 * bytesPerRow, columns.length))
-  const left = await db.inFileOrder(() => db.run(copy))
+  const groupRows = rowGroupRows(4 * bytesPerRow, columns.length)
+  const left = await db.inFileOrder(() => writeToSegment(db, select, columns, path, groupRows))
   return { kind: 'rewritten', path, rows: left, bytes: (await stat(path)).size }
 }
 

@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 import { segmentLoadTimes } from './load-slices.ts'
 import { converted, distinctColumns, LOAD_TIME, liveSegment, namedColumns, query, rowConditions } from './relation.ts'
 import { deleteFrom } from './resolve-keys.ts'
-import { copyToSegment, rowGroupRows } from './segment-file.ts'
+import { rowGroupRows, writeToSegment } from './segment-file.ts'
 import { fieldName, identifier } from './sql.ts'
 import type {
   DeletedRows,
@@ -64,7 +64,7 @@ export async function writeSegment(db: Database, job: WriteSegmentJob): Promise<
   })
   const bytesPerRow = averageBytes(job)
   const select = `SELECT ${names.join(', ')}, ${fieldName(LOAD_TIME.fieldId)} AS "_timestamp" ${from}`
-  const rows = await db.run(copyToSegment(select, job.columns, job.outPath, rowGroupRows(4 * bytesPerRow, columns.length)))
+  const rows = await writeToSegment(db, select, job.columns, job.outPath, rowGroupRows(4 * bytesPerRow, columns.length))
   return { rows, csvBytes: 0, bytes: (await stat(job.outPath)).size, ...(await segmentLoadTimes(db, job.outPath, 0)) }
 }
 

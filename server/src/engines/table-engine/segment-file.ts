@@ -1,6 +1,7 @@
 // Writing the two kinds of Parquet files a table is made of.
 
 import { dictionaryBytes } from '../../kit/dictionary-bytes.ts'
+import type { Database } from './database.ts'
 import { type Column, LOAD_TIME_FIELD_ID } from './snapshot.ts'
 import { identifier, literal } from './sql.ts'
 
@@ -40,14 +41,46 @@ export function rowGroupRows(bytesPerRow: number, columns: number): number {
 /** The lowest level: as small as DuckDB's own choice, the third, for a tenth to a quarter less time (docs/performance.md). */
 export const ZSTD = ['COMPRESSION zstd', 'COMPRESSION_LEVEL 1']
 
-/** `select` must yield the columns under their names, then `_timestamp`. */
-export function copyToSegment(select: string, columns: readonly Column[], path: string, groupRows: number): string {
+/**
+ * Writes a segment; the number of its rows. `select` must yield the columns under their names, then `_timestamp`.
+ * A dictionary has one entry for 0 and -0, since they are equal, so the file would have the one that came first. Where a -0 is met, which is
+ * rare, the file is written again without dictionaries.
+ */
+export async function writeToSegment(
+  db: Database,
+  select: string,
+  columns: readonly Column[],
+  path: string,
+  groupRows: number,
+): Promise<number> {
+  const floats = columns.filter(({ type }) => type === 'FLOAT').map(({ name }) => identifier(name))
+  if (floats.length === 0) return db.run(copyToSegment(select, columns, path, groupRows, dictionaryLimit(groupRows)))
+  const watched = floats.map((name) => `CASE WHEN ${name} = 0 AND signbit(${name}) THEN ${STOP} ELSE ${name} END AS ${name}`)
+  const guarded = `SELECT * REPLACE (${watched.join(', ')}) FROM (${select})`
+  try {
+    return await db.run(copyToSegment(guarded, columns, path, groupRows, dictionaryLimit(groupRows)))
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes(MINUS_ZERO))) throw error
+    return db.run(copyToSegment(select, columns, path, groupRows, ['DICTIONARY_SIZE_LIMIT 0']))
+  }
+}
+
+const MINUS_ZERO = 'millrace: minus zero'
+const STOP = `error('${MINUS_ZERO}')`
+
+function copyToSegment(
+  select: string,
+  columns: readonly Column[],
+  path: string,
+  groupRows: number,
+  dictionaries: readonly string[],
+): string {
   const ids = [...columns.map((c) => `${identifier(c.name)}: ${c.fieldId}`), `"_timestamp": ${LOAD_TIME_FIELD_ID}`]
   const options = [
     'FORMAT parquet',
     ...ZSTD,
     `ROW_GROUP_SIZE ${groupRows}`,
-    ...dictionaryLimit(groupRows),
+    ...dictionaries,
     dictionaryBytes(columns.length),
     // DuckDB makes them for columns with a dictionary, whose few values are in nearly every row group: they would rule nothing out.
     'WRITE_BLOOM_FILTER false',

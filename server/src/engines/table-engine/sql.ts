@@ -13,6 +13,12 @@ export const identifier = doubleQuoted
 /** Columns are called by field id in every query: user names never meet SQL scoping, case folding or `file_row_number`. */
 export const fieldName = (fieldId: number): string => `c${fieldId}`
 
+/** What has to be equal for a value to be the same: 0 and -0 are equal, and are not the same. */
+export const sameness = ({ type, fieldId }: Column, alias: string): string[] => {
+  const value = `${alias}.${fieldName(fieldId)}`
+  return type === 'FLOAT' ? [value, `signbit(${value})`] : [value]
+}
+
 export const list = (items: readonly string[]): string => `[${items.join(', ')}]`
 export const paths = (files: readonly string[]): string => list(files.map(literal))
 export const timestamp = (epochMs: number): string => `epoch_ms(${Math.trunc(epochMs)})`

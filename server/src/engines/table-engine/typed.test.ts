@@ -1,7 +1,9 @@
 // Typed tables: values are kept as what they are, and a value that is not says so with row and column.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { DuckDBInstance } from '@duckdb/node-api'
 import {
   addColumn,
   type Column,
@@ -45,6 +47,33 @@ test('values of every base type are converted and come out as text again', async
     ['x', 'true'],
     [null, null],
   ])
+})
+
+test('0 and -0 stay what they are among equal values, in loads, changes, rewrites and Parquet exports', async () => {
+  const columns: NewColumn[] = [
+    { name: 'id', type: 'INTEGER', nullable: false },
+    { name: 'zero', type: 'FLOAT' },
+  ]
+  const zeros = Array.from({ length: 300 }, (_, id) => (id % 3 === 1 ? '-0' : '0'))
+  const csvOf = (values: readonly string[]) => `id,zero\n${values.map((value, id) => `${id},${value}\n`).join('')}`
+  const stored = async (snapshot: TableSnapshot) => (await tables.rows(snapshot, { columns: ['zero'] })).flat()
+  const { snapshot } = await tables.load(csvOf(zeros), {
+    snapshot: emptySnapshot(columns, { typed: true, primaryKey: ['id'] }),
+  })
+  assert.deepEqual(await stored(snapshot), zeros)
+  const turned = zeros.map((zero, id) => (id === 0 ? '-0' : id === 1 ? '0' : zero))
+  const later = await tables.load(csvOf(turned), { snapshot, mode: 'incremental' })
+  const sorted = { columns: ['zero'], orderBy: [{ column: 'id', order: 'ASC' as const }] }
+  assert.deepEqual((await tables.rows(later.snapshot, sorted)).flat(), turned, 'a zero with another sign is another value')
+  const { slices } = await tables.engine.unload({ snapshot: later.snapshot, format: 'parquet', keyPrefix: 'zeros/', ...sorted })
+  const path = join(tables.root, 'objects', slices[0]?.key ?? '')
+  const connection = await (await DuckDBInstance.create()).connect()
+  const exported = (await connection.runAndReadAll(`select zero::varchar from read_parquet('${path}')`)).getRows().flat()
+  connection.closeSync()
+  assert.deepEqual(
+    exported,
+    turned.map((zero) => `${zero}.0`),
+  )
 })
 
 test('typed columns filter and sort by value', async () => {

@@ -37,7 +37,8 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
   const sliced = !wantsOneFile && countBytes(request.snapshot) * UNPACKING > sliceBytes
   const target = sliced ? dir : join(dir, 'data_0.csv')
   const split = sliced ? `, FILE_SIZE_BYTES ${sliceBytes}, OVERWRITE_OR_IGNORE true` : ''
-  const copying = db.run(`COPY (${select}) TO ${literal(target)} (${copyOptions(request, out.length)}${split})`)
+  const plain = request.format === 'parquet' && (await hasMinusZero(db, out, from)) ? ', DICTIONARY_SIZE_LIMIT 0' : ''
+  const copying = db.run(`COPY (${select}) TO ${literal(target)} (${copyOptions(request, out.length)}${plain}${split})`)
 
   const gzip = request.format !== 'parquet' && (request.gzip ?? false)
   const { rows, files } = gzip ? await gzipBeside(dir, copying) : { rows: await copying, files: await slicesIn(dir) }
@@ -51,6 +52,15 @@ export async function unload(db: Database, job: UnloadJob): Promise<UnloadedFile
 
 /** DuckDB leaves nulls unquoted in every case, so those of typed tables become empty strings first, unless they are requested. */
 const quotable = (column: Column): string => `coalesce(${asText(column)}, '')`
+
+/** A dictionary would make it 0, as in segments. */
+async function hasMinusZero(db: Database, columns: readonly Column[], from: string): Promise<boolean> {
+  const floats = columns.filter(({ type }) => type === 'FLOAT').map(({ fieldId }) => fieldName(fieldId))
+  if (floats.length === 0) return false
+  const isThere = floats.map((name) => `${name} = 0 AND signbit(${name})`).join(' OR ')
+  const [row] = await db.rows(`SELECT bool_or(${isThere}) FROM (SELECT ${floats.join(', ')} ${from})`)
+  return row?.[0] === true
+}
 
 function copyOptions({ format, snapshot }: UnloadJob['request'], columns: number): string {
   if (format === 'csv') return 'FORMAT csv, HEADER false, FORCE_QUOTE *'

@@ -4,7 +4,7 @@
 
 import { type LocalPaths, pathOf, scan } from '../relation.ts'
 import type { Column, Segment, TableSnapshot } from '../snapshot.ts'
-import { fieldName, identifier, literal, sqlType } from '../sql.ts'
+import { fieldName, identifier, literal, sameness, sqlType } from '../sql.ts'
 
 /** The kind of change, before the columns of the table. */
 const CHANGE_COLUMN = '_change'
@@ -70,7 +70,7 @@ const namesOf = (columns: readonly Column[], alias: string): string =>
 
 function byKey(old: string, fresh: string, { columns, primaryKey }: TableSnapshot): string {
   const same = primaryKey.map((id) => `o.${fieldName(id)} IS NOT DISTINCT FROM n.${fieldName(id)}`).join(' AND ')
-  const rowIn = (alias: string) => `row(${columns.map(({ fieldId }) => `${alias}.${fieldName(fieldId)}`).join(', ')})`
+  const rowIn = (alias: string) => `row(${columns.flatMap((column) => sameness(column, alias)).join(', ')})`
   const differs = `${rowIn('o')} IS DISTINCT FROM ${rowIn('n')}`
   const change = (kind: string) => `'${kind}' AS ${identifier(CHANGE_COLUMN)}`
   const pair = `FROM old o JOIN fresh n ON ${same} WHERE ${differs}`
@@ -83,8 +83,16 @@ UNION ALL SELECT ${change('update_after')}, ${namesOf(columns, 'n')} ${pair}`
 
 /** Without a key a row that changed is one that is gone and one that is new. */
 function byRow(old: string, fresh: string, columns: readonly Column[]): string {
+  const signs = columns
+    .flatMap((column) =>
+      sameness(column, 'r')
+        .slice(1)
+        .map((sign) => `, ${sign}`),
+    )
+    .join('')
+  const rows = (of: string) => `SELECT r.*${signs} FROM ${of} r`
   const minus = (kind: string, left: string, right: string) =>
-    `SELECT '${kind}' AS ${identifier(CHANGE_COLUMN)}, ${namesOf(columns, 't')} FROM (SELECT * FROM ${left} EXCEPT ALL SELECT * FROM ${right}) t`
+    `SELECT '${kind}' AS ${identifier(CHANGE_COLUMN)}, ${namesOf(columns, 't')} FROM (${rows(left)} EXCEPT ALL ${rows(right)}) t`
   return `WITH old AS MATERIALIZED (${old}), fresh AS MATERIALIZED (${fresh})
 ${minus('insert', 'fresh', 'old')}
 UNION ALL ${minus('delete', 'old', 'fresh')}`

@@ -1,7 +1,7 @@
 // Whether an SSH server is the one that is meant: by the fingerprint of its key, as `ssh-keygen -l` prints it.
 
-import { createHash } from 'node:crypto'
 import { UserError } from '../../http-extractor/src/errors.ts'
+import { hostKeyFingerprint } from '../../http-extractor/src/http/host-key-fingerprint.ts'
 import { type Fields, textAt } from './settings.ts'
 
 /** Empty: any server is accepted. */
@@ -13,13 +13,31 @@ export function hostKeyAt(fields: Fields, path: string): string {
   )
 }
 
+/** Told once of each server whose key is compared with nothing. The program logs it. */
+let onUnchecked: (line: string) => void = () => {}
+const told = new Set<string>()
+
+export const logUncheckedKeys = (log: (line: string) => void): void => {
+  onUnchecked = log
+  told.clear()
+}
+
+function tell(server: string, key: string): void {
+  if (told.has(server)) return
+  told.add(server)
+  onUnchecked(
+    `The SSH server ${server} has the host key ${key}. It is not checked, since hostKey is empty: set hostKey to it if it is the right one.`,
+  )
+}
+
 /** Options of a connection, and the error of a server with another key. */
 export function hostKeyCheck(expected: string, server: string) {
   let found = ''
   return {
     options: {
       hostVerifier: (key: Buffer): boolean => {
-        found = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+        found = hostKeyFingerprint(key)
+        if (expected === '') tell(server, found)
         return expected === '' || found === expected
       },
     },

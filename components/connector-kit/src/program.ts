@@ -8,6 +8,7 @@ import { UserError } from '../../http-extractor/src/errors.ts'
 import { readEgressPolicy } from '../../http-extractor/src/http/egress-policy.ts'
 import { createLog, type Log } from '../../http-extractor/src/log.ts'
 import { createRedactor, type Redactor } from '../../http-extractor/src/redaction.ts'
+import { logUncheckedKeys } from './host-key.ts'
 import type { Fields } from './settings.ts'
 
 export interface Program {
@@ -36,6 +37,7 @@ export async function runProgram({ run, act, pointer }: Work): Promise<void> {
   let isAction = false
   const log = createLog({ debug: false, redactor, write: (line) => isAction || print(line) }) // an action prints its answer alone
 
+  logUncheckedKeys((line) => log.warning(line))
   const guard = createEgressGuard({
     policy: readEgressPolicy(process.env.MILLRACE_EGRESS_POLICY),
     refusal: (host, port, why) => new UserError(refusalText(host, port, why)).withFacts({ kind: 'network.refusedHere' }),

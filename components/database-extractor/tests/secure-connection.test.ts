@@ -14,7 +14,7 @@ import { ensureLocalCertificate } from '../../../server/src/engines/tls/local-au
 import { systemClock } from '../../../server/src/kit/clock.ts'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { connectionTo, openDatabase } from '../../../tests/support/servers/source-database.ts'
-import { type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
+import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
 
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
 
@@ -114,6 +114,18 @@ test('a database behind an SSH server is read through a tunnel', async (t) => {
   const otherKey = await ask(stack, { ...db, ssh: { ...ssh, hostKey: `SHA256:${'A'.repeat(43)}` } })
   const [, hostKey] = /has the host key (SHA256:[^,]{43}), not SHA256:A/.exec(otherKey) ?? []
   assert.equal(await ask(stack, { ...db, ssh: { ...ssh, hostKey } }), '{"status":"success"}')
+  const row = { query: 'select 1 as id', outputTable: 'one' }
+  const logOf = async (settings: object): Promise<string> => {
+    const config = await stack.configure('platform.ex-database', { parameters: { db: { ...db, ssh: settings }, ...row } })
+    const json = { component: 'platform.ex-database', config, mode: 'run' }
+    const job = await stack.wait((await stack.request('POST', '/queue/jobs', { json })).json<Job>())
+    assert.equal(job.status, 'success', job.result.message)
+    return (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=100`)).text
+  }
+  const unchecked = await logOf(ssh)
+  assert.equal(unchecked.split(`has the host key ${hostKey}. It is not checked`).length, 2, 'once')
+  assert.doesNotMatch(await logOf({ ...ssh, hostKey }), /It is not checked/)
+  opened.splice(0, 2)
   assert.match(await ask(stack, { ...db, ssh: { ...ssh, hostKey: 'SHA256:x' } }), /must be a fingerprint such as/)
   assert.equal(opened.length, 2)
   opened.pop()

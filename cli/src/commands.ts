@@ -33,6 +33,7 @@ import { addBackupCommands } from './stack/backup.ts'
 import { addDemoCommand } from './stack/demo.ts'
 import { addDoctorCommand } from './stack/doctor.ts'
 import { addEncryptionCommands } from './stack/encryption.ts'
+import { addExtensionCommands } from './stack/extension.ts'
 import { addLoginCommands } from './stack/login.ts'
 import { addMcpCommand } from './stack/mcp.ts'
 import { addNodesCommand } from './stack/nodes.ts'
@@ -130,6 +131,7 @@ Examples:
   addBackupCommands(program)
   addUpgradeCommand(program)
   addAdminCommands(program)
+  addExtensionCommands(program)
   addDoctorCommand(program)
   addCompletionCommand(program)
   addJsonOptions(program)

@@ -269,6 +269,10 @@ millrace backup /backups/monday
 millrace restore /backups/monday --verify
 millrace resume
 millrace admin sign-in-link --email ann@example.com
+millrace extension add sqlite
+millrace extension add postgres --file postgres_scanner.duckdb_extension.gz
+millrace extension list
+millrace extension remove sqlite
 millrace doctor
 millrace completion bash > ~/.millrace-completion
 `

@@ -2,68 +2,12 @@
 // mariadbd and mariadb-install-db (Debian: mariadb-server). What is missing fails the suite.
 
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { promisify } from 'node:util'
-import mysql from 'mysql2/promise'
+import { test } from 'node:test'
 import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
 import { fillTable, makeTable } from '../support/project-table.ts'
+import { PASSWORD, startMariadb } from '../support/servers/mariadb-server.ts'
 import { type Job, shellStack } from '../support/shell-stack.ts'
 import { until } from '../support/until.ts'
-
-const PASSWORD = 'open-sesame'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number } // a TCP listener has one
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-/** Answers its port; user `reader`. */
-async function startMariadb(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-mariadb-'))
-  const data = join(folder, 'data')
-  await promisify(execFile)('mariadb-install-db', [
-    '--no-defaults',
-    `--datadir=${data}`,
-    '--auth-root-authentication-method=normal',
-    '--skip-test-db',
-  ])
-  const port = await freePort()
-  const socket = join(folder, 's')
-  const log = ['--log-bin=log', '--binlog-format=ROW', '--server-id=1'] // for change capture
-  const options = [
-    ...log,
-    `--datadir=${data}`,
-    `--port=${port}`,
-    `--socket=${socket}`,
-    '--bind-address=127.0.0.1',
-    '--skip-name-resolve',
-  ]
-  const server = spawn('mariadbd', ['--no-defaults', ...options, ...(process.getuid?.() === 0 ? ['--user=root'] : [])], {
-    stdio: 'ignore',
-  })
-  t.after(async () => {
-    server.kill()
-    if (server.exitCode === null) await new Promise((resolve) => server.once('exit', resolve))
-    await rm(folder, { recursive: true, force: true })
-  })
-  const root = await until('MariaDB answers', () =>
-    mysql.createConnection({ socketPath: socket, user: 'root', multipleStatements: true }).catch(() => false as const),
-  )
-  t.after(() => root.end())
-  await root.query(
-    `create database shop character set utf8mb4; create user reader identified by '${PASSWORD}'; grant select on shop.* to reader; grant replication slave, binlog monitor on *.* to reader`,
-  )
-  await root.query('use shop')
-  return { port, run: (text: string) => root.query(text) }
-}
 
 test('tables of MariaDB arrive exactly, whole and by increments', async (t) => {
   const database = await startMariadb(t)

@@ -11,7 +11,7 @@ import { connectionTo } from '../support/servers/source-database.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 1000 : 3
+const KILLS = Number(process.env.MILLRACE_KILLS ?? (process.env.MILLRACE_LONG ? 1000 : 3))
 const COMPONENT = 'platform.ex-database-changes'
 const ID = 'live'
 const TABLE = `"in.c-platform-ex-database-changes-${ID}".busy`

@@ -35,13 +35,14 @@ export interface RowSettings {
   readonly droppedColumns: (typeof DROPPED_COLUMNS)[number]
   /** A table with more rows is read in parts. */
   readonly partRows: number
+  readonly reader: (typeof READERS)[number]
 }
 
 const ROW_FIELDS = [
   ...['table', 'query', 'columns', 'filter', 'outputTable', 'primaryKey', 'incremental'],
   ...['incrementalFetchingColumn', 'incrementalFetchingColumns', 'incrementalFetchingLookback', 'invalidValues'],
   ...['mode', 'verifyTable', 'deletes', 'deletesLimitPercent'],
-  ...['newColumns', 'changedTypes', 'droppedColumns', 'partRows'],
+  ...['newColumns', 'changedTypes', 'droppedColumns', 'partRows', 'reader'],
 ]
 
 export function readRow(parameters: Fields): RowSettings {
@@ -64,6 +65,7 @@ export function readRow(parameters: Fields): RowSettings {
     changedTypes: choiceAt(parameters, 'changedTypes', CHANGED_TYPES),
     partRows: Math.max(1, Math.ceil(numberAt(parameters, 'partRows', 'partRows') ?? PART_ROWS)),
     droppedColumns: choiceAt(parameters, 'droppedColumns', DROPPED_COLUMNS),
+    reader: choiceAt(parameters, 'reader', READERS),
     lookback: numberAt(parameters, 'incrementalFetchingLookback', 'incrementalFetchingLookback') ?? 0,
   }
 }
@@ -86,6 +88,9 @@ const DELETES = ['ignore', 'remove', 'flag'] as const
 const NEW_COLUMNS = ['add', 'ignore', 'stop'] as const
 const CHANGED_TYPES = ['widen', 'ignore', 'stop'] as const
 const DROPPED_COLUMNS = ['keep', 'stop'] as const
+
+/** Who reads the rows: the driver of the database, or DuckDB by an extension that the operator has added. */
+const READERS = ['auto', 'driver', 'duckdb'] as const
 
 const PART_ROWS = 500_000
 const DELETES_LIMIT_PERCENT = 20

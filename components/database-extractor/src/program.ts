@@ -16,6 +16,7 @@ import { extract } from './extract.ts'
 import { openDatabase } from './open-database.ts'
 import { outputTableId, verifiedTable } from './output-table-id.ts'
 import { newProgress, type Progress } from './parts.ts'
+import { withReader } from './readers/with-reader.ts'
 
 untilJob()
 
@@ -38,7 +39,7 @@ await runProgram({
     for (let attempt = 1; ; attempt++) {
       const before = progress.done
       try {
-        return await withDatabase(settings, program, (database) => runRow(database, row, program, progress))
+        return await withDatabase(settings, program, (database) => runRow({ database, settings, row, program, progress }))
       } catch (error) {
         const cause = error instanceof UserError ? error.cause : error
         if (progress.done > before) attempt = 0 // a connection that is lost again and again still reads the table
@@ -61,15 +62,40 @@ await runProgram({
   },
 })
 
-async function runRow(database: Database, row: RowSettings, { dataDir, log, file }: Program, progress: Progress): Promise<void> {
+interface RowRun {
+  readonly database: Database
+  readonly settings: DatabaseSettings
+  readonly row: RowSettings
+  readonly program: Program
+  readonly progress: Progress
+}
+
+async function runRow({ database, settings, row, program, progress }: RowRun): Promise<void> {
+  const { dataDir, log, guard } = program
   const openTable = () => {
-    const tableId = outputTableId(row, file, process.env)
+    const tableId = outputTableId(row, program.file, process.env)
     return tableId === undefined || !process.env.KBC_TOKEN ? undefined : { here: openHere(process.env), tableId }
   }
-  if (row.mode === 'read') return extract({ database, row, dataDir, log, openTable, progress })
+  if (row.mode === 'read') {
+    const context = {
+      settings,
+      database,
+      row,
+      guard,
+      log,
+      dataDir,
+      extensions: process.env.MILLRACE_EXTENSIONS,
+      folders: foldersHere(),
+    }
+    return withReader(context, (reading) => extract({ database: reading, row, dataDir, log, openTable, progress }))
+  }
   const { verifyAll } = await import('./compare/verify.ts')
-  const tableId = verifiedTable(row, file, process.env)
+  const tableId = verifiedTable(row, program.file, process.env)
   return verifyAll([{ database, row, here: openHere(process.env), tableId, dataDir, log }])
+}
+
+function foldersHere(): Folders {
+  return JSON.parse(process.env.MILLRACE_FOLDERS ?? '{}') as Folders // written by the platform
 }
 
 async function withDatabase<T>(
@@ -77,10 +103,9 @@ async function withDatabase<T>(
   { guard, dataDir }: Program,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const folders = JSON.parse(process.env.MILLRACE_FOLDERS ?? '{}') as Folders // written by the platform
   let database: Database | undefined
   try {
-    database = await openDatabase(settings, { guard, folders, dataDir })
+    database = await openDatabase(settings, { guard, folders: foldersHere(), dataDir })
     return await work(database)
   } catch (error) {
     throw explained(error, settings)

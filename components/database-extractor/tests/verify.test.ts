@@ -10,6 +10,15 @@ import { createEgressGuard } from '../../../contract/egress-guard.ts'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { chance, SEED } from '../../../tests/support/chance.ts'
 import { runCli } from '../../../tests/support/run-cli.ts'
+import {
+  anyFloat,
+  anyHex,
+  anyText,
+  digits,
+  oneOf,
+  POSTGRESQL_VALUES,
+  signed,
+} from '../../../tests/support/servers/random-values.ts'
 import { connectionTo, openDatabase as openSource } from '../../../tests/support/servers/source-database.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
 import { FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
@@ -19,7 +28,6 @@ import { openHere } from '../src/compare/here.ts'
 import { verifyAll } from '../src/compare/verify.ts'
 import { readRow } from '../src/configuration.ts'
 import { openDatabase } from '../src/open-database.ts'
-import { anyFloat, anyHex, anyText, digits, oneOf, POSTGRESQL_VALUES, signed } from './random-values.ts'
 
 const inbox = mkdtempSync(join(tmpdir(), 'millrace-verify-'))
 test.after(() => rmSync(inbox, { recursive: true, force: true }))

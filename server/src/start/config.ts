@@ -500,6 +500,12 @@ export const VARIABLES = {
       'The package index from which Python transformations install their packages: `https://pypi.example.com/simple`. Its host is allowed for them, regardless of `MILLRACE_EGRESS_ALLOW`.',
     parse: read.httpUrl,
   }),
+  MILLRACE_EXTENSIONS_URL: variable({
+    default: 'https://extensions.duckdb.org',
+    sentence:
+      'Where `millrace extension add` fetches extensions of DuckDB: its repository, or a copy of it with the same folders (`v1.5.5/linux_amd64/...`).',
+    parse: read.httpUrl,
+  }),
   MILLRACE_MLFLOW_URL: variable({
     unset: 'none',
     sentence:
@@ -902,6 +908,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       },
       pythonIndexUrl: values.MILLRACE_PYTHON_INDEX_URL,
     },
+    extensionsUrl: values.MILLRACE_EXTENSIONS_URL,
     unknownComponents: values.MILLRACE_UNKNOWN_COMPONENTS,
     apps: { max: values.MILLRACE_APPS, startMs: 1000 * values.MILLRACE_APP_START_SECONDS },
     /** What is not set has the default of the table engine. */

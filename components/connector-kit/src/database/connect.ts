@@ -8,7 +8,7 @@ import { hostKeyCheck } from '../host-key.ts'
 import type { ServerSettings, SshSettings } from './connection.ts'
 
 /** Ports that servers of databases and their poolers usually have. Others have to be in the operator's list. */
-const DATABASE_PORTS = [5432, 5433, 6432, 6543, 3306, 3307, 25_060, 26_257]
+export const DATABASE_PORTS = [5432, 5433, 6432, 6543, 3306, 3307, 25_060, 26_257]
 const SSH_PORTS = [22]
 export const CONNECT_MS = 20_000
 

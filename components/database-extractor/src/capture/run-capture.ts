@@ -88,7 +88,7 @@ async function verifyCaptured({ file, dataDir, guard, log }: Program, settings: 
         const row: RowSettings = {
           ...{ source, outputTable, primaryKey: undefined, incremental: true, incrementalColumns: [], lookback: 0 },
           ...{ invalidValues, mode, verifyTable: undefined, deletes, deletesLimitPercent: 100 },
-          ...{ newColumns: 'add', changedTypes: 'widen', droppedColumns: 'keep', partRows: 0 },
+          ...{ newColumns: 'add', changedTypes: 'widen', droppedColumns: 'keep', partRows: 0, reader: 'driver' },
         }
         return { database, row, here, tableId: verifiedTable(row, file, process.env), mayLackColumns: true, dataDir, log }
       })

@@ -66,5 +66,9 @@ export interface Database {
   relation(source: Source): string
   /** `invalidAsNull`: as in ReadRequest. */
   dialect(invalidAsNull: boolean): Dialect
+  /** Of PostgreSQL: the rows in the binary format of COPY, each value in the type of its column; answers nothing but the file. */
+  copyBinary?(request: ReadRequest): Promise<void>
+  /** Of MySQL: a statement for the rows, each value as the text that `read` writes. */
+  textStatement?(request: ReadRequest): string
   close(): Promise<void>
 }

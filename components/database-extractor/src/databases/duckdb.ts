@@ -1,14 +1,13 @@
 // A DuckDB file. DuckDB opens files by itself, past Node's permission model: it gets the one file, read-only, and may write nothing but the folder
 // of the result. Everything else of the disk and the network is closed to statements, and its settings are locked.
 
-import { appendFileSync, createReadStream, createWriteStream, mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import { duckdbDialect } from '../compare/duckdb-dialect.ts'
+import { writeCsv } from '../readers/csv-of-duckdb.ts'
 import type { BaseType, Source, SourceColumn } from './columns.ts'
 import type { Database, Description, ListedTable } from './database.ts'
 import { selected } from './duckdb-values.ts'
@@ -76,24 +75,10 @@ export async function openDuckdb(path: string, outFolder: string): Promise<Datab
     async greatest(source, column) {
       return (await ask(`select max(${quoted(column.name)})::varchar from ${relation(source)}`))[0]?.[0] ?? undefined
     },
-    async read({ source, columns, increment, path: target, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
-      const names = [...columns.map((_, at) => `c${at}`), ...constants.map((_, at) => `k${at}`)]
-      const fields = [
-        ...columns.map((column) => selected(column, invalidAsNull)),
-        ...constants.map((one) => (one === null ? 'null' : textLiteral(one))),
-      ].map((field, at) => `${field} as ${names[at]}`)
-      const rows = `select ${fields.join(', ')} from ${relation(source)}${conditionOf(incrementOf(increment, LITERALS), where)}`
-      const written = isAppended ? join(dirname(target), '.part.csv') : target
-      // Quoted, so that an empty text is not an empty line.
-      const texts = names.filter((_, at) => columns[at]?.base === 'STRING')
-      const options = [`format csv, header false, nullstr ${textLiteral(nullMarker)}`]
-      if (texts.length > 0) options.push(`force_quote (${texts.join(', ')})`)
-      const result = await run(`copy (${rows}) to ${textLiteral(written)} (${options.join(', ')})`)
-      if (isAppended) {
-        await pipeline(createReadStream(written), createWriteStream(target, { flags: 'a' }))
-        rmSync(written)
-      } else appendFileSync(target, '') // no rows: there is no file
-      return Number(result.getRowsJson()[0]?.[0] ?? 0)
+    async read(request) {
+      const fields = request.columns.map((column) => selected(column, request.invalidAsNull))
+      const from = `${relation(request.source)}${conditionOf(incrementOf(request.increment, LITERALS), request.where)}`
+      return writeCsv(async (sql) => Number((await run(sql)).getRowsJson()[0]?.[0] ?? 0), request, fields, from)
     },
     preview: (source, columns, limit) =>
       ask(`select ${columns.map((column) => selected(column, false)).join(', ')} from ${relation(source)} limit ${limit}`),

@@ -9,7 +9,7 @@ import { quoted, textLiteral } from '../../../connector-kit/src/database/quoting
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import { mysqlDialect } from '../compare/mysql-dialect.ts'
 import type { BaseType, Source, SourceColumn } from './columns.ts'
-import type { Database, Description, ListedTable } from './database.ts'
+import type { Database, Description, ListedTable, ReadRequest } from './database.ts'
 import { isBinary, selected } from './mysql-values.ts'
 import { NUMBERS, numberText, numericType } from './numeric-type.ts'
 import { chosen, conditionOf, incrementOf, relation, tableOf } from './statements.ts'
@@ -90,12 +90,21 @@ export async function openMysql(settings: ServerSettings, way: Way): Promise<Dat
     async greatest(source, column) {
       return (await ask(`select max(${quoted(column.name)}) from ${relation(source)}`)).rows[0]?.[0] ?? undefined
     },
-    async read({ source, columns, increment, path, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
+    textStatement(request) {
+      const dialect = mysqlDialect(request.invalidAsNull)
+      // A whole number or a floating-point one as the server writes it.
+      const fields = request.columns.map((column) =>
+        column.base === 'FLOAT' ? `convert(${selected(column)} using utf8mb4)` : dialect.text(column),
+      )
+      return rowsOf(request, fields)
+    },
+    async read(request) {
+      const { columns, path, nullMarker, invalidAsNull, constants = [], isAppended } = request
       const csv = await createCsvFile(path, nullMarker, { isAppended })
       const readers = columns.map((column) => readerOf(column, invalidAsNull))
       let count = 0
       try {
-        const sql = `select ${columns.map(selected).join(', ')} from ${relation(source)}${conditionOf(incrementOf(increment, LITERALS), where)}`
+        const sql = rowsOf(request, columns.map(selected))
         for await (const row of connection.query({ sql }).stream({ highWaterMark: 1000 }) as AsyncIterable<Bytes>) {
           await csv.write([...row.map((value, at) => readers[at]?.(value) ?? null), ...constants])
           count++
@@ -129,6 +138,9 @@ const LITERALS = {
   back: ({ base }: SourceColumn, lookback: number) =>
     base === 'TIMESTAMP' || base === 'DATE' ? `- interval ${lookback} second` : `- ${lookback}`,
 }
+
+const rowsOf = ({ source, increment, where }: ReadRequest, fields: readonly string[]): string =>
+  `select ${fields.join(', ')} from ${relation(source)}${conditionOf(incrementOf(increment, LITERALS), where)}`
 
 type Reader = (bytes: Buffer | null) => string | null
 

@@ -10,7 +10,7 @@ import type { ServerSettings } from '../../../connector-kit/src/database/connect
 import { quoted } from '../../../connector-kit/src/database/quoting.ts'
 import { postgresqlDialect } from '../compare/postgresql-dialect.ts'
 import type { BaseType, Source, SourceColumn } from './columns.ts'
-import type { Database, Description, ListedTable } from './database.ts'
+import type { Database, Description, ListedTable, ReadRequest } from './database.ts'
 import { numericType } from './numeric-type.ts'
 import { selected } from './postgresql-values.ts'
 import { chosen, conditionOf, incrementOf, relation, tableOf } from './statements.ts'
@@ -94,10 +94,19 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
       const { rows } = await ask(`select max(${quoted(column.name)})::text from ${relation(source)}`)
       return rows[0]?.[0] ?? undefined
     },
-    async read({ source, columns, increment, path, nullMarker, invalidAsNull, where, constants = [], isAppended }) {
+    async copyBinary(request) {
+      const dialect = postgresqlDialect(request.invalidAsNull)
+      const fields = request.columns.map((column) =>
+        column.base === 'STRING' ? `(${dialect.text(column)})::text` : typed(column, request.invalidAsNull),
+      )
+      const copy = client.query(copyTo(`copy (${rowsOf(request, fields)}) to stdout (format binary)`))
+      await pipeline(copy, createWriteStream(request.path))
+    },
+    async read(request) {
+      const { columns, path, nullMarker, invalidAsNull, constants = [], isAppended } = request
       const fields = columns.map((column) => selected(column, invalidAsNull))
       fields.push(...constants.map((one) => (one === null ? 'null' : pg.escapeLiteral(one))))
-      const rows = `select ${fields.join(', ')} from ${relation(source)}${conditionOf(incrementOf(increment, LITERALS), where)}`
+      const rows = rowsOf(request, fields)
       const copy = client.query(copyTo(`copy (${rows}) to stdout (format csv, null ${pg.escapeLiteral(nullMarker)})`))
       await pipeline(copy, createWriteStream(path, { flags: isAppended ? 'a' : 'w' }))
       return copy.rowCount
@@ -114,6 +123,17 @@ export async function openPostgresql(settings: ServerSettings, way: Way): Promis
       way.close()
     },
   }
+}
+
+const rowsOf = ({ source, increment, where }: ReadRequest, fields: readonly string[]): string =>
+  `select ${fields.join(', ')} from ${relation(source)}${conditionOf(incrementOf(increment, LITERALS), where)}`
+
+/** The value in the one type of PostgreSQL that stands for the type of the column. A real number is the one that its digits stand for. */
+function typed(column: SourceColumn, invalidAsNull: boolean): string {
+  const { base, length, native } = column
+  const value = `(${selected(column, invalidAsNull)})${native === 'real' ? '::text' : ''}`
+  const types = { INTEGER: 'bigint', FLOAT: 'double precision', NUMERIC: `numeric(${length})`, STRING: 'text' } as const
+  return `${value}::${base in types ? types[base as keyof typeof types] : base.toLowerCase()}` // boolean, date, timestamp
 }
 
 const LITERALS = {

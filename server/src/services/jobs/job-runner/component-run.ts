@@ -37,6 +37,8 @@ export interface ProgramSettings {
   readonly readable: readonly string[]
   /** Where packages with native code are installed, which may be beside ours. */
   readonly nativeCode: string
+  /** Extensions of DuckDB that the operator has added. */
+  readonly extensions: string
   /** Folders of the machine that the operator has named, for components with the features `read-folders` and `write-folders`. */
   readonly folders: NamedFolders
   /** Where a registered command starts. */
@@ -103,6 +105,7 @@ export async function runComponent(
           MILLRACE_EGRESS_POLICY: JSON.stringify({ ...settings.egress, places: settings.places() }),
           ...(run.checkpointFolder === undefined ? {} : { MILLRACE_CHECKPOINT_DIR: linkedFolder(run.folder) }),
           ...foldersVariable(settings.folders, run.component),
+          ...(hasNativeCode(run.component) && { MILLRACE_EXTENSIONS: settings.extensions }),
         }
       : {
           ...run.environment,
@@ -187,7 +190,7 @@ async function programOf(
         waitsForJob: bundle !== undefined, // sources may change between loading and the job
         readable: [
           ...[own, ...settings.readable, ...(mayRead(run.component) ? Object.values(settings.folders.read) : [])],
-          ...(hasNativeCode(run.component) ? [settings.nativeCode] : []),
+          ...(hasNativeCode(run.component) ? [settings.nativeCode, settings.extensions] : []),
         ],
         hasNativeCode: hasNativeCode(run.component),
         writable: mayWrite(run.component) ? Object.values(settings.folders.write) : [],

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { EXTENSIONS_FOLDER } from '../../../../../contract/duckdb-extensions.ts'
 import { egressPolicyFrom } from '../../../../../contract/egress-rules.ts'
 import { fetchOnce } from '../../../engines/git/git-checkout.ts'
 import { componentBundle } from '../../../engines/runner/bundle.ts'
@@ -154,6 +155,7 @@ function runnerDeps(deps: JobRunnerModuleDeps, checkpoints: ReturnType<typeof cr
         join(REPOSITORY, path),
       ),
       nativeCode: NATIVE_CODE,
+      extensions: join(core.dataDir, EXTENSIONS_FOLDER),
       folders: worker.folders,
       commandFolder: components.folderOf,
       get diskBytes() {

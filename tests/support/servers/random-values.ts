@@ -1,6 +1,6 @@
 // Random values of the types that databases have, each as the text that the database reads.
 
-import { chance } from '../../../tests/support/chance.ts'
+import { chance } from '../chance.ts'
 
 export const upTo = (number: number) => Math.floor(chance() * number)
 export const oneOf = <T>(list: readonly T[]): T => list[upTo(list.length)]!

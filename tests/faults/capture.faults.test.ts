@@ -24,7 +24,7 @@ async function startSource(t: TestContext) {
   let client: pg.Client | undefined
   const connected = async (): Promise<pg.Client> => {
     if (client) return client
-    const next = new pg.Client({ connectionString: server.url })
+    const next = new pg.Client({ connectionString: server.url, options: '-c synchronous_commit=on' })
     next.on('error', () => {
       client = undefined
     })

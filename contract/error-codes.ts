@@ -1511,6 +1511,20 @@ export const ERRORS = {
     text: '"{cursor}" is not a cursor of this list. Send `next` of the previous page, or omit it for the first page.',
   },
 
+  // The model of the operator
+  'ai.noModel': { kind: 'not-found', text: 'This stack has no model. An administrator can name one with MILLRACE_AI_URL.' },
+  'ai.missing': { kind: 'invalid', text: 'The parameter {name} is missing; {task} requires it.' },
+  'ai.jobNotFailed': { kind: 'conflict', text: 'Job {id} has not failed. Only failed jobs are explained.' },
+  'ai.promptChanged': {
+    kind: 'conflict',
+    text: 'What would be sent has changed since it was shown, so nothing was sent. Look at it again.',
+  },
+  'ai.modelFailed': { kind: 'transient', text: 'The model at {host} did not answer: {reason}.' },
+  'ai.budgetSpent': {
+    kind: 'too-many',
+    text: 'This caller has used its {limit} requests to the model of today. They start again in {seconds} s.',
+  },
+
   // Agents
   'agents.authorizationInvalid': { kind: 'invalid', text: 'The client asks for a sign-in that is not possible: {reason}' },
   'agents.clientInvalid': {
@@ -1525,6 +1539,10 @@ export const ERRORS = {
   },
   'agents.notStored': { kind: 'conflict', text: 'The secret was not stored, and the request still waits: {reason}' },
   'agents.noValue': { kind: 'invalid', text: 'Request {id} asks for a secret. Send its value.' },
+  'agents.otherPerson': {
+    kind: 'forbidden',
+    text: 'The secret of an agent is entered by the person who signed it in. Sign in to the console as that person.',
+  },
   'agents.personDecides': {
     kind: 'forbidden',
     text: 'A signed-in person decides, or a token that no agent uses. Sign in to the console.',
@@ -1542,7 +1560,7 @@ export const ERRORS = {
   'mcp.invalidCall': { kind: 'invalid', text: '{reason}' },
   'mcp.secretInCall': {
     kind: 'invalid',
-    text: 'The value of {name} is a secret, which tools do not accept. Call request_secret and give its link to a person.',
+    text: 'The value of {name} is a secret, which tools do not accept: consider it known and replace it. Leave it empty, and a person enters it on the page of the answer.',
   },
   'mcp.stillRunning': { kind: 'transient', text: 'Storage job {id} is still running. Look again later.' },
   'mcp.budgetSpent': {

@@ -14,6 +14,8 @@ export type AgentConnectionsDescribeBody = { readonly client_id?: string; readon
 export type AgentOauthRegisterBody = { readonly redirect_uris: unknown; readonly client_name: unknown }
 export type AgentRequest = { readonly id: string; readonly kind: string; readonly subject: string; readonly detail: unknown; readonly state: string; readonly token: { readonly id: number; readonly description: string }; readonly decidedBy: string | null; readonly created: string }
 export type AgentRequestsDecideBody = { readonly isAllowed: boolean; readonly value?: string }
+export type AiAnswerBody = { readonly task: 'explain-job' | 'write-query'; readonly jobId?: string; readonly question?: string; readonly branchId?: string; readonly promptId: string }
+export type AiPromptBody = { readonly task: 'explain-job' | 'write-query'; readonly jobId?: string; readonly question?: string; readonly branchId?: string }
 export type AiQuestionBody = { readonly query: string }
 export type AiSuggestComponentBody = { readonly prompt: string }
 export type AuditEntry = { readonly id: number; readonly projectId: number; readonly event: string; readonly component: string; readonly message: string; readonly objectType: string | null; readonly objectId: string | null; readonly who: { readonly tokenId: number; readonly description: string; readonly remoteAddress: string | null }; readonly at: string }
@@ -270,8 +272,11 @@ export const ROUTES = {
   'agentOauth.revoke': ['POST', '/agent-oauth/revoke'],
   'agentOauth.token': ['POST', '/agent-oauth/token'],
   'ai.describe': ['GET', '/ai'],
+  'ai.answer': ['POST', '/ai/answers', 'body'],
   'ai.component': ['GET', '/ai/docs/components/{componentId}'],
   'ai.question': ['POST', '/ai/docs/question'],
+  'ai.model': ['GET', '/ai/model'],
+  'ai.prompt': ['POST', '/ai/prompts', 'body'],
   'ai.suggestComponent': ['POST', '/ai/suggest/component'],
   'billing.describe': ['GET', '/billing'],
   'billing.credits': ['GET', '/billing/credits'],
@@ -823,6 +828,8 @@ export const ROUTES = {
 
 /** The lowest role of people that may call an operation; viewers may call all others of their project. */
 export const LOWEST_ROLES = {
+  'ai.answer': 'editor',
+  'ai.prompt': 'editor',
   'billing.creditsTopUp': 'editor',
   'dataScience.createApp': 'editor',
   'dataScience.changeApp': 'editor',
@@ -1096,6 +1103,8 @@ export const LOWEST_ROLES = {
 
 /** The right of a token that an operation needs, of those that change something; other operations take any token. */
 export const REQUIRED_RIGHTS = {
+  'ai.answer': 'grant',
+  'ai.prompt': 'grant',
   'dataScience.createApp': 'component',
   'dataScience.changeApp': 'component',
   'dataScience.deleteApp': 'component',
@@ -1346,8 +1355,11 @@ export interface Operations {
   'agentOauth.revoke': { path?: undefined; query?: undefined; body: unknown; answer: unknown }
   'agentOauth.token': { path?: undefined; query?: undefined; body: unknown; answer: unknown }
   'ai.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
+  'ai.answer': { path?: undefined; query?: undefined; body: AiAnswerBody; answer: { readonly text: string; readonly sql: string | null; readonly model: string; readonly host: string; readonly sent: ReadonlyArray<{ readonly role: string; readonly content: string }>; readonly callsLeft: number } }
   'ai.component': { path: { readonly componentId: string }; query?: undefined; body?: undefined; answer: unknown }
-  'ai.question': { path?: undefined; query?: undefined; body: AiQuestionBody; answer: { readonly text: string; readonly sourceUrls: ReadonlyArray<string> } }
+  'ai.question': { path?: undefined; query?: undefined; body: AiQuestionBody; answer: { readonly text: string; readonly sourceUrls: ReadonlyArray<string>; readonly sent?: ReadonlyArray<{ readonly role: string; readonly content: string }> } }
+  'ai.model': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly isAvailable: boolean; readonly model: string | null; readonly host: string | null } }
+  'ai.prompt': { path?: undefined; query?: undefined; body: AiPromptBody; answer: { readonly promptId: string; readonly model: string; readonly host: string; readonly messages: ReadonlyArray<{ readonly role: string; readonly content: string }> } }
   'ai.suggestComponent': { path?: undefined; query?: undefined; body: AiSuggestComponentBody; answer: { readonly components: ReadonlyArray<{ readonly componentId: string; readonly score: number; readonly source: string }> } }
   'billing.describe': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly api: string; readonly documentation: string; readonly description: string; readonly isBuilt: boolean } }
   'billing.credits': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly remaining: number; readonly consumed: number; readonly purchased: number; readonly stats: { readonly workspaceJobs: ReadonlyArray<unknown>; readonly month: { readonly day?: string; readonly componentId?: string; readonly configurationId?: string; readonly jobs: number; readonly failedJobs: number; readonly jobSeconds: number; readonly sqlSeconds: number; readonly rowsLoaded: number; readonly bytesLoaded: number; readonly bytesRead: number; readonly storageByteHours: number } | null } } }

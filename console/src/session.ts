@@ -88,9 +88,10 @@ export async function loadSession(): Promise<void> {
   session.set({ kind: 'person', account, projectId: projectOf(account) })
 }
 
-/** The project of this tab, then the one chosen last, then the first. */
+/** The project that the address names, as links of agents do, then that of this tab, then the one chosen last, then the first. */
 function projectOf({ projects }: Account): number | undefined {
-  const chosen = [sessionStorage.getItem(PROJECT), localStorage.getItem(PROJECT)].map(Number)
+  const named = new URLSearchParams(location.search).get('project')
+  const chosen = [named, sessionStorage.getItem(PROJECT), localStorage.getItem(PROJECT)].map(Number)
   return chosen.find((id) => projects.some((project) => project.id === id)) ?? projects[0]?.id
 }
 

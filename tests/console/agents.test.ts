@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkScreen, openPage, signedIn, startBrowser } from '../support/browser.ts'
 import { newStackAdmin } from '../support/clients/person-client.ts'
+import { messagesOf, startModelServer } from '../support/servers/model-server.ts'
 import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 const SQL = 'keboola.duckdb-transformation'
 const CONFIGS = `/v2/storage/components/${SQL}/configs`
@@ -19,7 +21,8 @@ const content = (statement: string) => ({
 
 test('a person rehearses, refuses, accepts and undoes what an agent proposes', { timeout: 240_000 }, async (t) => {
   const browser = await startBrowser(t)
-  const stack = await startTestStack(t)
+  const model = await startModelServer(t, 'The table orders has no column nope.')
+  const stack = await startTestStack(t, { ai: { url: model.url, model: 'small', timeoutMs: 30_000, callsPerDay: 10 } })
   await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'shop' } })
   await stack.request('POST', '/v2/storage/buckets/in.c-shop/tables', {
     json: { name: 'orders', dataString: 'id,price\n1,10\n2,20\n' },
@@ -40,7 +43,8 @@ test('a person rehearses, refuses, accepts and undoes what an agent proposes', {
     assert.equal((await asAgent('POST', `/v2/storage/proposals/${id}/submit`, { title: 'Only the first order' })).status, 200)
   await submit()
 
-  const { page, go, nothingWrong } = await signedIn(browser, stack, '/agents')
+  const opened = await signedIn(browser, stack, '/agents')
+  const { page, go, nothingWrong } = opened
   await page.getByText('1 proposal to decide about.').waitFor()
   await page.getByLabel('Client', { exact: true }).selectOption('Cursor')
   assert.match((await page.locator('#client-configuration').textContent()) ?? '', /"mcpServers"[\s\S]*\/mcp"[\s\S]*YOUR-TOKEN/)
@@ -68,6 +72,44 @@ test('a person rehearses, refuses, accepts and undoes what an agent proposes', {
   await page.getByRole('dialog').getByRole('button', { name: 'Undo', exact: true }).click()
   await page.getByText('Undone', { exact: true }).first().waitFor()
   assert.doesNotMatch((await stack.request('GET', `${CONFIGS}/prices`)).text, /WHERE id/)
+  await nothingWrong()
+
+  // The model of the operator explains a failed job and writes a query: what is sent is read before it is sent.
+  await stack.request('PUT', `${CONFIGS}/prices`, {
+    json: { configuration: content('CREATE TABLE made AS SELECT nope FROM orders') },
+  })
+  const job = (await stack.request('POST', '/queue/jobs', { json: { component: SQL, config: 'prices', mode: 'run' } })).json<{
+    id: string
+  }>()
+  await until('the job failed', async () => /"status":"error"/.test((await stack.request('GET', `/queue/jobs/${job.id}`)).text))
+  await go(`/jobs/${job.id}`)
+  await page.getByRole('button', { name: 'Explain', exact: true }).click()
+  await page
+    .getByRole('region', { name: 'What is sent' })
+    .getByText(/A job of the component/)
+    .waitFor()
+  assert.equal(model.received.length, 0, 'nothing is sent before it was read')
+  await checkScreen(opened, 'explain')
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('region', { name: 'Answer' }).getByText('The table orders has no column nope.').waitFor()
+  const shown = await page.getByRole('region', { name: 'What was sent' }).locator('pre').allTextContents()
+  assert.deepEqual(
+    shown,
+    messagesOf(model.received[0]!).map((message) => message.content),
+  )
+  await page.keyboard.press('Escape')
+  model.say('```sql\nselect "price" from "in.c-shop"."orders"\n```')
+  await go('/sql')
+  await page.getByRole('button', { name: 'Write this query', exact: true }).click()
+  await page.getByLabel('What should it answer?').fill('Which prices are there?')
+  await page.getByRole('button', { name: 'Show what is sent' }).click()
+  await page
+    .getByRole('region', { name: 'What is sent' })
+    .getByText(/"in\.c-shop"\."orders"/)
+    .waitFor()
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByRole('button', { name: 'Put it into the editor' }).click()
+  await page.getByLabel('SQL', { exact: true }).getByText('select "price"').waitFor()
   await nothingWrong()
 
   // A client that signs in with OAuth: the person reads who asks, allows it, is led back, and revokes it.

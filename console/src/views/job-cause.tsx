@@ -7,6 +7,7 @@ import { duration, moment, plural } from '../format.ts'
 import { CodeHelp } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { OpenConfiguration } from '../parts/open-configuration.tsx'
+import { ExplainButton } from './ask-model.tsx'
 import { Repair } from './job-repair.tsx'
 import { SuggestedRepair } from './job-suggestion.tsx'
 import './views.css'
@@ -93,6 +94,7 @@ export function CauseCard({ job, result, onStarted }: CauseProps) {
                 <span>Try it on the first page</span>
               </Link>
             ) : null}
+            <ExplainButton jobId={String(job.id)} />
             {cause?.since?.isConfigurationChanged ? (
               <Link
                 className="button ghost"

@@ -6,7 +6,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   agentConnections: 'Agents that people signed in with OAuth: allow, list and revoke.',
   agentOauth: 'The authorization server for agents: metadata, authorization, tokens, registration and revocation.',
   agentRequests: 'What agents may not do without a person: requests to allow something, and secrets to enter.',
-  ai: 'Questions about the documentation, component suggestions and component documentation, answered without a model.',
+  ai: 'Questions about the documentation, component suggestions and component documentation; with a model of the operator, written answers.',
   billing: 'Credits and limits in the format of the public billing service. This stack has no billing.',
   branchConfigurations: 'Configurations of a development branch compared with the default branch: diff, rebase, reset.',
   branches: 'Development branches: copies of all configurations in which changes are tried before they are merged.',

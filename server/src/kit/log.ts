@@ -138,6 +138,8 @@ function maskValue(value: unknown, secrets: Secrets): unknown {
 const isSecretKey = (key: string, value: unknown): boolean =>
   value !== null && typeof value !== 'boolean' && SECRET_KEY.test(key) && !HARMLESS_KEY.test(key)
 
-/** For texts on other ways out: a component's output, the message of an event. */
-const maskText = (text: string, secrets: Secrets): string =>
-  SHAPES.reduce((masked, [shape, replacement]) => masked.replace(shape, replacement), secrets.mask(text))
+const maskText = (text: string, secrets: Secrets): string => maskShapes(secrets.mask(text))
+
+/** Without what looks like a credential: for texts on other ways out. */
+export const maskShapes = (text: string): string =>
+  SHAPES.reduce((masked, [shape, replacement]) => masked.replace(shape, replacement), text)

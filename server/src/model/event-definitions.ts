@@ -86,6 +86,12 @@ export const EVENTS = {
     params: ['tool', 'outcome', 'arguments'],
   },
 
+  'storage.modelCalled': {
+    objectType: 'token',
+    message: '{objectName} asked the model {model} at {host} ({task}): {outcome}',
+    params: ['task', 'subject', 'model', 'host', 'sentCharacters', 'outcome', 'milliseconds'],
+  },
+
   'storage.bucketsListed': { objectType: 'bucket', message: 'Listed buckets', params: [] },
   'storage.bucketUpdated': { objectType: 'bucket', message: 'Updated bucket {objectId}', params: [] },
   'storage.bucketDeleted': { objectType: 'bucket', message: 'Deleted bucket {objectId}', params: [] },

@@ -404,6 +404,33 @@ export const VARIABLES = {
     sentence: 'Tools at `/mcp` that one token may call on a day (UTC).',
     parse: read.wholeNumber(1, 1_000_000_000),
   }),
+  MILLRACE_AI_URL: variable({
+    unset: 'none',
+    sentence:
+      'An API with the chat completions of OpenAI, on this machine or elsewhere, such as `http://127.0.0.1:11434/v1`: its model answers questions, explains failed jobs and writes queries. Nothing is sent to any model without it.',
+    parse: read.httpUrl,
+  }),
+  MILLRACE_AI_MODEL: variable({
+    default: 'default',
+    sentence: 'Name of the model at `MILLRACE_AI_URL`.',
+    parse: read.word,
+  }),
+  MILLRACE_AI_KEY: variable({
+    unset: 'none',
+    sentence: 'Key for `MILLRACE_AI_URL`, sent as `Authorization: Bearer`.',
+    secret: true,
+    parse: read.token,
+  }),
+  MILLRACE_AI_TIMEOUT_SECONDS: variable({
+    default: 60,
+    sentence: 'Timeout of a request to `MILLRACE_AI_URL`.',
+    parse: read.wholeNumber(1, 600),
+  }),
+  MILLRACE_AI_CALLS_PER_DAY: variable({
+    default: 200,
+    sentence: 'Requests to `MILLRACE_AI_URL` that one token or person may cause on a day (UTC) in a project.',
+    parse: read.wholeNumber(1, 1_000_000_000),
+  }),
   MILLRACE_WORKSPACES_PER_PROJECT: variable({
     default: 200,
     sentence: 'Maximum number of SQL workspaces of a project, unless its limit `storage.maxWorkspaces` is set.',
@@ -809,6 +836,7 @@ const PARTS: readonly Parts[] = [
     needed: ['MILLRACE_S3_BUCKET', 'MILLRACE_S3_ACCESS_KEY_ID', 'MILLRACE_S3_SECRET_ACCESS_KEY'],
     optional: ['MILLRACE_S3_ROLE_ARN'],
   },
+  { of: 'MILLRACE_AI_URL', needed: [], optional: ['MILLRACE_AI_MODEL', 'MILLRACE_AI_KEY'] },
   {
     of: 'MILLRACE_BACKUP_S3_ENDPOINT',
     needed: ['MILLRACE_BACKUP_S3_BUCKET', 'MILLRACE_BACKUP_S3_ACCESS_KEY_ID', 'MILLRACE_BACKUP_S3_SECRET_ACCESS_KEY'],
@@ -963,6 +991,8 @@ function configOf(values: Values, unknown: readonly string[]) {
       credentials: values.MILLRACE_TEMPLATE_CREDENTIALS?.find(({ origin }) => origin === new URL(repository.url).origin),
     })),
     agentCallsPerDay: values.MILLRACE_AGENT_CALLS_PER_DAY,
+    /** Undefined: no model is asked. */
+    ai: values.MILLRACE_AI_URL === undefined ? undefined : aiOf(values, values.MILLRACE_AI_URL),
     templateRefreshMs: values.MILLRACE_TEMPLATE_REFRESH_MINUTES * 60_000,
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS,
     nodeClockOffsetMs: values.MILLRACE_TEST_NODE_CLOCK_OFFSET_MS,
@@ -971,6 +1001,14 @@ function configOf(values: Values, unknown: readonly string[]) {
     unknown,
   }
 }
+
+const aiOf = (values: Values, url: string) => ({
+  url,
+  model: values.MILLRACE_AI_MODEL,
+  key: values.MILLRACE_AI_KEY,
+  timeoutMs: values.MILLRACE_AI_TIMEOUT_SECONDS * 1000,
+  callsPerDay: values.MILLRACE_AI_CALLS_PER_DAY,
+})
 
 const oidcOf = (values: Values, issuer: string) => ({
   issuer,

@@ -29,7 +29,14 @@ export async function openStack(config: Config): Promise<Stack> {
   const secrets = createSecrets()
   const { secrets: given, s3, smtpUrl } = config
   const { masterToken, manageToken, metricsToken } = given
-  const secretsGiven = [masterToken, manageToken, metricsToken, config.oidc?.clientSecret, smtpPasswordOf(smtpUrl)]
+  const secretsGiven = [
+    masterToken,
+    manageToken,
+    metricsToken,
+    config.oidc?.clientSecret,
+    config.ai?.key,
+    smtpPasswordOf(smtpUrl),
+  ]
   const templateSecrets = config.templateRepositories.map(({ credentials }) => credentials?.password)
   for (const secret of [...secretsGiven, ...templateSecrets, s3.external?.secretAccessKey, config.backupBucket?.secretAccessKey])
     if (secret) secrets.add(secret)
@@ -79,6 +86,7 @@ export async function openStack(config: Config): Promise<Stack> {
     manageToken: config.secrets.manageToken,
     apps: config.apps,
     agentCallsPerDay: config.agentCallsPerDay,
+    ai: config.ai,
     tables: config.tables,
     sql: config.sql,
     unknownComponents: config.unknownComponents,

@@ -367,12 +367,16 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const nameRules = createNameRulesModule()
   const guides = createGuidesModule({ version })
   const mcp = createMcpModule({
-    ...{ core, guides, version, guards: storage.agentGuards, agentSignIn: storage.agentSignIn },
+    ...{ guides, version, guards: storage.agentGuards, agentSignIn: storage.agentSignIn },
     recordLater: events.recordRead,
     callsPerDay: options.agentCallsPerDay,
     origins: [...options.corsOrigins, ...(options.publicUrl === undefined ? [] : [options.publicUrl])],
   })
-  const ai = createAiModule({ guides, components })
+  const ai = createAiModule({
+    ...{ core, guides, components, settings: options.ai },
+    budget: storage.agentGuards.budget,
+    recordLater: events.recordRead,
+  })
   const console = await createConsoleModule({ objects })
 
   return {

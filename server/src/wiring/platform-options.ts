@@ -15,6 +15,7 @@ import type { InstanceSettings } from '../services/jobs/apps/apps.module.ts'
 import type { ServerAddresses } from '../services/jobs/registered-servers/registered-servers.module.ts'
 import type { SparkSettings } from '../services/jobs/spark/spark.module.ts'
 import type { WorkspaceSettings } from '../services/query/workspaces/workspaces.module.ts'
+import type { ModelSettings } from '../services/stack/ai/ai.module.ts'
 import type { BackupWork } from '../services/stack/backups/backups-api.module.ts'
 import type { ExternalS3 } from '../services/storage/s3/s3.module.ts'
 import type { TableSettings } from '../services/storage/tables/tables.module.ts'
@@ -77,6 +78,8 @@ export interface PlatformOptions extends CoreOptions {
   readonly tables?: TableSettings | undefined
   /** How many tools of agents a token may call on a day; 10,000 by default. */
   readonly agentCallsPerDay?: number | undefined
+  /** The model that writes answers; left out: none is asked. */
+  readonly ai?: ModelSettings | undefined
   /** How many data apps run, and how long they may take to start. */
   readonly apps?: Partial<InstanceSettings> | undefined
   /** How much SQL may take; the defaults of the SQL engine where it is not set. */

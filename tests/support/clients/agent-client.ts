@@ -19,6 +19,8 @@ export interface AgentOptions {
   readonly era?: Era
   /** Query of the address, such as `?groups=look`. */
   readonly query?: string
+  /** A client that shows pages to its person (elicitation in the mode `url`); it shows none otherwise. */
+  readonly onPage?: (page: { readonly url: string; readonly message: string }) => Promise<'accept' | 'decline'>
   /** Nodes that take turns; all requests go to `url` without. */
   readonly nodes?: readonly string[]
 }
@@ -28,12 +30,20 @@ export type Agent = Awaited<ReturnType<typeof connectAgent>>
 export async function connectAgent(
   t: TestScope,
   url: string,
-  { token, era = 'modern', query = '', nodes = [url] }: AgentOptions,
+  { token, era = 'modern', query = '', nodes = [url], onPage }: AgentOptions,
 ) {
   const client = new Client(
     { name: 'test', version: '1' },
-    { versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' } },
+    {
+      versionNegotiation: { mode: era === 'modern' ? { pin: '2026-07-28' } : 'legacy' },
+      ...(onPage && { capabilities: { elicitation: { url: {} } } }),
+    },
   )
+  if (onPage)
+    client.setRequestHandler('elicitation/create', async ({ params }) => {
+      assert.equal(params.mode, 'url')
+      return { action: await onPage(params as { url: string; message: string }) } // by its mode
+    })
   let turn = 0
   const transport = new StreamableHTTPClientTransport(new URL(`/mcp${query}`, url), {
     fetch: (address, init) =>

@@ -1,12 +1,12 @@
 // Agents: what they propose, and how a client of the Model Context Protocol is connected.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
 import { moment, plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
-import { useLoad } from '../../load.tsx'
+import { type Loading, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Label } from '../../parts/guide.tsx'
@@ -16,6 +16,8 @@ import { Status } from '../../parts/status.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { CLIENTS, configurationOf } from './client-configuration.ts'
+
+const route = getRouteApi('/agents')
 
 const STATES: Readonly<Record<string, readonly [string, string]>> = {
   open: ['created', 'Being prepared'],
@@ -87,10 +89,38 @@ const KINDS: Readonly<Record<string, string>> = {
   secret: 'Secret',
 }
 
-/** What agents may not do, or must not know, without a person. */
+const DECIDED: Readonly<Record<string, string>> = { allowed: 'was allowed', used: 'was allowed', refused: 'was refused' }
+
+/** What agents may not do, or must not know, without a person; what the address names is first. */
 function Requests() {
+  const { request: named } = route.useSearch()
   const query = useLoad('agentRequests.list', {}, { again: () => 5_000 })
-  const waiting = (query.data ?? []).filter(({ state }) => state === 'waiting')
+  const waiting = (query.data ?? [])
+    .filter(({ state }) => state === 'waiting')
+    .sort((a, b) => Number(b.id === named) - Number(a.id === named))
+  const isGone = named !== undefined && query.data !== undefined && !waiting.some(({ id }) => id === named)
+  const decided = query.data?.find(({ id }) => id === named)
+  return (
+    <>
+      {isGone ? (
+        <p className="note" role="status">
+          {decided
+            ? `The request of the link ${DECIDED[decided.state] ?? 'is decided'}: a link works once.`
+            : 'The request of the link does not exist in this project, or is older than a day. Ask the agent for another one.'}
+        </p>
+      ) : null}
+      <WaitingRequests query={query} waiting={waiting} named={named} />
+    </>
+  )
+}
+
+interface WaitingProps {
+  readonly query: Loading<readonly AgentRequest[]>
+  readonly waiting: readonly AgentRequest[]
+  readonly named: string | undefined
+}
+
+function WaitingRequests({ query, waiting, named }: WaitingProps) {
   return (
     <Listing
       label="Waits for you"
@@ -100,7 +130,7 @@ function Requests() {
     >
       <ul className="list">
         {waiting.map((request) => (
-          <RequestOfAgent key={request.id} request={request} />
+          <RequestOfAgent key={request.id} request={request} isNamed={request.id === named} />
         ))}
       </ul>
     </Listing>
@@ -109,7 +139,13 @@ function Requests() {
 
 type AgentRequest = Answer<'agentRequests.list'>[number]
 
-function RequestOfAgent({ request: { id, kind, subject, token, detail, created } }: { request: AgentRequest }) {
+interface RequestProps {
+  readonly request: AgentRequest
+  /** By the link that the agent gave. */
+  readonly isNamed: boolean
+}
+
+function RequestOfAgent({ request: { id, kind, subject, token, detail, created }, isNamed }: RequestProps) {
   const queries = useQueryClient()
   const [value, setValue] = useState('')
   const decide = useMutation({
@@ -118,7 +154,7 @@ function RequestOfAgent({ request: { id, kind, subject, token, detail, created }
     onSuccess: () => queries.invalidateQueries({ queryKey: ['agentRequests.list'] }),
   })
   return (
-    <li className="wrap">
+    <li className="wrap" aria-current={isNamed || undefined}>
       <span className="medium">{KINDS[kind] ?? kind}</span>
       <span className="identifier said">{subject}</span>
       <span className="mute fine said">
@@ -130,6 +166,8 @@ function RequestOfAgent({ request: { id, kind, subject, token, detail, created }
           type="password"
           autoComplete="off"
           aria-label={`Value of ${subject}`}
+          // biome-ignore lint/a11y/noAutofocus: the person came for this field, by the link of the agent
+          autoFocus={isNamed}
           value={value}
           onChange={(event) => setValue(event.target.value)}
         />

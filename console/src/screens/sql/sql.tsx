@@ -23,6 +23,7 @@ import { api } from '../../session.ts'
 import { curlOf, shellQuoted } from '../../shell/curl.tsx'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
+import { WriteQueryButton } from '../../views/ask-model.tsx'
 import { originOf, SqlLibrary } from './sql-library.tsx'
 import { ParameterFields, type ParameterValues, useParameters } from './sql-parameters.tsx'
 import { PlanDrawer } from './sql-plan.tsx'
@@ -131,6 +132,7 @@ export function SqlScreen() {
                 <button type="button" className="button small" onClick={() => setPlan(true)}>
                   Plan
                 </button>
+                <WriteQueryButton onSql={edit} />
                 <ActButton
                   needs="configurations.create"
                   className="button small"

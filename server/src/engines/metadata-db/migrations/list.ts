@@ -91,6 +91,8 @@ import * as backupDrills from './1415-backup-drills.ts'
 import * as preferencesAndComments from './1416-preferences-and-comments.ts'
 import * as importedTestRuns from './1430-imported-test-runs.ts'
 import * as agentConnections from './1440-agent-connections.ts'
+import * as modelUsage from './1460-model-usage.ts'
+import * as agentRequestPerson from './1461-agent-request-person.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -191,4 +193,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1416-preferences-and-comments', up: preferencesAndComments.up },
   { name: '1430-imported-test-runs', up: importedTestRuns.up },
   { name: '1440-agent-connections', up: agentConnections.up },
+  { name: '1460-model-usage', up: modelUsage.up },
+  { name: '1461-agent-request-person', up: agentRequestPerson.up },
 ]

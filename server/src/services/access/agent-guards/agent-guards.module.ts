@@ -3,6 +3,7 @@ import { defineModule } from '../../../model/module.ts'
 import type { BranchesModule } from '../../configuration/branches/branches.module.ts'
 import type { ConfigurationsModule } from '../../configuration/configurations/configurations.module.ts'
 import { createAgentGuards } from './agent-guards.ts'
+import { createBudgets } from './budgets.ts'
 import { foundInAll, hostsIn } from './outgoing.ts'
 
 export interface AgentGuardsModuleDeps {
@@ -21,6 +22,8 @@ export function createAgentGuardsModule({ core, branches, configurations }: Agen
       ...{ db, inTransaction, clock },
       contents: async (projectId) => configurations.contents(projectId, await branches.defaultId(projectId)),
     }),
+    /** Calls of a token on a day, counted and limited. */
+    budget: createBudgets({ inTransaction, clock }),
     /** Hosts that texts of configurations name, in addresses or as the host of a server. */
     hostsIn: (texts: readonly string[]) => foundInAll(texts, hostsIn),
   })

@@ -18,6 +18,8 @@ interface Tables {
     state: 'waiting' | 'allowed' | 'refused' | 'used'
     decided_by: string | null
     created_at: number
+    /** Who signed the agent in; null for tokens. */
+    person_id: number | null
   }
 }
 

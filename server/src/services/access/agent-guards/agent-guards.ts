@@ -3,7 +3,8 @@
 //  2. A token that has read data within a day adds no host and no recipient that production does not have, and no token, unless a person
 //     allows it. This holds for every request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
 //  3. Some calls need a person each time: deletes, and schedules that run often. A leave is for one call with the same arguments.
-//  4. A request is decided by someone else: a signed-in person, or another token that is not an agent's.
+//  4. A request is decided once, within a day, by someone else: a signed-in person, or another token that is not an agent's. A secret for
+//     an agent that a person signed in is entered by that person.
 
 import { createHash, randomBytes } from 'node:crypto'
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -88,7 +89,7 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
   }
 
   async function request(
-    { projectId, tokenId, tokenDescription }: Actor,
+    { projectId, tokenId, tokenDescription, agentScope, personId }: Actor,
     kind: AgentRequest['kind'],
     subject: string,
     detail: object,
@@ -104,6 +105,7 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
       insertRequest(trx, {
         ...{ id, project_id: projectId, token_id: tokenId, token_description: tokenDescription, kind, subject, hash },
         ...{ detail: JSON.stringify(detail), state: 'waiting', decided_by: null, created_at: now() },
+        person_id: (agentScope === undefined ? undefined : personId) ?? null,
       }),
     )
     return id
@@ -126,11 +128,20 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
     return found
   }
 
+  /** Of the agent itself: what came of what it asked for. */
+  async function ownRequest(actor: Actor, id: string): Promise<AgentRequest> {
+    const found = await get(actor, id)
+    if (found.token_id !== actor.tokenId) throw new PlatformError('agents.requestNotFound', { id: id.slice(0, 40) })
+    return found
+  }
+
   /** Rule 4. The request, if the caller may decide about it now. */
   async function toDecide(actor: Actor, isSession: boolean, id: string): Promise<AgentRequest> {
     const found = await get(actor, id)
     if (!isSession && (actor.onlyProposes || found.token_id === actor.tokenId || (await hasRead(actor))))
       throw new PlatformError('agents.personDecides')
+    if (found.kind === 'secret' && found.person_id !== null && found.person_id !== actor.personId)
+      throw new PlatformError('agents.otherPerson')
     if (found.state !== 'waiting') throw new PlatformError('agents.decided', { id })
     return found
   }
@@ -143,7 +154,7 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
     return get(actor, id)
   }
 
-  return { remember, copiedIn, checkChange, request, useLeave, list, get, toDecide, decide }
+  return { remember, copiedIn, checkChange, request, ownRequest, useLeave, list, toDecide, decide }
 }
 
 const needsPerson = (subject: string): PlatformError =>

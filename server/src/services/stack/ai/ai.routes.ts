@@ -6,39 +6,60 @@ import type { ComponentDescription } from '../../../../../contract/component.ts'
 import { ComponentId } from '../../../http/parameters.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { suggestComponents } from './ai.ts'
+import type { AskModel } from './ask-model.ts'
+import type { FindPassages } from './model-tasks.ts'
+import { passagesText, questionPrompt } from './prompts.ts'
 
 export interface AiRoutesDeps {
-  readonly findPassages: (
-    question: string,
-  ) => Promise<readonly { readonly page: string; readonly heading: string; readonly address: string; readonly passage: string }[]>
+  readonly findPassages: FindPassages
   readonly findComponent: (id: string) => ComponentDescription | undefined
   readonly listComponents: () => readonly ComponentDescription[]
+  /** Undefined: the operator named no model. */
+  readonly asked: AskModel | undefined
 }
 
 const MAX_TEXT = 2_000
 const NOTHING = 'The documentation has no passage about this. Try other words.'
 
-export function aiRoutes({ findPassages, findComponent, listComponents }: AiRoutesDeps): FastifyPluginAsyncTypebox {
+export function aiRoutes({ findPassages, findComponent, listComponents, asked }: AiRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post(
       '/ai/docs/question',
       {
         config: {
           operation: 'ai.question',
-          summary: 'Passages of the documentation that answer a question',
+          summary: 'Passages of the documentation that answer a question, or what a model of the operator wrote from them',
           needs: 'token',
           onlyReads: true,
           validationCode: 'validation.failed',
         },
         schema: {
           body: Type.Object({ query: Type.String({ minLength: 1, maxLength: MAX_TEXT, description: 'The question.' }) }),
-          response: { 200: Type.Object({ text: Type.String(), sourceUrls: Type.Array(Type.String()) }) },
+          response: {
+            200: Type.Object({
+              text: Type.String(),
+              sourceUrls: Type.Array(Type.String()),
+              sent: Type.Optional(
+                Type.Array(Type.Object({ role: Type.String(), content: Type.String() }), {
+                  description: 'What was sent to the model of the operator; left out where none wrote the text.',
+                }),
+              ),
+            }),
+          },
         },
       },
       async (req) => {
         const passages = await findPassages(req.body.query)
-        const text = passages.map(({ page, heading, passage }) => `## ${page}: ${heading}\n\n${passage}`).join('\n\n')
-        return { text: text === '' ? NOTHING : text, sourceUrls: passages.map(({ address }) => `${req.baseUrl}${address}`) }
+        const sourceUrls = passages.map(({ address }) => `${req.baseUrl}${address}`)
+        if (passages.length === 0) return { text: NOTHING, sourceUrls }
+        if (!asked) return { text: passagesText(passages), sourceUrls }
+        const sent = questionPrompt(req.body.query, passages)
+        try {
+          return { text: (await asked.ask(req, { task: 'question' }, sent)).text, sourceUrls, sent }
+        } catch (error) {
+          if (!(error instanceof PlatformError)) throw error
+          return { text: `${error.message} These passages match:\n\n${passagesText(passages)}`, sourceUrls }
+        }
       },
     )
 

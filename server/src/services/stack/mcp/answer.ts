@@ -1,7 +1,7 @@
 // Cuts what a tool found to the size of an answer, and says so. An agent pays for every character, and one long cell must not cost it
 // the context.
 
-import { isRawNumber } from './exact-numbers.ts'
+import { isRawNumber } from '../../../kit/text/exact-numbers.ts'
 import type { Found } from './tool.ts'
 
 /** 2,000 tokens of about four characters. */

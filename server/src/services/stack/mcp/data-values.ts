@@ -24,15 +24,48 @@ export function dataIn(found: unknown): readonly string[] | undefined {
   return isMarked ? values : undefined
 }
 
-/** The name of a member whose secret is given in clear: ciphers begin as our own do. */
-export function clearSecretIn(args: unknown, name = '', depth = 0): string | undefined {
-  if (depth > MAX_DEPTH) return undefined
-  const isSecret = name.slice(name.lastIndexOf('/') + 1).startsWith('#')
-  if (typeof args === 'string') return isSecret && args !== '' && !/^KBC::/.test(args) ? name.slice(0, 80) : undefined
-  if (typeof args !== 'object' || args === null) return undefined
-  for (const [key, value] of Object.entries(args)) {
-    const found = clearSecretIn(value, Array.isArray(args) ? name : key, depth + 1)
-    if (found !== undefined) return found
+interface ClearSecret {
+  readonly name: string
+  /** Names from the arguments down to it. */
+  readonly path: readonly string[]
+}
+
+/** A member whose secret is given in clear: ciphers begin as our own do. */
+export function clearSecretIn(args: unknown): ClearSecret | undefined {
+  return secretsIn(args).find(({ value }) => typeof value === 'string' && value !== '' && !/^KBC::/.test(value))
+}
+
+/** JSON pointers of secrets that are left to a person: their members are empty. */
+export const emptySecretsIn = (content: unknown): string[] =>
+  secretsIn(content).flatMap(({ value, path }) => (value === '' || value === null ? [pointerOf(path)] : []))
+
+/** The same of values by JSON pointer. */
+export const emptySecretsAt = (values: Readonly<Record<string, unknown>>): string[] =>
+  secretsIn(values).flatMap(({ value, path: [pointer = '', ...rest] }) =>
+    value === '' || value === null ? [`${pointer}${pointerOf(rest)}`] : [],
+  )
+
+/** Where in the configuration a secret of the arguments belongs; undefined where no argument says. */
+export function secretPointer([argument, ...path]: readonly string[]): string | undefined {
+  if (argument === 'content') return pointerOf(path)
+  const [pointer = '', ...rest] = path
+  return argument === 'set' ? `${pointer}${pointerOf(rest)}` : undefined
+}
+
+export const pointerOf = (path: readonly string[]): string =>
+  path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+/** Scalars whose nearest named member is a secret; names may be JSON pointers. */
+function secretsIn(content: unknown): (ClearSecret & { readonly value: unknown })[] {
+  const found: (ClearSecret & { readonly value: unknown })[] = []
+  const walk = (value: unknown, name: string, path: readonly string[]): void => {
+    if (path.length > MAX_DEPTH) return
+    if (typeof value !== 'object' || value === null) {
+      if (name.slice(name.lastIndexOf('/') + 1).startsWith('#')) found.push({ name: name.slice(0, 80), path, value })
+      return
+    }
+    for (const [key, member] of Object.entries(value)) walk(member, Array.isArray(value) ? name : key, [...path, key])
   }
-  return undefined
+  walk(content, '', [])
+  return found
 }

@@ -23,7 +23,8 @@ export interface GuardsOfAgents {
   /** Asks a person, and returns the id of the request. */
   request(actor: Actor, kind: AgentRequest['kind'], subject: string, detail: object, args: unknown): Promise<string>
   list(actor: Actor): Promise<readonly AgentRequest[]>
-  get(actor: Actor, id: string): Promise<AgentRequest>
+  /** A request of the caller itself; of any other it does not exist. */
+  ownRequest(actor: Actor, id: string): Promise<AgentRequest>
   /** The request, if it waits. Rejects when the caller is the agent itself. */
   toDecide(actor: Actor, isSession: boolean, id: string): Promise<AgentRequest>
   decide(actor: Actor, isSession: boolean, id: string, isAllowed: boolean): Promise<AgentRequest>

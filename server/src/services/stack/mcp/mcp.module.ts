@@ -1,11 +1,9 @@
-import type { Core } from '../../../model/core.ts'
 import { type EventSource, eventOf, type NewEvent, type Origin } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { AgentGuardsModule } from '../../access/agent-guards/agent-guards.module.ts'
 import type { AgentSignInModule } from '../../access/agent-sign-in/agent-sign-in.module.ts'
 import type { GuidesModule } from '../guides/guides.module.ts'
 import { agentRequestsRoutes } from './agent-requests.routes.ts'
-import { createBudgets } from './budgets.ts'
 import { maskedArguments } from './masked.ts'
 import { mcpRoutes } from './mcp.routes.ts'
 import { adminTools } from './tools/admin.ts'
@@ -18,7 +16,6 @@ import { queryTools } from './tools/query.ts'
 import { runTools } from './tools/run.ts'
 
 export interface McpDeps {
-  readonly core: Core
   readonly guides: GuidesModule
   readonly guards: AgentGuardsModule
   readonly agentSignIn: AgentSignInModule
@@ -33,8 +30,7 @@ export interface McpDeps {
 const CALLS_PER_DAY = 10_000
 
 export function createMcpModule(deps: McpDeps) {
-  const { core, guides, guards, agentSignIn, recordLater, version, callsPerDay = CALLS_PER_DAY } = deps
-  const { inTransaction, clock } = core
+  const { guides, guards, agentSignIn, recordLater, version, callsPerDay = CALLS_PER_DAY } = deps
   const tools = [
     ...lookTools(guides.findPassages),
     ...queryTools,
@@ -47,7 +43,7 @@ export function createMcpModule(deps: McpDeps) {
   const routes = mcpRoutes({
     ...{ version, tools, proposeTools, guards, challengeOf: agentSignIn.challengeOf },
     publicHosts: new Set(deps.origins.filter((origin) => URL.canParse(origin)).map((origin) => new URL(origin).hostname)),
-    spend: createBudgets({ inTransaction, clock, callsPerDay }),
+    spend: guards.budget('calls', callsPerDay),
     onCalled: ({ actor, origin }, tool, args, outcome) => {
       const params = { tool: tool.slice(0, 100), outcome, arguments: maskedArguments(args) }
       const object = { objectId: String(actor.tokenId), objectName: actor.tokenDescription }

@@ -7,7 +7,7 @@ import { Type } from 'typebox'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Actor } from '../../../model/actor.ts'
 import { AGENT_RESOURCE } from '../../../model/agent-token.ts'
-import { createApi } from './api.ts'
+import { type AskedPerson, createApi } from './api.ts'
 import type { GuardsOfAgents } from './guards.ts'
 import { maskedArguments } from './masked.ts'
 import { createMcpServer } from './mcp-server.ts'
@@ -60,22 +60,24 @@ export function mcpRoutes({
     let loading: Promise<McpHttpHandler> | undefined
     /** Loaded by the first request: most stacks serve no agent, and a start should not pay for it. */
     const load = (): Promise<McpHttpHandler> => {
-      loading ??= import('@modelcontextprotocol/server').then(({ createMcpHandler, Server }) =>
-        createMcpHandler(
+      loading ??= import('@modelcontextprotocol/server').then((protocol) =>
+        protocol.createMcpHandler(
           ({ authInfo }) => {
             const { request, groups, branch } = authInfo!.extra!.call as Call // put there below
-            return createMcpServer(Server, {
+            return createMcpServer(protocol, {
               version,
               tools: toolsFor(request).filter(({ group }) => groups.includes(group)),
               api: createApi(app as unknown as FastifyInstance, request, branch, (subject, detail) =>
-                linkOf(request, guards.request(request.actor, 'secret', subject, detail, detail)),
+                asked(request, guards.request(request.actor, 'secret', subject, detail, detail)),
               ), // the types of schemas are of no use to it
               remember: (values) => guards.remember(request.actor, values),
               useLeave: (tool, args) => guards.useLeave(request.actor, tool, args),
               ask: (kind, subject, args) => {
                 const detail = { arguments: maskedArguments(args) }
-                return linkOf(request, guards.request(request.actor, kind, subject, detail, kind === 'call' ? args : ''))
+                return asked(request, guards.request(request.actor, kind, subject, detail, kind === 'call' ? args : ''))
               },
+              requestOf: (id) => guards.ownRequest(request.actor, id),
+              linkOf: (id) => linkOf(request, id),
               spend: () => spend(request.actor),
               onBug: (err) => request.log.error({ err, requestId: request.id }, 'a tool failed by our fault'),
               onCalled: (tool, args, outcome) => onCalled(request, tool, args, outcome),
@@ -165,8 +167,13 @@ function calledTool(body: unknown): unknown {
 }
 
 /** Where a person reads and decides it. */
-const linkOf = async ({ baseUrl }: FastifyRequest, id: Promise<string>): Promise<string> =>
-  `${baseUrl}/console/agents?request=${await id}`
+const linkOf = ({ baseUrl, actor }: FastifyRequest, id: string): string =>
+  `${baseUrl}/console/agents?project=${actor.projectId}&request=${id}`
+
+const asked = async (request: FastifyRequest, asking: Promise<string>): Promise<AskedPerson> => {
+  const id = await asking
+  return { id, link: linkOf(request, id) }
+}
 
 function groupsOf(given: string | undefined): readonly Group[] {
   if (given === undefined || given.trim() === '') return DEFAULT_GROUPS

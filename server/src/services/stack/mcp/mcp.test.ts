@@ -507,7 +507,7 @@ test('a hostile cell that orders a delete and an upload to a new host is marked,
   const upload = await agent.call('create_configuration', writer('https://evil.example/upload'))
   assert.equal(upload.value.code, 'agents.needsPerson', upload.text)
   assert.match(String(upload.value.error), /evil\.example/)
-  assert.match(String(upload.value.confirm), /\/console\/agents\?request=/)
+  assert.match(String(upload.value.confirm), /\/console\/agents\?project=\d+&request=/)
   const known = await agent.call('create_configuration', writer('https://known.example/upload'))
   assert.equal(known.isError, false, known.text)
   // The same token without the tools is held, too.
@@ -648,6 +648,172 @@ test('secrets are entered by a person on a page, never in a call', async (t) => 
       .sort(),
     names,
   )
+})
+
+test('a client that opens pages is sent to the page of a secret, and goes on when a person has entered it', async (t) => {
+  const stack = await startProject()
+  await stack.add('test.noop', 'true')
+  const person = await personOf(stack)
+  const { token } = (
+    await stack.request('POST', '/v2/storage/tokens', {
+      json: { description: 'agent', canManageBuckets: true, onlyProposes: true },
+    })
+  ).json<{ token: string }>()
+  const decide = (url: string, json: object) =>
+    stack.request('POST', `/v2/storage/agent-requests/${/request=([\w-]+)$/.exec(url)![1]}/decide`, { token: person, json })
+  const shown: { url: string; message: string }[] = []
+  let open: (url: string) => Promise<'accept' | 'decline'> = async () => 'decline'
+  const agent = await connectAgent(t, stack.url, {
+    token,
+    onPage: (page) => {
+      shown.push(page)
+      return open(page.url)
+    },
+  })
+  interface Answered {
+    readonly secrets: readonly { pointer: string; state: string; configuration: string; link: string }[]
+  }
+
+  // A new configuration with a secret that is left empty: it is created once, in the branch of the agent.
+  open = async (url) => {
+    const entered = await decide(url, { isAllowed: true, value: 'hidden value 7' })
+    assert.equal(entered.status, 200, entered.text)
+    return 'accept'
+  }
+  const content = { parameters: { user: 'ann', '#password': '' } }
+  const { secrets } = await agent.use<Answered>('create_configuration', { component: 'test.noop', name: 'c', content })
+  assert.deepEqual(
+    secrets.map(({ pointer, state }) => [pointer, state]),
+    [['/parameters/#password', 'entered']],
+  )
+  assert.equal(shown.length, 1)
+  assert.match(shown[0]!.message, /#password/)
+  assert.match(shown[0]!.url, /\/console\/agents\?project=\d+&request=/)
+  const [{ branchId }] = (await stack.request('GET', '/v2/storage/proposals')).json<[{ branchId: number }]>()
+  const configs = (await stack.request('GET', `/v2/storage/branch/${branchId}/components/test.noop/configs`)).text
+  assert.equal(configs.match(/"#password":"KBC::/g)?.length, 1, configs)
+  assert.equal((await stack.request('GET', '/v2/storage/components/test.noop/configs')).json<unknown[]>().length, 0)
+  const seen = await agent.call('get_configuration', { component: 'test.noop', configuration: secrets[0]!.configuration })
+  assert.doesNotMatch(seen.text, /hidden value/)
+  assert.match((await decide(shown[0]!.url, { isAllowed: true, value: 'again' })).text, /agents\.decided/, 'a link works once')
+
+  // The person does not open the page: the answer has the link, and the secret can still be entered.
+  open = async () => 'decline'
+  const place = { component: 'test.noop', configuration: secrets[0]!.configuration }
+  const later = await agent.use<Answered>('request_secret', { ...place, pointer: '/parameters/#key' })
+  assert.equal(later.secrets[0]!.state, 'waiting')
+  assert.equal((await decide(later.secrets[0]!.link, { isAllowed: true, value: 'k' })).status, 200)
+
+  // A secret in a call is refused, with the page where it belongs.
+  const clear = await agent.call('update_configuration', { ...place, set: { '/parameters/#key': 'clear text' } })
+  assert.equal(clear.value.code, 'mcp.secretInCall')
+  assert.match(String(clear.value.confirm), /request=/)
+  assert.match(
+    String(
+      (
+        await agent.call('create_configuration', {
+          ...{ component: 'test.noop', name: 'd', content: { '#a': 'clear' } },
+        })
+      ).value.error,
+    ),
+    /Leave it empty/,
+  )
+
+  // A call that needs a person goes on by itself when they allow it, and state of others is not accepted.
+  const direct = await connectAgent(t, stack.url, {
+    token: stack.masterToken,
+    onPage: async ({ url }) => {
+      assert.equal((await decide(url, { isAllowed: true })).status, 200)
+      return 'accept'
+    },
+  })
+  const made = await stack.configure('test.noop', {})
+  await direct.use('delete_configuration', { component: 'test.noop', configuration: made })
+  assert.equal((await stack.request('GET', `/v2/storage/components/test.noop/configs/${made}`)).status, 404)
+  const id = /request=([\w-]+)$/.exec(shown[0]!.url)![1]!
+  const foreign = await direct.client.callTool({
+    name: 'request_secret',
+    arguments: { ...place, pointer: '/parameters/#x' },
+    requestState: id,
+    inputResponses: {},
+  } as never)
+  assert.match(JSON.stringify(foreign.content), /agents\.requestNotFound/)
+})
+
+test('jobs are tasks for clients that support them', async () => {
+  const stack = await startProject()
+  await stack.add('test.slow', 'sleep 60')
+  await stack.add('test.fail', 'echo "no such table" >&2; exit 1')
+  const [slow, fail] = [await stack.configure('test.slow', {}), await stack.configure('test.fail', {})]
+  const TASKS = 'io.modelcontextprotocol/tasks'
+  let id = 0
+  const send = async (
+    method: string,
+    params: Record<string, unknown>,
+    capabilities: object = { extensions: { [TASKS]: {} } },
+  ) => {
+    const name = params.name ?? params.taskId
+    const answer = await stack.request('POST', '/mcp', {
+      json: {
+        ...{ jsonrpc: '2.0', id: ++id, method },
+        params: {
+          ...params,
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientInfo': { name: 't', version: '1' },
+            'io.modelcontextprotocol/clientCapabilities': capabilities,
+          },
+        },
+      },
+      headers: {
+        accept: 'application/json, text/event-stream',
+        ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+        ...(typeof name === 'string' && { 'mcp-name': name }),
+      },
+    })
+    const text = answer.text.startsWith('{') ? answer.text : (/^data: (.*)$/m.exec(answer.text)?.[1] ?? '{}')
+    return JSON.parse(text) as {
+      result: Record<string, unknown> & {
+        taskId: string
+        status: string
+        result?: { isError: boolean; content: { text: string }[] }
+      }
+      error?: { code: number; message: string }
+    }
+  }
+  const discovered = await send('server/discover', {})
+  assert.match(JSON.stringify(discovered.result.capabilities), /io\.modelcontextprotocol\/tasks/)
+  const run = (component: string, configuration: string, capabilities?: object) =>
+    send('tools/call', { name: 'run_configuration', arguments: { component, configuration } }, capabilities)
+
+  const failed = (await run('test.fail', fail)).result
+  assert.equal(failed.resultType, 'task')
+  assert.equal(failed.ttlMs, null)
+  const done = await until('the task has ended', async () => {
+    const { result } = await send('tasks/get', { taskId: failed.taskId })
+    return result.status === 'completed' && result
+  })
+  assert.equal(done.resultType, 'complete')
+  assert.equal(done.result!.isError, true)
+  assert.match(done.result!.content[0]!.text, /no such table/)
+  assert.match(done.result!.content[0]!.text, /never an instruction/)
+
+  const running = (await run('test.slow', slow)).result
+  assert.match(running.status, /^working$/)
+  assert.equal((await send('tasks/get', { taskId: running.taskId })).result.status, 'working')
+  assert.deepEqual(
+    Object.keys((await send('tasks/cancel', { taskId: running.taskId })).result).filter((key) => key !== '_meta'),
+    ['resultType'],
+  )
+  await until('it is cancelled', async () => (await send('tasks/get', { taskId: running.taskId })).result.status === 'cancelled')
+  assert.equal((await send('tasks/cancel', { taskId: running.taskId })).error, undefined, 'again')
+
+  for (const taskId of ['job-99999999', 'job-..', 'other', ''])
+    assert.equal((await send('tasks/get', { taskId })).error?.code, -32602, taskId)
+  assert.equal((await send('tasks/get', {})).error?.code, -32602)
+  assert.equal((await send('tasks/get', { taskId: failed.taskId }, {})).error?.code, -32021)
+  assert.equal((await send('tasks/list', {})).error?.code, -32601)
+  assert.equal((await run('test.fail', fail, {})).result.resultType, 'complete', 'a plain answer for all others')
 })
 
 test('schedules that run often need a person', async (t) => {

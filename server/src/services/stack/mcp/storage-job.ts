@@ -1,8 +1,9 @@
 // Storage jobs that a tool waits for, because its answer names what they created.
 
 import { setTimeout as delay } from 'node:timers/promises'
+import { Refused } from '../../../http/inner/inner-api.ts'
 import { PlatformError } from '../../../kit/errors.ts'
-import { type Api, Refused } from './api.ts'
+import type { Api } from './api.ts'
 
 interface StorageJob {
   readonly status: string

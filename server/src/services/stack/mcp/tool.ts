@@ -20,6 +20,16 @@ export interface Found {
   readonly hasMore?: boolean
   /** False: the tool takes no `next`. */
   readonly isPaged?: boolean
+  /** What a person was asked to enter. */
+  readonly secrets?: readonly RequestedSecret[]
+}
+
+export interface RequestedSecret {
+  /** JSON pointer in the configuration. */
+  readonly pointer: string
+  /** Id of the request. */
+  readonly request: string
+  readonly link: string
 }
 
 export interface Tool {
@@ -38,6 +48,8 @@ export interface Tool {
   readonly needsDirect: boolean
   /** Why a person has to allow the call each time; undefined: they do not. */
   readonly needsPerson: (args: never) => string | undefined
+  /** Its answer has a `job`, which clients that support tasks follow as one. */
+  readonly startsJob: boolean
   readonly run: (args: never, api: Api) => Promise<Found>
 }
 
@@ -49,6 +61,7 @@ interface ToolParts<Input extends TProperties> {
   readonly isOpenWorld?: boolean
   readonly needsDirect?: boolean
   readonly needsPerson?: (args: Static<TObject<Input>>) => string | undefined
+  readonly startsJob?: boolean
   readonly run: (args: Static<TObject<Input>>, api: Api) => Promise<Found>
 }
 
@@ -70,6 +83,7 @@ export const defineTool = <Input extends TProperties>(group: Group, name: string
   isOpenWorld: parts.isOpenWorld ?? false,
   needsDirect: parts.needsDirect ?? false,
   needsPerson: (parts.needsPerson ?? (() => undefined)) as Tool['needsPerson'],
+  startsJob: parts.startsJob ?? false,
   run: parts.run as Tool['run'], // checked against the schema before it is called
 })
 

@@ -1,7 +1,7 @@
 // Tools that show who may do what, what was done, and what waits for a decision. They change nothing.
 
 import { Type } from 'typebox'
-import { path } from '../api.ts'
+import { path } from '../../../../http/inner/inner-api.ts'
 import { Anything, asData, defineTool, Items, Next, offsetOf, optionalText, type Tool } from '../tool.ts'
 import { page } from './look.ts'
 

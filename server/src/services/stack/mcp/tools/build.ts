@@ -1,8 +1,10 @@
 // Tools that create, change and delete configurations and rows, transformations, flows and schedules.
 
 import { Type } from 'typebox'
+import { path } from '../../../../http/inner/inner-api.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import { type Api, path } from '../api.ts'
+import { type Api, configurationPath } from '../api.ts'
+import { emptySecretsAt, emptySecretsIn } from '../data-values.ts'
 import { withValues } from '../json-pointer.ts'
 import {
   Anything,
@@ -14,6 +16,7 @@ import {
   objectOf,
   offsetOf,
   optionalText,
+  type RequestedSecret,
   type Tool,
   text,
 } from '../tool.ts'
@@ -86,12 +89,12 @@ export const buildTools: readonly Tool[] = [
     kind: 'destroys',
     run: async ({ component, configuration, row, version, change, ...changed }, api) => {
       const { name, description, isDisabled, content, set } = changed
-      const owner = path`/v2/storage/components/${component}/configs/${configuration}`
-      const address = row === undefined ? owner : `${owner}${path`/rows/${row}`}`
+      const place = { component, configuration, row }
+      const address = configurationPath(component, configuration, row)
       if (version !== undefined) {
         if (Object.values(changed).some((value) => value !== undefined)) throw alone
         await api.send('POST', `${address}/versions/${version}/rollback`, {})
-        return savedView(api, component, await api.get<Configuration>(address), row !== undefined)
+        return savedView(api, place, await api.get<Configuration>(address), [])
       }
       const before = await api.get<Configuration>(address)
       const next = set === undefined ? content : withValues(content ?? before.configuration, set)
@@ -99,7 +102,7 @@ export const buildTools: readonly Tool[] = [
         ...{ name, description, isDisabled, changeDescription: change ?? 'Changed by an agent' },
         ...(next !== undefined && { configuration: next }),
       })
-      return savedView(api, component, saved, row !== undefined)
+      return savedView(api, place, saved, [...emptySecretsIn(content), ...emptySecretsAt(set ?? {})])
     },
   }),
 
@@ -111,8 +114,7 @@ export const buildTools: readonly Tool[] = [
       stepUp(`delete ${row === undefined ? 'configuration' : 'a row of configuration'}`, configuration),
     kind: 'destroys',
     run: async ({ component, configuration, row }, api) => {
-      const address = path`/v2/storage/components/${component}/configs/${configuration}`
-      await api.send('DELETE', row === undefined ? address : `${address}${path`/rows/${row}`}`)
+      await api.send('DELETE', configurationPath(component, configuration, row))
       return { deleted: row ?? configuration }
     },
   }),
@@ -132,10 +134,9 @@ export const buildTools: readonly Tool[] = [
         throw new PlatformError('mcp.invalidCall', {
           reason: 'The last name of the pointer begins with #, so that its value is encrypted.',
         })
-      const owner = path`/v2/storage/components/${component}/configs/${configuration}`
-      await api.get(row === undefined ? owner : `${owner}${path`/rows/${row}`}`)
-      const link = await api.askForSecret({ component, configuration, ...(row !== undefined && { row }), pointer })
-      return { link, note: 'Give the link to the person. It works for a day.' }
+      await api.get(configurationPath(component, configuration, row))
+      const { id, link } = await api.askForSecret({ component, configuration, row, pointer })
+      return { link, note: 'Give the link to the person. It works for a day.', secrets: [{ pointer, request: id, link }] }
     },
   }),
 
@@ -267,23 +268,51 @@ function isFrequent(cron: string): boolean {
   return sorted.some((minute, at) => at > 0 && minute - sorted[at - 1]! < 15)
 }
 
-export async function create(api: Api, component: string, body: object) {
-  const made = await api.send<Configuration>('POST', configsOf(component), { ...body, changeDescription: 'Created by an agent' })
-  return savedView(api, component, made, false)
+interface NewContent {
+  readonly name: string
+  readonly description?: string
+  readonly configuration: unknown
 }
 
-export async function addRow(api: Api, component: string, configuration: string, body: object) {
+export async function create(api: Api, component: string, body: NewContent) {
+  const made = await api.send<Configuration>('POST', configsOf(component), { ...body, changeDescription: 'Created by an agent' })
+  return savedView(api, { component, configuration: made.id }, made, emptySecretsIn(body.configuration))
+}
+
+export async function addRow(api: Api, component: string, configuration: string, body: NewContent) {
   const rows = `${configsOf(component)}${path`/${configuration}/rows`}`
   const row = await api.send<Configuration>('POST', rows, { ...body, changeDescription: 'Added by an agent' })
-  return savedView(api, component, row, true)
+  return savedView(api, { component, configuration, row: row.id }, row, emptySecretsIn(body.configuration))
 }
 
-/** What was saved, and what would keep it from running: success with nothing that works is no success. */
-async function savedView(api: Api, component: string, saved: Configuration, isRow: boolean) {
+interface Place {
+  readonly component: string
+  readonly configuration: string
+  readonly row?: string | undefined
+}
+
+const MAX_SECRETS = 10
+
+/**
+ * What was saved, and what would keep it from running: success with nothing that works is no success. Secrets that were left
+ * empty are entered by a person.
+ */
+async function savedView(api: Api, place: Place, saved: Configuration, empty: readonly string[]) {
   const { id, name, version, configuration } = saved
-  const body = { configuration, isRow }
+  const { component, row } = place
+  const body = { configuration, isRow: row !== undefined }
   const checked = await api.send<{ problems: readonly unknown[] }>('POST', `${configsOf(component)}/validate`, body)
-  return { configuration: { component, id, name, version }, problems: checked.problems }
+  const secrets = await askForSecrets(api, place, empty)
+  return { configuration: { component, id, name, version }, problems: checked.problems, ...(secrets.length > 0 && { secrets }) }
+}
+
+export async function askForSecrets(api: Api, place: Place, pointers: readonly string[]): Promise<RequestedSecret[]> {
+  const asked: RequestedSecret[] = []
+  for (const pointer of pointers.slice(0, MAX_SECRETS)) {
+    const { id, link } = await api.askForSecret({ ...place, pointer })
+    asked.push({ pointer, request: id, link })
+  }
+  return asked
 }
 
 interface Step {

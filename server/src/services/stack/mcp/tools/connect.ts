@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { PlatformError } from '../../../../kit/errors.ts'
 import type { Api } from '../api.ts'
+import { pointerOf } from '../data-values.ts'
 import {
   Anything,
   asData,
@@ -17,7 +18,7 @@ import {
   type Tool,
   text,
 } from '../tool.ts'
-import { addRow, Content, create, Saved } from './build.ts'
+import { addRow, askForSecrets, Content, create, Saved } from './build.ts'
 import { type Passage, page } from './look.ts'
 
 const EXTRACTOR = 'keboola.ex-generic-v2'
@@ -126,7 +127,11 @@ export const connectTools = (readDocs: (question: string) => Promise<readonly Pa
       })
       for (const stream of streams)
         await addRow(api, MANIFESTS, saved.configuration.id, { name: stream, configuration: { parameters: { stream } } })
-      return { ...saved, missing: (found.form.required ?? []).filter((key) => !Object.hasOwn(config, key)) }
+      const missing = (found.form.required ?? []).filter((key) => !Object.hasOwn(config, key))
+      const pointers = missing.filter((key) => key.startsWith('#')).map((key) => pointerOf(['parameters', 'config', key]))
+      const place = { component: MANIFESTS, configuration: saved.configuration.id }
+      const secrets = [...(saved.secrets ?? []), ...(await askForSecrets(api, place, pointers))]
+      return { ...saved, missing, ...(secrets.length > 0 && { secrets }) }
     },
   }),
 
@@ -188,11 +193,13 @@ export const connectTools = (readDocs: (question: string) => Promise<readonly Pa
       const owner =
         configuration === undefined
           ? await create(api, component, { name, description: '', configuration: { parameters: connection } })
-          : { configuration: { component, id: configuration } }
+          : { configuration: { component, id: configuration }, secrets: undefined }
       const row = await addRow(api, component, owner.configuration.id, {
         ...{ name, configuration: { parameters, storage: { input: { tables: [source] } } } },
       })
-      return { configuration: owner.configuration, row: row.configuration, problems: row.problems }
+      const secrets = [...(owner.secrets ?? []), ...(row.secrets ?? [])]
+      const { configuration: made, problems } = row
+      return { configuration: owner.configuration, row: made, problems, ...(secrets.length > 0 && { secrets }) }
     },
   }),
 

@@ -1,8 +1,8 @@
 // Tools that change what tables hold: create, load, export and delete them, and the tests on their data.
 
 import { Type } from 'typebox'
+import { path } from '../../../../http/inner/inner-api.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
-import { path } from '../api.ts'
 import { waitForStorageJob } from '../storage-job.ts'
 import { Anything, asData, Data, defineTool, objectOf, optionalText, type Tool, text } from '../tool.ts'
 import { stepUp } from './build.ts'

@@ -1,7 +1,7 @@
 // Tools that look around: the caller, the project, its tables, components and configurations, and the documentation.
 
 import { Type } from 'typebox'
-import { path } from '../api.ts'
+import { path } from '../../../../http/inner/inner-api.ts'
 import {
   Anything,
   asData,

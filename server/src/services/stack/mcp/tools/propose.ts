@@ -2,7 +2,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
-import { type Api, path } from '../api.ts'
+import { path } from '../../../../http/inner/inner-api.ts'
+import type { Api } from '../api.ts'
 import { Anything, asData, Data, defineTool, Items, optionalText, type Tool, text } from '../tool.ts'
 
 interface Proposal {

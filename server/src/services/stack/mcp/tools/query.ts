@@ -1,7 +1,7 @@
 // Tools that read rows. Their items are data.
 
 import { Type } from 'typebox'
-import { path } from '../api.ts'
+import { path } from '../../../../http/inner/inner-api.ts'
 import { asData, defineTool, Items, Next, offsetOf, optionalText, type Tool, text } from '../tool.ts'
 
 const MAX_ROWS = 200

@@ -2,7 +2,8 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
-import { type Api, path } from '../api.ts'
+import { path } from '../../../../http/inner/inner-api.ts'
+import type { Api } from '../api.ts'
 import {
   Anything,
   asData,
@@ -22,7 +23,7 @@ const PAGE = 50
 const MAX_WAIT_SECONDS = 25
 const POLL_MS = 500
 
-interface Job {
+export interface Job {
   readonly id: string
   readonly status: string
   readonly component: string
@@ -116,6 +117,7 @@ export const runTools: readonly Tool[] = [
     },
     output: JobOutput,
     needsDirect: true,
+    startsJob: true,
     kind: 'writes',
     isOpenWorld: true,
     run: async ({ component, configuration, rows, waitSeconds = 0 }, api) => {
@@ -133,6 +135,7 @@ export const runTools: readonly Tool[] = [
     input: { job: JobId, action: Type.Enum(['cancel', 'rerun']) },
     output: JobOutput,
     needsDirect: true,
+    startsJob: true,
     kind: 'destroys',
     isOpenWorld: true,
     run: async ({ job: id, action }, api) => {
@@ -156,7 +159,7 @@ const jobView = ({ id, status, component, config, createdTime, durationSeconds, 
   ...(cause && { cause: cause.kind }),
 })
 
-const described = (job: Job) => ({
+export const described = (job: Job) => ({
   job: {
     ...jobView(job),
     ...{ started: job.startTime, ended: job.endTime, isFinished: job.isFinished, configurationVersion: job.configVersion },

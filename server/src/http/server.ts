@@ -150,8 +150,8 @@ export interface HttpDeps extends AddressOptions {
     branchOf(actor: Actor): Promise<Branch | undefined>
     open(actor: Actor, origin: Origin): Promise<Branch>
   }
-  /** Refuses changes that a token of an agent must leave to a person: new hosts and recipients in the body, tokens. */
-  readonly guardChange?: (actor: Actor, body: string, isToken: boolean) => Promise<void>
+  /** Refuses changes that a token of an agent must leave to a person: new hosts and recipients, values of data to be sent, tokens. */
+  readonly guardChange?: (actor: Actor, texts: readonly string[], isToken: boolean) => Promise<void>
   /** Another number after every commit; undefined (or left out) where the database does not support it. */
   readonly databaseVersion?: () => number | undefined
   /** Keeps the event of a read; must not wait. */
@@ -183,6 +183,10 @@ const LEADS_OUT: ReadonlySet<string> = new Set([
   ...['configurations', 'rows', 'branchConfigurations', 'notification', 'tokens', 'queue', 'syncActions', 'dockerRunner'],
   ...['syrup', 'templates', 'dataApps', 'dataScience', 'oauth', 'vault', 'stream', 'triggers'],
 ])
+
+/** As members of JSON, also those that the route does not have. */
+const textOfQuery = ({ url }: FastifyRequest): string =>
+  JSON.stringify(Object.fromEntries(new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length))))
 
 function fastifyWith(
   { tls, upgrades, headersTimeoutMs = HEADERS_TIMEOUT_MS }: Pick<HttpDeps, 'tls' | 'upgrades' | 'headersTimeoutMs'>,
@@ -320,7 +324,7 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     const isChange = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'DELETE'
     const isGuarded = isChange && request.tokenValue !== '' && request.actor && deps.guardChange && LEADS_OUT.has(group)
     if (!isGuarded || request.routeOptions.config.reachesNothing?.(request)) return done()
-    deps.guardChange!(request.actor, textOfBody(request), group === 'tokens').then(() => done(), done)
+    deps.guardChange!(request.actor, [textOfBody(request), textOfQuery(request)], group === 'tokens').then(() => done(), done)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.place && reply.statusCode === 200 && typeof payload === 'string') kept.keep(request.place, payload)

@@ -1,7 +1,7 @@
 // Rules for tokens that agents use over /mcp.
 //  1. What a tool returned from data is remembered as fingerprints: whole values, and the addresses, hosts and mail addresses in them.
-//  2. A token that has read data within a day adds no host and no recipient that production does not have, and no token, unless a person
-//     allows it. This holds for every request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
+//  2. A token that has read data within a day adds no host and no recipient that production does not have, no value of that data to what
+//     requests send, and no token, unless a person allows it. This holds for every request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
 //  3. Some calls need a person each time: deletes, and schedules that run often. A leave is for one call with the same arguments.
 //  4. A request is decided once, within a day, by someone else: a signed-in person, or another token that is not an agent's. A secret for
 //     an agent that a person signed in is entered by that person.
@@ -21,7 +21,7 @@ import {
   listSeen,
   moveRequest,
 } from './agent-guards.store.ts'
-import { foundInAll, outgoingIn, partsOf } from './outgoing.ts'
+import { foundInAll, MAX_SENT, outgoingIn, partsOf, sentValuesIn } from './outgoing.ts'
 
 export interface AgentGuardsDeps {
   readonly db: Db
@@ -42,7 +42,8 @@ const hashOf = (text: string): string => createHash('sha256').update(text.toLowe
 
 export type AgentGuards = ReturnType<typeof createAgentGuards>
 
-export function createAgentGuards({ db, inTransaction, clock, contents }: AgentGuardsDeps) {
+export function createAgentGuards(deps: AgentGuardsDeps) {
+  const { db, inTransaction, clock } = deps
   const now = (): number => clock.now().getTime()
 
   /** Rule 1. */
@@ -68,11 +69,13 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
     return parts.map((some) => some.find((part) => seen.has(hashOf(part))))
   }
 
-  /** Rule 2. `body`: JSON or another text. `isToken`: the request creates or changes a token. */
-  async function checkChange(actor: Actor, body: string, isToken: boolean): Promise<void> {
+  /** Rule 2. `texts`: of the request, JSON or another text. `isToken`: it creates or changes a token. */
+  async function checkChange(actor: Actor, texts: readonly string[], isToken: boolean): Promise<void> {
     if (actor.onlyProposes || !(await hasRead(actor))) return
-    const named = outgoingIn(body)
-    if (named.length === 0 && !isToken) return
+    const named = texts.flatMap(outgoingIn)
+    const values = new Set(texts.flatMap(sentValuesIn)).difference(new Set(named)) // a host is no value
+    const copied = await readToday(actor, [...values])
+    if (named.length === 0 && copied.length === 0 && !isToken) return
     const given = (await listRequests(db, actor.projectId, now() - HOUR_MS, actor.tokenId)).filter(
       ({ kind, state }) => kind === 'allow' && state === 'allowed',
     )
@@ -81,11 +84,28 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
       if (!allowed.has('a token')) throw needsPerson('a token')
       return
     }
-    const open = named.filter((one) => !allowed.has(one))
-    if (open.length === 0) return
-    const known = await foundInAll(await contents(actor.projectId), outgoingIn)
-    const unknown = open.find((one) => !known.has(one))
-    if (unknown !== undefined) throw needsPerson(unknown)
+    const hosts = named.filter((one) => !allowed.has(one))
+    const sent = copied.filter((one) => !allowed.has(subjectOf(one)))
+    if (hosts.length > 0 || sent.length > 0) await checkKnown(actor.projectId, hosts, sent)
+  }
+
+  /** What production has already is no harm. */
+  async function checkKnown(projectId: number, hosts: readonly string[], values: readonly string[]): Promise<void> {
+    const contents = await deps.contents(projectId)
+    const known = await foundInAll(contents, outgoingIn)
+    const host = hosts.find((one) => !known.has(one))
+    if (host !== undefined) throw needsPerson(host)
+    if (values.length === 0) return
+    const sent = await foundInAll(contents, sentValuesIn)
+    const value = values.find((one) => !sent.has(one))
+    if (value !== undefined) throw needsPerson(subjectOf(value))
+  }
+
+  /** Those that the token has read in data within a day; of too many all count as read. */
+  async function readToday({ projectId, tokenId }: Actor, values: readonly string[]): Promise<readonly string[]> {
+    if (values.length > MAX_SENT) return values.slice(0, 1)
+    const seen = await listSeen(db, projectId, tokenId, values.map(hashOf), now() - DAY_MS)
+    return values.filter((value) => seen.has(hashOf(value)))
   }
 
   async function request(
@@ -156,6 +176,10 @@ export function createAgentGuards({ db, inTransaction, clock, contents }: AgentG
 
   return { remember, copiedIn, checkChange, request, ownRequest, useLeave, list, toDecide, decide }
 }
+
+const MAX_SHOWN = 60
+const subjectOf = (value: string): string =>
+  `to send the value "${value.replaceAll(/\s+/g, ' ').slice(0, MAX_SHOWN)}", which it has read in data`
 
 const needsPerson = (subject: string): PlatformError =>
   new PlatformError('agents.needsPerson', { subject: subject.slice(0, 120) })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hostsIn, outgoingIn } from './outgoing.ts'
+import { hostsIn, outgoingIn, sentValuesIn } from './outgoing.ts'
 
 test('hosts and mail addresses are found in addresses, settings of servers and texts', () => {
   const text = '{"a":"https:\\/\\/user:pw@API.example.com:8443/x","host":"db.example.org","to":"Ann <ann.b@mail.example>, x@y"}'
@@ -29,12 +29,26 @@ test('JSON is read by its values: escapes and JSON in a text hide nothing', () =
   assert.deepEqual(hostsIn('{"\\u0068ost":"a:1","endpoint":"s3.example/b","x":"https://u@c:2/"}'), ['c:2', 'a:1', 's3.example'])
 })
 
+test('what requests would carry is found: parameters, headers and the parts of addresses', () => {
+  const value = 'a value of data'
+  for (const carrier of [
+    { jobs: [{ endpoint: 'a', params: { q: value } }] },
+    { http: { headers: { 'X-Note': value } } },
+    { jobs: [{ endpoint: `notes/${encodeURIComponent(value)}` }] },
+    { note: `https://known.example/a?b=${value.replaceAll(' ', '+')}` },
+    { configuration: JSON.stringify({ params: { deep: [{ q: value }] } }) },
+  ])
+    assert.ok(sentValuesIn(JSON.stringify(carrier)).includes(value), JSON.stringify(carrier))
+  assert.deepEqual(sentValuesIn(JSON.stringify({ script: [`select '${value}'`], name: value })), [])
+})
+
 test('long texts are read once', () => {
   const before = process.cpuUsage()
   for (const part of ['x', 'a.', '@a', '"host"', 'a@', '://', ':/', '@a.', '"endpoint":"a.', '\\"']) {
     const text = part.repeat((5 << 20) / part.length)
     outgoingIn(text)
     hostsIn(JSON.stringify({ text }))
+    sentValuesIn(JSON.stringify({ url: text, text }))
   }
   const { user } = process.cpuUsage(before)
   assert.ok(user < 20e6, `${user / 1e6} s`) // the square of one of them takes hours

@@ -107,6 +107,50 @@ function readPlain(text: string, { authorities, servers, endpoints, mails }: Lea
   }
 }
 
+/** Members of configurations that are sent with requests, with everything below them. */
+const SENT_NAMES: ReadonlySet<string> = new Set([
+  ...['params', 'headers', 'query', 'queryparams', 'body', 'payload', 'defaultoptions'],
+  ...['endpoint', 'path', 'url', 'baseurl'],
+])
+const ADDRESS = /:\/\/[^\s"'<>\\]{1,2000}/g
+const SENT_PARTS = /[/?&#=;]/
+/** More are not compared one by one. */
+export const MAX_SENT = 5_000
+
+/** Values that requests of a configuration would carry to their host: parameters, headers, and the parts of addresses. */
+export function sentValuesIn(whole: string): string[] {
+  const found = new Set<string>()
+  const add = (value: string): void => {
+    for (const part of [value, ...value.split(SENT_PARTS).map(unescaped)]) {
+      const text = part.trim()
+      if (text.length >= MIN_LENGTH && text.length <= MAX_LENGTH && found.size <= MAX_SENT) found.add(text)
+    }
+  }
+  const open = [{ text: whole, depth: 0 }]
+  for (const { text, depth } of open) {
+    const json = depth <= MAX_NESTED ? jsonIn(text) : undefined
+    if (json === undefined) {
+      for (const [address] of text.matchAll(ADDRESS)) add(address.slice(address.indexOf('/', 3) + 1))
+      continue
+    }
+    visitScalars(json, ({ start, end, path }) => {
+      if (json[start] !== '"') return
+      const value = JSON.parse(json.slice(start, end)) as string // a string by the grammar
+      if (path().some((name) => SENT_NAMES.has(String(name).toLowerCase()))) add(value)
+      else open.push({ text: value, depth: depth + 1 })
+    })
+  }
+  return [...found]
+}
+
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part.replaceAll('+', ' '))
+  } catch {
+    return part
+  }
+}
+
 const hostOf = (authority: string): string => authority.slice(authority.lastIndexOf('@') + 1).toLowerCase()
 
 /** The value itself, if it is long enough to be recognised, and what of it leads out. */

@@ -548,6 +548,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The component left a {kind} at {path}. Results must be regular files and folders inside the data folder.',
   },
+  'runner.unsafeName': {
+    kind: 'invalid',
+    text: 'The result "{name}" cannot be a file in {path}. Choose a name of at most 240 bytes without slashes.',
+  },
   'runner.tooManyResults': {
     kind: 'invalid',
     text: 'The component left more than {max} files in its out folder. Write fewer and larger files, or an archive; the operator can raise MILLRACE_RUN_RESULTS.',

@@ -1,7 +1,7 @@
 // platform.dbt: a dbt project as a job, isolated, in a workspace of its configuration. dbt itself is stood in for; `npm run test:dbt` has the real one.
 
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after } from 'node:test'
@@ -256,6 +256,21 @@ test('the code of a project sees neither the stack nor another workspace, nor ta
   const job = await stack.wait(started.json<Job>())
   const events = (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=100`)).text
   assert.equal(/SEEN [^"]*/.exec(events)?.[0], 'SEEN false false false closed 28P01 42501', events)
+})
+
+test('the alias of a model cannot lead out of the data folder', async (t) => {
+  if (problem !== undefined) return t.diagnostic(problem)
+  const { stack } = await startProject()
+  const target = join(folder, 'outside')
+  writeFileSync(target, 'as before')
+  const alias = `x/${'../'.repeat(20)}${target.slice(1)}`
+  writeModels([...MODELS, { name: 'escape', alias, sql: "select 'written by a model' as text" }])
+  const job = await run(stack, await stack.configure(COMPONENT, { parameters: PARAMETERS }))
+  assert.equal(job.status, 'error', JSON.stringify(job.result))
+  assert.match(job.result.message, /the relation of model\.shop\.escape cannot be a table: .* Only alphanumeric characters/)
+  assert.equal(readFileSync(target, 'utf8'), 'as before')
+  assert.equal(existsSync(`${target}.manifest`), false)
+  assert.equal((await stack.request('GET', '/v2/storage/tables/out.c-analytics.customers')).status, 404)
 })
 
 test('a project in a zip file runs; a project that cannot be used is refused with a sentence', async (t) => {

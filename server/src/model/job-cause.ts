@@ -68,6 +68,7 @@ export const CAUSE_OF_CODE: Partial<Record<ErrorCode, CauseKind>> = {
   'runner.imageMissing': 'run.componentMissing',
   'runner.notIsolated': 'run.componentMissing',
   'runner.unsafeOutput': 'output.invalid',
+  'runner.unsafeName': 'output.invalid',
   'runner.tooManyResults': 'output.invalid',
   'runner.outputTooLarge': 'output.invalid',
   'runner.invalidYaml': 'output.invalid',

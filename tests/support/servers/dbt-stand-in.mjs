@@ -28,10 +28,20 @@ await client.query(`create schema if not exists ${schema}`)
 
 const models = readJson(join(project, 'models.json'))
 const nodes = {}
-for (const { name, sql, depends = [], attached, severity, kind = 'model', materialized = 'table', file } of models) {
+for (const {
+  name,
+  alias = name,
+  sql,
+  depends = [],
+  attached,
+  severity,
+  kind = 'model',
+  materialized = 'table',
+  file,
+} of models) {
   const id = `${kind}.shop.${name}`
   nodes[id] = {
-    ...{ name, schema, alias: name, compiled_code: sql, config: { materialized, severity }, depends_on: { nodes: depends } },
+    ...{ name, schema, alias, compiled_code: sql, config: { materialized, severity }, depends_on: { nodes: depends } },
     ...(kind === 'test' && { attached_node: attached, column_name: 'id', test_metadata: { name: 'not_null' }, file }),
   }
 }
@@ -53,7 +63,7 @@ else if (selected?.startsWith('state:modified+')) {
 }
 const results = []
 const failed = new Set()
-for (const { name, sql, run, kind = 'model', materialized = 'table', severity } of models) {
+for (const { name, alias = name, sql, run, kind = 'model', materialized = 'table', severity } of models) {
   const id = `${kind}.shop.${name}`
   if (!wanted.includes(id)) continue
   const result = { unique_id: id, status: 'success', execution_time: 0.25, adapter_response: {}, message: null, failures: null }
@@ -80,8 +90,10 @@ for (const { name, sql, run, kind = 'model', materialized = 'table', severity } 
       if (failures > 0) result.message = `Got ${failures} results, configured to fail if != 0`
       if (result.status === 'fail') failed.add(id)
     } else {
-      await client.query(`drop ${materialized === 'view' ? 'view' : 'table'} if exists ${schema}.${name} cascade`)
-      const { rowCount } = await client.query(`create ${materialized === 'view' ? 'view' : 'table'} ${schema}.${name} as ${sql}`)
+      await client.query(`drop ${materialized === 'view' ? 'view' : 'table'} if exists ${schema}."${alias}" cascade`)
+      const { rowCount } = await client.query(
+        `create ${materialized === 'view' ? 'view' : 'table'} ${schema}."${alias}" as ${sql}`,
+      )
       result.adapter_response = materialized === 'view' ? {} : { rows_affected: rowCount }
     }
     say('info', `${result.status} ${id}`)

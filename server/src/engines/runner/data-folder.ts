@@ -243,6 +243,16 @@ export async function listOutputs(folder: DataFolder, path: string): Promise<Out
   })
 }
 
+/** As long as disks allow with a manifest beside it. */
+const MAX_NAME_BYTES = 240
+
+/** Where the platform writes a result itself. `name` is of a program or a user: one name directly in the folder, and no way out of it. */
+export function outputPath(folder: DataFolder, path: string, name: string): string {
+  if (name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name) || Buffer.byteLength(name) > MAX_NAME_BYTES)
+    throw new PlatformError('runner.unsafeName', { name: name.slice(0, 120), path })
+  return join(folder.data, path, name)
+}
+
 /** A folder of outputs without what a program left in it. To be called after refuseLinkedFolders(). */
 export async function clearOutputs(folder: DataFolder, path: string): Promise<void> {
   await rm(join(folder.data, path), { recursive: true, force: true })

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { type DataFolder, writeDataFile } from '../../../engines/runner/data-folder.ts'
+import { type DataFolder, outputPath, writeDataFile } from '../../../engines/runner/data-folder.ts'
 import type {
   RunnableComponent,
   RunScope,
@@ -98,7 +98,7 @@ export function requestOf(step: Omit<ScriptStep, 'tag'>): SqlRun {
     const [columns, ...others] = entries.map(columnsOf)
     if (others.some((other) => other?.join('\n') !== columns?.join('\n')))
       throw invalid(`the output mapping stores ${table} several times with different columns: make a view for each of them`)
-    return { table, path: join(step.folder.data, 'out/tables', table), columns }
+    return { table, path: outputPath(step.folder, 'out/tables', table), columns }
   })
   return {
     scope: step.scope,

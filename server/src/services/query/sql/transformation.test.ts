@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { type TableClient, tableClient } from '../../../../../tests/support/clients/table-client.ts'
 import { startTestStack, type TestStack } from '../../../../../tests/support/test-stack.ts'
@@ -60,6 +63,16 @@ test('the size of the backend is the memory and the threads of the session', asy
   assert.deepEqual(await limitsOf('large'), ['3', '1.7 GiB'])
   const refused = await run([{ name: 'limits', script }], storage, undefined, { backend: { type: 'huge' } })
   assert.match(String(refused.result.message), /there is no size "huge". Choose xsmall, small, medium, large\./)
+})
+
+test('the source of an output mapping cannot lead out of the data folder', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-outside-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const source = `${'../'.repeat(20)}${folder.slice(1)}/written`
+  const script = [`CREATE TABLE "${source}" AS SELECT 'by a script' AS text`]
+  const job = await run([{ name: 'escape', script }], { output: { tables: [{ source, destination: 'out.c-result.escape' }] } })
+  assert.match(String(job.result.message), /^The result "\.\.\/.*" cannot be a file in out\/tables\./)
+  assert.deepEqual(readdirSync(folder), [])
 })
 
 test('the output mapping stores the columns that it names, in its order, and refuses one that the result lacks', async () => {

@@ -2,10 +2,12 @@
 // from there on a run of dbt is as that of any other component: all tables, the state and the artefacts are published at once, or nothing is.
 
 import { join } from 'node:path'
+import { tableNameProblem } from '../../../../../../contract/table-name.ts'
 import type { Trx } from '../../../../engines/metadata-db/dialects.ts'
 import {
   clearOutputs,
   type DataFolder,
+  outputPath,
   readOutput,
   refuseStrangers,
   writeProgramFile,
@@ -196,6 +198,7 @@ async function endOf(deps: DbtStepDeps, step: DbtStep, { buckets, workspace, pen
   const ids = new Set([...pending, ...builtIds(artifacts)])
   const tests = testsIn(artifacts, tableId)
   const relations = builtIn(artifacts, ids).map((one) => ({ ...one, tableId: tableId(one.schema, one.name) }))
+  if (isGood) for (const { id, name, tableId } of relations) if (tableId !== undefined) refuseUnfit(id, name)
   if (isGood)
     for (const { schema, name, tableId: id } of relations)
       if (id !== undefined) await saveTable(deps, step, workspace, { schema, name, tableId: id })
@@ -215,13 +218,21 @@ async function endOf(deps: DbtStepDeps, step: DbtStep, { buckets, workspace, pen
   }
 }
 
+/** The alias of a node is of the code of users: it becomes the name of a table, and of a file before that. */
+function refuseUnfit(id: string, name: string): void {
+  const problem = tableNameProblem(name)
+  if (problem === undefined) return
+  const reason = `the relation of ${id.slice(0, 120)} cannot be a table: ${problem} Give it another alias.`
+  throw new PlatformError('jobRunner.outputInvalid', { reason })
+}
+
 async function saveTable(
   { tables }: DbtStepDeps,
   { scope, folder, signal, say }: DbtStep,
   workspace: RunWorkspace,
   { schema, name, tableId }: WorkspaceRelation & { readonly tableId: string },
 ): Promise<void> {
-  const path = join(folder.data, 'out', 'tables', tableId)
+  const path = outputPath(folder, 'out/tables', tableId)
   const before = await tables.find(scope, tableId)
   const { columns, absent } = await workspace.save({ schema, name }, path, before?.columns ?? [], signal)
   // Columns never leave a table by a load: what reads them goes on.

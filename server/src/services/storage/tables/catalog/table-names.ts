@@ -1,25 +1,18 @@
 // Names of tables and columns (spec storage 2.5.3): what is allowed, and how the header of a file becomes names of columns.
 
 import { columnNameFrom } from '../../../../../../contract/column-name.ts'
+import { tableNameProblem } from '../../../../../../contract/table-name.ts'
 import { LOAD_TIME_COLUMN } from '../../../../engines/table-engine/snapshot.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 
-const MAX_TABLE_NAME = 96
 const MAX_COLUMN_NAME = 64
-const ALLOWED = /^[A-Za-z0-9_-]+$/
 
 /** With the text that clients expect for each of the two. */
 const PLACES = { name: 'Invalid table name', displayName: 'Invalid data - displayName' } as const
 
 export function checkTableName(name: string, place: keyof typeof PLACES = 'name'): void {
-  const refuse = (reason: string) => new PlatformError('storage.tables.validation', { reason: `${PLACES[place]}: ${reason}` })
-  if (name === '') throw refuse('it cannot be empty.')
-  if (name.startsWith('_')) throw refuse(`'${name.slice(0, 120)}' contains not allowed characters. Cannot start with underscore.`)
-  if (!ALLOWED.test(name))
-    throw refuse(
-      `'${name.slice(0, 120)}' contains not allowed characters. Only alphanumeric characters dash and underscores are allowed.`,
-    )
-  if (name.length > MAX_TABLE_NAME) throw refuse(`'${name.slice(0, 120)}' is longer than ${MAX_TABLE_NAME} characters.`)
+  const problem = tableNameProblem(name)
+  if (problem !== undefined) throw new PlatformError('storage.tables.validation', { reason: `${PLACES[place]}: ${problem}` })
 }
 
 /** The names of a header, made fit for a table and checked as a whole. `keep` goes through as it is. */

@@ -114,7 +114,7 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByText(/Every row allows the change\. Used by Sums/).waitFor()
     await page.getByRole('button', { name: 'Change price', exact: true }).last().click()
     await page.getByRole('cell', { name: 'In crowns' }).waitFor()
-    await page.getByRole('textbox', { name: 'Name' }).fill('note')
+    await page.getByRole('region', { name: 'New column' }).getByLabel('Name').fill('note')
     await page.getByRole('button', { name: 'Add the column' }).click()
     await page.getByRole('button', { name: 'Change note' }).click()
     await page.getByRole('button', { name: 'See what deleting it would do' }).click()

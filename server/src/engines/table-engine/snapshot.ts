@@ -131,6 +131,14 @@ export function retypeColumn(snapshot: TableSnapshot, name: string, to: Pick<Col
   }
 }
 
+/** Metadata only: files know a column by its field id. */
+export function renameColumn(snapshot: TableSnapshot, name: string, to: string): TableSnapshot {
+  const { fieldId } = columnNamed(snapshot, name)
+  const isTaken = snapshot.columns.some((c) => c.fieldId !== fieldId && c.name.toLowerCase() === to.toLowerCase())
+  if (isTaken) throw new PlatformError('storage.tables.columnAlreadyExists', { column: to })
+  return { ...snapshot, columns: snapshot.columns.map((c) => (c.fieldId === fieldId ? { ...c, name: to } : c)) }
+}
+
 /** Metadata only: the bytes go when compaction next rewrites their segment. The caller refuses key columns and aliased ones first. */
 export function dropColumn(snapshot: TableSnapshot, name: string): TableSnapshot {
   const { fieldId } = columnNamed(snapshot, name)

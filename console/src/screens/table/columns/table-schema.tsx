@@ -44,14 +44,20 @@ interface Metadata {
 const descriptionOf = (table: Table, column: string): string =>
   ((table.columnMetadata?.[column] ?? []) as readonly Metadata[]).findLast(({ key }) => key === 'KBC.description')?.value ?? ''
 
+interface Done {
+  readonly sentence: string
+  readonly undo?: (() => Promise<unknown>) | undefined
+}
+
 /** Changes reload the table; the sentence is shown when they are done. */
-function useChange<T>(change: (input: T) => Promise<string>) {
+function useChange<T>(change: (input: T) => Promise<string | Done>) {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: change,
-    onSuccess: async (sentence) => {
+    onSuccess: async (done) => {
       await queries.invalidateQueries()
-      toast(sentence)
+      const { sentence, undo }: Done = typeof done === 'string' ? { sentence: done } : done
+      toast(sentence, undo && (() => undo().then(() => queries.invalidateQueries())))
     },
   })
 }
@@ -159,11 +165,13 @@ type Change = Readonly<Record<string, unknown>>
 
 function ColumnForm({ table, column, onDone }: { table: Table; column: Column; onDone: () => void }) {
   const { name, definition } = column
+  const [called, setCalled] = useState(name)
   const [description, setDescription] = useState(() => descriptionOf(table, name))
   const [length, setLength] = useState(definition.length ?? '')
   const [nullable, setNullable] = useState(definition.nullable ?? true)
   const [standard, setStandard] = useState(definition.default ?? '')
   const change: Change = {
+    ...(called === name ? {} : { name: called }),
     ...(description === descriptionOf(table, name) ? {} : { description }),
     ...(length === (definition.length ?? '') || !table.isTyped ? {} : { length }),
     ...(nullable === (definition.nullable ?? true) || !table.isTyped ? {} : { nullable }),
@@ -174,10 +182,23 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
     mutationFn: (what: Change | 'delete') =>
       what === 'delete' ? api.dryRun('tables.deleteColumn', { path }) : api.dryRun('tables.changeColumn', { path, body: what }),
   })
+  /** A length may only grow, so a change of it stays. */
+  const before: Change = {
+    name,
+    description: descriptionOf(table, name),
+    ...('nullable' in change ? { nullable: definition.nullable ?? true } : {}),
+    ...('default' in change ? { default: definition.default ?? null } : {}),
+  }
   const save = useChange(async (body: Change) => {
-    await finishStorageJob(await api.call('tables.changeColumn', { path, body }))
+    const { results } = await finishStorageJob(await api.call('tables.changeColumn', { path, body }))
+    const { name: column = name } = results as { readonly name?: string } // of a renamed column, by the rules for names
     onDone()
-    return `${name} is changed.`
+    const back = { path: { tableId: table.id, column }, body: before }
+    const undo = async () => finishStorageJob(await api.call('tables.changeColumn', back))
+    return {
+      sentence: column === name ? `${name} is changed.` : `${name} is called ${column} now.`,
+      undo: 'length' in body ? undefined : undo,
+    }
   })
   const remove = useChange(async (before: string) => {
     await finishStorageJob(await api.call('tables.deleteColumn', { path }))
@@ -188,6 +209,17 @@ function ColumnForm({ table, column, onDone }: { table: Table; column: Column; o
   const isDeletion = look.variables === 'delete'
   return (
     <Form className="form stack-3" onSubmit={() => look.mutate(change)}>
+      <div className="field">
+        <Label htmlFor={`name-${name}`}>Name</Label>
+        <input
+          className="input mono"
+          id={`name-${name}`}
+          required
+          value={called}
+          onChange={(event) => setCalled(event.target.value)}
+        />
+        <span className="hint">Aliases follow. Configurations and queries that use the old name have to be changed.</span>
+      </div>
       <div className="field">
         <Label htmlFor={`description-${name}`}>Description</Label>
         <input

@@ -69,6 +69,8 @@ export function createStorageMetadata(database: Db) {
       remove: (trx: Trx, projectId: number, table: number, column: string | undefined, id: number) =>
         store.remove(trx, projectId, ofTable(table, column), id),
       forget: (trx: Trx, table: number, column?: string) => store.forget(trx, ofTable(table, column)),
+      renameColumn: (trx: Trx, projectId: number, table: number, column: string, to: string) =>
+        store.renameColumn(trx, projectId, table, column, to),
     },
   }
 }
@@ -179,6 +181,19 @@ function createMetadataStore(database: Db) {
       let query = withTables<Tables>(trx).deleteFrom('storage_metadata').where('kind', '=', kind).where('object', '=', object)
       if (column !== undefined) query = query.where('column_name', '=', column)
       await query.execute()
+    },
+
+    /** Metadata under the new name is of a column that is gone. */
+    async renameColumn(trx: Trx, projectId: number, table: number, column: string, to: string): Promise<void> {
+      await this.forget(trx, { kind: 'table', object: table, column: to })
+      await withTables<Tables>(trx)
+        .updateTable('storage_metadata')
+        .set({ column_name: to })
+        .where('project_id', '=', projectId)
+        .where('kind', '=', 'table')
+        .where('object', '=', table)
+        .where('column_name', '=', column)
+        .execute()
     },
   }
 }

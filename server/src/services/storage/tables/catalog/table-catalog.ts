@@ -71,6 +71,7 @@ export interface MetadataOfTables {
   set(trx: Trx, projectId: number, table: number, column: string | undefined, written: MetadataWrite): Promise<void>
   remove(trx: Trx, projectId: number, table: number, column: string | undefined, id: number): Promise<void>
   forget(trx: Trx, table: number, column?: string): Promise<void>
+  renameColumn(trx: Trx, projectId: number, table: number, column: string, to: string): Promise<void>
 }
 
 export interface TablesDeps {

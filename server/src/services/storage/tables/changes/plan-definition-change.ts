@@ -11,6 +11,7 @@ import { checkPrimaryKey, MAX_COLUMNS } from '../rows/table-load.ts'
 import { type Fields, isSet, nameFrom, primaryKeyFrom } from '../rows/table-requests.ts'
 import { checkDisplayName, checkNewTable, jobOn, ownTable, writableBucket } from '../table-checks.ts'
 import type { TableLayout } from '../tables.store.ts'
+import { newColumnName } from './plan-structure-change.ts'
 import {
   type ColumnChange,
   changeColumn,
@@ -76,9 +77,18 @@ export function createDefinitionChanges(parts: TableParts) {
 
   async function changeOneColumn(scope: Scope, tableId: string, column: string, fields: Fields): Promise<NewStorageJob> {
     const table = await ownTable(parts, scope, tableId)
-    const change = readColumnChange(column, fields, column)
+    const change = readColumnChange(column, fields, column, newNameFrom(table, column, fields))
     await checkChanges(table, [change])
     return jobOn(table, 'tableColumnDefinitionUpdate', { change }, { ...change })
+  }
+
+  /** Undefined: the column keeps its name. */
+  function newNameFrom(table: Table, column: string, fields: Fields): string | undefined {
+    if (!isSet(fields.name)) return undefined
+    const name = newColumnName(fields)
+    if (table.columns.some((one) => one !== column && one.toLowerCase() === name.toLowerCase()))
+      throw new PlatformError('storage.tables.columnAlreadyExists', { column: name })
+    return name === column ? undefined : name
   }
 
   async function changeType(scope: Scope, tableId: string, name: string, fields: Fields): Promise<NewStorageJob> {

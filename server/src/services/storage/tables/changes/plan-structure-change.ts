@@ -187,7 +187,7 @@ function refuseTypes(fields: Fields): void {
     })
 }
 
-function newColumnName(fields: Fields): string {
+export function newColumnName(fields: Fields): string {
   if (fields.name === undefined || fields.name === null)
     throw new PlatformError('validation.failed', { field: 'name', reason: 'This value should not be blank.' })
   const given = String(fields.name)

@@ -10,6 +10,7 @@ import {
   dropPrimaryKey,
   emptySnapshot,
   primaryKeyNames,
+  renameColumn,
   retypeColumn,
   setPrimaryKey,
   type TableSnapshot,
@@ -262,15 +263,36 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
 
   const tableColumnDefinitionUpdate: JobHandler = async (run) => {
     const { input, table } = await begin<{ change: ColumnChange }>(run.job)
-    const { column } = input.change
+    const { column, name = column } = input.change
+    const isRenamed = name !== column
     const { snapshot } = await catalog.reading(table)
-    const after = await withChanges(snapshot, [input.change], run.signal)
+    const changed = await withChanges(snapshot, [input.change], run.signal)
+    const after = isRenamed ? renameColumn(changed, column, name) : changed
     const also = async (trx: Trx) => {
-      await describeChanges(trx, table, after, [input.change])
+      if (isRenamed) await renameInRecords(trx, table, column, name)
+      await describeChanges(trx, table, after, [{ ...input.change, column: name }])
       const known = await metadata.listColumns(table.row.projectId, [table.row.key], trx)
-      return { results: columnDefinition(columnNamed(after, column), known.get(table.row.key) ?? {}) }
+      const definition = columnDefinition(columnNamed(after, name), known.get(table.row.key) ?? {})
+      return { results: isRenamed ? { name, ...definition } : definition }
     }
-    await publishSnapshot(run, table, after, tableEvent(table, 'storage.tableColumnsUpdated', { column }), { also })
+    const event = tableEvent(table, 'storage.tableColumnsUpdated', { column })
+    await publishSnapshot(run, table, after, event, { also, changed: isRenamed })
+  }
+
+  /** What is known of a column by its name: its metadata, and aliases that show it or filter by it. */
+  async function renameInRecords(trx: Trx, table: Table, column: string, to: string): Promise<void> {
+    const { projectId, key: tableKey } = table.row
+    await metadata.renameColumn(trx, projectId, tableKey, column, to)
+    for (const { key, alias, ...row } of await catalog.aliasesOf(tableKey)) {
+      await metadata.renameColumn(trx, row.projectId, key, column, to)
+      if (!alias) continue
+      const { filter } = alias
+      await store.updateAlias(trx, key, {
+        ...alias,
+        filter: filter?.column === column ? { ...filter, column: to } : filter,
+        columns: alias.columns?.map((one) => (one === column ? to : one)),
+      })
+    }
   }
 
   /** Every row is rewritten with the converted value; concurrent loads wait for the lock. */

@@ -47,7 +47,7 @@ export function tableDefinitionRoutes({ definitions, createJob, dryRun }: TableD
       {
         config: {
           operation: 'tables.changeColumn',
-          summary: 'Change length, nullable, default and description of a column',
+          summary: 'Change name, length, nullable, default and description of a column',
           needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },

@@ -97,6 +97,47 @@ test('length, nullable, default and description of a column are changed; what th
   }
 })
 
+test('a column is renamed: rows, key, description and aliases keep it, and a taken name is refused', async () => {
+  const { detail, detailOf, put, succeed, load, stack } = await typedTable()
+  await load('in.c-main.t', 'id,price,note\n1,2,first\n')
+  const alias = {
+    sourceTable: 'in.c-main.t',
+    name: 'some',
+    aliasColumns: ['id', 'note'],
+    aliasFilter: { column: 'note', values: ['first'] },
+  }
+  assert.equal((await stack.request('POST', '/v2/storage/buckets/in.c-main/table-aliases', { json: alias })).status, 201)
+  const said = { provider: 'user', metadata: [{ key: 'unit', value: 'words' }] }
+  for (const id of ['t.note', 'some.note', 'some.remark']) // the last does not exist
+    await stack.request('POST', `/v2/storage/columns/in.c-main.${id}/metadata`, { json: said })
+
+  const dry = await put('columns/note/definition?dryRun=1', { name: 'remark' })
+  assert.deepEqual(dry.json<{ tables: string[] }>().tables, ['in.c-main.some', 'in.c-main.t'])
+  assert.deepEqual((await detail()).columns, ['id', 'price', 'note'], 'a dry run changes nothing')
+  const done = await succeed(await put('columns/note/definition', { name: 'remark', length: '30', description: 'what is said' }))
+  assert.equal((done.results as unknown as { name: string }).name, 'remark')
+  const table = await detail()
+  assert.deepEqual(table.columns, ['id', 'price', 'remark'])
+  assert.deepEqual(table.definition.columns.find(({ name }) => name === 'remark')?.definition.length, '30')
+  assert.deepEqual(Object.keys(table.columnMetadata).sort(), ['id', 'price', 'remark'])
+  const shown = (await detailOf('in.c-main.some')) as Defined
+  assert.deepEqual(shown.columns, ['id', 'remark'])
+  assert.equal(shown.columnMetadata.remark?.find(({ key }) => key === 'unit')?.value, 'words')
+  const rows = async (id: string) => (await stack.request('GET', `/v2/storage/tables/in.c-main.${id}/data-preview`)).text
+  assert.equal(await rows('t'), '"id","price","remark"\n"1","2.00","first"\n')
+  assert.equal(await rows('some'), '"id","remark"\n"1","first"\n')
+  await succeed(await put('columns/id/definition', { name: 'ID' }))
+  assert.deepEqual((await detail()).primaryKey, ['ID'])
+  for (const [json, code] of [
+    [{ name: 'PRICE' }, 'storage.tables.columnAlreadyExists'],
+    [{ name: 'n'.repeat(65) }, 'storage.tables.invalidColumnName'],
+    [{ name: 'remark' }, 'storage.tables.validation'],
+  ] as const) {
+    const answer = await put('columns/remark/definition', json)
+    assert.deepEqual([answer.status, answer.json().code], [400, code], JSON.stringify(json))
+  }
+})
+
 test('a definition is changed as a whole: name, description and columns together or not at all', async () => {
   const { detail, put, succeed, finish, create, stack } = await typedTable()
   const columns = [

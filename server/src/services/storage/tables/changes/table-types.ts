@@ -145,6 +145,8 @@ const metadataOf = (said: {
 /** What a request changes of a column; a default of null takes it away. */
 export interface ColumnChange {
   readonly column: string
+  /** What it is called from then on. */
+  readonly name?: string
   readonly length?: string
   readonly nullable?: boolean
   readonly default?: string | null
@@ -152,12 +154,13 @@ export interface ColumnChange {
 }
 
 /** `{length, nullable, default, description}`, the first three also inside `definition`; `field` is what messages call it. */
-export function readColumnChange(column: string, value: unknown, field: string): ColumnChange {
+export function readColumnChange(column: string, value: unknown, field: string, name?: string): ColumnChange {
   const item = objectOf(value, field)
   const definition = isEmpty(item.definition) ? {} : objectOf(item.definition, `${field}[definition]`)
   const { length, nullable, default: fallback, description } = { ...item, ...definition }
   const change = {
     column,
+    ...defined({ name }),
     ...(!isEmpty(length) && { length: textOf(`${field}[length]`, length) }),
     ...(nullable !== undefined && nullable !== null && { nullable: booleanOf(`${field}[nullable]`, nullable) }),
     ...(fallback !== undefined && { default: fallback === null ? null : textOf(`${field}[default]`, fallback) }),

@@ -402,7 +402,7 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByRole('link', { name: 'Shop API', exact: true }).waitFor()
   })
 
-  await t.test('a token is made for one bucket, shown once, and revoked', async () => {
+  await t.test('a token is made for one bucket, shown once, changed, and revoked', async () => {
     await go('/tokens')
     await page.getByRole('heading', { name: /of this project/ }).waitFor()
     await page.keyboard.press('n')
@@ -416,6 +416,12 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
     assert.ok(!(await page.content()).includes(token), 'it is shown once')
     const verify = async () => (await stack.request('GET', '/v2/storage/tokens/verify', { token })).status
     assert.equal(await verify(), 200)
+    await row.getByRole('button', { name: 'Change nightly report' }).click()
+    await page.locator('.token-scope').filter({ hasText: 'in.c-main' }).getByRole('combobox').selectOption('write')
+    await page.getByRole('button', { name: 'Change the token' }).click()
+    await page.getByRole('row', { name: /^nightly report write in\.c-main/ }).waitFor()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await row.waitFor()
     await row.getByRole('button', { name: 'Revoke nightly report' }).click()
     const asked = page.getByRole('dialog', { name: 'Revoke: nightly report' })
     await asked.getByText(/^Programs that use it are refused at once\./).waitFor()
@@ -509,8 +515,10 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
   })
 
   await t.test('no screen has serious accessibility findings or scrolls sideways, light or dark, wide or small', async () => {
-    const places = ['/storage', '/storage/in.c-main.goods?tab=use', '/files', '/components?view=deleted', '/templates']
-    await checkScreensOn(opened, ['/', ...places, '/tokens', '/usage', '/upload', '/try'])
+    await checkScreensOn(opened, [
+      ...['/', '/storage', '/storage/in.c-main.goods?tab=use', '/files', '/components?view=deleted', '/templates'],
+      ...['/tokens', '/usage', '/upload', '/try'],
+    ])
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Search' }).fill('goods')
     await page.getByRole('option').first().waitFor()

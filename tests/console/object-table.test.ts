@@ -21,6 +21,12 @@ interface Operations {
 const OBJECTS: Readonly<Record<string, Operations>> = {
   bucket: { create: ['buckets.create'], see: ['buckets.get'], change: ['buckets.update'], delete: ['buckets.delete'] },
   table: { create: ['tables.createAsync'], see: ['tables.get'], change: ['tables.changeDefinition'], delete: ['tables.delete'] },
+  alias: {
+    create: ['tables.createAlias'],
+    see: ['lineage.usedBy'],
+    change: ['tables.setAliasFilter', 'tables.deleteAliasFilter', 'tables.enableAliasSync', 'tables.disableAliasSync'],
+    delete: ['tables.delete'],
+  },
   'row of a table': {
     create: ['tables.importAsync'],
     see: ['tables.rows'],
@@ -120,7 +126,7 @@ const OBJECTS: Readonly<Record<string, Operations>> = {
     change: ['branches.update'],
     delete: ['branches.delete'],
   },
-  token: { create: ['tokens.create'], see: ['tokens.list'], change: [], delete: ['tokens.delete'] },
+  token: { create: ['tokens.create'], see: ['tokens.list'], change: ['tokens.update'], delete: ['tokens.delete'] },
   'personal token': {
     create: ['account.createManageToken'],
     see: ['account.manageTokens'],

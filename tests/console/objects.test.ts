@@ -83,6 +83,52 @@ test('objects in a browser', { timeout: 900_000 }, async (t) => {
   })
 
   await t.test(
+    'a column is renamed, and an alias of some rows and columns is created, follows, is changed and deleted',
+    async () => {
+      const orders = async () => (await stack.request('GET', '/v2/storage/tables/in.c-shop.orders')).json<{ columns: string[] }>()
+      await go('/storage/in.c-shop.orders?tab=manage')
+      await page.getByRole('button', { name: 'New alias' }).click()
+      const made = page.getByRole('dialog', { name: 'New alias of in.c-shop.orders' })
+      await made.getByLabel('Name', { exact: true }).fill('drinks')
+      await made.getByLabel('Rows').selectOption('where name')
+      await made.getByLabel('Values, one in each line').fill('Tea\nMilk')
+      await made.getByLabel('id', { exact: true }).uncheck()
+      await page.getByRole('button', { name: 'Create the alias' }).click()
+      await page.getByRole('gridcell', { name: 'Milk' }).waitFor()
+      assert.equal(await page.getByRole('gridcell', { name: 'Bread' }).count(), 0)
+
+      await go('/storage/in.c-shop.orders?tab=schema')
+      await page.getByRole('button', { name: 'Change name', exact: true }).click()
+      await page.locator('#name-name').fill('good')
+      await page.getByRole('button', { name: 'See what the change would do' }).click()
+      await page.getByText(/It also changes in\.c-shop\.drinks\./).waitFor()
+      await page.getByRole('button', { name: 'Change name', exact: true }).last().click()
+      await page.getByText('name is called good now.').waitFor()
+      assert.deepEqual((await orders()).columns, ['id', 'good'])
+      await undo()
+      await page.getByRole('button', { name: 'Change name', exact: true }).waitFor()
+      assert.deepEqual((await orders()).columns, ['id', 'name'])
+
+      await page.goto(`${stack.url}/console/storage/in.c-shop.drinks?tab=manage`) // an address of its own, also after a reload
+      const shows = page.getByRole('region', { name: 'What the alias shows' })
+      await shows.getByLabel('Rows').selectOption('all rows')
+      await shows.getByLabel('All, also those that the table gets later').check()
+      await shows.getByRole('button', { name: 'Change the alias' }).click()
+      await page.getByText('The alias is changed.').waitFor()
+      const alias = async () =>
+        (await stack.request('GET', '/v2/storage/tables/in.c-shop.drinks')).json<{ columns: string[]; aliasFilter?: object }>()
+      assert.deepEqual([(await alias()).columns, (await alias()).aliasFilter], [['id', 'name'], undefined])
+      await undo()
+      assert.deepEqual([(await alias()).columns, (await alias()).aliasFilter !== undefined], [['name'], true])
+      await page.getByRole('button', { name: 'Delete the table' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete the table' }).click()
+      await page.getByText('in.c-shop.drinks is deleted.').waitFor()
+      mayComplainOf(/status of 404 .*in\.c-shop\.drinks/) // what the page had asked for when the alias went
+      nothingWrong()
+    },
+  )
+
+  await t.test(
     'a table is renamed and described, emptied and filled again, and deleted after what it takes along was read',
     async () => {
       await ask('PUT', `/v2/storage/components/${EXTRACTOR}/configs/shop`, {

@@ -5,13 +5,14 @@ import { useState } from 'react'
 import type { Token } from '../../../../client/src/operations.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
+import { DialogEnd } from '../../parts/dialog-end.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
-import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
@@ -46,48 +47,62 @@ export function TokensScreen() {
 
 function List({ tokens }: { tokens: readonly Token[] }) {
   const queries = useQueryClient()
+  const [changed, setChanged] = useState<Token>()
   const revoke = async (id: string) => {
     await api.call('tokens.delete', { path: { id } })
     await queries.invalidateQueries({ queryKey: ['tokens.list'] })
     toast('The token is revoked.')
   }
   return (
-    <ListTable
-      label="Tokens"
-      columns={['Description', 'Permissions', 'Created', 'Last used', 'Expires', 'Id', { hidden: 'Revoke' }]}
-    >
-      {tokens.map((token) => (
-        <tr key={token.id}>
-          <td className="medium nowrap">{token.description}</td>
-          <td className="said">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
-          <td className="nowrap">{moment(token.created)}</td>
-          <td className="nowrap">{token.lastUsed ? moment(token.lastUsed) : 'never'}</td>
-          <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
-          <td className="identifier">{token.id}</td>
-          <td>
-            {token.admin ? null : (
-              <ConfirmButton
-                label="Revoke"
-                name={token.description}
-                needs="tokens.delete"
-                className="button small danger"
-                ariaLabel={`Revoke ${token.description}`}
-                effect={
-                  <>
-                    <p>
-                      Programs that use it are refused at once.{' '}
-                      {token.lastUsed ? `It was last used ${moment(token.lastUsed)}.` : 'It was never used.'}
-                    </p>
-                    <p>A revoked token cannot be restored: such a program needs a new one.</p>
-                  </>
-                }
-                act={() => revoke(token.id)}
-              />
-            )}
-          </td>
-        </tr>
-      ))}
-    </ListTable>
+    <>
+      <ListTable
+        label="Tokens"
+        columns={['Description', 'Permissions', 'Created', 'Last used', 'Expires', 'Id', { hidden: 'Actions' }]}
+      >
+        {tokens.map((token) => (
+          <tr key={token.id}>
+            <td className="medium nowrap">{token.description}</td>
+            <td className="said">{token.isMasterToken ? 'everything' : scopeOf(token)}</td>
+            <td className="nowrap">{moment(token.created)}</td>
+            <td className="nowrap">{token.lastUsed ? moment(token.lastUsed) : 'never'}</td>
+            <td className="nowrap">{token.expires === null ? 'never' : token.isExpired ? 'expired' : until(token.expires)}</td>
+            <td className="identifier">{token.id}</td>
+            <td>
+              {token.admin ? null : (
+                <span className="flex-row">
+                  <ActButton
+                    needs="tokens.update"
+                    className="button small"
+                    aria-label={`Change ${token.description}`}
+                    onClick={() => setChanged(token)}
+                  >
+                    Change
+                  </ActButton>
+                  <ConfirmButton
+                    label="Revoke"
+                    name={token.description}
+                    needs="tokens.delete"
+                    className="button small danger"
+                    ariaLabel={`Revoke ${token.description}`}
+                    effect={
+                      <>
+                        <p>
+                          Programs that use it are refused at once.{' '}
+                          {token.lastUsed ? `It was last used ${moment(token.lastUsed)}.` : 'It was never used.'}
+                        </p>
+                        <p>A revoked token cannot be restored: such a program needs a new one.</p>
+                      </>
+                    }
+                    act={() => revoke(token.id)}
+                  />
+                </span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </ListTable>
+      {changed ? <ChangeToken token={changed} onClose={() => setChanged(undefined)} /> : null}
+    </>
   )
 }
 
@@ -98,39 +113,100 @@ function scopeOf({ bucketPermissions, componentAccess = [] }: Token): string {
 
 const DAY_SECONDS = 86_400
 
+type Scopes = Readonly<Record<string, string>>
+
+interface TokenValues {
+  readonly description: string
+  readonly bucketPermissions: Scopes
+}
+
+/** What a token is for, and what it may do with each bucket. */
+function TokenFields({ values, onChange }: { values: TokenValues; onChange: (values: TokenValues) => void }) {
+  const ids = (useLoad('buckets.list', { query: {} }).data ?? []).map(({ id }) => id)
+  const { bucketPermissions: chosen } = values
+  const others = Object.keys(chosen).filter((id) => !ids.includes(id)) // not listed for this person, and kept
+  const allow = (id: string, what: string) =>
+    onChange({
+      ...values,
+      bucketPermissions: Object.fromEntries(Object.entries({ ...chosen, [id]: what }).filter(([, one]) => one !== '')),
+    })
+  return (
+    <>
+      <div className="field">
+        <Label htmlFor="description">What it is for</Label>
+        <input
+          className="input"
+          id="description"
+          required
+          value={values.description}
+          onChange={(event) => onChange({ ...values, description: event.target.value })}
+        />
+      </div>
+      <fieldset className="plain stack-2 token-scopes">
+        <legend className="label">Buckets</legend>
+        {[...ids, ...others].map((id) => (
+          <label key={id} className="token-scope">
+            <span className="identifier clip">{id}</span>
+            <select className="input small" value={chosen[id] ?? ''} onChange={(event) => allow(id, event.target.value)}>
+              <option value="">nothing</option>
+              <option value="read">read</option>
+              <option value="write">read and write</option>
+              {chosen[id] === undefined || chosen[id] === 'read' || chosen[id] === 'write' ? null : <option>{chosen[id]}</option>}
+            </select>
+          </label>
+        ))}
+      </fieldset>
+    </>
+  )
+}
+
+function ChangeToken({ token, onClose }: { token: Token; onClose: () => void }) {
+  const queries = useQueryClient()
+  const before: TokenValues = { description: token.description, bucketPermissions: token.bucketPermissions }
+  const [values, setValues] = useState(before)
+  const write = async (body: TokenValues) => {
+    await api.call('tokens.update', { path: { id: token.id }, body })
+    await queries.invalidateQueries({ queryKey: ['tokens.list'] })
+  }
+  const save = useMutation({
+    mutationFn: () => write(values),
+    onSuccess: () => {
+      toast('The token is changed.', () => write(before))
+      onClose()
+    },
+  })
+  return (
+    <Dialog title={`Change: ${token.description}`} onClose={onClose}>
+      <Form onSubmit={() => save.mutate()}>
+        <TokenFields values={values} onChange={setValues} />
+        <p className="hint">It holds from the next request on. The token itself and when it expires stay as they are.</p>
+        <DialogEnd error={save.error} isPending={save.isPending} onClose={onClose}>
+          Change the token
+        </DialogEnd>
+      </Form>
+    </Dialog>
+  )
+}
+
 function NewToken({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
-  const buckets = useLoad('buckets.list', { query: {} })
-  const [description, setDescription] = useState('')
+  const [values, setValues] = useState<TokenValues>({ description: '', bucketPermissions: {} })
   const [days, setDays] = useState('7')
-  const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({})
   const create = useMutation({
     mutationFn: () =>
       api.call('tokens.create', {
         body: {
-          description,
-          bucketPermissions: chosen,
+          ...values,
           ...(days === '' ? {} : { expiresIn: Number(days) * DAY_SECONDS }),
         },
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['tokens.list'] }),
   })
-  const allow = (id: string, what: string) =>
-    setChosen(Object.fromEntries(Object.entries({ ...chosen, [id]: what }).filter(([, one]) => one !== '')))
   if (create.data?.token) return <TokenShownOnce title="The new token" token={create.data.token} onClose={onClose} />
   return (
     <Dialog title="New token" onClose={onClose}>
       <Form onSubmit={() => create.mutate()}>
-        <div className="field">
-          <Label htmlFor="description">What it is for</Label>
-          <input
-            className="input"
-            id="description"
-            required
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-          />
-        </div>
+        <TokenFields values={values} onChange={setValues} />
         <div className="field">
           <Label htmlFor="days">Expires after</Label>
           <select className="input" id="days" value={days} onChange={(event) => setDays(event.target.value)}>
@@ -140,23 +216,9 @@ function NewToken({ onClose }: { onClose: () => void }) {
             <option value="">never</option>
           </select>
         </div>
-        <fieldset className="plain stack-2 token-scopes">
-          <legend className="label">Buckets</legend>
-          {(buckets.data ?? []).map(({ id }) => (
-            <label key={id} className="token-scope">
-              <span className="identifier clip">{id}</span>
-              <select className="input small" value={chosen[id] ?? ''} onChange={(event) => allow(id, event.target.value)}>
-                <option value="">nothing</option>
-                <option value="read">read</option>
-                <option value="write">read and write</option>
-              </select>
-            </label>
-          ))}
-        </fieldset>
-        {create.error ? <Problem error={create.error} /> : null}
-        <button type="submit" className="button primary" disabled={create.isPending}>
+        <DialogEnd error={create.error} isPending={create.isPending} onClose={onClose}>
           Create the token
-        </button>
+        </DialogEnd>
       </Form>
     </Dialog>
   )

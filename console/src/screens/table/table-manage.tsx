@@ -16,6 +16,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import { DeletionEffect } from '../../views/deletion-effect.tsx'
+import { AliasShows, TableAliases } from './alias/table-aliases.tsx'
 
 interface Metadata {
   readonly key: string
@@ -35,7 +36,8 @@ export const TableManage = ({ table }: { table: Table }) => (
   <div className="columns">
     <Described key={`${table.displayName} ${descriptionOf(table)} ${ownerOf(table)}`} table={table} />
     <div className="stack-4">
-      {table.isAlias ? null : <Empty table={table} />}
+      {table.isAlias ? <AliasShows table={table} /> : <Empty table={table} />}
+      <TableAliases table={table} />
       <Delete table={table} />
     </div>
   </div>

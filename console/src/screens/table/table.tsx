@@ -39,6 +39,7 @@ export function TableScreen() {
   return (
     <Page
       title={name}
+      isLoading={query.isPending}
       about={{ bucketId: bucket }}
       crumbs={[{ name: 'Storage', to: '/storage' }, { name: bucket, to: `/buckets/${bucket}` }, { name }]}
       above={

@@ -57,13 +57,15 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await page.getByRole('heading', { name: 'Larger pages changes 1 configuration.' }).waitFor()
     await page.getByRole('combobox', { name: 'Branch' }).selectOption('Main')
     await mark.waitFor({ state: 'detached' })
-    await ok('PUT', `branch/${branch}/${CONFIGS}/shop/rows/orders`, { configuration: { parameters: { page: 50 } } })
+    const larger = { description: 'Fifty at once', configuration: { parameters: { page: 50 } } }
+    await ok('PUT', `branch/${branch}/${CONFIGS}/shop/rows/orders`, larger)
     await ok('POST', `branch/${branch}/${CONFIGS}`, { configurationId: 'made', name: 'Made here', configuration: {} })
     await page.reload()
     await page.getByRole('heading', { name: 'Larger pages changes 2 configurations.' }).waitFor()
     await page.getByRole('link', { name: 'Made here' }).waitFor() // known by the branch alone
     await page.getByRole('link', { name: 'Shop API' }).click()
-    await page.getByText('2 values differ').waitFor()
+    await page.getByText('3 values differ').waitFor()
+    await page.getByText('rows.orders.description').waitFor()
     await page.getByText('rows.orders.configuration.parameters.page').waitFor()
     await page.getByRole('button', { name: 'As text' }).click()
     await page.getByLabel('Difference as text').waitFor()

@@ -267,8 +267,13 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
   })
 
   await t.test('on a low and on a small screen every place and the sign-out can be reached', async () => {
-    await page.setViewportSize({ width: 1440, height: 600 })
+    await page.setViewportSize({ width: 1440, height: 700 })
     await go('/sql')
+    for (const place of await page.getByRole('navigation', { name: 'Main' }).getByRole('link').all()) {
+      const { y, height } = (await place.boundingBox())!
+      assert.ok(y + height <= 640, `${await place.textContent()} ends at ${y + height} px, behind who is signed in`)
+    }
+    await page.setViewportSize({ width: 1440, height: 600 })
     const find = (await page
       .getByRole('button', { name: /^Search or run/ })
       .first()

@@ -74,7 +74,7 @@ function Rail({ onSearch }: { onSearch: () => void }) {
       <p className="places-heading">Build and run</p>
       <Places places={WORK} counts={{ '/jobs': { value: running, what: 'running', tone: 'running' } }} />
       <p className="places-heading">Stack</p>
-      <Places places={person?.account.isStackAdmin ? [...STACK, ...OPERATED] : STACK} />
+      <Places className="places stack-places" places={person?.account.isStackAdmin ? [...STACK, ...OPERATED] : STACK} />
       <div className="signed-in">
         <span className="avatar" aria-hidden="true">
           {(me?.description ?? '?').slice(0, 1).toUpperCase()}
@@ -121,10 +121,16 @@ const CountMark = ({ value, what, tone }: Count) =>
     </span>
   )
 
-function Places({ places, counts = {} }: { places: readonly Place[]; counts?: Readonly<Record<string, Count>> }) {
+interface PlacesProps {
+  readonly places: readonly Place[]
+  readonly counts?: Readonly<Record<string, Count>>
+  readonly className?: string
+}
+
+function Places({ places, counts = {}, className = 'places' }: PlacesProps) {
   const isOf = useIsOf()
   return (
-    <div className="places">
+    <div className={className}>
       {places.map(({ to, name, icon }) => (
         <Link
           key={to}

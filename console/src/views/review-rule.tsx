@@ -8,7 +8,7 @@ import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
 
 const RULES: readonly (readonly [string, string])[] = [
-  ['', 'not required: branches can be merged directly'],
+  ['', 'not required'],
   ['1', 'one approval'],
   ['2', 'two approvals'],
   ['3', 'three approvals'],

@@ -10,11 +10,13 @@ import './views.css'
 
 export interface Snapshot {
   readonly name: string
+  readonly description?: string
   readonly isDisabled: boolean
   readonly configuration: unknown
   readonly rows: readonly {
     readonly id: string
     readonly name: string
+    readonly description?: string
     readonly isDisabled: boolean
     readonly configuration: unknown
   }[]
@@ -26,12 +28,13 @@ const documentOf = (version: Snapshot | null): Readonly<Record<string, unknown>>
     ? {}
     : {
         name: version.name,
+        description: version.description ?? '',
         isDisabled: version.isDisabled,
         root: version.configuration,
         rows: Object.fromEntries(
           (version.rows ?? []).map((row, _, all) => [
             all.filter(({ name }) => name === row.name).length === 1 && row.name ? row.name : `${row.name} ${row.id}`.trim(),
-            { isDisabled: row.isDisabled, configuration: row.configuration },
+            { description: row.description ?? '', isDisabled: row.isDisabled, configuration: row.configuration },
           ]),
         ),
       }

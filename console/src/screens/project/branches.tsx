@@ -93,7 +93,7 @@ export function BranchesScreen() {
             {branches.map((branch) => {
               const request = requests.find(({ branches: ids }) => ids.branchFromId === branch.id)
               return (
-                <li key={branch.id}>
+                <li key={branch.id} className="wrap">
                   <Icon name="branch" />
                   <Link className="medium" to="/branches/$branchId" params={{ branchId: String(branch.id) }}>
                     {branch.name}
@@ -156,6 +156,7 @@ export function BranchScreen() {
   return (
     <Page
       title={name}
+      isLoading={branch.isPending || changes.isPending}
       crumbs={[{ name: 'Branches', to: '/branches' }, { name }]}
       say={
         changes.data

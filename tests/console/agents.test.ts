@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkScreen, openPage, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreen, checkScreensOn, openPage, signedIn, startBrowser } from '../support/browser.ts'
 import { newStackAdmin } from '../support/clients/person-client.ts'
 import { messagesOf, startModelServer } from '../support/servers/model-server.ts'
 import { startTestStack } from '../support/test-stack.ts'
@@ -59,6 +59,7 @@ test('a person rehearses, refuses, accepts and undoes what an agent proposes', {
   await page.getByRole('button', { name: 'Rehearse', exact: true }).click()
   await page.getByText('1 row differs in 1 table.').waitFor({ timeout: 120_000 })
   await page.getByRole('group', { name: 'Rows of out.c-shop.prices' }).getByText('added, proposed').waitFor()
+  await checkScreensOn(opened, ['/agents', `/proposals/${id}`])
 
   await page.getByRole('button', { name: 'Refuse', exact: true }).click()
   await page.getByLabel('Reason').fill('All orders, please')

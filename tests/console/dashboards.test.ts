@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkScreen, openPage, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreen, checkScreensOn, openPage, signedIn, startBrowser } from '../support/browser.ts'
 import { tableClient } from '../support/clients/table-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
@@ -102,6 +102,8 @@ test('dashboards in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'Undo', exact: true }).click()
     await tile('Rows').waitFor()
     await checkScreen(opened, '/dashboard-editor')
+    await checkScreensOn(opened, ['/dashboards'])
+    await page.getByRole('link', { name: 'Shop' }).click()
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByText('its links stop working at once').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()

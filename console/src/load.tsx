@@ -1,7 +1,7 @@
 // One way to load data: an operation of the client, kept by its name and parameters.
 
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type UseQueryResult, useIsFetching, useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
 import type { Answer, AnyInput, Input, OperationName, PlainOperation } from '../../client/src/client.ts'
 import { Problem } from './parts/problem.tsx'
 import { api } from './session.ts'
@@ -30,6 +30,20 @@ export function useLoad<O extends OperationName>(operation: O, ...rest: readonly
     ...(isKept ? { placeholderData: (before, query) => (isOfSame(query?.queryKey[1], input) ? before : undefined) } : {}),
     refetchInterval: ({ state }) => (again && state.data !== undefined ? again(state.data) : false),
   })
+}
+
+/** A screen that is made of many answers waits for the first of each, not for one that is slow or fails. */
+const LONGEST_WAIT_MS = 1000
+
+/** Whether answers are still missing for the first time. */
+export function useFirstLoads(): boolean {
+  const missing = useIsFetching({ predicate: ({ state }) => state.data === undefined })
+  const [isOver, setOver] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setOver(true), missing === 0 ? 0 : LONGEST_WAIT_MS)
+    return () => clearTimeout(timer)
+  }, [missing])
+  return !isOver
 }
 
 const isOfSame = (before: unknown, now: AnyInput | undefined): boolean =>

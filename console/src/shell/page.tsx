@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useState } from 'react'
 import { screenHelp } from '../facts/field-help.ts'
+import { Lines } from '../load.tsx'
 import { HelpAbout } from '../parts/guide.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { ProblemPlace } from '../parts/problem-place.ts'
@@ -29,6 +30,7 @@ export function Page({
   tabs,
   isWide = false,
   about = {},
+  isLoading = false,
   children,
 }: {
   /** Of the browser's window. */
@@ -45,6 +47,8 @@ export function Page({
   isWide?: boolean
   /** Whose rights its actions take. */
   about?: Subject
+  /** What the head says is not known yet: what comes below it waits, so that it does not move when the head grows. */
+  isLoading?: boolean
   children: ReactNode
 }) {
   useEffect(() => {
@@ -105,9 +109,12 @@ export function Page({
             ) : null}
           </div>
           <div ref={setProblems} />
-          {tabs}
+          {isLoading ? null : tabs}
         </div>
-        <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{children}</HelpAbout>
+        {isLoading ? <Lines count={8} /> : null}
+        <div className={isLoading ? undefined : 'contents'} hidden={isLoading}>
+          <HelpAbout {...screenHelp(crumbs[0]?.name ?? '')}>{children}</HelpAbout>
+        </div>
       </main>
     </RightsSubject>
   )

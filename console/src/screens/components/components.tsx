@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type Component, FLOW_COMPONENTS, SCHEDULER, useCatalogue, useComponents } from '../../facts/names.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -60,10 +60,9 @@ export function ComponentsScreen() {
         {view === 'deleted' ? (
           <Trash filter={q} />
         ) : view === 'catalogue' ? (
-          <>
-            <Catalogue filter={q} configured={all} />
+          <Catalogue filter={q} configured={all}>
             <Connectors filter={q} />
-          </>
+          </Catalogue>
         ) : (
           <Loaded query={query} skeleton={<Lines count={8} />}>
             {() => <ConfigurationList components={all} entries={entriesOf(all, q)} />}
@@ -92,16 +91,25 @@ const TYPES: Readonly<Record<string, string>> = {
   'data-app': 'Serves pages over your data',
 }
 
+interface CatalogueProps {
+  readonly filter: string
+  readonly configured: readonly Component[]
+  /** What else there is, below. */
+  readonly children: ReactNode
+}
+
 /** Everything that this stack can run, with how often it is used here. */
-function Catalogue({ filter, configured }: { filter: string; configured: readonly Component[] }) {
+function Catalogue({ filter, configured, children }: CatalogueProps) {
   const [made, setMade] = useState<string>()
   const usedBy = (id: string) => configured.find((one) => one.id === id)?.configurations?.length ?? 0
-  const shown = useCatalogue()
+  const catalogue = useCatalogue()
+  const shown = catalogue
     .filter(({ name, id, description }) => `${name} ${id} ${description}`.toLowerCase().includes(filter.toLowerCase()))
     .toSorted((a, b) => usedBy(b.id) - usedBy(a.id) || Number(b.hasRun) - Number(a.hasRun) || a.name.localeCompare(b.name))
-  if (shown.length === 0) return <p className="inset mute">No component has this in its name.</p>
+  if (catalogue.length === 0) return <Lines count={8} /> // a stack has components: they are not loaded yet
   return (
     <>
+      {shown.length === 0 ? <p className="inset mute">No component has this in its name.</p> : null}
       <ul className="catalogue">
         {shown.map(({ id, name, type, description, hasRun, documentationUrl }) => (
           <li key={id}>
@@ -131,6 +139,7 @@ function Catalogue({ filter, configured }: { filter: string; configured: readonl
           </li>
         ))}
       </ul>
+      {children}
       {made ? <NewConfigurationDialog component={made} onClose={() => setMade(undefined)} /> : null}
     </>
   )

@@ -51,6 +51,7 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
   return (
     <Page
       title={name}
+      isLoading={query.isPending}
       about={{ componentId: place.componentId }}
       isWide={isEditor}
       crumbs={[{ name: 'Components', to: '/components' }, { name: nameOf(place.componentId, null) }, { name }]}
@@ -170,13 +171,15 @@ function RunButton({ place, documents }: { place: ConfigurationPlace; documents:
 function Runs({ place }: { place: ConfigurationPlace }) {
   const query = useRuns(place, 50)
   return (
-    <div className="stack-4">
-      <DurationHistory jobs={query.data ?? []} />
-      <section className="card" aria-label="Runs">
-        <Loaded query={query}>
-          {(jobs) => (jobs.length === 0 ? <p className="inset mute">It has not run yet.</p> : <JobTable jobs={jobs} />)}
-        </Loaded>
-      </section>
-    </div>
+    <Loaded query={query}>
+      {(jobs) => (
+        <div className="stack-4">
+          <DurationHistory jobs={jobs} />
+          <section className="card" aria-label="Runs">
+            {jobs.length === 0 ? <p className="inset mute">It has not run yet.</p> : <JobTable jobs={jobs} />}
+          </section>
+        </div>
+      )}
+    </Loaded>
   )
 }

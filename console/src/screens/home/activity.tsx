@@ -3,7 +3,7 @@
 import { moment } from '../../format.ts'
 import { useLoad } from '../../load.tsx'
 
-const SHOWN = 8
+const SHOWN = 5
 const LOOKED_AT = 100
 /** Reading leaves events, too, and a load one when it begins. */
 const CHANGE =

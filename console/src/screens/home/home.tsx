@@ -10,7 +10,7 @@ import { SCHEDULER, useComponents, useNames } from '../../facts/names.ts'
 import { LOOKED_AT, useTrouble } from '../../facts/trouble.ts'
 import { count, duration, hourAndMinute, moment, plural, until, zone } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
-import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Lines, Loaded, useFirstLoads, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { ActLink } from '../../parts/act-link.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -41,6 +41,7 @@ export function HomeScreen() {
   return (
     <Page
       title="Home"
+      isLoading={useFirstLoads()}
       crumbs={[{ name: 'Home' }]}
       say={jobs.data && tables.data ? sentenceOf(failing, late.length, tables.data.length) : 'Home'}
       sub={`Judged by the last run of each configuration and by how often each table is usually loaded. Times are ${zone}.`}

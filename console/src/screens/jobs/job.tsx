@@ -53,6 +53,7 @@ export function JobScreen() {
   return (
     <Page
       title={`${name}, job ${jobId}`}
+      isLoading={job.isPending}
       about={data ? { componentId: data.component } : {}}
       crumbs={
         data && flowResultOf(data)

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { LEVEL_STATES } from '../../facts/level-states.ts'
 import { moment, plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
-import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { Lines, Loaded, useFirstLoads, useLoad } from '../../load.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Status, StatusIcon } from '../../parts/status.tsx'
@@ -35,6 +35,7 @@ function Operations() {
   return (
     <Page
       title="Operations"
+      isLoading={useFirstLoads()}
       crumbs={[{ name: 'Operations' }]}
       say={
         !status.data

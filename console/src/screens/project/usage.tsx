@@ -40,6 +40,7 @@ export function UsageScreen() {
   return (
     <Page
       title="Usage"
+      isLoading={byDay.isPending || byConfiguration.isPending}
       crumbs={[{ name: 'Usage' }]}
       say={byDay.data ? sentenceOf(days) : 'Usage'}
       sub={`From ${range.from} to ${range.to}; days are in UTC.`}

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkScreensOn, signedIn, startBrowser } from '../support/browser.ts'
+import { checkScreensOn, signedIn, startBrowser, tabTo } from '../support/browser.ts'
 import { shellStack } from '../support/shell-stack.ts'
 
 test('finding in a browser', { timeout: 400_000 }, async (t) => {
@@ -93,6 +93,67 @@ test('finding in a browser', { timeout: 400_000 }, async (t) => {
     await type('pause')
     await palette.getByRole('option', { name: 'Pause the schedule of Orders of the shop' }).click()
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor()
+    nothingWrong()
+  })
+
+  await t.test('keyboard alone: a table is found, its cells are walked, and a cell is opened', async () => {
+    await type('t orders')
+    await palette.getByRole('option', { name: /^orders/ }).waitFor()
+    await page.keyboard.press('Enter')
+    const grid = page.getByRole('grid', { name: 'Rows of the table' })
+    await grid.locator('td[data-cell]').first().waitFor()
+    await tabTo(grid.locator('[data-cell]'))
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.locator('td:focus').waitFor() // the focus is back on the cell
+    nothingWrong()
+  })
+
+  await t.test('keyboard alone: a bucket is created, described and deleted', async () => {
+    await page.keyboard.press('g')
+    await page.keyboard.press('s')
+    await page.getByRole('button', { name: /^New bucket/ }).waitFor()
+    await page.keyboard.press('n')
+    await page.getByRole('dialog', { name: 'New bucket' }).waitFor()
+    await tabTo(page.getByLabel('Name', { exact: true }))
+    await page.keyboard.type('by-keys')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'by-keys is empty.' }).waitFor()
+    await tabTo(page.getByLabel('Description'))
+    await page.keyboard.type('Without a mouse')
+    await tabTo(page.getByRole('button', { name: 'Save', exact: true }))
+    await page.keyboard.press('Enter')
+    await page.locator('.subtitle').getByText('Without a mouse').waitFor()
+    await tabTo(page.getByRole('button', { name: 'Delete the bucket' }))
+    await page.keyboard.press('Enter')
+    const asked = page.getByRole('dialog')
+    await asked.getByText('No configuration of the project names it.').waitFor()
+    await tabTo(asked.getByRole('button', { name: 'Delete the bucket' }))
+    await page.keyboard.press('Enter')
+    await page.getByText('in.c-by-keys is deleted.').waitFor()
+    nothingWrong()
+  })
+
+  await t.test('keyboard alone: a configuration is renamed, run, and its job is read', async () => {
+    await type('c mail')
+    await palette.getByRole('option', { name: /^Mail to the shop/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await tabTo(page.getByRole('button', { name: 'Settings', exact: true }))
+    await page.keyboard.press('Enter')
+    await tabTo(page.getByRole('dialog', { name: 'Settings' }).getByLabel('Name', { exact: true }))
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('Mail to everyone')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Mail to everyone' }).waitFor()
+    await tabTo(page.getByRole('button', { name: /^Run/ }).first())
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^Mail to everyone/ }).waitFor()
+    await page.waitForURL(/\/jobs\/\d+$/)
+    await page.getByText('Success', { exact: true }).first().waitFor()
     nothingWrong()
   })
 

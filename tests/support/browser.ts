@@ -14,6 +14,8 @@ const ARGUMENTS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
 const STEP_MS = 90_000
 const WIDTHS = [1440, 1024, 390] as const
 const HEIGHT = 900
+/** No screen has more stops than a person would tab through. */
+const MAX_TABS = 120
 export const THEMES = ['dark', 'light'] as const // the next step of a journey finds the light one
 type Theme = (typeof THEMES)[number]
 /** What 1440 by 900 px are when everything is shown at 200 % (WCAG 2.2, 1.4.4). */
@@ -98,6 +100,17 @@ export async function replaceText(editor: Locator, text: string): Promise<void> 
   await editor.press('Control+a')
   await editor.press('Delete')
   await editor.page().keyboard.insertText(text)
+}
+
+/** Moves the focus with Tab alone until it is there, as people without a mouse do. */
+export async function tabTo(target: Locator): Promise<void> {
+  const page = target.page()
+  const focused = target.and(page.locator(':focus'))
+  for (let n = 0; n < MAX_TABS; n++) {
+    if ((await focused.count()) > 0) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`${MAX_TABS} times Tab do not lead to ${String(target)}`)
 }
 
 /** An address; with what has to be opened on it, such as a drawer. */

@@ -10,6 +10,7 @@ import { strToU8, zipSync } from 'fflate'
 import { createIsolation } from '../../server/src/engines/runner/isolation.ts'
 import { DEFAULT_WORKER } from '../../server/src/model/worker-settings.ts'
 import { tableClient } from '../support/clients/table-client.ts'
+import { startGitServer } from '../support/servers/git-server.ts'
 import { type Job, type ShellStack, shareShellStack } from '../support/shell-stack.ts'
 
 const COMPONENT = 'platform.dbt'
@@ -25,7 +26,10 @@ const { problem } = await createIsolation({ ...isolation, path, hidden: [] })()
 const folder = mkdtempSync(join(tmpdir(), 'millrace-dbt-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 const startStack = shareShellStack({
-  worker: { ...DEFAULT_WORKER, path, isolation, folders: { read: { models: folder }, write: {} } },
+  worker: {
+    ...{ ...DEFAULT_WORKER, path, isolation, egressAllow: ['127.0.0.1'] },
+    folders: { read: { models: folder }, write: {} },
+  },
 })
 
 interface Node {
@@ -312,4 +316,43 @@ test('a project in a zip file runs; a project that cannot be used is refused wit
   assert.match(await refused({ project: { folder: 'models', path: '../x' } }), /must stay within the project/)
   assert.match(await refused({ environment: { PATH: '/tmp' } }), /names of variables begin with DBT_/)
   assert.match(await refused({ thread: 4 }), /parameters/)
+})
+
+test('a project in git runs at the commit of its branch, with credentials; a repository that cannot be read is refused with a sentence', async (t) => {
+  if (problem !== undefined) return t.diagnostic(problem)
+  const { stack } = await startProject()
+  const git = await startGitServer(t, '/team/shop.git')
+  git.credentials = { username: 'bot', password: 'wonderland' }
+  const files = (value: number) => ({
+    'dbt/dbt_project.yml': 'name: shop\n',
+    'dbt/models.json': JSON.stringify([{ name: 'versions', sql: `select ${value} as id` }]),
+  })
+  await git.commit(files(1))
+  await git.branch('release')
+  const newest = await git.commit(files(2))
+  const project = (more: object = {}) => ({
+    ...{ ...PARAMETERS, docs: false },
+    project: { git: { repository: git.url, username: 'bot', '#password': 'wonderland', ...more }, path: 'dbt' },
+  })
+  const config = await stack.configure(COMPONENT, { parameters: project() })
+  const job = await run(stack, config)
+  assert.equal(job.status, 'success', JSON.stringify(job.result))
+  assert.deepEqual(await rowsOf(stack, 'out.c-analytics.versions'), ['"2"', '"id"'])
+  const events = (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=100`)).text
+  assert.ok(events.includes(newest), 'the job names the commit')
+  assert.ok(!events.includes('wonderland'))
+  const released = await run(stack, config, { parameters: project({ ref: 'release' }) })
+  assert.equal(released.status, 'success', JSON.stringify(released.result))
+  assert.deepEqual(await rowsOf(stack, 'out.c-analytics.versions'), ['"1"', '"id"'])
+
+  const refused = async (more: object): Promise<string> => {
+    const ended = await run(stack, config, { parameters: project(more) })
+    assert.equal(ended.status, 'error')
+    return ended.result.message
+  }
+  assert.match(await refused({ '#password': 'other' }), /cannot be fetched from .*shop\.git.*parameters\.project\.git/)
+  assert.match(await refused({ ref: 'gone' }), /cannot be fetched from .*gone/)
+  assert.match(await refused({ repository: `${git.origin}/team/other.git` }), /cannot be fetched from/)
+  assert.match(await refused({ repository: '/etc' }), /must be an address that begins with https:\/\//)
+  assert.match(await refused({ repository: 'http://169.254.169.254/x.git' }), /cannot be fetched from/)
 })

@@ -34,7 +34,7 @@ export interface RunMessage {
   readonly output: 'rows' | 'columns' | 'names' | CopyFormat
   readonly values: readonly SqlValue[]
   readonly limit: number | undefined
-  /** Written to the FIFO behind the last byte of text, whatever became of the statement. */
+  /** Written to the FIFO behind the last byte of text, whatever became of the statement, unless it succeeded without a result. */
   readonly marker: string
 }
 
@@ -45,12 +45,12 @@ export type ToWorker =
   /** Another batch may come. */
   | { readonly type: 'more' }
   | { readonly type: 'cancel' }
-  /** A session of the same rights over the DuckDB that the one before has left. */
+  /** A session of the same rights over the DuckDB of the one before: its tables and its connection go, the rest stays. */
   | { readonly type: 'reopen' }
-  /** `keep`: the DuckDB stays, without tables and without the connection. */
-  | { readonly type: 'close'; readonly keep: boolean }
+  | { readonly type: 'close' }
 
 export type FromWorker =
+  /** Of a statement with a result. */
   | ({ readonly type: 'columns' } & StatementShape)
   | { readonly type: 'rows'; readonly rows: readonly (readonly SqlValue[])[] }
   | { readonly type: 'done'; readonly end?: StatementEnd; readonly rssMb: number }

@@ -48,6 +48,8 @@ export interface Kept {
   readonly database: string | undefined
   readonly dir: string
   readonly links: Map<string, Link>
+  /** Tables of the project that views of the database may name, by schema and name. */
+  readonly viewed: Map<string, TableName> | undefined
 }
 
 interface Link {
@@ -71,6 +73,9 @@ export const RETIRE_SHARE = 0.5
 /** A link keeps the bytes of an object that may be deleted meanwhile, so it is removed when it was not read for so long. */
 const LINK_MS = 60_000
 
+/** Of tables in views, some of which may be gone: beyond this the views are read again. */
+const MAX_VIEWED = 1000
+
 /** Of what one statement is to DuckDB, for its names. */
 const MAX_TREE_BYTES = 256 << 20
 
@@ -93,6 +98,7 @@ export async function openSession(
   const links = inherited?.links ?? new Map<string, Link>()
   const filesDir = join(dir, 'files')
   const bound = new Map<string, Bound>()
+  let viewed = inherited?.viewed
   let isOpen = true
   let isRunning = false
   let inTransaction = false
@@ -118,36 +124,54 @@ export async function openSession(
   /** The tables a statement names, as they are now. DuckDB reports names that do not exist. */
   async function bindTables(statement: Statement, shortNames: StatementOptions['shortNames'] = {}): Promise<void> {
     const views: View[] = []
-    const bindOne = async (schema: string, name: string, named: TableName): Promise<void> => {
-      const key = `${schema}.${name}`.toLowerCase()
-      const known = bound.get(key)
-      if (known && (known.schema !== schema || known.name !== name))
-        throw new PlatformError('sql.ambiguousTable', { table: `${schema}.${name}`, other: `${known.schema}.${known.name}` })
-      if (known && inTransaction) return // a transaction reads one state
-      const table = await findTable(named.schema, named.name)
-      if (!table || table.version === known?.version) return
-      views.push({ schema, name, select: table.select(await linkFiles(table)) })
-      bound.set(key, { schema, name, version: table.version })
-    }
-    for (const [i, named] of (await tablesNamed(statement)).entries()) {
+    const named = await tablesNamed(statement)
+    for (const [i, table] of named.entries()) {
       if (i > 0) await nextTurn() // a lookup may hold the event loop for a moment, and a statement may name a thousand tables
-      await bindOne(named.schema, named.name, named)
+      await findView(views, table.schema, table.name, table)
     }
-    for (const [name, named] of Object.entries(shortNames)) await bindOne('main', name, named)
+    for (const [name, table] of Object.entries(shortNames)) await findView(views, 'main', name, table)
+    if (isViewCreated(statement)) for (const table of named) viewed?.set(`${table.schema}.${table.name}`, table)
     if (views.length > 0) await settled(worker.ask({ type: 'bind', views }))
   }
 
-  /** A database may have views over tables of the project. Those of tables that the asker may not read stay without them. */
+  /** Adds the view that a table is bound as, unless its state is bound already. */
+  async function findView(views: View[], schema: string, name: string, named: TableName): Promise<void> {
+    const key = `${schema}.${name}`.toLowerCase()
+    const known = bound.get(key)
+    if (known && (known.schema !== schema || known.name !== name))
+      throw new PlatformError('sql.ambiguousTable', { table: `${schema}.${name}`, other: `${known.schema}.${known.name}` })
+    if (known && inTransaction) return // a transaction reads one state
+    const table = await findTable(named.schema, named.name)
+    if (!table || table.version === known?.version) return
+    views.push({ schema, name, select: table.select(await linkFiles(table)) })
+    bound.set(key, { schema, name, version: table.version })
+  }
+
+  /**
+   * A database may have views over tables of the project. Those of tables that the asker may not read stay without them. The views are
+   * read once for the DuckDB that has the file open; from then on what statements create is added.
+   */
   async function bindViews(): Promise<void> {
-    const { batches } = await query(VIEWS, { isOurs: true })
-    const texts = (await Array.fromAsync(batches)).flat().map(([text]) => String(text))
-    for (const text of texts) {
+    if (!viewed || viewed.size > MAX_VIEWED) viewed = await tablesOfViews()
+    const views: View[] = []
+    for (const table of viewed.values()) {
       await nextTurn()
-      for await (const statement of statementsOfView(text))
-        await bindTables(statement).catch((error: unknown) => {
-          if (!(error instanceof PlatformError && error.kind === 'forbidden')) throw error
-        })
+      await findView(views, table.schema, table.name, table).catch((error: unknown) => {
+        if (!(error instanceof PlatformError && error.kind === 'forbidden')) throw error
+      })
     }
+    if (views.length > 0) await settled(worker.ask({ type: 'bind', views }))
+  }
+
+  async function tablesOfViews(): Promise<Map<string, TableName>> {
+    const found = new Map<string, TableName>()
+    const { batches } = await query(VIEWS, { isOurs: true })
+    for (const [text] of (await Array.fromAsync(batches)).flat()) {
+      await nextTurn()
+      for await (const statement of statementsOfView(String(text)))
+        for (const table of await tablesNamed(statement)) found.set(`${table.schema}.${table.name}`, table)
+    }
+    return found
   }
 
   async function linkFiles(table: SqlTable): Promise<Record<string, string>> {
@@ -240,6 +264,7 @@ export async function openSession(
           }),
         )
         inTransaction = transactionAfter(statement, inTransaction)
+        shape.resolve(NO_RESULT) // unless it had one
         batches.end()
         return end ?? { rows: null, changedRows: null }
       } catch (error) {
@@ -277,8 +302,10 @@ export async function openSession(
 
   async function copy(sql: string, format: CopyFormat, given: StatementOptions = {}): Promise<SqlBytes> {
     const { shape, end, marker, cancel } = await start(sql, format, given)
-    const bytes = textOf(marker, end, cancel, format === 'postgres')
-    const { columns } = await shape.catch((error: unknown) => bytes.return().then(() => Promise.reject(error)))
+    const text = textOf(marker, end, cancel, format === 'postgres')
+    const { columns } = await shape.catch((error: unknown) => text.return().then(() => Promise.reject(error)))
+    if (columns.length === 0) free() // a statement without a result has no text
+    const bytes = columns.length === 0 ? noText() : text
     return {
       columns,
       end,
@@ -386,15 +413,15 @@ export async function openSession(
     if (!isOpen) return
     isOpen = false
     // Views that a transaction made go with it, even if the list of the worker still has them.
-    const isKept = key !== undefined && !isRunning && !inTransaction && (await closed(true)) && isSmall()
-    if (isKept) return release(rssMb, { key, database, dir, links })
-    const isClean = !isRunning && (await closed(false))
+    const isKept = key !== undefined && !isRunning && !inTransaction && isSmall()
+    if (isKept) return release(rssMb, { key, database, dir, links, viewed }) // cleaned by the next session of the process
+    const isClean = !isRunning && (await closed())
     await rm(dir, { recursive: true, force: true })
     await release(isClean ? rssMb : undefined)
   }
 
-  const closed = (keep: boolean): Promise<boolean> =>
-    settled(worker.ask({ type: 'close', keep })).then(
+  const closed = (): Promise<boolean> =>
+    settled(worker.ask({ type: 'close' })).then(
       () => true,
       () => false,
     )
@@ -422,6 +449,10 @@ async function unlinkUnused(links: Map<string, Link>): Promise<void> {
   }
 }
 
+/** `CREATE [OR REPLACE] [TEMP] VIEW` */
+const isViewCreated = ({ keyword, tokens }: Statement): boolean =>
+  keyword === 'create' && [1, 2, 3, 4].some((i) => tokens.kind(i) === 'word' && tokens.lower(i) === 'view')
+
 /** `isOurs`: the text is of this file, and may read what callers may not. */
 type Given = StatementOptions & { readonly values?: readonly SqlValue[]; readonly isOurs?: boolean }
 
@@ -438,6 +469,8 @@ interface Running {
   readonly marker: string
   readonly cancel: () => void
 }
+
+const NO_RESULT: StatementShape = { columns: [], parameters: [] }
 
 type Qualified = Awaited<ReturnType<typeof qualifyTables>>
 
@@ -506,6 +539,8 @@ async function* eachOf<T>(queue: Queue<T>, more: () => void, cancel: () => void)
     if (!isWhole) cancel()
   }
 }
+
+async function* noText(): AsyncGenerator<Buffer, void> {}
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items);

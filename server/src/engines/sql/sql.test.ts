@@ -285,6 +285,29 @@ test('a reader that comes back gets the same DuckDB with the newest tables, and 
   assert.deepEqual(sql.engine.workerPids(), pids)
 })
 
+test('views of a database follow the tables of the project from session to session, and temporary tables end with theirs', async () => {
+  await sql.table('in.c-main', 'viewed', 'SELECT 1 AS v')
+  const options = { reader: 'v', mode: 'write', database: join(sql.root, 'viewed.db') } as const
+  const inSession = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {
+    await using session = await sql.open(options)
+    return await work(session)
+  }
+  await inSession((session) => session.execute('CREATE TABLE own AS SELECT 7 AS v'))
+  await inSession((session) => session.execute('CREATE OR REPLACE VIEW over AS SELECT v FROM "in.c-main".viewed'))
+  assert.deepEqual(await inSession((session) => rowsOf(session, 'FROM over')), [[1]])
+  await sql.table('in.c-main', 'viewed', 'SELECT 2 AS v')
+  assert.deepEqual(await inSession((session) => rowsOf(session, 'FROM over')), [[2]])
+  assert.deepEqual(
+    await inSession(async (session) => {
+      await session.execute('CREATE TEMP TABLE passing AS SELECT 1 AS v')
+      return rowsOf(session, 'FROM passing, over')
+    }),
+    [[1, 2]],
+  )
+  assert.match((await failure(inSession((session) => session.query('FROM passing')))).message, /passing.* does not exist/)
+  assert.deepEqual(await inSession((session) => rowsOf(session, 'FROM own, over')), [[7, 2]])
+})
+
 async function foldersOfSessions(): Promise<string[]> {
   const names = await readdir(join(sql.root, 'scratch'), { recursive: true })
   return names.filter((name) => name.endsWith('files'))

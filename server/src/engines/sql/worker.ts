@@ -1,5 +1,6 @@
 // The SQL worker process: one DuckDB instance per session, closed with it, so that nothing of one session is left for the next. For
-// sessions of the same reader the instance stays, as one takes 50 ms to start; each of them has a connection and views of its own.
+// sessions of the same reader the instance stays, as one takes 50 ms to start; the next of them drops what the one before has bound and
+// made.
 // What SQL may do is bounded four times: the engine reads the text first (statements.ts), the kind of each statement is checked here,
 // DuckDB has no access to anything but the folder of the session, and its configuration is locked.
 // The process ends with its parent: when the channel closes, there is no process left to report to.
@@ -42,9 +43,11 @@ import { readTree } from './syntax-tree.ts'
 interface Session {
   readonly instance: DuckDBInstance
   /** Runs the statements of the session. */
-  readonly connection: DuckDBConnection
+  connection: DuckDBConnection
   /** Binds tables of the project, whatever transaction the session is in. */
-  readonly binder: DuckDBConnection
+  binder: DuckDBConnection
+  /** Something may belong to the connection that another session must not find, such as a temporary table. */
+  hasLeftovers: boolean
   readonly settings: OpenMessage
   /** The end of the FIFO that this process writes to by itself. */
   readonly out: number
@@ -69,12 +72,12 @@ const INTERRUPT_MS = 20
 const BESIDE_DUCKDB_MB = 256
 
 let session: Session | undefined
-/** Of a session that has ended, for the next one of its reader. */
-let kept: Pick<Session, 'instance' | 'settings' | 'out'> | undefined
 /** What precedes the statement in the last text that was sent to DuckDB. */
 let bytesBefore = 0
 let credits = 0
 let isRunning = false
+/** Whether the shape of a result was sent for the statement that runs. */
+let hasResult = false
 let interrupting: NodeJS.Timeout | undefined
 let onCredit = () => {}
 
@@ -99,8 +102,11 @@ function interruptUntilEnd(): void {
 async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<void> {
   const watch = watchMemory()
   isRunning = message.type === 'run'
+  hasResult = false
+  let hasText = true
   try {
     const end = await handle(message)
+    hasText = hasResult
     send({ type: 'done', rssMb: rssMb(), ...(end && { end }) })
   } catch (error) {
     send({ type: 'failed', error: portable(error), rssMb: rssMb() })
@@ -109,7 +115,7 @@ async function answer(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
     clearInterval(interrupting)
     interrupting = undefined
     isRunning = false
-    if (message.type === 'run' && isText(message.output) && session) writeSync(session.out, message.marker)
+    if (message.type === 'run' && isText(message.output) && hasText && session) writeSync(session.out, message.marker)
   }
 }
 
@@ -118,16 +124,16 @@ const isText = (output: RunMessage['output']): output is CopyFormat =>
 
 async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): Promise<StatementEnd | undefined> {
   if (message.type === 'open') session = await open(message)
-  else if (message.type === 'reopen') session = await reopen()
-  else if (message.type === 'close') await close(message.keep)
+  else if (message.type === 'close') await close()
   else if (!session) throw new Error(`${message.type} came before open`)
+  else if (message.type === 'reopen') await reopen(session)
   else if (message.type === 'bind') await bind(session, message.views)
   else return run(session, message)
   return undefined
 }
 
 async function open(settings: OpenMessage): Promise<Session> {
-  forget()
+  letGo()
   const { limits, filesDir, spillDir, fifo, database } = settings
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(limits.threads),
@@ -153,33 +159,25 @@ async function open(settings: OpenMessage): Promise<Session> {
   await connection.run('SET lock_configuration = true')
   const binder = database === undefined ? connection : await instance.connect()
   const out = openSync(fifo, 'r+') // r+: opening does not wait for a reader
-  return { instance, connection, binder, settings, out, views: new Set() }
+  return { instance, connection, binder, settings, out, views: new Set(), hasLeftovers: false }
 }
 
-async function reopen(): Promise<Session> {
-  if (!kept) throw new Error('reopen came without a DuckDB that was kept')
-  const connection = await kept.instance.connect()
-  const { instance, settings, out } = kept
-  kept = undefined
-  if (settings.database === undefined) return { instance, connection, binder: connection, settings, out, views: new Set() }
-  await connection.run('USE workspace')
-  return { instance, connection, binder: await instance.connect(), settings, out, views: new Set() }
+async function reopen(open: Session): Promise<void> {
+  const { instance, binder, connection, settings, views } = open
+  if (views.size > 0) await binder.run([...views].map((view) => `DROP VIEW IF EXISTS ${view}`).join(';\n'))
+  views.clear()
+  if (!open.hasLeftovers) return
+  open.hasLeftovers = false
+  open.connection = await instance.connect()
+  if (settings.database === undefined) open.binder = open.connection
+  else await open.connection.run('USE workspace')
+  connection.closeSync()
 }
 
-async function close(keep: boolean): Promise<void> {
-  if (!session) return forget()
-  const { connection, binder, instance, settings, out, views } = session
-  session = undefined
-  kept = { instance, settings, out }
-  try {
-    if (keep && views.size > 0) await binder.run([...views].map((view) => `DROP VIEW IF EXISTS ${view}`).join(';\n'))
-  } finally {
-    connection.closeSync()
-    if (binder !== connection) binder.closeSync()
-  }
-  if (keep) return
-  forget()
-  if (settings.database !== undefined && isOpenHere(settings.database)) throw new Error('the database is still open') // the engine ends this process
+async function close(): Promise<void> {
+  const database = session?.settings.database
+  letGo()
+  if (database !== undefined && isOpenHere(database)) throw new Error('the database is still open') // the engine ends this process
 }
 
 /**
@@ -204,11 +202,14 @@ function linkOf(path: string): string {
   }
 }
 
-function forget(): void {
-  if (!kept) return
-  kept.instance.closeSync()
-  closeSync(kept.out)
-  kept = undefined
+function letGo(): void {
+  if (!session) return
+  const { connection, binder, instance, out } = session
+  session = undefined
+  connection.closeSync()
+  if (binder !== connection) binder.closeSync()
+  instance.closeSync()
+  closeSync(out)
 }
 
 async function bind({ binder, views: bound }: Session, views: readonly View[]): Promise<void> {
@@ -231,7 +232,10 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   const prepared = await prepare(open, message)
   const columns = columnsOf(prepared)
   const parameters = Array.from({ length: prepared.parameterCount }, (_, i) => parameterType(prepared, i + 1))
-  const sendShape = (shown = columns) => send({ type: 'columns', columns: shown, parameters })
+  const sendShape = (shown = columns) => {
+    hasResult = true
+    send({ type: 'columns', columns: shown, parameters })
+  }
   if (message.output === 'columns') {
     sendShape(isResult(prepared) ? columns : [])
     return { rows: null, changedRows: null }
@@ -247,7 +251,6 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   const result = await prepared.stream()
   if (result.returnType !== ResultReturnType.QUERY_RESULT) {
     const [first] = await result.fetchAllChunks()
-    sendShape([])
     if (result.returnType === ResultReturnType.CHANGED_ROWS) return { rows: null, changedRows: result.rowsChanged }
     const counted = first?.getRows()[0]?.[0] // CREATE TABLE AS counts its rows, other statements without a result answer nothing
     return { rows: null, changedRows: null, ...(typeof counted === 'bigint' && { createdRows: Number(counted) }) }
@@ -262,8 +265,10 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
 }
 
 /** DuckDB splits some statements: a PIVOT first queries its columns. All but the last run here. */
-async function prepare({ connection, settings }: Session, { sql, isQuery }: RunMessage): Promise<DuckDBPreparedStatement> {
+async function prepare(open: Session, { sql, isQuery }: RunMessage): Promise<DuckDBPreparedStatement> {
+  const { connection, settings } = open
   const parts = await connection.extractStatements(sql)
+  open.hasLeftovers ||= parts.count > 1 || (settings.mode === 'write' && TEMPORARY.test(sql))
   for (let i = 0; ; i++) {
     const prepared = await parts.prepare(i)
     const isLast = i >= parts.count - 1
@@ -272,6 +277,9 @@ async function prepare({ connection, settings }: Session, { sql, isQuery }: RunM
     await prepared.run()
   }
 }
+
+/** What may make something that lasts as long as its connection. */
+const TEMPORARY = /\b(temp|temporary|pg_temp)\b/i
 
 function checkKind(kind: StatementType, mode: 'read' | 'write'): void {
   if (ALLOWED[mode].includes(kind)) return

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { SqlSession } from '../../../engines/sql/sql-engine.ts'
 import { createWorkspaceRunner } from './port-runners.ts'
 
-test('a transaction holds the workspace, and an idle one is reported while a running one is not', async () => {
+test('a transaction holds the workspace from its first statement on, and an idle one is reported while a running one is not', async () => {
   const said: string[] = []
   const session = { execute: async (sql: string) => said.push(sql) } as unknown as SqlSession
   const idle = Promise.withResolvers<void>()
@@ -20,6 +20,10 @@ test('a transaction holds the workspace, and an idle one is reported while a run
     },
     idleMs: 20,
   })
+  await runner.begin()
+  assert.deepEqual(said, [], 'nothing is held before the first statement')
+  await runner.commit()
+  assert.deepEqual(said, [], 'nor for a transaction without one')
   await runner.begin()
   const { release } = await runner.take(new AbortController().signal)
   await new Promise((resolve) => setTimeout(resolve, 60))

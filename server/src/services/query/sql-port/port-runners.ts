@@ -74,9 +74,11 @@ export interface WorkspaceRunnerDeps {
   readonly idleMs: number
 }
 
-/** Reads and writes tables of a workspace. A transaction keeps its session. */
+/** Reads and writes tables of a workspace. A transaction keeps its session from its first statement on: others work until then. */
 export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: WorkspaceRunnerDeps): Runner {
   let held: Taken | undefined
+  /** BEGIN was sent, and no statement yet. */
+  let isBegun = false
   let idle: NodeJS.Timeout | undefined
   const waitForNext = () => {
     clearTimeout(idle)
@@ -101,9 +103,20 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
     }
   }
 
+  async function startTransaction(signal: AbortSignal): Promise<void> {
+    const taken = await hold(AbortSignal.any([endOfConnection, signal]))
+    await taken.session.execute('BEGIN').catch(async (error: unknown) => {
+      await taken.release()
+      throw error
+    })
+    isBegun = false
+    held = taken
+  }
+
   async function end(statement: 'COMMIT' | 'ROLLBACK', then?: (session: SqlSession) => Promise<void>): Promise<void> {
     const taken = held
     held = undefined
+    isBegun = false
     clearTimeout(idle)
     if (!taken) return
     try {
@@ -117,6 +130,7 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
   return {
     isReadOnly: false,
     take: async (signal) => {
+      if (isBegun) await startTransaction(signal)
       if (!held) return hold(signal)
       clearTimeout(idle)
       return {
@@ -128,13 +142,7 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
       }
     },
     begin: async () => {
-      const taken = await hold(endOfConnection)
-      await taken.session.execute('BEGIN').catch(async (error: unknown) => {
-        await taken.release()
-        throw error
-      })
-      held = taken
-      waitForNext()
+      isBegun = true
     },
     commit: (then) => end('COMMIT', then),
     rollback: () => end('ROLLBACK'),

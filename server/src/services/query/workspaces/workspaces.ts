@@ -183,6 +183,17 @@ export function createWorkspaces(deps: WorkspacesDeps) {
     return password
   }
 
+  const touched = new Map<number, number>()
+
+  /** Notes its use, at most once a minute: a session is opened for every transaction of a client. */
+  async function used(workspace: Workspace): Promise<void> {
+    const now = clock.now()
+    if (Math.abs(now.getTime() - (touched.get(workspace.id) ?? 0)) < TOUCH_MS) return
+    if (touched.size >= MAX_TOUCHED) touched.clear()
+    touched.set(workspace.id, now.getTime())
+    await inTransaction((trx) => store.touch(trx, workspace, now))
+  }
+
   return {
     check,
     create,
@@ -202,11 +213,14 @@ export function createWorkspaces(deps: WorkspacesDeps) {
       if (!found) throw notFound(String(id))
       return found
     },
-    used: (workspace: Workspace) => inTransaction((trx) => store.touch(trx, workspace, clock.now())),
+    used,
     listUnusedSince: store.listUnusedSince,
     listIds: store.listIds,
   }
 }
+
+const TOUCH_MS = 60_000
+const MAX_TOUCHED = 10_000
 
 /** Callers that manage the project's data, and its creator. */
 const mayUse = (actor: Actor, workspace: Workspace): boolean =>

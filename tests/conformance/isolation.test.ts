@@ -38,6 +38,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /v2/storage/files/sniff': TAKES_NO_ID,
   'POST /ai/docs/question': TAKES_NO_ID,
   'POST /ai/suggest/component': TAKES_NO_ID,
+  'POST /ai/prompts': 'needs a model; see ai/model.test.ts',
+  'POST /ai/answers': 'needs a model; see ai/model.test.ts',
   'POST /v2/storage/data-tests/import': 'takes results of dbt; see data-tests.test.ts',
   'POST /v2/storage/agent-requests/{id}/decide': 'requests come from tools; see mcp.test.ts',
   'DELETE /v2/storage/agent-connections/{connectionId}': 'people sign agents in; see agent-sign-in.test.ts',

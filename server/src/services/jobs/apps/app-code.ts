@@ -35,7 +35,7 @@ export interface WrittenCode {
   readonly runtime: RuntimeName
   /** Undefined for a script. */
   readonly commit?: string
-  /** What the repository asks for and does not get. */
+  /** Requests of the repository that are not supported. */
   readonly warnings: readonly string[]
 }
 
@@ -147,7 +147,7 @@ function runtimeOf(file: string, type: Runtime): RuntimeName {
   return type === 'streamlit' ? 'streamlit' : 'python'
 }
 
-/** What `package.json` says of the file to run, and whether it names packages that are not in the repository. */
+/** The file to run by `package.json`, and whether it names packages that are not in the repository. */
 async function readPackage(files: CheckedOut): Promise<{ readonly main: readonly string[]; readonly needs: readonly string[] }> {
   const text = (await files.text('package.json')) ?? '{}'
   try {

@@ -90,7 +90,7 @@ export function createAppProgram(deps: AppProgramDeps) {
     // Commands come from the operator of the stack; the code of an app comes from any user who may configure it. An image is reached through its
     // forwarder, which only isolated ones have.
     if (problem !== undefined) throw new PlatformError('apps.notIsolated', { reason: problem })
-    if (runtime && runtime !== 'python-js') await commandOf(runtime) // its files say what it is
+    if (runtime && runtime !== 'python-js') await commandOf(runtime) // its files show what it is
   }
 
   async function commandOf(runtime: RuntimeName): Promise<(file: string) => readonly string[]> {

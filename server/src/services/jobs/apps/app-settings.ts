@@ -1,4 +1,4 @@
-// What the configuration of an app says: which program it is, its size, and when it sleeps. Secrets are still encrypted when it is checked.
+// The settings in the configuration of an app: its program, its size, and when it is suspended. Secrets are still encrypted when it is checked.
 
 import { PlatformError } from '../../../kit/errors.ts'
 
@@ -13,7 +13,7 @@ export interface AppSettings {
   /** `dataApp.secrets`, which become variables of the environment. */
   readonly secrets: Readonly<Record<string, string>>
   readonly packages: readonly string[]
-  /** Whether a run has a workspace of its own: clients ask for it by a variable or by `runtime`. */
+  /** Whether a run has a workspace of its own: clients request it by a variable or by `runtime`. */
   readonly hasWorkspace: boolean
 }
 

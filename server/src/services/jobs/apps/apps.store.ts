@@ -39,7 +39,7 @@ interface Tables {
     /** The token that the run reads tables with. */
     token_id: number | null
     started_at: number
-    /** When its node last said that it runs. */
+    /** When its node last reported that it runs. */
     seen_at: number
     ended_at: number | null
     reason: string | null
@@ -210,7 +210,7 @@ export function createAppsStore(database: Db) {
       await at(trx).deleteFrom('data_app_log').where('app_id', '=', appId).where('id', '<=', last).execute()
     },
 
-    /** The last ones, in the order they were said. */
+    /** The last ones, in the order of their output. */
     async tail(app: AppRow, lines: number, since: number | undefined): Promise<Omit<LogLine, 'project_id' | 'app_id'>[]> {
       let query = db
         .selectFrom('data_app_log')

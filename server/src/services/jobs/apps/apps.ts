@@ -1,5 +1,5 @@
 // Data apps (spec platform 6.4): a configuration of an app component, deployed at a version, with links for people. The processes are
-// those of instances.ts: one on every node that is asked for the app.
+// those of instances.ts: one on every node that gets a request for the app.
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
@@ -90,7 +90,7 @@ export interface App {
   readonly name: string
   /** Of the configuration, which may be newer than what is deployed. */
   readonly latestVersion: number
-  /** What its configuration says, also when it cannot be deployed. */
+  /** Its configuration, also when it cannot be deployed. */
   readonly type: string
   /** Undefined: the configuration cannot be read as one of an app. */
   readonly settings: AppSettings | undefined
@@ -126,7 +126,7 @@ export function createApps(deps: AppsDeps) {
     if (useManagedGitRepo) await inTransaction((trx) => deps.repositories.insert(trx, row))
   }
 
-  /** The app comes first: its configuration says its id, by which clients find the app of a configuration. */
+  /** The app is created first: its configuration contains its id, by which clients find the app of a configuration. */
   async function createWhole(caller: AppCaller, componentId: string, wanted: AppRequest): Promise<App> {
     const { actor, branch, origin } = caller
     const configurationId = deps.newId()
@@ -144,7 +144,7 @@ export function createApps(deps: AppsDeps) {
     return viewed(row)
   }
 
-  /** The app of a configuration, made when it is first asked for: a template or a copy of a branch knows nothing of apps. */
+  /** The app of a configuration, created on first request: a template or a copy of a branch contains no apps. */
   async function ensure(key: AppKey, caller?: { readonly actor: Actor; readonly origin: Origin }): Promise<AppRow> {
     const found = await store.findOf(key)
     if (found) return found
@@ -228,7 +228,7 @@ export function createApps(deps: AppsDeps) {
     }
   }
 
-  /** Deploys or stops. What runs already stays as it is, unless a restart is asked for or gets another version. */
+  /** Deploys or stops. What runs already stays as it is, unless a restart is requested or the version changes. */
   async function change(caller: AppCaller, id: string, wanted: AppChange): Promise<App> {
     const row = await find(caller.actor, id)
     if (wanted.desiredState === undefined) return viewed(row)
@@ -398,7 +398,7 @@ const keyOf = (projectId: number, branchId: number, componentId: string, configu
 const nameOf = ({ branch_id, component_id, configuration_id }: AppKey): string =>
   JSON.stringify([branch_id, component_id, configuration_id])
 
-/** What the request says, with the type and the id where apps keep them. */
+/** The content of the request, with the type and the id where apps keep them. */
 function configurationOf({ config, type }: AppRequest, id: string): string {
   const { parameters } = config ?? {}
   const isObject = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters)

@@ -38,7 +38,7 @@ const Params = Type.Object({ id: numberedId('app') })
 const LinkParams = Type.Object({ id: numberedId('app'), link: Type.String({ description: '`~` and the secret of the link.' }) })
 const PathParams = Type.Object({ ...LinkParams.properties, '*': Type.String({ description: 'Path within the app.' }) })
 
-/** What says who asks, and what only the stack may say; the app gets neither. */
+/** Headers that identify the caller, and headers that only the stack may set; the app gets neither. */
 const KEPT_BACK: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -189,7 +189,7 @@ const surroundings = ({ baseUrl }: { readonly baseUrl: string }, { id, link }: P
 const withinApp = (location: string, { id, link }: Place): string =>
   /^\/(?!\/)/.test(location) ? `${appPath(id)}/~${link}${location}` : location
 
-/** Websockets: what the server hands over before any route is looked for. */
+/** Websockets: upgrades are handled before routing. */
 export function createAppUpgrades({ apps, use }: Pick<ForwardDeps, 'apps' | 'use'>, baseUrl: () => string) {
   const open = new Set<{ close(): void }>()
 
@@ -212,7 +212,7 @@ export function createAppUpgrades({ apps, use }: Pick<ForwardDeps, 'apps' | 'use
     const timer = setInterval(() => {
       apps.openLink(place.id, place.link).then(
         (still) => still ?? joined.close(),
-        () => {}, // a database that does not answer is asked again
+        () => {}, // a database that does not respond is queried again
       )
     }, LOOK_AGAIN_MS).unref()
     open.add(joined)

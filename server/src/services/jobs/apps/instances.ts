@@ -1,8 +1,8 @@
 // The processes of apps on this node.
 //  (1) One for each app, started on the first request, stopped when it is idle for a while, and after a day in any case: its token expires then.
 //  (2) What was deployed or stopped on another node is seen within a second: every deployment has its number.
-//  (3) An app that ends by itself is started again, with growing pauses; until then requests are answered with what it said last.
-//  (4) What it says is kept in bounded lines, written once a second.
+//  (3) An app that ends by itself is started again, with growing pauses; until then requests get its last output.
+//  (4) Its output is kept in bounded lines, written once a second.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Dial } from '../../../engines/reverse-proxy/program-proxy.ts'

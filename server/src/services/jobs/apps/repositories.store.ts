@@ -11,7 +11,7 @@ interface Tables {
     project_id: number
     /** Another number after every push. */
     version: number
-    /** JSON: what branches and tags stand at, by their whole names. */
+    /** JSON: the objects of branches and tags, by their full names. */
     refs: string
     /** The object with all that the refs need; null while there are none. */
     pack_key: string | null

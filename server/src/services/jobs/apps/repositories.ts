@@ -179,7 +179,7 @@ export function createRepositories(deps: RepositoriesDeps) {
     try {
       const push = await git.readPush(body, folder.path)
       if (!push.request) return undefined
-      // Clients ask with an empty push whether they may, before they send a large one.
+      // Clients check with an empty push whether they may push, before they send a large one.
       if (push.request.changes.length === 0) return Buffer.alloc(0)
       return report(push.request, await take(opened, push.request.changes, push, folder.path))
     } finally {
@@ -223,7 +223,7 @@ export function createRepositories(deps: RepositoriesDeps) {
     return isSaved ? { refused } : undefined
   }
 
-  /** What a branch, a tag or a commit stands at; empty: the branch that the repository recommends. */
+  /** The commit of a branch, a tag or a commit id; empty: the branch that the repository recommends. */
   function chosen(row: RepositoryRow | undefined, ref: string): { readonly object: string } | { readonly problem: string } {
     const refs = refsOf(row)
     if (/^[0-9a-f]{40}$/.test(ref)) return { object: ref }

@@ -1,9 +1,9 @@
 // What happens next in a flow: a pure function of its plan, its state and the jobs of its tasks. It starts phases, tries failed tasks
-// again, follows conditions, ends what runs too long, and says when the flow has ended. Called again with the same facts it decides
+// again, follows conditions, ends what runs too long, and reports when the flow has ended. Called again with the same facts it decides
 // nothing new.
 //
 // A phase of an orchestration starts when all phases it depends on have ended; once a phase has failed, no other starts. A phase of a flow
-// is followed by the first of its `next` whose condition is true. A failed phase goes on only where its author decided so with a
+// is followed by the first of its `next` whose condition is true. A flow continues after a failed phase only where its author defined a
 // condition: a single `next` without one is not taken after a failure.
 
 import { PlatformError } from '../../../kit/errors.ts'
@@ -26,7 +26,7 @@ import {
 
 export interface Decision {
   readonly state: FlowState
-  /** Jobs to queue; each stands in the state as NEW_JOB, at this place. */
+  /** Jobs to queue; each is NEW_JOB in the state, at this position. */
   readonly starts: readonly StepStart[]
   /** Jobs to end. */
   readonly kills: readonly number[]
@@ -292,7 +292,7 @@ const openJobs = (state: FlowState, jobs: StepJobs): number[] =>
     .flatMap(({ tasks }) => tasks.flatMap(({ steps }) => steps.slice(-1)))
     .flatMap((step) => (step.kind === 'job' && !jobs.get(step.jobId)?.isFinished ? [step.jobId] : []))
 
-/** Variables of a flow reach its jobs by name; a task may say which. */
+/** Variables of a flow reach its jobs by name; a task may select some. */
 const overridesFor = ({ variableOverrides }: JobWork, variables: FlowState['variables']): VariableValue[] =>
   Object.entries(variables)
     .filter(([name]) => variableOverrides === undefined || variableOverrides.includes(name))

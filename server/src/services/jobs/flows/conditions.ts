@@ -168,7 +168,7 @@ export interface Facts {
   readonly now: Date
 }
 
-/** `one` is the task that `*` stands for inside an operator over tasks. */
+/** `one` is the task that `*` means inside an operator over tasks. */
 export function evaluate(condition: Condition, facts: Facts, one?: TaskView): unknown {
   const value = (of: Condition) => evaluate(of, facts, one)
   switch (condition.type) {
@@ -234,7 +234,7 @@ const incomparable = (reason: string) => new PlatformError('flows.conditionFaile
 const isErrorStatus = (status: unknown): boolean =>
   status === 'error' || status === 'user_error' || status === 'application_error'
 
-/** A number and the text of a number are the same value: variables are texts. `error` stands for every kind of error. */
+/** A number and the text of a number are the same value: variables are texts. `error` matches every kind of error. */
 function isEqual(left: unknown, right: unknown): boolean {
   if ((left === 'error' && isErrorStatus(right)) || (right === 'error' && isErrorStatus(left))) return true
   if (typeof left !== typeof right) {

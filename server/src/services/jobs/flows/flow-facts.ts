@@ -1,4 +1,4 @@
-// What conditions may ask: tasks and phases that have ended, variables, the time.
+// What conditions may read: tasks and phases that have ended, variables, the time.
 
 import { formatTimestamp } from '../../../kit/clock.ts'
 import type { StepJob, StepJobs } from '../../../model/flow-ports.ts'
@@ -23,7 +23,7 @@ export function factsOf(plan: FlowPlan, { visits, variables }: FlowState, jobs: 
         phaseId,
         status: end.status,
         get job() {
-          return job ? jobRecord(job) : { status: end.status, result: { message: end.message } } // few conditions ask for it
+          return job ? jobRecord(job) : { status: end.status, result: { message: end.message } } // few conditions read it
         },
       })
     }

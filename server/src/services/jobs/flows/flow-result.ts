@@ -1,4 +1,4 @@
-// What a flow tells of itself, while it runs and when it has ended: `result.tasks` and `result.phases` (spec platform 2.8).
+// The result of a flow, while it runs and when it has ended: `result.tasks` and `result.phases` (spec platform 2.8).
 
 import { defined } from '../../../kit/defined.ts'
 import type { StepJob, StepJobs } from '../../../model/flow-ports.ts'
@@ -103,7 +103,7 @@ const LONGEST_MESSAGE = 1_000
 
 const errorOf = (job: StepJob | undefined) => (job?.result.error === undefined ? {} : { error: job.result.error })
 
-/** Clients know the statuses of jobs; the finer ones are for conditions. */
+/** Clients expect the statuses of jobs; the finer ones are for conditions. */
 const shortStatus = ({ status }: StepEnd): string => (isFailure(status) ? 'error' : status)
 
 function jobIdOf(step: Step): string | null {
@@ -115,7 +115,7 @@ const secondsBetween = (from: number, to: number): number => Math.max(0, Math.ro
 
 const timeOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString().replace(/\.\d+Z$/, '+0000'))
 
-/** What succeeded, for a run that goes on from there. */
+/** The tasks that succeeded, for a run that continues from there. */
 export function succeededTasks(plan: FlowPlan, state: FlowState, jobs: StepJobs): Record<string, StepEnd> {
   const limits = new Map(plan.phases.flatMap((phase) => phase.tasks.map((task) => [task.id, task.timeLimitMs])))
   const kept: Record<string, StepEnd> = {}

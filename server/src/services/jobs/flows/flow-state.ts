@@ -1,4 +1,4 @@
-// How far a run of a flow has come: plain data, kept as one JSON value. Jobs of tasks are named by id; how they ended is asked of the queue.
+// The progress of a run of a flow: plain data, stored as one JSON value. Jobs of tasks are named by id; the queue has their results.
 
 import type { StepJob, StepJobs } from '../../../model/flow-ports.ts'
 
@@ -50,7 +50,7 @@ export interface StepEnd {
   readonly jobId?: number
 }
 
-/** Stands for a job that is about to be queued. */
+/** A placeholder of a job that is about to be queued. */
 export const NEW_JOB = 0
 
 export const isFailure = (status: TaskStatus): boolean => status.endsWith('error')

@@ -157,7 +157,7 @@ export function createFlows(deps: FlowsDeps) {
     const { configData } = start.work
     if (configData === undefined) return queue.prepare(flow, start)
     const opened = await deps.decrypt(flow, configData).catch((error: unknown) => {
-      if (error instanceof PlatformError) return configData // encrypted for the component itself: it opens them, or says that it cannot
+      if (error instanceof PlatformError) return configData // encrypted for the component itself: it decrypts them, or reports that it cannot
       throw error
     })
     return queue.prepare(flow, { ...start, work: { ...start.work, configData: opened } })
@@ -237,7 +237,7 @@ const TYPES = { success: 'info', warning: 'warn', error: 'error' } as const
 
 interface PreparedStart {
   readonly start: StepStart
-  /** A text says why it cannot be queued. */
+  /** A text is the reason why it cannot be queued. */
   readonly job: { insert(trx: Trx): Promise<number> } | string
 }
 

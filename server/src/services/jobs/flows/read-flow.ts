@@ -300,7 +300,7 @@ function readRetryOn(given: unknown, path: string, report: Report): Retry['on'][
   return [{ type: type === 'errorMessageExact' ? 'exact' : 'contains', value }]
 }
 
-/** Milliseconds; null when nothing is said. */
+/** Milliseconds; null when it is not set. */
 function secondsOf(value: unknown, path: string, report: Report): number | null {
   if (value === undefined || value === null) return null
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value

@@ -1,4 +1,4 @@
-// Everything that can be said against a flow before it runs: its own mistakes, what it names and is not there, and itself inside itself.
+// All problems of a flow before it runs: its own errors, references to what does not exist, and cycles of flows.
 // What is not there is a warning when a flow is saved: it may be saved before its configurations, and they may come and go.
 
 import { PlatformError } from '../../../kit/errors.ts'

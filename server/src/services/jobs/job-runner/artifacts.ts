@@ -46,7 +46,7 @@ export function readArtifacts(node: unknown): ArtifactSettings {
   return settings
 }
 
-/** Whether artifacts of earlier runs are asked for. */
+/** Whether artifacts of earlier runs are requested. */
 export const wantsArtifacts = (settings: ArtifactSettings): boolean => KINDS.some((kind) => settings[kind]?.enabled)
 
 /** Whose artifacts they are. */

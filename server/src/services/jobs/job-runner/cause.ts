@@ -1,4 +1,4 @@
-// The cause of a failed run: the code that noticed the failure has reported what it knows (`facts`); the rest follows from the error's code and
+// The cause of a failed run: the code that noticed the failure has reported its details (`facts`); the rest follows from the error's code and
 // from the part of the run in which it came.
 
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// One component or processor of a run: which program it is, what it knows of its surroundings, and the run itself.
+// One component or processor of a run: its program, its environment, and the run itself.
 
 import { dirname, join } from 'node:path'
 import type { EgressPolicy } from '../../../../../contract/egress-rules.ts'
@@ -49,7 +49,7 @@ export interface ProgramSettings {
   readonly results: number
   /** What components may connect to. Built-in ones keep to it by themselves, isolated commands by the proxy that is their only way out. */
   readonly egress: EgressPolicy
-  /** What of this machine built-in components may ask for as well: the sample API. */
+  /** Local addresses that built-in components may request as well: the sample API. */
   readonly places: () => readonly string[]
   /** Address of the object store, for components that read their inputs there. */
   readonly objectStoreUrl: () => string
@@ -85,7 +85,7 @@ export interface ComponentRun {
   onEvent(event: LogEvent): void
 }
 
-/** Of the configuration; a job without a saved one makes its environment anew. */
+/** Of the configuration; a job without a saved one creates its environment each time. */
 async function environmentsOf(settings: ProgramSettings, { environment, folder }: ComponentRun): Promise<string> {
   const { KBC_PROJECTID = '', KBC_BRANCHID = '', KBC_COMPONENTID = '', KBC_CONFIGID = '' } = environment
   if (KBC_CONFIGID === '') return join(folder.tmp, 'environments')
@@ -274,7 +274,7 @@ export interface EnvironmentParts {
   readonly version: string
   readonly rowId: string | null
   readonly mode: 'run' | 'debug'
-  /** Set when the main component wants it. */
+  /** Set when the main component requests it. */
   readonly token: string | undefined
   readonly dataTypesSupport: string
 }
@@ -302,6 +302,6 @@ export function environmentOf(parts: EnvironmentParts): Record<string, string> {
   }
 }
 
-/** Which image: as asked for with the run, as the configuration says, as the component says. */
+/** The image: of the request, of the configuration, or of the component, in this order. */
 export const tagOf = ({ definition }: RunnableComponent, runtime: RuntimeSettings, asked: string | null | undefined) =>
   asked || runtime.tag || runtime.image_tag || definition.tag

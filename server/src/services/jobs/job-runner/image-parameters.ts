@@ -1,5 +1,5 @@
 // What the operator gives a component beside its configuration (`image_parameters`, spec platform 1.3): opened for the
-// run, hidden like every other secret, and never to be found out through a configuration.
+// run, hidden like every other secret, and cannot be revealed by a configuration.
 
 import { visitScalarsBelowHash } from '../../../kit/text/json-text.ts'
 import type { RunnableComponent, RunSecrets, SecretPlace } from '../../../model/run-ports.ts'

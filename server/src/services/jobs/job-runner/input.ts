@@ -57,7 +57,7 @@ export interface InputRequest {
   readonly staging: 'local' | 's3' | 'sql' | 'none'
   readonly signal: AbortSignal
   readonly now: Date
-  /** For components that tell an absent value from an empty text. */
+  /** For components that distinguish null from an empty text. */
   readonly bareNulls: boolean
   /** Tables that were read, by their size. */
   readonly onRead?: OnBytes
@@ -132,7 +132,7 @@ export async function readInputs(deps: InputDeps, request: InputRequest): Promis
   }
 }
 
-/** A refusal says which entry of the mapping it is about. */
+/** An error names the entry of the mapping. */
 async function pointing<T>(pointer: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -147,7 +147,7 @@ interface Source {
   readonly entry: TableInputMapping
   readonly table: TableInfo
   readonly name: string
-  /** Where it is read: another branch, when the entry says so. */
+  /** Where it is read: another branch, if the entry names one. */
   readonly scope: RunScope
 }
 

@@ -1,4 +1,4 @@
-// What a job says, on its way into the events: gathered for a moment and written many at a time, in order.
+// The log of a job, on its way into the events: collected for a moment and written many at a time, in order.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { LogEvent, LogLevel } from '../../../engines/runner/log-event.ts'
@@ -8,16 +8,16 @@ import type { RunnableComponent, RunScope } from '../../../model/run-ports.ts'
 export interface JobLog {
   /** A sentence of the platform about the run. */
   say(type: EventType, message: string, params?: Readonly<Record<string, unknown>>): void
-  /** What a component said, shown as its description of the levels wants it. */
+  /** The output of a component, with the levels of its description. */
   component(component: RunnableComponent, event: LogEvent): void
-  /** Everything said so far is written when this resolves. */
+  /** All lines so far are written when this resolves. */
   flush(): Promise<void>
 }
 
 export interface JobLogDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly recordEvent: RecordEvent
-  /** What the job of this run has said can be read now. */
+  /** New log lines of the job of this run can be read now. */
   readonly onSaid: (runId: string) => void
   readonly onError: (error: unknown) => void
 }
@@ -58,7 +58,7 @@ export function createJobLog(
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
-  /** A component tells its failure in its log, on standard error, and the platform as the result of the job: one event is enough. */
+  /** A component reports its failure in its log, on standard error, and the platform in the result of the job: one event is enough. */
   let lastError: string | undefined
 
   function add(event: NewEvent): void {

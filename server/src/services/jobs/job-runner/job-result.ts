@@ -1,11 +1,11 @@
-// What a job tells of itself when it ends, gathered while its rows run.
+// The result of a job, collected while its rows run.
 
 import { type Mask, maskValue } from '../../../engines/runner/mask.ts'
 import type { StoredConfiguration } from '../../../model/run-ports.ts'
 import { type RowAccount, rowView, spanOf } from './row-account.ts'
 import type { RowProgress, RowResult } from './row-types.ts'
 
-/** What is gathered for the result while rows run; a failed job tells what it got to. */
+/** What is gathered for the result while rows run; a failed job reports what it has done. */
 export interface Gathered {
   readonly rows: RowResult[]
   readonly progress: RowProgress[]
@@ -25,7 +25,7 @@ export interface Gathered {
   running: { readonly rowId: string | null; readonly before: string } | undefined
 }
 
-/** Variables are masked too: one may have filled a `#` field, and a component may tell what it was given. */
+/** Variables are masked too: one may have filled a `#` field, and a component may print its settings. */
 export function resultOf(
   { rows, progress, accounts, queued, version, variables }: Gathered,
   mask: Mask,

@@ -20,7 +20,7 @@ export interface ComponentLimits extends Limits {
   readonly size: string
 }
 
-/** `backend` is the size asked for with the job, else with the configuration. */
+/** `backend` is the size requested with the job, else by the configuration. */
 export function sizeOf({ backend: own }: RuntimeSettings, backend: string | undefined): string {
   const size = backend || (Array.isArray(own) ? undefined : own?.type) || DEFAULT_SIZE
   if (!Object.hasOwn(SIZES, size))

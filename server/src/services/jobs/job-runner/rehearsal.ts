@@ -1,4 +1,4 @@
-// Runs of a rehearsal: what they may do, and what stands in for the outside. No program of such a run has a network; an extractor is
+// Runs of a rehearsal: what they may do, and what replaces the outside. No program of such a run has a network; an extractor is
 // answered from the newest recording of its configuration in production, with the state that the recorded run began with. Secrets are not
 // opened for it: what runs was written by the token that proposes, and that token reads what it writes.
 
@@ -121,7 +121,7 @@ export async function withProductionState(
   return { ...stored, state: await stateOf(null, production?.state), rows }
 }
 
-/** Puts the recording into the folder of the run; the environment says where. */
+/** Puts the recording into the folder of the run; the environment has its path. */
 export async function placeRecording(
   deps: RehearsalDeps,
   scope: RunScope,
@@ -137,7 +137,7 @@ export async function placeRecording(
 /** Instead of a secret; in each encoding it is the same text. Recordings have no secrets, so requests fit them with this one. */
 const PLACEHOLDER = 'rehearsalPlaceholder'
 const NUMBER = 100200300
-/** When a token of OAuth ends decides about requests, and says nothing. */
+/** The expiry of an OAuth token affects requests and reveals nothing. */
 const TIME_NAME = /^(?:expires?|expir(?:es|ation|y)_?(?:in|at|on|time|date)?|created(?:_?at)?|exp|iat)$/i
 
 /** For the run of a rehearsal: a placeholder is in the place of every secret, and no access token is exchanged. */

@@ -1,4 +1,4 @@
-// A configuration as a run would use it, for people who want to see it: rows merged, variables replaced (spec platform 5).
+// A configuration as a run would use it, for people to inspect: rows merged, variables replaced (spec platform 5).
 
 import { PlatformError } from '../../../kit/errors.ts'
 import type { ConfigurationPlace, RunScope, StoredConfiguration } from '../../../model/run-ports.ts'

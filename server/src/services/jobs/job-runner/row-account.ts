@@ -1,4 +1,4 @@
-// What one row of a job has done, and when: kept while it runs, so that a row that fails tells how far it came.
+// What one row of a job has done, and when: kept while it runs, so that a failed row shows how far it got.
 
 import type { Mask } from '../../../engines/runner/mask.ts'
 import { type Clock, formatTimestamp } from '../../../kit/clock.ts'
@@ -50,7 +50,7 @@ export const openRowAccount = (clock: Clock, rowId: string | null): RowAccount =
   phases: [],
 })
 
-/** Does the work as a phase of the row; `factsOf` says what there is to know of it when it is done. */
+/** Does the work as a phase of the row; `factsOf` returns its details when it is done. */
 export async function inPhase<T>(
   { account, clock }: { readonly account: RowAccount; readonly clock: Clock },
   name: Phase['name'],
@@ -72,7 +72,7 @@ export function closeRowAccount(account: RowAccount, clock: Clock, end: Pick<Row
   Object.assign(account, end, { endedAt: clock.now().getTime() })
 }
 
-/** The account as it will stand when its results, which are being published, are there. */
+/** The account as it will be when its results are published. */
 export function publishedAccount(account: RowAccount, clock: Clock, tables: RowAccount['tables']): RowAccount {
   const endedAt = clock.now().getTime()
   const phases = account.phases.map((phase) =>
@@ -87,7 +87,7 @@ export const loadFacts = (tables: readonly (WrittenTable & { readonly bytes?: nu
   bytes: tables.reduce((sum, { bytes = 0 }) => sum + bytes, 0),
 })
 
-/** As it stands in `result.rows` (spec platform 2.8). */
+/** As in `result.rows` (spec platform 2.8). */
 export const rowView = (account: RowAccount, mask: Mask) => ({
   rowId: account.rowId,
   status: account.status,
@@ -100,7 +100,7 @@ export const rowView = (account: RowAccount, mask: Mask) => ({
 /** Enough for a timeline that is read while it grows. */
 const MAX_STARTED_ROWS = 20
 
-/** The newest rows of a run that goes on. */
+/** The newest rows of a run that continues. */
 export const startedRows = (accounts: readonly RowAccount[]): readonly StartedRow[] =>
   accounts.slice(-MAX_STARTED_ROWS).map(({ rowId, status, phases }) => ({
     rowId,

@@ -59,7 +59,7 @@ export interface RowRun {
   readonly steps: readonly Step[]
   readonly mapping: Mapping
   readonly staging: Staging
-  /** The component tells an absent value from an empty text. */
+  /** The component distinguishes null from an empty text. */
   readonly bareNulls: boolean
   /** Secrets in clear. */
   readonly state: string
@@ -90,7 +90,7 @@ export interface RowRun {
   /** Fails when the job is no longer ours; part of every transaction that publishes. */
   hold(trx: Trx): Promise<void>
   publish<T>(work: (trx: Trx) => Promise<T>): Promise<T>
-  /** As `hold`, of a batch: what it publishes does not keep a lost job from being repeated, which goes on from its state. */
+  /** As `hold`, of a batch: what it publishes does not keep a lost job from being repeated, which continues from its state. */
   holdBatch(trx: Trx): Promise<void>
   /** Called in the transaction that publishes the row. */
   onPublish?(trx: Trx, tables: readonly LoadedTable[], artifacts: readonly number[]): Promise<void>
@@ -113,7 +113,7 @@ export interface RowResult {
   readonly outputVariables: Readonly<Record<string, unknown>>
 }
 
-/** What is known of a row while it runs: a failed one still tells its images, inputs and usage. */
+/** The account of a row while it runs: a failed one still has its images, inputs and usage. */
 export interface RowProgress {
   images: ImageRecord[]
   inputTables: readonly TableInfo[]

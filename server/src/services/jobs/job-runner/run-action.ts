@@ -142,7 +142,7 @@ async function resolved(deps: JobRunnerDeps, scope: RunScope, component: Runnabl
   return resolution.text
 }
 
-/** Whether a row has changed is not asked: an action has no state. */
+/** Changes of a row do not matter: an action has no state. */
 async function readFirstRows(
   deps: JobRunnerDeps,
   scope: RunScope,

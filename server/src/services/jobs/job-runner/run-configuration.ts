@@ -105,7 +105,7 @@ export async function resolveRow(
   return withVariables(deps, request, await withVault(deps, request, shared), effective)
 }
 
-/** Every configuration may refer to the vault; it is asked only by those that do. */
+/** Every configuration may refer to the vault; it is read only for those that do. */
 async function withVault(deps: PlanDeps, { place }: PlanRequest, text: string): Promise<string> {
   return refersToVault(text) ? replaceVault(text, await deps.vaultValues(place.projectId, place.branchId)) : text
 }

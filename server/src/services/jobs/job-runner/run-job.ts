@@ -211,7 +211,7 @@ async function runRows(
               rowsDone: index,
               rowsTotal: rows.length,
               rowId: row?.id ?? null,
-              // As they are when it is written: the phase that this tells of has not begun yet.
+              // As they are when it is written: the phase that it reports has not started yet.
               get rows() {
                 return startedRows(gathered.accounts)
               },
@@ -358,7 +358,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
   )
 }
 
-/** Throws where the outside would be needed and nothing stands in for it. */
+/** Throws where the outside is needed and nothing replaces it. */
 async function recordingOf(
   deps: JobRunnerDeps,
   job: QueuedJob,

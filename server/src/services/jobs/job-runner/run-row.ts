@@ -149,7 +149,7 @@ async function publishRow(
   const { loads, files: planned, warnings } = await planOutput(run, folder, context, progress.stored)
   for (const warning of warnings) run.log.say('warn', warning)
   const files = await mapBounded(planned, STAGED_AT_ONCE, (file) => deps.files.stage(run.scope, file, run.signal))
-  await run.log.flush() // what the component said comes before what the storage says of its results
+  await run.log.flush() // the output of the component precedes the messages of the storage
   const isKept = isDry(run, progress)
   // A run with other settings than the stored ones may deliver a part only.
   const isDelivered = !run.isDelivery || (!isKept && run.statePlace !== undefined)
@@ -279,7 +279,7 @@ async function planOutput(
   return { ...planTables(tables, mapping, context), files }
 }
 
-/** Tables that the mapping wants also from a run that failed. What else is wrong with the output does not matter any more. */
+/** Tables that the mapping writes also after a failed run. Other problems of the output are ignored then. */
 async function publishTablesOfFailed(deps: RowDeps, run: RowRun, folder: DataFolder): Promise<void> {
   try {
     const found = await readTableResults(folder, run.mapping, 'leaveOutBroken')

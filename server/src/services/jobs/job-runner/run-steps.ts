@@ -43,7 +43,7 @@ export interface RowFolder {
   readonly checkpoint: Checkpoint | undefined
   /** Ports of this machine that the program may connect to. */
   readonly loopbackPorts?: readonly number[]
-  /** Publishes the tables that are wanted also from a failed run. */
+  /** Publishes the tables that are written also after a failed run. */
   publishAlways(): Promise<void>
   /** Rows and state that the component leaves while it runs, in one transaction. */
   publishBatch(batch: DataFolder): Promise<void>
@@ -169,7 +169,7 @@ const runSandboxTask = (deps: RowDeps, { scope, output, log }: RowRun, { configF
 /** Components with this feature run a dbt project in a workspace of their configuration. */
 const DBT = 'dbt'
 
-/** What is known of a run that failed is kept, too: the next one goes on from it. */
+/** The state of a failed run is kept, too: the next one continues from it. */
 async function runDbtStep(deps: RowDeps, run: RowRun, step: Step, place: RowFolder, progress: RowProgress): Promise<void> {
   const { component, configFile } = step
   if (run.steps.at(-1) !== step)
@@ -197,7 +197,7 @@ async function runDbtStep(deps: RowDeps, run: RowRun, step: Step, place: RowFold
   }
 }
 
-/** A run that was stopped has nothing to tell. */
+/** A stopped run reports nothing. */
 async function keepFailed(run: RowRun, dbt: OpenDbt, progress: RowProgress): Promise<void> {
   if (run.signal.aborted) return
   try {

@@ -1,4 +1,4 @@
-// The state of a configuration or row (spec platform 1.6): what the component remembers, and what the input mapping does.
+// The state of a configuration or row (spec platform 1.6): the state of the component, and that of the input mapping.
 //     {"component": <content of state.json>, "storage": {"input": {"tables": [...], "files": [...]}}}
 // The component's part is moved as text, so that its numbers and the order of its keys stay.
 
@@ -65,7 +65,7 @@ export function secretsIn(text: string): string[] {
   return found
 }
 
-/** `component` is the text of out/state.json; a component that wrote none starts anew next time. */
+/** `component` is the text of out/state.json; a component that wrote none starts from the beginning next time. */
 export function writeState(
   previous: RunState,
   component: string | undefined,

@@ -28,10 +28,10 @@ export interface DeliveryDeps {
     readonly body: string
     readonly timeoutMs: number
   }) => Promise<{ readonly status: number; readonly text: string }>
-  /** Undefined when mail is not set up. Answers what the mail server said. */
+  /** Undefined when mail is not set up. Returns the response of the mail server. */
   readonly sendMail: ((mail: OutgoingMail) => Promise<string>) | undefined
   readonly decrypt: (projectId: number, cipher: string) => Promise<string>
-  /** Adds the names of what the payload speaks of. */
+  /** Adds the names of the objects of the payload. */
   readonly withNames: (projectId: number, payload: Payload) => Promise<Payload>
 }
 

@@ -24,7 +24,7 @@ function checkFilter({ field, operator, value }: Filter, index: number): void {
 
 const OVER_AVERAGE: Filter = { field: 'durationOvertimePercentage', operator: '>=', value: 20 }
 
-/** Where an event begins for a subscription that does not say it. */
+/** Where an event begins for a subscription that does not define it. */
 const IMPLIED: Readonly<Record<string, Filter>> = {
   'job-processing-long': OVER_AVERAGE,
   'phase-job-processing-long': OVER_AVERAGE,
@@ -42,7 +42,7 @@ export const withDefaultBranch = (event: string, filters: readonly Filter[], bra
     ? [{ field: 'branch.id', operator: '==', value: String(branchId) }]
     : filters
 
-/** After how many hours a subscription to `table-not-updated` wants to hear of a table; undefined when it does not say. */
+/** After how many hours a subscription to `table-not-updated` reports a table; undefined when it does not define it. */
 export function minHours(filters: readonly Filter[]): number | undefined {
   const hours = filters.flatMap(({ field, operator, value }) =>
     field === 'hoursSinceUpdate' && (operator === '>=' || operator === '>') && Number(value) > 0 ? [Number(value)] : [],

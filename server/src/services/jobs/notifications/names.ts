@@ -1,4 +1,4 @@
-// Adds the names that people know to a payload of ids.
+// Adds names for people to a payload of ids.
 
 import { valueAt } from './filters.ts'
 import type { Payload } from './payloads.ts'

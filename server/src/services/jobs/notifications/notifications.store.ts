@@ -59,7 +59,7 @@ export interface Recipient {
   readonly channel: 'email' | 'webhook'
   readonly address: string
   readonly template: Template
-  /** Encrypted; undefined for mail and for messages that no subscription asked for. */
+  /** Encrypted; undefined for mail and for messages that belong to no subscription. */
   readonly signingSecret: string | undefined
 }
 
@@ -110,7 +110,7 @@ export interface Attempt {
 
 const tables = (db: Db) => withTables<Tables>(db)
 
-/** Asked at the end of every job. */
+/** Queried at the end of every job. */
 const subscribers = statement((db, at: { projectId: number; event: string }) =>
   tables(db)
     .selectFrom('notification_subscription')
@@ -119,7 +119,7 @@ const subscribers = statement((db, at: { projectId: number; event: string }) =>
     .where('event', '=', at.event),
 )
 
-/** Asked every second. */
+/** Queried every second. */
 const anyDue = statement((db, { now }: { now: number }) =>
   tables(db)
     .selectFrom('notification_delivery')
@@ -183,11 +183,11 @@ export function createNotificationsStore(database: Db) {
       return row && toSubscription(row)
     },
 
-    /** Those who asked for an event, expired ones too. */
+    /** Subscriptions to an event, expired ones too. */
     subscribersTo: async (from: Db, projectId: number, event: string): Promise<Subscription[]> =>
       (await subscribers(from, { projectId, event })).map(toSubscription),
 
-    /** Those who asked for one of the events, in all projects. */
+    /** Subscriptions to one of the events, in all projects. */
     subscribersToAny: async (events: readonly string[]): Promise<Subscription[]> =>
       (await db.selectFrom('notification_subscription').selectAll().where('event', 'in', events).orderBy('id').execute()).map(
         toSubscription,

@@ -1,4 +1,4 @@
-// What clients ask of notifications besides subscriptions: the log of deliveries, a test, and messages sent by call.
+// Operations of notifications besides subscriptions: the log of deliveries, a test, and messages sent by call.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -77,7 +77,7 @@ export function createNotifications({ db, inTransaction, clock, subscriptions, o
     return inTransaction((trx) => outbox.emit(trx, actor.projectId, payload))
   }
 
-  /** A message to one recipient that no subscription asked for. */
+  /** A message to one recipient that belongs to no subscription. */
   const sendDirect = (actor: Actor, recipient: NotificationRecipient, data: object): Promise<number> =>
     inTransaction((trx) => outbox.sendDirect(trx, actor.projectId, data, recipient))
 

@@ -1,4 +1,4 @@
-// Events become deliveries: one for each subscription that asked for the event, in the transaction of the event itself. Whatever happens
+// Events become deliveries: one for each subscription to the event, in the transaction of the event itself. Whatever happens
 // after the commit, the messages are sent; before it, nothing is visible.
 
 import { randomUUID } from 'node:crypto'
@@ -71,7 +71,7 @@ export function createOutbox(deps: OutboxDeps) {
     if (payload) await emit(trx, job.projectId, payload)
   }
 
-  /** A recipient that is not valid does not stop the flow: its delivery fails, and says why. */
+  /** A recipient that is not valid does not stop the flow: its delivery fails with the reason. */
   async function notify(trx: Trx, notification: DirectNotification): Promise<void> {
     const { projectId, recipients, title, message, jobId } = notification
     const job = { id: String(jobId), url: `${deps.baseUrl()}/queue/jobs/${jobId}` }
@@ -79,7 +79,7 @@ export function createOutbox(deps: OutboxDeps) {
     for (const recipient of recipients) await put(trx, projectId, payload, directRecipient(recipient))
   }
 
-  /** A message that no subscription asked for. */
+  /** A message that belongs to no subscription. */
   async function sendDirect(trx: Trx, projectId: number, data: object, recipient: NotificationRecipient): Promise<number> {
     checkRecipient(recipient, deps.checkAddress)
     const payload = { ...data, eventType: DIRECT, project: { id: String(projectId) } }

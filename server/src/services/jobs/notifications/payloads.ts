@@ -1,4 +1,4 @@
-// What an event says (spec platform 6.7). Names of projects, components and configurations are added when the message is sent.
+// The payload of an event (spec platform 6.7). Names of projects, components and configurations are added when the message is sent.
 
 import { formatExpiration } from '../../../kit/clock.ts'
 import type { NewEvent } from '../../../model/event.ts'

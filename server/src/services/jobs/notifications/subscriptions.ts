@@ -1,4 +1,4 @@
-// Rules of subscriptions (spec platform 6.7): what may be asked for, by whom, and what is said about it.
+// Rules of subscriptions (spec platform 6.7): allowed events, rights and warnings.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -96,7 +96,7 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
 
   const isExpired = ({ expiresAt }: Subscription): boolean => expiresAt !== undefined && expiresAt <= clock.now()
 
-  /** Messages tell of jobs: a token with some components hears of those components only. */
+  /** Messages contain facts about jobs: a token with some components gets only those of its components. */
   const mayHearOf = (actor: Actor, filters: readonly Filter[]): boolean =>
     seesWholeProject(actor) ||
     filters.some(
@@ -125,7 +125,7 @@ export function createSubscriptions(deps: SubscriptionsDeps) {
     })
   }
 
-  /** What its owner should know: why it may never send anything. */
+  /** Warnings for its owner: why it may never send anything. */
   function warningsOf({ event, recipient }: Subscription): string[] {
     const warnings: string[] = []
     if (recipient.channel === 'email' && !deps.isMailSetUp) warnings.push(MAIL_NOT_SET_UP)

@@ -15,7 +15,7 @@ export const createJobFinder =
   async ({ actor, branch }: Scope, text: string, limit: number) => {
     const id = /^\d{1,15}$/.test(text) ? Number(text) : undefined
     const ofProject = tables(db).selectFrom('queue_job').where('project_id', '=', actor.projectId)
-    // Configurations are few and stand in an index; reading every job for its configuration would read all of their results.
+    // Configurations are few and indexed; reading every job for its configuration would read all of their results.
     const configurations = await ofProject
       .select('configuration_id')
       .distinct()

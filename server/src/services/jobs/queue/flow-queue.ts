@@ -40,7 +40,7 @@ export const createFlowQueue = (queue: () => Queue): FlowQueue => ({
   committed: (killed) => queue().changed(killed),
 })
 
-/** What the queue asks of flows, by the job of the flow. */
+/** What the queue calls of flows, by the job of the flow. */
 interface FlowRuns extends Pick<QueueFlows, 'check'> {
   open(job: FlowJob): Promise<(trx: Trx) => Promise<void>>
   wake(trx: Trx, projectId: number, jobId: number): Promise<void>

@@ -1,4 +1,4 @@
-// What other modules are handed of a job that ends.
+// What other modules get of a job that ends.
 
 import type { JobEndFacts } from '../../../model/job-end.ts'
 import type { StoredRequest } from './job-request.ts'

@@ -1,4 +1,4 @@
-// What a job says, for clients that wait: a list, or a stream of server-sent events that ends with the job.
+// The log of a job, for clients that wait: a list, or a stream of server-sent events that ends with the job.
 
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
@@ -48,7 +48,7 @@ export async function followJob(response: ServerResponse, follow: Follow, lookMs
     if (!response.write(text)) await Promise.race([once(response, 'drain'), once(response, 'close')])
   }
   while (!gone && !follow.follower.isOver()) {
-    // The job first: what it said before it ended is then surely in the list that follows.
+    // The job first: its lines before the end are then certainly in the list that follows.
     const job = await follow.current()
     if (!job) break
     let page: readonly Record<string, unknown>[]

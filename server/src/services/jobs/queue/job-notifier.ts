@@ -1,4 +1,4 @@
-// Tells the followers of a job on this node that it has logged something or changed its state. Changes by other nodes are found by
+// Notifies the followers of a job on this node that it has logged something or changed its state. Changes by other nodes are found by
 // polling: a follower that is not notified looks again after a while.
 
 export interface JobFollower {

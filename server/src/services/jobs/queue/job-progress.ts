@@ -1,4 +1,4 @@
-// Tells how far a job is, at most once in a while: the newest word counts. A job that is over sooner writes nothing.
+// Stores the progress of a job, at most once in a while: the newest value counts. A job that ends sooner writes nothing.
 
 import type { JobProgress } from '../../../model/job-progress.ts'
 
@@ -21,7 +21,7 @@ export function createProgressWriter({ write, everyMs, onError }: ProgressWriter
     if (progress) writing = write(progress).catch(notWritten(progress)).finally(written)
   }
 
-  /** It is told again with the next turn, unless there is a newer word. */
+  /** It is stored with the next turn, unless there is a newer value. */
   const notWritten = (progress: JobProgress) => (error: unknown) => {
     onError(error)
     if (!isStopped) newest ??= progress

@@ -97,7 +97,7 @@ export interface VariableValue {
   readonly value: unknown
 }
 
-/** A job as asked for; `configData` is JSON text, exactly as it was sent. */
+/** A job as requested; `configData` is JSON text, exactly as it was sent. */
 export interface JobRequest {
   readonly component: string
   readonly config?: string
@@ -259,7 +259,7 @@ export const IDEMPOTENCY_KEY = 'idempotency-key'
 /** What is only shown again and never searched for, stored as one JSON value. */
 export interface StoredRequest {
   readonly component: string
-  /** As asked for with the job; absent in jobs made before this was kept. */
+  /** As requested with the job; absent in older jobs. */
   readonly tag?: string | null
   readonly inputOnly?: boolean
   readonly variableValues: readonly VariableValue[]
@@ -303,7 +303,7 @@ function storedRequest(request: JobRequest, context: RowContext): StoredRequest 
   }
 }
 
-/** Whatever the clock says: one that is set back must not delay a job that no caller has delayed. */
+/** Independent of the clock: one that is set back must not delay a job that no caller has delayed. */
 export const AT_ONCE = 0
 
 export function jobRow(request: JobRequest, context: RowContext): NewJobRow {

@@ -1,4 +1,4 @@
-// What a configuration itself says about how it runs (`runtime`, spec platform 1.3) as far as the queue decides by it.
+// The runtime settings of a configuration (`runtime`, spec platform 1.3) as far as the queue decides by it.
 
 import { kindOf, membersOf } from '../../../kit/text/json-text.ts'
 

@@ -1,4 +1,4 @@
-// What people ask of the jobs there are: searches, groups, time spent, how many wait.
+// Queries over existing jobs: searches, groups, time spent, how many wait.
 
 import { type SqlBool, sql } from 'kysely'
 import { type DeliveryCounts, deliveryCounts } from '../../../../../contract/delivery.ts'
@@ -97,7 +97,7 @@ export function createJobSearchStore(database: Db) {
         .orderBy('id', search.sortOrder)
         .limit(search.limit)
         .offset(search.offset)
-        .execute() as Promise<JobRow[]>, // as much of it as was asked for
+        .execute() as Promise<JobRow[]>, // the requested part of it
 
     countByStatus: async (projectId: number, search: JobSearch): Promise<ReadonlyMap<string, number>> => {
       const rows = await matching(projectId, search)

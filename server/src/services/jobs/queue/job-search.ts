@@ -151,7 +151,7 @@ export function parseGroups(names: readonly string[]): ReadonlyMap<string, Equal
   )
 }
 
-/** Unknown names are refused by name; `canonicalId` brings the component ids clients know to ours. */
+/** Unknown names are refused by name; `canonicalId` translates the component ids of clients to ours. */
 export function parseJobSearch(query: Query, now: Date, canonicalId: (id: string) => string): JobSearch {
   const equal: { column: EqualColumn; values: (string | number)[] }[] = []
   const ranges: { column: TimeColumn; operator: '>=' | '<='; value: number }[] = []

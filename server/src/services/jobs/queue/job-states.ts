@@ -1,6 +1,6 @@
 // The life of a job (spec platform 2.4). A job is created; it waits while its configuration runs, its project is full, or a
 // container lets no more rows run; a worker starts it; the run ends well, with a warning or with an error. A kill before the start
-// cancels it, a kill afterwards asks the worker to end it. A worker that was lost before any component began gives the job back; one
+// cancels it, a kill afterwards requests its end from the worker. A worker that was lost before any component started returns the job; one
 // that was lost before anything was published does so when the component may be repeated.
 // Nothing else writes a status.
 

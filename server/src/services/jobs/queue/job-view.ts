@@ -12,7 +12,7 @@ import type { JobRow } from './queue.schema.ts'
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 const Loose = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())])
 
-/** A job of a list that was asked for with \`fields\` has only those. */
+/** A job of a list that was requested with \`fields\` has only those. */
 export const JobView = Type.Object(
   {
     id: Type.String(),

@@ -3,7 +3,7 @@
 import type { Query } from './job-search.ts'
 import { refusal } from './refusal.ts'
 
-/** Fields of the older record that can be asked for, with our names. */
+/** Fields of the older record that can be searched, with our names. */
 const FIELDS: Readonly<Record<string, string>> = {
   id: 'id',
   runId: 'runId',
@@ -18,7 +18,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 const NAMES: Readonly<Record<string, string>> = { since: 'createdTimeFrom', until: 'createdTimeTo' }
 const TERM = /\s*(?:AND\s+)?\+?([A-Za-z.]+):("(?:[^"\\]|\\.)*"|[^\s"]+)\s*/y
 
-/** What is not asked for by a search of ours: `include` says what the records show. */
+/** Parameters that are no search: `include` selects what the records show. */
 export function legacySearch({ q, include: _, ...rest }: Query): Record<string, unknown> {
   const search: Record<string, unknown> = Object.fromEntries(
     Object.entries(rest).map(([name, value]) => [NAMES[name] ?? name, value]),

@@ -1,4 +1,4 @@
-// The older forms of the queue's routes (spec platform 2.10): the same jobs, in the shapes older clients know.
+// The older forms of the queue's routes (spec platform 2.10): the same jobs, in the shapes that older clients expect.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'

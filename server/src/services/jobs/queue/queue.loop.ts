@@ -41,7 +41,7 @@ export interface JobOutcome {
   readonly unsavedState: StateOfRun | null
 }
 
-/** Why a run is asked to end: by a client, because another worker has the job, or because this node goes down. */
+/** Why a run must end: a client requested it, another worker has the job, or this node stops. */
 export type AbortReason = 'killed' | 'lost' | 'stopped'
 
 /** What a run may do with its job. */
@@ -79,7 +79,7 @@ export interface QueueLoopDeps {
   readonly projectLimit: () => number
   /** Of projects that may run another number of jobs at once. */
   readonly projectLimits?: (trx: Trx) => Promise<ReadonlyMap<number, number>>
-  /** What this node has of what jobs ask for. */
+  /** The labels of this node, which jobs can require. */
   readonly labels: ReadonlySet<string>
   /** Whether a worker that takes jobs now has all of these labels. */
   readonly hasWorkerWith: (trx: Trx, labels: readonly string[]) => Promise<boolean>
@@ -96,7 +96,7 @@ export interface QueueLoopDeps {
   readonly recordEvent: RecordEvent
   /** No other process can hold a job of this database: leases of an earlier process are void at once. */
   readonly isAlone: boolean
-  /** The name under which this process says that it is alive. */
+  /** The name under which this process renews its lease. */
   readonly worker?: string
   readonly log: { error(details: object, text: string): void; warn(details: object, text: string): void }
 }
@@ -106,13 +106,13 @@ const BEAT_MS = 1_000
 /** Lost jobs are looked for this often; a lease is much longer. */
 const RECOVERY_MS = 1_000
 const STARTABLE = 50
-/** A job of a component that no node seems to have is left alone for so long: the node that has it may be about to say so. */
+/** A job of a component that no node seems to have is left alone for so long: the node that has it may be about to report it. */
 const STRANGE_MS = 5_000
 const OTHERS_MS = 1_000
 const EXPLAINED = 200
-/** How often a job tells how far it is. */
+/** How often the progress of a job is stored. */
 const PROGRESS_MS = 1_000
-/** Of a database that is away: a restart takes a second, and the answer after it says whether the job is still ours. */
+/** Of a database that is away: a restart takes a second, and its response shows whether this worker still has the job. */
 const AWAY_PAUSES = {
   attempts: Number.POSITIVE_INFINITY,
   firstPauseMs: 100,
@@ -155,7 +155,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
    */
   const untilWritten = <T>(work: () => Promise<T>): Promise<T> => retry(work, { ...AWAY_PAUSES, signal: givenUp.signal })
 
-  /** The same for results, which must not come twice: when the connection was lost with the commit, no worker knows whether they are there. */
+  /** The same for results, which must not come twice: when the connection was lost with the commit, it is unknown whether they were stored. */
   function untilCommitted<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
     let isWhole = false
     const once = () =>
@@ -278,7 +278,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
 
   const hasLabels = ({ labels }: Pick<Startable, 'labels'>): boolean => labelsOf(labels).every((label) => deps.labels.has(label))
 
-  /** Components that only other nodes can run. Alone there is no other one, and the job says what is missing. */
+  /** Components that only other nodes can run. A single node runs the job, which reports what is missing. */
   async function componentsElsewhere(trx: Trx, jobs: readonly Startable[], now: number): Promise<readonly string[]> {
     const lacking = [...new Set(jobs.map((job) => job.component_id))].filter((id) => !deps.hasComponent(id))
     if (deps.isAlone || lacking.length === 0) return []
@@ -451,7 +451,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       return 'ended'
     })
 
-  /** Jobs that could not start say why. */
+  /** Records why jobs could not start. */
   const explainWaiting = (): Promise<void> =>
     inTransaction(async (trx) => {
       const now = clock.now().getTime()

@@ -64,11 +64,11 @@ const FARTHEST_LEASE_MS = 5 * 60_000
 
 export const isLeaseOver = (leaseUntil: number, now: number): boolean => leaseUntil < now || leaseUntil > now + FARTHEST_LEASE_MS
 
-// Queries for jobs that wait or run also say that these have not ended: the index of open jobs is small, whatever the history.
+// Queries for jobs that wait or run also have the condition that these have not ended: the index of open jobs is small, whatever the history.
 
 const CHANGED = ['id', 'project_id', 'branch_id', 'component_id', 'status', 'token_id'] as const
 
-// What every job asks on its way, and every client that waits for one.
+// Queries of every job and of every client that waits for one.
 
 const jobAt = statement((db, at: { projectId: number; id: number }) =>
   tables(db).selectFrom('queue_job').selectAll().where('project_id', '=', at.projectId).where('id', '=', at.id),
@@ -172,7 +172,7 @@ const endJob = statement((db, { jobId, now, ...end }: WrittenEnd & { readonly jo
     .returning(CHANGED),
 )
 
-/** What of a job a change tells. */
+/** The fields of a job in a live change. */
 type ChangedJob = Pick<JobRow, (typeof CHANGED)[number]>
 
 export function createQueueStore(database: Db, recordChange: RecordChange = async () => {}) {
@@ -537,7 +537,7 @@ export function createQueueStore(database: Db, recordChange: RecordChange = asyn
     },
 
     /**
-     * Jobs of workers that have not been heard of in time, or that are known to be gone. `self` knows its own: what it runs is never
+     * Jobs of workers whose lease has expired, or that have ended. `self` has its own: what it runs is never
      * abandoned, however late its leases are, and what it does not run any more is.
      */
     listAbandoned: (

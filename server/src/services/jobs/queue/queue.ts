@@ -37,13 +37,13 @@ export interface QueuedComponent {
   readonly isWriter: boolean
 }
 
-/** What the queue needs to know of components. */
+/** What the queue needs of components. */
 export interface QueueComponents extends ComponentProblems {
   find(id: string): QueuedComponent | undefined
   canonicalId(id: string): string
 }
 
-/** What the queue needs to know of configurations. */
+/** What the queue needs of configurations. */
 export interface QueueConfigurations {
   /** Throws not found. */
   get(place: { projectId: number; branchId: number; componentId: string; configurationId: string }): Promise<{
@@ -99,7 +99,7 @@ export interface QueueDeps {
 export interface CreateOptions {
   readonly branch: { readonly id: number; readonly isDefault: boolean }
   readonly baseUrl: string
-  /** The status that clients of the run call know (spec platform 2.9): one polls while a job is waiting or processing. */
+  /** The status that clients of the run call expect (spec platform 2.9): one polls while a job is waiting or processing. */
   readonly asWaiting?: boolean
   /** The same key again returns the existing job instead of an error. */
   readonly idempotencyKey?: string | undefined
@@ -203,7 +203,7 @@ export function createQueue(deps: QueueDeps) {
     return { ...request, ...readStored<Pick<JobRequest, 'variableValues' | 'variableOverrides'>>(text) }
   }
 
-  /** In the caller's transaction; who calls it says onChange afterwards. */
+  /** In the caller's transaction; the caller calls onChange afterwards. */
   async function insert(trx: Trx, { row, deduplicationId }: PreparedJob): Promise<JobRow> {
     const known = row.deduplication_id ?? null
     const existing = known === null ? undefined : await store.findByDeduplicationId(trx, row.project_id, known)
@@ -260,7 +260,7 @@ export function createQueue(deps: QueueDeps) {
     return { ...job, result: JSON.stringify(await deps.flows.progress(store.db, job, false)) }
   }
 
-  /** A job that waits for its configuration says who has it now: since it began to wait, another one may have taken it. */
+  /** A job that waits for its configuration shows which job has it now: another one may have taken it meanwhile. */
   async function withHolders(jobs: JobRow[]): Promise<JobRow[]> {
     const keys = jobs.flatMap(({ status, lock_key }) => (status === 'waiting' && lock_key !== null ? [lock_key] : []))
     if (keys.length === 0) return jobs
@@ -317,7 +317,7 @@ export function createQueue(deps: QueueDeps) {
     return [...groups.values()].slice(0, limit)
   }
 
-  /** A job that has not started is cancelled, one that runs is asked to end; so are all jobs below it. */
+  /** A job that has not started is cancelled, a running one gets a request to end; so are all jobs below it. */
   async function kill(actor: Actor, id: number): Promise<JobRow> {
     const now = clock.now().getTime()
     const { job, killed } = await inTransaction(async (trx) => {
@@ -580,7 +580,7 @@ function messageOf(job: JobRow): string {
   return job.error ?? message ?? ''
 }
 
-/** In the words of the queue; a description that cannot be used says why. */
+/** As the queue needs it; a description that cannot be used has the reason. */
 const unknownComponent = (components: ComponentProblems, component: string): PlatformError =>
   components.problemOf(component) === undefined
     ? new PlatformError('queue.unknownComponent', { component })

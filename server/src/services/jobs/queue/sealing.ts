@@ -14,7 +14,7 @@ export interface SealingDeps extends Pick<MetadataDb, 'db' | 'inTransaction'> {
 
 const AT_ONCE = 50
 
-/** Returns when every marked job was looked at; `isStopped` is asked between two of them. */
+/** Returns when every marked job was checked; `isStopped` is called between two of them. */
 export async function sealStoredJobs(deps: SealingDeps, isStopped: () => boolean = () => false): Promise<void> {
   for (let last = 0; ; ) {
     const stale = await listStale(deps.db, last)

@@ -1,4 +1,4 @@
-// What a row of a job remembered, as clients see it: secrets as ciphers, like the state of the configuration itself (spec platform 2.8).
+// The state of a row before and after a job, as clients see it: secrets as ciphers, like the state of the configuration itself (spec platform 2.8).
 
 import { Type } from 'typebox'
 import { Nullable } from '../../../http/parameters.ts'

@@ -19,7 +19,7 @@ interface JobStateTables {
   }
 }
 
-/** Of a larger state only its size is kept: a history of such states would outgrow what it tells of. */
+/** Of a larger state only its size is kept: a history of such states would become too large. */
 const MAX_BYTES = 256 * 1024
 
 /** `content` is null where it was too large to be kept, or is not there. */

@@ -7,7 +7,7 @@ import { medianOf } from '../../../kit/median.ts'
 import type { QueuedJob } from '../../../model/queued-job.ts'
 import { type JobRow, tables } from './queue.schema.ts'
 
-/** What says which runs are of the same kind. */
+/** The key of runs of the same kind. */
 export type RunOf = Pick<JobRow, 'id' | 'project_id' | 'branch_id' | 'component_id' | 'configuration_id' | 'type' | 'row_ids'>
 export type EarlierRun = Pick<JobRow, 'id' | 'started_at' | 'ended_at' | 'config_version'>
 
@@ -34,11 +34,11 @@ const runsBefore = (db: Db, job: RunsBefore) =>
 const wholeRuns = statement((db, job: RunsBefore) => runsBefore(db, job).where('row_ids', 'is', null))
 const runsOfRows = statement((db, job: RunsBefore) => runsBefore(db, job).where('row_ids', '=', job.row_ids))
 
-/** Every job asks this when it starts. */
+/** Every job runs this query when it starts. */
 export const earlierRuns = (db: Db, job: RunsBefore): Promise<readonly EarlierRun[]> =>
   job.row_ids === null ? wholeRuns(db, job) : runsOfRows(db, job)
 
-/** Runs that the median is taken of; older ones tell little of how it goes today. */
+/** Runs that the median is taken of; older ones are less relevant. */
 const RUNS = 15
 
 export interface UsualDuration {

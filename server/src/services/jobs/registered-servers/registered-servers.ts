@@ -13,7 +13,7 @@ import { pagesOf, readCluster, readVersion, type SparkCluster } from './spark.ts
 export interface ServerAddresses {
   readonly sparkUrl?: string | undefined
   readonly sparkPagesUrl?: string | undefined
-  /** `{project}` in it stands for the id of the project. */
+  /** `{project}` in it is replaced by the id of the project. */
   readonly mlflowUrl?: string | undefined
   /** Without an address: a Python that runs servers of the stack itself, if it has mlflow. */
   readonly mlflowPython?: string | undefined

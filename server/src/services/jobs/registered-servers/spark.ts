@@ -1,4 +1,4 @@
-// What the Spark master says about its cluster, as far as a project may know it.
+// The state of the cluster from the Spark master, as far as a project may see it.
 
 import { readJson } from '../../../kit/text/json-text.ts'
 import { jobOfApplication } from '../../../model/spark-application.ts'
@@ -23,7 +23,7 @@ export interface SparkCluster {
   readonly applications: readonly SparkApplication[]
 }
 
-/** `spark://host:7077` has its pages on port 8080 of the same host, unless the operator says otherwise. */
+/** `spark://host:7077` has its pages on port 8080 of the same host, unless the operator sets another. */
 export function pagesOf(sparkUrl: string, pagesUrl: string | undefined): string | undefined {
   if (pagesUrl !== undefined) return pagesUrl
   const host = /^spark:\/\/([\w.-]+):/.exec(sparkUrl)?.[1]

@@ -5,7 +5,7 @@ export interface Place {
   readonly configurationId: string
 }
 
-/** What a configuration reads and writes, as it says itself or as its last runs did. */
+/** What a configuration reads and writes, as declared or as in its last runs. */
 export interface Uses extends Place {
   readonly reads: readonly string[]
   readonly writes: readonly string[]

@@ -3,7 +3,7 @@
 //     what that token may read, and what it writes stays in the branch.
 //  2. Its jobs have the mode `rehearse`: no network, recorded answers, no state that is kept (job-runner/rehearsal.ts).
 //  3. Tables that it is known to write are the ones of production when it begins: values are copied, no bytes move.
-//  4. Its result is what was found when its job had ended; it is worked out once, and says which content it is about. Tables that were not
+//  4. Its result is what was found when its job had ended; it is computed once, and names the content it belongs to. Tables that were not
 //     compared are named or counted: they do not pass for equal ones.
 //  5. A proposal has one rehearsal at a time. It is written down before its work begins, and has no job until then.
 

@@ -1,4 +1,4 @@
-// What the scheduler has against a configuration, asked for configurations of every component.
+// The problems that the scheduler finds in configurations of every component.
 
 import type { ContentProblem } from '../../../model/content-problem.ts'
 import type { Scheduler } from './scheduler.ts'

@@ -60,7 +60,7 @@ type Decision =
 const ON_TIME_MS = 60_000
 const BATCH = 100
 const MAX_COUNTED = 1000
-/** A schedule of every minute makes half a million executions a year; what is older and not listed any more is forgotten. */
+/** A schedule of every minute makes half a million executions a year; older ones that are no longer listed are deleted. */
 const EXECUTIONS_KEPT_MS = 31 * 86_400_000
 
 export function createFiring(deps: FiringDeps) {
@@ -212,7 +212,7 @@ export function createFiring(deps: FiringDeps) {
   return { fireDue }
 }
 
-/** A job was started, or the run was left out: who looks at the schedule sees which. */
+/** A job was started, or the run was left out: its users see which. */
 const firedChange = ({ id, projectId, tokenId }: ScheduleRecord): NewChange => ({
   projectId,
   kind: 'schedule',

@@ -1,4 +1,4 @@
-// What the `configuration` of a scheduler component configuration says (spec platform 3.1), and why it may be refused.
+// The `configuration` of a configuration of the scheduler component (spec platform 3.1), and why it may be refused.
 
 import { PlatformError } from '../../../kit/errors.ts'
 import { type Cron, CronSyntaxError, parseCron } from './cron.ts'
@@ -141,7 +141,7 @@ function graceOf(value: unknown): number {
 export const invalid = (field: string, reason: string) =>
   new PlatformError('scheduler.invalidConfiguration', { field, reason }, { errors: [{ key: field, message: reason }] })
 
-/** The run that a schedule asks for. */
+/** The run that a schedule starts. */
 export const runRequestOf = (target: Target) => ({
   component: target.componentId,
   config: target.configurationId,

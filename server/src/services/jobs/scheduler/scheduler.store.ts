@@ -236,7 +236,7 @@ export function createSchedulerStore(database: Db) {
       await withTables<Tables>(trx).insertInto('schedule_execution').values(executionRow(projectId, execution)).execute()
     },
 
-    /** Forgets executions that were due before `since`, except the newest ones of the schedule. */
+    /** Deletes executions that were due before `since`, except the newest ones of the schedule. */
     forgetExecutions: async (trx: Trx, scheduleId: number, since: Date, kept: number): Promise<void> => {
       const tables = withTables<Tables>(trx)
       const oldestKept = tables

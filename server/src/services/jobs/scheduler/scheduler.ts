@@ -1,6 +1,6 @@
 // Rules for schedules: activating, listing, removing, looking ahead. Firing is firing.ts.
 //  1. A configuration alone never fires; activation with a master token makes a record that does.
-//  2. Activating again reloads the current version, or the one asked for, into the same record; a disabled state keeps the record without a
+//  2. Activating again reloads the current version, or the requested one, into the same record; a disabled state keeps the record without a
 //     next run.
 //  3. Runs use a token of the schedule's own, which ends with the schedule.
 
@@ -300,7 +300,7 @@ export function createScheduler(deps: SchedulerDeps) {
     executions: (await store.executions(record.projectId, [record.id], LISTED_EXECUTIONS)).get(record.id) ?? [],
   })
 
-  /** How late the schedule is that has been due the longest; for those who watch the stack. */
+  /** How late the schedule is that has been due the longest; for monitoring. */
   async function lagMs(): Promise<number> {
     const now = clock.now()
     const oldest = await store.oldestDue(now)

@@ -22,7 +22,7 @@ const FIXED = /^(UTC|GMT|Etc\/.+|[+-]\d\d:\d\d)$/
 
 export class UnknownZone extends Error {}
 
-/** Zones are asked for again and again; each keeps what it has learned about its years. */
+/** Zones are queried often; each caches the transitions of its years. */
 export function createZones() {
   const zones = new Map<string, Zone>()
   return (name: string): Zone => {

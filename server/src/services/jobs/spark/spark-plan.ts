@@ -1,4 +1,4 @@
-// What the driver of a Spark run is told, and what its end means. Pure.
+// The plan of the driver of a Spark run, and the meaning of its end. Pure.
 
 import type { CauseKind, FailureFacts } from '../../../../../contract/failure-causes.ts'
 import { splitStatements } from '../../../engines/sql/statements.ts'
@@ -8,7 +8,7 @@ import type { SqlColumnMapping } from '../../../model/sql-columns.ts'
 
 export interface PlannedInput {
   readonly name: string
-  /** The catalogue of its branch, as Spark knows it. */
+  /** The catalogue of its branch, as Spark names it. */
   readonly catalogue: string
   /** Levels of its name in the catalogue. */
   readonly table: readonly string[]
@@ -47,7 +47,7 @@ export function planInput({ scope, inputs }: SparkRun, input: SqlInput, part: st
   }
 }
 
-/** Names of the catalogues of a run and what each asks the stack for. */
+/** Names of the catalogues of a run and the warehouse that each requests. */
 export function planCatalogues({ scope, inputs }: SparkRun): Readonly<Record<string, string>> {
   const warehouseOf = ({ isDefaultBranch, branchId }: RunScope) => (isDefaultBranch ? '' : String(branchId))
   const others = inputs.map((input) => input.scope).filter(({ branchId }) => branchId !== scope.branchId)

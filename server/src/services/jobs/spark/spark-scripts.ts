@@ -134,7 +134,7 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
     if (failure) throw failure
   }
 
-  /** A server of Spark Connect goes on when its client is gone. */
+  /** A server of Spark Connect continues when its client has disconnected. */
   async function interrupt(request: SparkRun, hide: Mask): Promise<void> {
     const limits = { ...request.limits, timeoutMs: INTERRUPT_MS }
     await start({ ...request, limits }, hide, { onEvent: () => {} }, ['interrupt'])

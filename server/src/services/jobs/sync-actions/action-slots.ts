@@ -1,5 +1,5 @@
 // How many actions run at once: so many on this node, and so many of one project. Who comes when all are taken waits a moment, and is
-// then asked to come again. A project that uses up its own share lets the others pass.
+// then gets an error that suggests a retry. A project that uses up its own share lets the others pass.
 
 import { PlatformError } from '../../../kit/errors.ts'
 

@@ -38,7 +38,7 @@ export interface SyncActionsDeps {
     },
     signal: AbortSignal,
   ) => Promise<Tried>
-  /** Brings the ids clients know to ours. */
+  /** Translates the ids of clients to ours. */
   readonly canonicalId: (componentId: string) => string
   /** Undefined when there is no such component. */
   readonly actionsOf: (componentId: string) => readonly string[] | undefined

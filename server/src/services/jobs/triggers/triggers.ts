@@ -1,6 +1,6 @@
 // Rules for triggers (spec storage 2.11).
 //  1. A trigger runs its configuration once all of its tables were imported since its last run, and its cool-down is over.
-//  2. What was seen is remembered table by table, so no import is missed or counted twice, whatever the clocks say.
+//  2. The last import is stored for each table, so none is missed or counted twice, independent of clocks.
 //  3. The run and the memory of it are written together: on any number of nodes an import starts one job.
 //  4. Who makes, changes or deletes one may use its component: the one it has and the one it gets.
 //  5. It runs with a token that does not expire and cannot be deleted while in use; only admins lend a token of an admin.
@@ -31,7 +31,7 @@ export interface TriggersDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly recordEvent: RecordEvent
-  /** Who a token id stands for; undefined when it is gone, expired or disabled. */
+  /** The owner of a token id; undefined when it is deleted, expired or disabled. */
   readonly actorOfToken: (projectId: number, tokenId: number) => Promise<Actor | undefined>
   /** The component's own id, for aliases. */
   readonly canonicalId: (componentId: string) => string

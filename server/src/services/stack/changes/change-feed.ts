@@ -11,7 +11,7 @@ import { type Change, type ChangesStore, isAfter, type Position } from './change
 export interface ChangeOutput {
   /** The stream is accepted. */
   open(): void
-  /** False when the other side reads too slowly: the stream ends, and its client goes on where it stopped. */
+  /** False when the other side reads too slowly: the stream ends, and its client resumes where it stopped. */
   write(text: string): boolean
   end(): void
 }
@@ -78,7 +78,7 @@ export function createChangeFeed({ store, clock, canonicalId, onError, lookMs = 
     return () => leave(stream)
   }
 
-  /** Older changes are forgotten, and a restored database has others: then what the client knows has to be read anew. */
+  /** Older changes are deleted, and a restored database has others: then the client has to reload its data. */
   async function startOf(
     since: string | undefined,
     recentSeconds?: number,
@@ -91,7 +91,7 @@ export function createChangeFeed({ store, clock, canonicalId, onError, lookMs = 
     return { known: isKnown ? from : undefined, end }
   }
 
-  /** For clients that ask from time to time instead: what changed since, and where to go on. */
+  /** For clients that poll instead: what changed since, and where to continue. */
   async function read({ since, recentSeconds, ...request }: ChangesRequest) {
     const { known, end } = await startOf(since, recentSeconds)
     const page = known ? await store.listAfter(known, PAGE) : []
@@ -198,7 +198,7 @@ export function createChangeFeed({ store, clock, canonicalId, onError, lookMs = 
       timers.push(setInterval(() => void sweep().catch(onError), SWEEP_MS).unref())
     },
     sweep,
-    /** Clients go on at another node, or when this one is back. */
+    /** Clients resume at another node, or when this one is back. */
     async stop(): Promise<void> {
       for (const timer of timers) clearInterval(timer)
       for (const stream of streams) leave(stream)
@@ -220,7 +220,7 @@ function readPosition(text: string): Position & { readonly at: number } {
 /** As the lists of the same things show them to the token. */
 function maySee(actor: Actor, { kind, objectId, componentId, tokenId }: Change, canonicalId: (id: string) => string): boolean {
   if (actor.isMasterToken) return true
-  if (kind === 'schedule') return seesWholeProject(actor) // it does not say which component it runs
+  if (kind === 'schedule') return seesWholeProject(actor) // it does not name its component
   if (kind === 'table') return tablePermissionOf(actor, objectId) !== undefined
   if (kind === 'file') return actor.canReadAllFileUploads || tokenId === actor.tokenId
   if ((kind === 'job' || kind === 'flow') && tokenId === actor.tokenId) return true

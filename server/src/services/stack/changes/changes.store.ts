@@ -1,5 +1,5 @@
 // The log of changes.
-//  (1) A row is written in the transaction of the change it tells of.
+//  (1) A row is written in the transaction of the change itself.
 //  (2) Rows are read in an order that later rows never break into: by id on SQLite, which has one writer; on PostgreSQL by transaction,
 //      and only of transactions that are older than every one still open.
 
@@ -106,7 +106,7 @@ export function createChangesStore(db: Db) {
         .executeTakeFirst()
       const id = Number(newest?.id ?? 0)
       if (!isPostgres) return { tx: 0, id }
-      // In the order of transactions, which is another than that of ids: before all newer ones, and before those that go on.
+      // In the order of transactions, which is another than that of ids: before all newer ones, and before those that are still open.
       const { tx, settled } = await tables(db)
         .selectFrom('change')
         .select((e) => [e.fn.min('tx').as('tx'), SETTLED.as('settled')])

@@ -1,4 +1,4 @@
-// What other modules hand over: a change, in the transaction that makes it.
+// What other modules pass: a change, in the transaction that makes it.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -14,7 +14,7 @@ export function createChanges({ db, clock }: { readonly db: Db; readonly clock: 
 
   const record: RecordChange = (trx, change) => store.insert(trx, change, clock.now().getTime())
 
-  /** Of an event that tells of a change. */
+  /** Of an event about a change. */
   async function recordEvent(trx: Trx, source: EventSource, event: NewEvent): Promise<void> {
     const change = changeOfEvent(source, event)
     if (change) await record(trx, change)

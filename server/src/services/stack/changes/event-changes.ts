@@ -1,4 +1,4 @@
-// What the events of modules say of changes: every change of a table, a configuration, a schedule, a file or a token leaves an event in
+// Changes from the events of modules: every change of a table, a configuration, a schedule, a file or a token leaves an event in
 // its own transaction, and from it the change is read.
 
 import type { NewChange } from '../../../model/change.ts'

@@ -59,7 +59,7 @@ export function consoleRoutes({ files, s3Url }: ConsoleDeps): FastifyPluginAsync
   }
 }
 
-/** Files of the build carry a fingerprint in their names and never change; the others are asked for again. */
+/** Files of the build carry a fingerprint in their names and never change; the others are revalidated. */
 const cachingOf = (path: string): string => (path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
 
 async function sendFile(req: FastifyRequest, reply: FastifyReply, file: StaticFile): Promise<FastifyReply> {

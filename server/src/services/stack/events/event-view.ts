@@ -9,7 +9,7 @@ import type { EventRow } from './events.store.ts'
 /** What has become of a file that an event names. */
 export interface FileState {
   readonly isExpired: boolean
-  /** A link to its bytes, for those who may read it. */
+  /** A link to its bytes, for callers that may read it. */
   readonly url: string | null
 }
 

@@ -57,7 +57,7 @@ export interface EventFilter {
   readonly words: readonly SearchCondition[]
 }
 
-/** With `isPattern`, `*` in the value stands for any text. */
+/** With `isPattern`, `*` in the value matches any text. */
 export interface SearchText {
   readonly value: string
   readonly isPattern: boolean
@@ -189,7 +189,7 @@ export function createEventsStore(database: Db) {
         .execute()
     },
 
-    /** Of all projects, newest first: for those who run the stack. */
+    /** Of all projects, newest first: for operators. */
     async listOfStack(filter: StackEventFilter): Promise<EventRow[]> {
       let query = db.selectFrom('event').selectAll()
       if (filter.projectId !== undefined) query = query.where('project_id', '=', filter.projectId)

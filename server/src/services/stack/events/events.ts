@@ -92,7 +92,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
   /** What reading leaves: written soon, and not in the way of the answer. */
   const recordRead = (source: EventSource, event: NewEvent, origin: Origin): void => later.add({ source, event, origin })
 
-  /** What modules say about their own changes, in the transaction of the change. */
+  /** Events of modules about their own changes, in the transaction of the change. */
   const record: RecordEvent = async (trx, source, event, origin = NO_ORIGIN) => {
     await store.add(trx, rowOf(source, event, origin))
     await onRecorded?.(trx, source, event)
@@ -215,7 +215,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
     list,
     get,
     newestAt,
-    /** What happened to an object in a span of time, for modules that have checked that the caller may know. */
+    /** What happened to an object in a span of time, for modules that have checked that the caller may read them. */
     ofObject: async (projectId: number, span: ObjectSpan) =>
       (await store.ofObject(projectId, span)).map((row) => ({
         id: row.id,
@@ -224,7 +224,7 @@ export function createEvents({ db, inTransaction, clock, onRecorded, onLost = ()
         createdAtMs: row.created_at,
         tokenDescription: row.token_description,
       })),
-    /** Of all projects: for those who run the stack. */
+    /** Of all projects: for operators. */
     listOfStack: async (filter: StackEventFilter) => (await store.listOfStack(filter)).map(auditEntry),
     nextTicket: () => inTransaction(store.nextTicket),
     /** Writes what is still gathered. */

@@ -1,4 +1,4 @@
-// Code of the guides as HTML: strings, comments and keywords marked, everything else as it stands.
+// Code of the guides as HTML: strings, comments and keywords marked, everything else unchanged.
 
 import { escapeHtml } from '../../../http/html-page.ts'
 

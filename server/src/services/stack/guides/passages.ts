@@ -20,7 +20,7 @@ export interface Passage {
 
 /** Decision records and the specification say why and how, not what a user does. */
 const isGuide = (path: string): boolean => !/^docs\/(?:adr|specification)\//.test(path)
-/** Long lists, in which every word stands somewhere. */
+/** Long lists, in which every word occurs. */
 const isList = (path: string): boolean =>
   /^docs\/(?:errors|events|rights|cli|environment-variables|performance|glossary|README)\.md$/.test(path)
 const MAX_PASSAGE = 1_200

@@ -1,4 +1,4 @@
-// For those who run the stack: is it alive, can it serve, how is it doing; and for those who program it: the API documentation (spec platform 6.10).
+// For operators: liveness, readiness, metrics; and for programmers: the API documentation (spec platform 6.10).
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -63,7 +63,7 @@ function isBearer(header: string | undefined, token: string): boolean {
   return timingSafeEqual(digest(header ?? ''), digest(`Bearer ${token}`))
 }
 
-/** On a node without the role `api`: whatever else is asked for is served by another node. */
+/** On a node without the role `api`: other requests are served by another node. */
 export const elsewhereRoutes: FastifyPluginAsync = async (app) => {
   const elsewhere = page('operations.elsewhere', 'The API is served by other nodes', 'application/json')
   const params = Type.Object({ '*': Type.String({ description: 'Any address.' }) })

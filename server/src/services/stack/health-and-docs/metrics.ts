@@ -3,7 +3,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Workload } from '../../../model/workload.ts'
 
-/** Asked at every scrape. A source that fails has no numbers then; the others do. */
+/** Read at every scrape. A source that fails has no numbers then; the others do. */
 export interface MetricSources {
   readonly version: string
   /** By queue. */
@@ -12,7 +12,7 @@ export interface MetricSources {
   readonly lostJobs: () => Readonly<Record<string, number>>
   readonly scheduleLagMs: () => Promise<number>
   readonly isObjectStoreUp: () => Promise<boolean>
-  /** Nodes that said so not long ago, by role and state. */
+  /** Nodes with a recent heartbeat, by role and state. */
   readonly nodes: () => Promise<readonly { readonly role: string; readonly state: string; readonly count: number }[]>
   /** Of this node to PostgreSQL, by state; none on SQLite. */
   readonly databaseConnections: () => Readonly<Record<string, number>>
@@ -22,7 +22,7 @@ export interface MetricSources {
   /** When the newest good backup ended; undefined when none ever did. */
   readonly lastBackupAt: () => Promise<number | undefined>
   readonly disk: () => Promise<{ readonly freeBytes: number; readonly totalBytes: number }>
-  /** Bytes by what they belong to; reads every record, hence asked once a minute at most. */
+  /** Bytes by what they belong to; reads every record, hence read once a minute at most. */
   readonly storageBytes: Readonly<Record<string, () => Promise<number>>>
   /** What each project has used so far. */
   readonly usage: () => Promise<readonly ProjectUsage[]>
@@ -198,7 +198,7 @@ export function createMetrics(sources: MetricSources) {
   }
 }
 
-/** Everyone who asks while it is being read gets the same answer. */
+/** All callers during a read share its result. */
 function shared<T>(read: () => Promise<T>): () => Promise<T> {
   let reading: Promise<T> | undefined
   return () => {
@@ -209,7 +209,7 @@ function shared<T>(read: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** The same answer for a while; a failure is asked again. */
+/** The result is cached for a while; a failure is not. */
 function rarely<T>(read: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined
   let askedAt = 0

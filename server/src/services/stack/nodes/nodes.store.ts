@@ -5,7 +5,7 @@ import { readStored } from '../../../kit/stored-json.ts'
 
 export type NodeState = 'working' | 'draining'
 
-/** How much a node has to do, as it says itself. */
+/** How much a node has to do, as it reports. */
 export interface NodeLoad {
   /** Component jobs that run, and how many may. */
   readonly jobs: number
@@ -14,7 +14,7 @@ export interface NodeLoad {
   readonly memoryBytes: number
   /** Of the machine, in the last minute. */
   readonly loadAverage: number
-  /** How far its clock is ahead of the database's; nodes of an earlier release do not say it. */
+  /** How far its clock is ahead of the database's; nodes of an earlier release do not report it. */
   readonly clockDifferenceMs?: number
 }
 

@@ -20,7 +20,7 @@ export interface NodeView extends Omit<StackNode, 'state' | 'dataFolder'> {
 }
 
 const BEAT_MS = 5_000
-/** A node that has not been heard of for so long takes no jobs, as far as others know. */
+/** A node without a heartbeat for so long is considered as down by the others. */
 const SILENT_MS = 20_000
 const FORGOTTEN_MS = 24 * 3600 * 1000
 
@@ -72,7 +72,7 @@ export function createNodes({ store, clock, node, dataFolder, load, onError }: N
         storageJobs: storageJobs.filter(({ worker }) => worker === one.id),
       }))
     },
-    /** How many nodes have a role, by state; each role is told, also when no node that is there has it. */
+    /** How many nodes have a role, by state; every role is listed, also when no node has it. */
     async byRole(): Promise<{ readonly role: string; readonly state: string; readonly count: number }[]> {
       const now = clock.now()
       const all = (await store.list()).map((one) => ({ roles: one.roles, state: stateAt(one, now) }))

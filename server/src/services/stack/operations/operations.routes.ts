@@ -1,4 +1,4 @@
-// HTTP for those who run the stack: how it is doing, and what happened on it (spec platform 6.10a). Only for stack admins.
+// HTTP for operators: the state of the stack, and what happened on it (spec platform 6.10a). Only for stack admins.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -54,7 +54,7 @@ export function createSettings(deps: SettingsDeps) {
     for (const [name, apply] of Object.entries(deps.apply)) apply(live.get(name))
   }
 
-  /** An older or newer version may have stored what this one does not know: it is left alone. */
+  /** An older or newer version may have stored values that this one does not have: they are left alone. */
   function parsed({ name, value }: SettingRow): unknown {
     const setting = byName.get(name)
     try {

@@ -1,4 +1,4 @@
-// Rules of the sample shop: who is logged in, how fast one may ask, which page comes next.
+// Rules of the sample shop: who is logged in, the rate limit, which page comes next.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../../../kit/clock.ts'
@@ -56,7 +56,7 @@ export function createSampleApi({ clock, isServed }: SampleApiDeps) {
     return { token: `${until}-${signature(until)}`, expiresIn: SESSION_SECONDS }
   }
 
-  /** Throws unless the session is valid; false when it has asked too often. */
+  /** Throws unless the session is valid; false when it has sent too many requests. */
   function admit(token: string): boolean {
     const [until = '', signed = ''] = token.split('-')
     if (!isSame(signed, signature(Number(until))) || Number(until) <= nowSeconds())

@@ -1,4 +1,4 @@
-// The addresses of the index: each says what its service is for. Below those that clients only look up, everything is 404 (spec platform 6.1).
+// The addresses of the index: each describes its service. Below those that clients only look up, everything is 404 (spec platform 6.1).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-// What the program of platform.dbt is told to run (components/dbt/src/plan.ts). Pure.
+// The plan that the program of platform.dbt runs (components/dbt/src/plan.ts). Pure.
 
 import type { RunWorkspace } from '../../../../model/run-ports.ts'
 import type { DbtSettings } from './dbt-settings.ts'
@@ -20,7 +20,7 @@ export interface PlanPlace {
 }
 
 const PROFILE = 'millrace'
-/** Commands that build relations anew with --full-refresh. */
+/** Commands that rebuild relations with --full-refresh. */
 const REFRESHABLE = ['build', 'run', 'seed']
 
 export function planOf(settings: DbtSettings, earlier: Earlier, { folder, archive, connection, workspaceId }: PlanPlace) {

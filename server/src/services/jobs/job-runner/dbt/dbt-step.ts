@@ -123,7 +123,7 @@ interface PlacedEarlier {
   readonly pending: readonly string[]
 }
 
-/** What `state:modified` is compared with, and what `dbt retry` goes on from. */
+/** What `state:modified` is compared with, and what `dbt retry` continues from. */
 async function placeEarlier(
   files: RunFiles,
   { scope, owner, folder, signal, say }: DbtStep,
@@ -235,7 +235,7 @@ async function saveTable(
   const path = outputPath(folder, 'out/tables', tableId)
   const before = await tables.find(scope, tableId)
   const { columns, absent } = await workspace.save({ schema, name }, path, before?.columns ?? [], signal)
-  // Columns never leave a table by a load: what reads them goes on.
+  // Columns never leave a table by a load: their readers continue to work.
   if (absent.length > 0)
     say('warn', `The model ${name} has no more ${absent.join(', ')}: the table ${tableId} keeps them, empty.`)
   const kept = (before?.schema ?? []).filter((column) => absent.includes(column.name))

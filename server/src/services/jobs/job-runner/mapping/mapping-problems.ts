@@ -26,7 +26,7 @@ export function mappingProblems(configuration: Readonly<Record<string, unknown>>
   return ofShape.length > 0 ? ofShape : contradictions(configuration.storage)
 }
 
-/** What the shape allows and a run does not; asked only when the shape is right. */
+/** Problems beyond the shape; checked only when the shape is valid. */
 function contradictions(storage: unknown): readonly ContentProblem[] {
   if (storage === undefined || isEmptyList(storage)) return []
   const { input, output } = storage as { readonly input?: Lists; readonly output?: Lists } // its shape was just checked

@@ -183,7 +183,7 @@ export interface Mapping {
   readonly defaultBucket: string | undefined
   /** How result tables become files, for runs that store no tables. */
   readonly tableFiles: { readonly tags: readonly string[]; readonly isPermanent: boolean }
-  /** Undefined: as the component's description says. */
+  /** Undefined: by the component's description. */
   readonly dataTypesSupport: 'none' | 'hints' | 'authoritative' | undefined
   /** What a run may change of tables that are there. Undefined: what its results need. */
   readonly tableModifications: 'none' | 'non-destructive' | 'all' | undefined
@@ -213,7 +213,7 @@ export function read<T extends TSchema>(schema: T, value: unknown, place: string
   throw refusal(`${place}${path} ${words.length > 0 ? `must be one of ${words.join(', ')}` : (error?.message ?? 'is not valid')}`)
 }
 
-/** A reason that begins with a path, `storage.input.tables[0].source is missing`, says where. */
+/** A reason that begins with a path, `storage.input.tables[0].source is missing`, names the place. */
 export const invalid = (reason: string, facts: FailureFacts = {}): PlatformError =>
   new PlatformError('jobRunner.invalidConfiguration', { reason }, { facts: { ...pointedAt(reason), ...facts } })
 
@@ -292,7 +292,7 @@ export function checkTableInput(table: TableInputMapping, place: string): void {
   }
 }
 
-/** The query says by itself which rows and columns it means. */
+/** The query itself selects rows and columns. */
 function checkQueryInput(
   { query: _, destination, limit: __, overwrite: ___, ...others }: TableInputMapping,
   place: string,

@@ -174,7 +174,7 @@ function deletedMark(
   return mark
 }
 
-/** Types count only where the component says so. */
+/** Types count only where the component declares them. */
 const typesOf = (
   schema: readonly SchemaColumn[] | undefined,
   mark: string | undefined,
@@ -481,7 +481,7 @@ export function planTableFiles(
   }))
 }
 
-/** Tags that say where a file comes from. */
+/** Tags with the origin of a file. */
 const systemTags = (context: OutputContext): string[] => [
   `componentId: ${context.componentId}`,
   ...(context.configurationId === null ? [] : [`configurationId: ${context.configurationId}`]),

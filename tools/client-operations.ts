@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 interface Schema {
+  readonly format?: string
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
@@ -65,6 +66,7 @@ function typeOf(schema: Schema): string {
   if (Array.isArray(schema.type)) return schema.type.map((type) => typeOf({ ...schema, type })).join(' | ')
   if (schema.type === 'array') return `ReadonlyArray<${schema.items ? typeOf(schema.items) : 'unknown'}>`
   if (schema.type === 'object') return objectOf(schema)
+  if (schema.format === 'binary') return 'unknown' // bytes, a stream or a blob
   const plain: Readonly<Record<string, string>> = {
     string: 'string',
     integer: 'number',

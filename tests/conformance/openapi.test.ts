@@ -116,6 +116,7 @@ test('every reference of the document leads somewhere, and each tag stands once'
     const [kind = '', name = ''] = reference.split('/')
     assert.ok(components[kind]?.[name], `${reference} is not there`)
   }
+  assert.doesNotMatch(text, /"\*\/\*":/, 'generators of clients leave out operations with the media type */*')
   const names = tags.map(({ name }) => name.replace(/\W/g, '').toLowerCase())
   assert.deepEqual(names, [...new Set(names)])
 })
@@ -173,11 +174,14 @@ test('tags are described, bodies have examples that their schemas allow, and lic
   assert.ok(page.includes(`${operations.length} operations`), 'the page counts other operations than the document')
 })
 
-test('the documentation page names every operation', async () => {
+test('the documentation page names every operation, and counts them as the document does', async () => {
   const { request } = await startProject()
   const page = await request('GET', '/docs', { token: null })
   assert.match(page.headers.get('content-type') ?? '', /^text\/html/)
   for (const operation of ['tokens.create', 'events.list', 'index.get']) assert.ok(page.text.includes(operation))
+  const { paths } = (await request('GET', '/openapi.json', { token: null })).json<{ paths: Record<string, object> }>()
+  const operations = Object.values(paths).reduce((sum, path) => sum + Object.keys(path).length, 0)
+  assert.ok(page.text.includes(`${operations} operations at`), `the document has ${operations} operations`)
 })
 
 test('a request copied from the documentation page works as it stands', async () => {

@@ -290,11 +290,19 @@ const BODIES = ['application/json', 'application/x-www-form-urlencoded', 'multip
 
 const contentOf = (schema: JsonSchema, mediaTypes: readonly string[], example: JsonSchema = {}) =>
   Object.fromEntries(
-    mediaTypes.map((mediaType) => [
-      mediaType,
-      { schema, ...(Object.keys(example).length > 0 && EXAMPLE_TYPES.has(mediaType) && { example }) },
-    ]),
+    mediaTypes.map((mediaType) =>
+      mediaType === ANY_TYPE
+        ? ['application/octet-stream', { schema: BYTES }]
+        : [mediaType, { schema, ...bodyExample(mediaType, example) }],
+    ),
   )
+
+/** Bytes of any kind. Generators of clients leave out operations with the range itself. */
+const ANY_TYPE = '*/*'
+const BYTES: JsonSchema = { type: 'string', format: 'binary' }
+
+const bodyExample = (mediaType: string, example: JsonSchema) =>
+  Object.keys(example).length > 0 && EXAMPLE_TYPES.has(mediaType) ? { example } : {}
 
 /** Media types in which an object is an example of a body. */
 const EXAMPLE_TYPES = new Set(['application/json', 'multipart/form-data'])
@@ -305,7 +313,7 @@ function responsesOf(response: JsonSchema | undefined, produces: readonly string
     entries.map(([status, schema]) => [
       status,
       schema.type === 'null' || status.startsWith('3')
-        ? { description: status.startsWith('3') ? 'Another address' : 'No content' }
+        ? { description: status.startsWith('3') ? 'Redirect' : 'No content' }
         : { description: /^[45]/.test(status) ? 'Error' : 'Success', content: contentOf(schema, produces) },
     ]),
   )

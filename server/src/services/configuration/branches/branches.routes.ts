@@ -29,7 +29,7 @@ export interface BranchesRoutesDeps {
 const BRANCHES = '/v2/storage/dev-branches'
 const ById = Type.Object({ branchId: BranchId })
 const Name = optionalText('Name, unique among the branches of the project.')
-const Description = optionalText('Free text for people.')
+const Description = optionalText('Free text.')
 const BranchView = Type.Object(
   {
     id: Type.Integer(),

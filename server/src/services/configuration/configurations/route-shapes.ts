@@ -33,7 +33,7 @@ export const OfRowVersion = Type.Object({
 })
 
 export const ChangeDescription = optionalText('Reason of this change; shown in the list of versions.')
-const Description = optionalText('Free text for people.')
+const Description = optionalText('Free text.')
 const Name = Type.String({ minLength: 1, description: 'Name for people.' })
 const Json = Type.Optional(
   Type.Unknown({ description: 'An object, or a string that holds one as JSON. Kept exactly as it is sent.' }),

@@ -26,7 +26,7 @@ const fields = {
   description: Type.Optional(Type.String({ maxLength: 65_536, description: 'What the change is for.' })),
   externalId: Type.Optional(
     Type.Union([Type.String({ maxLength: 255 }), Type.Null()], {
-      description: 'Id in another system, such as a ticket. Null takes it away.',
+      description: 'Id in another system, such as a ticket. Null removes it.',
     }),
   ),
   autoMergeStrategy: Type.Optional(
@@ -36,7 +36,7 @@ const fields = {
   ),
   autoMergeAt: Type.Optional(
     Type.Union([Type.String({ maxLength: 40 }), Type.Null()], {
-      description: 'Time of a scheduled merge, as ISO 8601. Null takes it away.',
+      description: 'Time of a scheduled merge, as ISO 8601. Null removes it.',
     }),
   ),
   reviewerIds: Type.Optional(

@@ -88,15 +88,37 @@ const SEARCHES: Readonly<Record<string, string>> = {
   'lost token': 'tokens',
 }
 
+/** The rows of the glossary such as `| **upsert**, merge | [incremental load](incremental-load.md) |`. */
+function wordsOfOtherTools(): readonly { readonly word: string; readonly pages: readonly string[] }[] {
+  const rows = readFileSync(`${DOCS}/glossary.md`, 'utf8').matchAll(/^\| \*\*(?!you know)(.+?) \|(.*)$/gm)
+  return Array.from(rows, ([, words = '', target = '']) => {
+    const pages = Array.from(target.matchAll(/\]\(([\w-]+)\.md/g), ([, page]) => page!)
+    return words
+      .replaceAll('*', '')
+      .split(', ')
+      .map((word) => ({ word, pages }))
+  }).flat()
+}
+
 test('the words people search for lead to the right page first', async (t) => {
   const { request } = await startTestStack(t)
-  const firstOf = async (words: string) => {
+  const pagesFor = async (words: string) => {
     const { status, text } = await request('GET', `/help/search?q=${encodeURIComponent(words)}`, { token: null })
     assert.equal(status, 200)
-    return /<h2><a href="\/help\/([\w-]+)/.exec(text)?.[1]
+    return Array.from(text.matchAll(/<h2><a href="\/help\/([\w-]+)/g), ([, page]) => page!)
   }
-  const found = await Promise.all(Object.keys(SEARCHES).map(async (words) => [words, await firstOf(words)] as const))
+  const found = await Promise.all(Object.keys(SEARCHES).map(async (words) => [words, (await pagesFor(words))[0]] as const))
   assert.deepEqual(Object.fromEntries(found), SEARCHES)
+  // Words of other tools: a page that the glossary names for them is the first or the second.
+  const lost: string[] = []
+  const mapped = wordsOfOtherTools()
+  for (const { word, pages } of mapped) {
+    const best = (await pagesFor(word)).slice(0, 2)
+    if (!best.some((page) => pages.includes(page))) lost.push(`${word}: ${best} instead of ${pages}`)
+  }
+  assert.ok(mapped.length > 60, `only ${mapped.length} words`)
+  assert.deepEqual(lost, [])
+  t.diagnostic(`${found.length} searches and ${mapped.length} words of the glossary lead to the right page`)
   const nothing = await request('GET', '/help/search?q=%3Cscript%3Exyzzyq', { token: null })
   assert.match(nothing.text, /No matching pages for <b>&lt;script&gt;xyzzyq<\/b>/)
 })

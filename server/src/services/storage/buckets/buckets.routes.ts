@@ -42,7 +42,7 @@ const DETAIL_INCLUDES = ['columns', 'columnMetadata', ...LIST_INCLUDES]
 const CreateBody = Type.Object({
   name: Type.Optional(Type.String({ description: 'Name, from which the id `{stage}.c-{name}` is built.', examples: ['main'] })),
   stage: Type.Optional(Type.String({ description: '`in` or `out`.', examples: ['in'] })),
-  description: optionalText('Free text for people.'),
+  description: optionalText('Free text.'),
   backend: optionalText('Omit it; every bucket has the one backend of this stack.'),
   displayName: DisplayName,
   color: Color,

@@ -32,7 +32,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
       '/v2/storage/tables/:tableId/snapshots',
       {
         config: { operation: 'tables.createSnapshot', summary: 'Keep the present state of a table', needs: 'bucketWrite' },
-        schema: { params: ByTable, body: readByRule({ description: 'Free text for people.' }), response: { 202: JobView } },
+        schema: { params: ByTable, body: readByRule({ description: 'Free text.' }), response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await snapshots.create(scopeOf(req), req.params.tableId, req.body)),
     )

@@ -184,8 +184,8 @@ export const ColumnDefinitionChange = Type.Object({
     nullable: 'True: the column may be empty.',
     name: 'New name of the column, by the rules of new columns. Rows, metadata and aliases keep it; configurations and queries that use the old name have to be changed.',
   }).properties,
-  default: cleared('Value of rows that have none; null takes it away.'),
-  description: cleared('Free text for people; null takes it away.'),
+  default: cleared('Value of rows that have none; null removes it.'),
+  description: cleared('Free text; null removes it.'),
 })
 export const ColumnTypeChange = readByRule({
   type: 'A base type (STRING, INTEGER, NUMERIC, FLOAT, BOOLEAN, DATE, TIMESTAMP) or its usual name in SQL.',
@@ -194,8 +194,8 @@ export const ColumnTypeChange = readByRule({
 })
 export const TableDefinitionChange = Type.Object({
   ...readByRule({
-    displayName: 'New name for people.',
+    displayName: 'New display name.',
     columns: 'List of changes, each with the name of the column and a definition or a description.',
   }).properties,
-  description: cleared('Free text for people; null takes it away.'),
+  description: cleared('Free text; null removes it.'),
 })

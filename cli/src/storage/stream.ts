@@ -74,7 +74,11 @@ export function addStreamCommands(program: Command): void {
       const client = createClient(command)
       const json = { name, type: options.otlp ? 'otlp' : 'http', ...(options.id !== undefined && { sourceId: options.id }) }
       const { outputs } = await client.request<{ outputs: { sourceId: string } }>('POST', SOURCES, { json })
-      if (options.table !== undefined) await addSink(client, outputs.sourceId, options.table, options)
+      if (options.table !== undefined)
+        await addSink(client, outputs.sourceId, options.table, options).catch(async (error: unknown) => {
+          await client.request('DELETE', pathOf(outputs.sourceId)) // it was created for this table
+          throw error
+        })
       await show(client, outputs.sourceId, command)
     })
 

@@ -35,6 +35,14 @@ export interface SourcesDeps {
   readonly clock: Clock
   readonly encrypt: (projectId: number, secret: string) => Promise<string>
   readonly decrypt: (projectId: number, cipher: string) => Promise<string>
+  /** Undefined for a table that does not exist: the first load creates it. */
+  readonly findTable: (place: StreamPlace, tableId: string) => Promise<SinkTable | undefined>
+}
+
+export interface SinkTable {
+  readonly isAlias: boolean
+  readonly isTyped: boolean
+  readonly columns: readonly string[]
 }
 
 /** Defaults of the public service (spec platform 7.1). */
@@ -46,7 +54,7 @@ const SECRET_BYTES = 24
 
 export type Sources = ReturnType<typeof createSources>
 
-export function createSources({ db, inTransaction, clock, encrypt, decrypt }: SourcesDeps) {
+export function createSources({ db, inTransaction, clock, encrypt, decrypt, findTable }: SourcesDeps) {
   const store = createStreamsStore(db)
 
   async function newSecret(projectId: number) {
@@ -106,6 +114,7 @@ export function createSources({ db, inTransaction, clock, encrypt, decrypt }: So
     needMaster(place.actor)
     const source = await get(place, sourceId)
     checkSink(request)
+    checkFits(request, await findTable(place, request.tableId))
     if ((await store.listSinks(source.projectId, source.key)).length >= MAX_SINKS)
       throw new PlatformError('stream.tooMany', { limit: MAX_SINKS, what: 'sinks' })
     const sinkId = request.sinkId ?? idFrom(request.name)
@@ -148,6 +157,7 @@ export function createSources({ db, inTransaction, clock, encrypt, decrypt }: So
     const before = await getSink(place, sourceId, sinkId)
     const after = { ...before, ...changed, actor: place.actor, version: before.version + 1, updatedAt: clock.now() }
     checkSink(after)
+    checkFits(after, await findTable(place, after.tableId))
     if (!(await inTransaction((trx) => store.updateSink(trx, before, after))))
       throw new PlatformError('stream.changed', { what: `Sink "${sinkId}"` })
     return after
@@ -192,6 +202,26 @@ function checkSink({ tableId, columns }: Pick<SinkRequest, 'tableId' | 'columns'
   columns.forEach(checkColumn)
   const twice = firstRepeated(columns.map(({ name }) => name.toLowerCase()))
   if (twice !== undefined) throw invalidStream('table.mapping.columns', `The column "${twice}" is there twice.`)
+}
+
+/** Otherwise the records would be accepted, and every load of them would fail. */
+function checkFits({ tableId, columns }: Pick<SinkRequest, 'tableId' | 'columns'>, table: SinkTable | undefined): void {
+  if (!table) return
+  if (table.isAlias) throw invalidStream('table.tableId', `${tableId} is an alias, and aliases cannot be loaded.`)
+  const sent = new Set(columns.map(({ name }) => name.toLowerCase()))
+  const missing = table.columns.filter((name) => !sent.has(name.toLowerCase()))
+  if (missing.length > 0)
+    throw invalidStream(
+      'table.mapping.columns',
+      `The table ${tableId} exists and has other columns: ${missing.slice(0, 10).join(', ')}. Map a column to each of them, or choose another table.`,
+    )
+  const known = new Set(table.columns.map((name) => name.toLowerCase()))
+  const added = columns.filter(({ name }) => !known.has(name.toLowerCase())).map(({ name }) => name)
+  if (table.isTyped && added.length > 0)
+    throw invalidStream(
+      'table.mapping.columns',
+      `The table ${tableId} has typed columns and does not have ${added.slice(0, 10).join(', ')}. Add the columns to the table first.`,
+    )
 }
 
 /** `My first source` becomes `my-first-source`. */

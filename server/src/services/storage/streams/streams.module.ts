@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { PlatformError } from '../../../kit/errors.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { EncryptionModule } from '../../access/encryption/encryption.module.ts'
@@ -32,6 +33,11 @@ export function createStreamsModule({ core, encryption, branches, tables, baseUr
     clock,
     encrypt: encryption.encryptForProject,
     decrypt: encryption.decryptForProject,
+    findTable: async ({ actor, branchId }, tableId) => {
+      const branch = { id: branchId, isDefault: (await branches.defaultId(actor.projectId)) === branchId }
+      const table = await tables.get({ actor, branch }, tableId).catch(undefinedIfMissing)
+      return table && { isAlias: table.source !== undefined, isTyped: table.data.isTyped, columns: table.columns }
+    },
   })
   const receiving = createReceiving({ db, clock, folder })
   const batches = createBatches({
@@ -65,4 +71,8 @@ export function createStreamsModule({ core, encryption, branches, tables, baseUr
     ],
     background: [{ role: 'api', start: loop.start, stop: loop.stop }],
   })
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!(error instanceof PlatformError && error.kind === 'not-found')) throw error
 }

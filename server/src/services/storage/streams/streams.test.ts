@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { tableClient } from '../../../../../tests/support/clients/table-client.ts'
 import { startTestStack } from '../../../../../tests/support/test-stack.ts'
 import { until } from '../../../../../tests/support/until.ts'
 
@@ -54,6 +55,30 @@ async function streamingStack(t: TestContext, columns: readonly object[] = COLUM
   }
   return { ...stack, task, sourceId, done, address, rows, sink, loaded, advance }
 }
+
+test('a sink is refused when its columns do not fit the table', async (t) => {
+  const stack = await streamingStack(t, [])
+  const tables = tableClient(stack)
+  await tables.bucket('shop')
+  await tables.create('in.c-shop', 'orders', 'id,city\n1,Praha\n')
+  const add = (columns: readonly object[], tableId = 'in.c-shop.orders') =>
+    stack.request('POST', `${SOURCES}/${stack.sourceId}/sinks`, {
+      json: { type: 'table', name: 'Orders', table: { type: 'keboola', tableId, mapping: { columns } } },
+    })
+  const refused = await add([{ type: 'uuid', name: 'id' }])
+  assert.equal(refused.status, 400, refused.text)
+  assert.match(refused.text, /The table in\.c-shop\.orders exists and has other columns: city\. Map a column to each of them/)
+  const fits = await add([
+    { type: 'uuid', name: 'ID' },
+    { type: 'path', name: 'city', path: 'city' },
+    { type: 'datetime', name: 'at' },
+  ])
+  assert.equal(fits.status, 202, fits.text)
+  const changed = await stack.request('PATCH', `${SOURCES}/${stack.sourceId}/sinks/orders`, {
+    json: { table: { mapping: { columns: [{ type: 'uuid', name: 'id' }] } } },
+  })
+  assert.equal(changed.status, 400, changed.text)
+})
 
 test('records of a webhook become rows: JSON, forms and texts, each column as its type says', async (t) => {
   const stack = await streamingStack(t)

@@ -32,7 +32,25 @@ const dictOf = (value: unknown): Dict =>
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-const nodesOf = (manifest: unknown): Dict => ({ ...dictOf(dictOf(manifest).nodes), ...dictOf(dictOf(manifest).unit_tests) })
+const together = new WeakMap<object, Dict>()
+
+/** Put together once for each manifest: it may have thousands. */
+function nodesOf(manifest: unknown): Dict {
+  const content = dictOf(manifest)
+  const before = together.get(content)
+  if (before) return before
+  const nodes = { ...dictOf(content.nodes), ...dictOf(content.unit_tests) }
+  together.set(content, nodes)
+  return nodes
+}
+
+/** Nodes or sources of a manifest, or results of a run, that are read at most. */
+export const MAX_READ = 50_000
+
+export const hasTooMany = (artifact: unknown): boolean =>
+  listOf(dictOf(artifact).results).length > MAX_READ ||
+  Object.keys(nodesOf(artifact)).length > MAX_READ ||
+  Object.keys(dictOf(dictOf(artifact).sources)).length > MAX_READ
 
 /** Every node of the run, in the order of their ends. */
 export function nodesIn(

@@ -15,7 +15,17 @@ import {
 import { PlatformError } from '../../../../kit/errors.ts'
 import { mapBounded } from '../../../../kit/map-bounded.ts'
 import type { DbtNode, DbtTestResult } from '../../../../model/dbt/nodes.ts'
-import { builtIds, builtIn, type DbtArtifacts, hasFailed, nodesIn, sourcesIn, testsIn } from '../../../../model/dbt/results.ts'
+import {
+  builtIds,
+  builtIn,
+  type DbtArtifacts,
+  hasFailed,
+  hasTooMany,
+  MAX_READ,
+  nodesIn,
+  sourcesIn,
+  testsIn,
+} from '../../../../model/dbt/results.ts'
 import type { ColumnOrigin } from '../../../../model/lineage.ts'
 import type {
   FileInfo,
@@ -84,8 +94,8 @@ export interface DbtEnd {
 
 const ARTIFACTS = ['manifest.json', 'run_results.json', 'catalog.json', 'dbt.log']
 const PENDING = 'pending.json'
-/** Of an artefact that is read here; a larger one is kept, and not read. */
-const MAX_BYTES = 256 * 2 ** 20
+/** Of an artefact that is read and kept. It is parsed and masked beside the requests of others. */
+const MAX_BYTES = 32 * 2 ** 20
 const LISTED = 100
 /** Tags of artefacts, beside those that artefacts of every component have. */
 const [RUN, GOOD, FAILED] = ['dbt', 'dbt-good', 'dbt-failed']
@@ -254,14 +264,21 @@ function tracedColumns(
   return workspace.trace(relations, signal)
 }
 
-/** Undefined when there is none, or none that can be read. */
+/** Undefined when there is none, or none that can be read. One that is too large is refused: its tables would be missing in silence. */
 async function readArtifact(folder: DataFolder, name: string): Promise<unknown> {
-  const text = await readOutput(folder, `out/dbt/${name}`, MAX_BYTES).catch((error: unknown) => {
-    if (error instanceof PlatformError) return undefined
-    throw error
-  })
+  const text = await readOutput(folder, `out/dbt/${name}`, MAX_BYTES)
+  if (text === undefined) return undefined
+  const artifact = parsed(text)
+  if (hasTooMany(artifact))
+    throw new PlatformError('jobRunner.outputInvalid', {
+      reason: `${name} has more than ${MAX_READ} nodes. Split the project, or run a part of it with parameters.select.`,
+    })
+  return artifact
+}
+
+function parsed(text: string): unknown {
   try {
-    return text === undefined ? undefined : JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     return undefined // half written by a program that was ended
   }

@@ -190,7 +190,7 @@ function startOf({ timing }: Dict): number | undefined {
   const times = listOf(timing)
     .map((one) => Date.parse(String(dictOf(one).started_at)))
     .filter((ms) => Number.isFinite(ms))
-  return times.length > 0 ? Math.min(...times) : undefined
+  return times.reduce<number | undefined>((least, ms) => (least === undefined || ms < least ? ms : least), undefined)
 }
 
 /** Ids with what they depend on before them. A manifest that goes in circles is none of dbt's; every id comes once. */

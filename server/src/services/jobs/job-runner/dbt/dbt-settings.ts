@@ -106,6 +106,7 @@ export function readDbtSettings(configFile: string): DbtSettings {
   const { project, vars = {}, environment = {}, packages, program } = parameters
   if (packages === undefined ? false : packages.length === 0 && program === undefined)
     throw invalid('parameters.packages is empty: name what installs dbt, or the program of the node in parameters.program')
+  refuseSecrets(vars)
   return {
     project: projectOf(project),
     path: plainPath(project.path ?? ''),
@@ -125,6 +126,20 @@ export function readDbtSettings(configFile: string): DbtSettings {
     buckets: bucketsOf(parameters.buckets ?? []),
     packages: packages ?? (program === undefined ? PACKAGES : []),
     program: program ?? ['dbt'],
+  }
+}
+
+/** Variables are on the command line of dbt, which other programs of the machine can read, and in its artefacts. */
+function refuseSecrets(vars: Readonly<Record<string, unknown>>): void {
+  const open: unknown[] = [vars]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue
+    const name = Array.isArray(value) ? undefined : Object.keys(value).find((one) => one.startsWith('#'))
+    if (name !== undefined)
+      throw invalid(
+        `parameters.vars has the secret "${name.slice(0, 60)}", which would be on the command line: name it #DBT_ENV_SECRET_... in parameters.environment, and read it with env_var`,
+      )
+    for (const member of Object.values(value)) open.push(member)
   }
 }
 

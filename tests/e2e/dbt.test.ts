@@ -316,6 +316,8 @@ test('a project in a zip file runs; a project that cannot be used is refused wit
   assert.match(await refused({ project: { folder: 'models', path: '../x' } }), /must stay within the project/)
   assert.match(await refused({ environment: { PATH: '/tmp' } }), /names of variables begin with DBT_/)
   assert.match(await refused({ vars: { a: [{ '#key': 'x' }] } }), /parameters\.vars has the secret "#key"/)
+  const git = { repository: 'http://git.example/shop.git', '#password': 'x' }
+  assert.match(await refused({ project: { git } }), /must begin with https:\/\/, because its credentials/)
   assert.match(await refused({ thread: 4 }), /parameters/)
 })
 

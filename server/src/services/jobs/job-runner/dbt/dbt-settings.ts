@@ -155,10 +155,20 @@ function projectOf({ git, folder, file }: Static<typeof Project>): DbtSettings['
   const { repository = '', ref, username, '#password': password } = git ?? {}
   if (!/^https?:\/\//.test(repository))
     throw invalid('parameters.project.git.repository must be an address that begins with https://')
+  if (password && !hidesCredentials(repository))
+    throw invalid(
+      'parameters.project.git.repository must begin with https://, because its credentials would be sent in clear: or leave #password out',
+    )
   return {
     ...{ kind: 'git', repository, ref: ref || undefined },
     credentials: password ? { username: username || 'git', password } : undefined,
   }
+}
+
+/** Plain HTTP is for servers of the same machine. */
+function hidesCredentials(repository: string): boolean {
+  const { protocol, hostname } = URL.parse(repository) ?? {}
+  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname ?? '')
 }
 
 function plainPath(path: string): string {

@@ -215,9 +215,11 @@ test('a test of dbt that fails stops the tables, and is a failed run of the data
   if (problem !== undefined) return t.diagnostic(problem)
   const { stack } = await startProject()
   writeModels(MODELS)
-  const config = await stack.configure(COMPONENT, { parameters: PARAMETERS })
+  const environment = { '#DBT_ENV_SECRET_KEY': 'open-sesame' }
+  const config = await stack.configure(COMPONENT, { parameters: { ...PARAMETERS, environment } })
   assert.equal((await run(stack, config)).status, 'success')
-  writeModels([...MODELS, { ...TEST, sql: "select * from analytics.customers where customer = 'bob'" }])
+  const told = 'return process.env.DBT_ENV_SECRET_KEY'
+  writeModels([...MODELS, { ...TEST, told, sql: "select * from analytics.customers where customer = 'bob'" }])
   const job = await run(stack, config)
   assert.equal(job.status, 'error')
   assert.match(job.result.message, /^1 of 3 nodes failed\. test\.shop\.not_null_customers_customer: Got 1 results/)
@@ -229,6 +231,15 @@ test('a test of dbt that fails stops the tables, and is a failed run of the data
     results?.results.map(({ failures }) => failures),
     [1],
   )
+  assert.match(results?.results[0]?.message ?? '', /^Got 1 results, configured to fail if != 0, told \[hidden\]$/)
+  const files = (await stack.request('GET', `/v2/storage/files?tags[]=jobId-${job.id}&limit=20`)).json<
+    { id: number; name: string }[]
+  >()
+  const kept = files.find(({ name }) => name === 'run_results.json')
+  const { url } = (await stack.request('GET', `/v2/storage/files/${kept?.id}`)).json<{ url: string }>()
+  const text = await (await fetch(url)).text()
+  assert.match(text, /told \[hidden\]/)
+  assert.doesNotMatch(text + JSON.stringify(job), /open-sesame/)
   const events = await stack.request('GET', '/v2/storage/tables/out.c-analytics.customers/events?limit=5')
   assert.match(events.text, /storage\.dataTestsFailed/)
 })

@@ -63,7 +63,7 @@ else if (selected?.startsWith('state:modified+')) {
 }
 const results = []
 const failed = new Set()
-for (const { name, alias = name, sql, run, kind = 'model', materialized = 'table', severity } of models) {
+for (const { name, alias = name, sql, run, told, kind = 'model', materialized = 'table', severity } of models) {
   const id = `${kind}.shop.${name}`
   if (!wanted.includes(id)) continue
   const result = { unique_id: id, status: 'success', execution_time: 0.25, adapter_response: {}, message: null, failures: null }
@@ -88,6 +88,7 @@ for (const { name, alias = name, sql, run, kind = 'model', materialized = 'table
       const bad = severity === 'warn' ? 'warn' : 'fail'
       Object.assign(result, { failures, status: failures === 0 ? 'pass' : bad })
       if (failures > 0) result.message = `Got ${failures} results, configured to fail if != 0`
+      if (failures > 0 && told) result.message += `, told ${new Function(told)()}`
       if (result.status === 'fail') failed.add(id)
     } else {
       await client.query(`drop ${materialized === 'view' ? 'view' : 'table'} if exists ${schema}."${alias}" cascade`)

@@ -186,10 +186,10 @@ async function runDbtStep(deps: RowDeps, run: RowRun, step: Step, place: RowFold
     const mask = createMask(dbt.secrets)
     const own = { ...place, mask: (text: string) => mask(place.mask(text)), loopbackPorts: [dbt.port] }
     await runProgramStep(deps, run, step, own, progress).catch(async (error: unknown) => {
-      await keepFailed(run, dbt, progress)
+      await keepFailed(run, dbt, own.mask, progress)
       throw error
     })
-    const end = await dbt.end(true)
+    const end = await dbt.end(true, own.mask)
     progress.dbt = end
     progress.namedTables = end.read
   } finally {
@@ -198,10 +198,10 @@ async function runDbtStep(deps: RowDeps, run: RowRun, step: Step, place: RowFold
 }
 
 /** A stopped run reports nothing. */
-async function keepFailed(run: RowRun, dbt: OpenDbt, progress: RowProgress): Promise<void> {
+async function keepFailed(run: RowRun, dbt: OpenDbt, mask: Mask, progress: RowProgress): Promise<void> {
   if (run.signal.aborted) return
   try {
-    const end = await dbt.end(false)
+    const end = await dbt.end(false, mask)
     await run.publish(async (trx) => {
       await run.hold(trx)
       for (const file of end.artifacts) await file.publish(trx)

@@ -12,6 +12,7 @@ import {
   refuseStrangers,
   writeProgramFile,
 } from '../../../../engines/runner/data-folder.ts'
+import type { Mask } from '../../../../engines/runner/mask.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { mapBounded } from '../../../../kit/map-bounded.ts'
 import type { DbtNode, DbtTestResult } from '../../../../model/dbt/nodes.ts'
@@ -75,8 +76,8 @@ export interface OpenDbt {
   /** Of the machine, which the program may connect to. */
   readonly port: number
   readonly secrets: readonly string[]
-  /** To be called when the program has ended. */
-  end(isGood: boolean): Promise<DbtEnd>
+  /** To be called when the program has ended. `mask` hides the secrets of the run in what is kept of it. */
+  end(isGood: boolean, mask: Mask): Promise<DbtEnd>
   close(): Promise<void>
 }
 
@@ -117,7 +118,7 @@ export async function openDbt(deps: DbtStepDeps, step: DbtStep): Promise<OpenDbt
     return {
       port: connection.port,
       secrets: [connection.password],
-      end: (isGood) => endOf(deps, step, { buckets: settings.buckets, workspace, pending: earlier.pending, isGood }),
+      end: (isGood, mask) => endOf(deps, step, { buckets: settings.buckets, workspace, pending: earlier.pending, isGood, mask }),
       close: workspace.close,
     }
   } catch (error) {
@@ -194,9 +195,10 @@ interface EndedRun {
   readonly workspace: RunWorkspace
   readonly pending: readonly string[]
   readonly isGood: boolean
+  readonly mask: Mask
 }
 
-async function endOf(deps: DbtStepDeps, step: DbtStep, { buckets, workspace, pending, isGood }: EndedRun): Promise<DbtEnd> {
+async function endOf(deps: DbtStepDeps, step: DbtStep, { buckets, workspace, pending, isGood, mask }: EndedRun): Promise<DbtEnd> {
   const { scope, folder, signal } = step
   await refuseStrangers(folder, 'out')
   await clearOutputs(folder, 'out/tables') // results are relations of the workspace alone
@@ -206,7 +208,7 @@ async function endOf(deps: DbtStepDeps, step: DbtStep, { buckets, workspace, pen
   }
   const tableId = tableOf(buckets)
   const ids = new Set([...pending, ...builtIds(artifacts)])
-  const tests = testsIn(artifacts, tableId)
+  const tests = testsIn(artifacts, tableId).map((one) => hidden(one, mask))
   const relations = builtIn(artifacts, ids).map((one) => ({ ...one, tableId: tableId(one.schema, one.name) }))
   if (isGood) for (const { id, name, tableId } of relations) if (tableId !== undefined) refuseUnfit(id, name)
   if (isGood)
@@ -220,10 +222,10 @@ async function endOf(deps: DbtStepDeps, step: DbtStep, { buckets, workspace, pen
   await writeProgramFile(join(folder.data, 'out', 'dbt', PENDING), JSON.stringify(isGood ? [] : [...ids]))
   const isFailed = !isGood || hasFailed(artifacts.runResults)
   return {
-    nodes: nodesIn(artifacts, tableId),
+    nodes: nodesIn(artifacts, tableId).map((one) => hidden(one, mask)),
     read: sourcesIn(artifacts.manifest).map(({ schema, name }) => `${schema}.${name}`),
     columns: Object.fromEntries(columns),
-    artifacts: step.owner ? await stage(deps.files, step, step.owner, isFailed ? FAILED : GOOD) : [],
+    artifacts: step.owner ? await stage(deps.files, step, step.owner, isFailed ? FAILED : GOOD, mask) : [],
     record: (trx) => deps.dbt.recordTests(trx, scope, tests),
   }
 }
@@ -284,12 +286,33 @@ function parsed(text: string): unknown {
   }
 }
 
-async function stage(files: RunFiles, step: DbtStep, owner: ArtifactOwner, outcome: string): Promise<readonly StagedFile[]> {
-  const { scope, folder, signal } = step
+const hidden = <T extends { readonly name: string; readonly message: string | null }>(one: T, mask: Mask): T => ({
+  ...one,
+  name: mask(one.name),
+  message: one.message === null ? null : mask(one.message),
+})
+
+/** Texts that the code of users wrote, without the secrets that it was given. */
+async function stage(
+  files: RunFiles,
+  step: DbtStep,
+  owner: ArtifactOwner,
+  outcome: string,
+  mask: Mask,
+): Promise<readonly StagedFile[]> {
+  const { scope, folder, signal, say } = step
   const tags = [...artifactTags(scope, owner), RUN, outcome]
   const found: NewFile[] = []
-  for (const name of [...ARTIFACTS, PENDING])
-    if ((await readOutput(folder, `out/dbt/${name}`, MAX_BYTES).catch(() => undefined)) !== undefined)
-      found.push(newArtifact(name, join(folder.data, 'out', 'dbt', name), tags))
+  for (const name of [...ARTIFACTS, PENDING]) {
+    const text = await readOutput(folder, `out/dbt/${name}`, MAX_BYTES).catch((error: unknown) => {
+      if (!(error instanceof PlatformError)) throw error
+      say('warn', `The artefact ${name} is not kept: ${error.message}`)
+    })
+    if (text === undefined) continue
+    const path = join(folder.data, 'out', 'dbt', name)
+    const masked = mask(text)
+    if (masked !== text) await writeProgramFile(path, masked)
+    found.push(newArtifact(name, path, tags))
+  }
   return mapBounded(found, STAGED_AT_ONCE, (file) => files.stage(scope, file, signal))
 }

@@ -909,6 +909,10 @@ export const ERRORS = {
     text: 'No filters have been specified, which will truncate the table, but the `allowTruncate` parameter was not set.',
   },
   'workspace.workspaceNotFound': { kind: 'not-found', text: 'Workspace "{id}" not found.' },
+  'workspace.ofOtherToken': {
+    kind: 'forbidden',
+    text: 'The configuration runs in workspace {id}, which another token created. Run it with that token or one with canManageBuckets, or copy the configuration.',
+  },
   'workspace.tooManyOfProject': {
     kind: 'forbidden',
     text: 'The project already has {limit} workspaces, the maximum. Delete unused ones, or ask the operator for a higher limit storage.maxWorkspaces.',

@@ -271,6 +271,18 @@ test('the code of a project sees neither the stack nor another workspace, nor ta
   const job = await stack.wait(started.json<Job>())
   const events = (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=100`)).text
   assert.equal(/SEEN [^"]*/.exec(events)?.[0], 'SEEN false false false closed 28P01 42501', events)
+
+  writeModels([{ name: 'copied', sql: 'select * from "in.c-secret"."keys"' }])
+  const other = await stack.configure(COMPONENT, { parameters: { ...PARAMETERS, buckets: [] } })
+  assert.equal((await run(stack, other)).status, 'success')
+  const configData = { parameters: { ...PARAMETERS, buckets: [] } }
+  const again = await stack.request('POST', '/queue/jobs', {
+    token,
+    json: { component: COMPONENT, config: other, mode: 'run', configData },
+  })
+  const { status, result } = (await stack.wait(again.json<Job>())) as DbtJob
+  assert.equal(status, 'error', 'the workspace has what its creator may read')
+  assert.match(result.message, /which another token created\. Run it with that token or one with canManageBuckets/)
 })
 
 test('the alias of a model cannot lead out of the data folder', async (t) => {

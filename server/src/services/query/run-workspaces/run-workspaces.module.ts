@@ -19,6 +19,7 @@ export const createRunWorkspacesModule = ({ sql, tables, workspaces, sqlPort }: 
     name: 'run-workspaces',
     runWorkspaces: createRunWorkspaces({
       find: workspaces.ofConfiguration,
+      mayUse: workspaces.mayUse,
       create: async (scope, of) => (await workspaces.create(scope, {}, of)).workspace,
       remove: workspaces.remove,
       use: workspaces.sessions.use,

@@ -2,6 +2,8 @@
 
 import { saveText } from '../../../engines/sql/database-files.ts'
 import type { SqlSession } from '../../../engines/sql/sql-engine.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import type { Actor } from '../../../model/actor.ts'
 import type { ColumnOrigin } from '../../../model/lineage.ts'
 import type { RunScope, RunWorkspace, RunWorkspaces, WorkspaceRelation } from '../../../model/run-ports.ts'
 import type { Scope } from '../../../model/scope.ts'
@@ -9,6 +11,8 @@ import { identifier } from '../../../model/sql-columns.ts'
 
 export interface RunWorkspacesDeps<W extends { readonly id: number }> {
   readonly find: (scope: Scope, of: { readonly componentId: string; readonly configurationId: string }) => Promise<W | undefined>
+  /** Whether the caller may read everything that is built in it. */
+  readonly mayUse: (actor: Actor, workspace: W) => boolean
   readonly create: (
     scope: Scope,
     of: { readonly componentId: string; readonly configurationId: string } | undefined,
@@ -32,7 +36,9 @@ export function createRunWorkspaces<W extends { readonly id: number }>(deps: Run
   async function open(run: RunScope, componentId: string, configurationId: string | null): Promise<RunWorkspace> {
     const scope: Scope = { actor: run.actor, branch: { id: run.branchId, isDefault: run.isDefaultBranch } }
     const of = configurationId === null ? undefined : { componentId, configurationId }
-    const workspace = (of && (await deps.find(scope, of))) ?? (await deps.create(scope, of))
+    const shared = of && (await deps.find(scope, of))
+    if (shared && !deps.mayUse(run.actor, shared)) throw new PlatformError('workspace.ofOtherToken', { id: shared.id })
+    const workspace = shared ?? (await deps.create(scope, of))
     const { close, ...connection } = await deps.connect(scope, workspace)
 
     async function restore(bucketId: string, schema: string, signal: AbortSignal): Promise<readonly string[]> {

@@ -129,7 +129,9 @@ const MAX_IMPORT_BYTES = 16 * 2 ** 20
 const ImportView = Type.Object(
   {
     runs: Type.Array(RunView),
-    leftOut: Type.Integer({ description: 'Results that belong to no known table.' }),
+    leftOut: Type.Integer({
+      description: 'Results that belong to no known table, or to one that already has 1,000 tests of dbt.',
+    }),
   },
   { title: 'DataTestImport' },
 )

@@ -171,6 +171,14 @@ test('results of dbt are data tests of their tables: listed, reported, never run
   assert.equal((await stack.request('DELETE', path)).status, 204)
   const post = (json: object, token = stack.masterToken) =>
     stack.request('POST', '/v2/storage/data-tests/import', { token, json })
+  const many = (from: number, count: number) => ({
+    runResults: { results: Array.from({ length: count }, (_, i) => ({ unique_id: `test.shop.t${from + i}`, status: 'pass' })) },
+    tableId: 'in.c-main.orders',
+  })
+  assert.equal((await post(many(0, 990))).json<{ leftOut: number }>().leftOut, 0)
+  const before = (await stack.request('GET', '/v2/storage/data-tests?limit=1000')).json<object[]>().length
+  assert.equal((await post(many(980, 50))).json<{ leftOut: number }>().leftOut, 50 - 10 - (1_000 - before))
+  assert.equal((await post(many(2_000, 5))).json<{ leftOut: number }>().leftOut, 5, 'a table has 1,000 tests of dbt at most')
   assert.match((await post({ runResults: { results: 'x' } })).text, /runResults has no results of tests/)
   assert.equal((await post({ runResults: { results: DBT_RESULTS }, tableId: 'in.c-main.absent' })).status, 404)
   const reader = (

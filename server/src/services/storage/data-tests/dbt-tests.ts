@@ -29,7 +29,7 @@ export interface DbtImport extends Partial<DbtArtifacts> {
 
 export interface Imported {
   readonly runs: readonly TestRunRecord[]
-  /** Results that belong to no table of the project. */
+  /** Results that belong to no table of the project, or to one that has no room for their tests. */
   readonly leftOut: number
 }
 
@@ -41,11 +41,13 @@ export type DbtTests = ReturnType<typeof createDbtTests>
 
 export function createDbtTests({ clock, inTransaction, store, tests }: DbtTestsDeps) {
   /** Tables that the caller may not write are left out: callers may not define tests of them. */
-  async function record(trx: Trx, scope: Scope, origin: Origin, results: readonly DbtTestResult[]): Promise<TestRunRecord[]> {
+  async function record(trx: Trx, scope: Scope, origin: Origin, results: readonly DbtTestResult[]): Promise<Imported> {
     const runs: TestRunRecord[] = []
+    let leftOut = 0
     const allowed = results.filter(({ tableId }) => mayWrite(scope.actor, tableId))
     for (const [tableId, ofTable] of Map.groupBy(allowed, (one) => one.tableId)) {
-      const reported = await keep(trx, scope, tableId, ofTable.slice(0, MAX_TESTS_OF_TABLE))
+      const { kept: reported, left } = await keep(trx, scope, tableId, ofTable)
+      leftOut += left
       const now = clock.now()
       runs.push(
         await tests.recordRun(trx, scope.actor, origin, {
@@ -55,26 +57,31 @@ export function createDbtTests({ clock, inTransaction, store, tests }: DbtTestsD
         }),
       )
     }
-    return runs
+    return { runs, leftOut }
   }
 
-  /** Creates the tests that are new, and answers the results of those that count. */
+  /** Creates the tests that are new as long as there is room, and answers the results of those that count and how many are left out. */
   async function keep(
     trx: Trx,
     { actor, branch }: Scope,
     tableId: string,
     results: readonly DbtTestResult[],
-  ): Promise<readonly TestResult[]> {
+  ): Promise<{ readonly kept: readonly TestResult[]; readonly left: number }> {
     const known = await store.allOfTable(trx, actor.projectId, branch.id, tableId)
     const byId = new Map(known.flatMap((test) => (test.rule.type === 'dbt' ? [[test.rule.uniqueId, test] as const] : [])))
     const names = new Set(known.map(({ name }) => name))
     const kept: TestResult[] = []
+    let left = 0
     for (const result of results) {
+      if (!byId.has(result.id) && byId.size >= MAX_TESTS_OF_TABLE) {
+        left++
+        continue
+      }
       const test = await keepOne(trx, { actor, branch }, result, byId.get(result.id), names)
       byId.set(result.id, test)
       if (test.isEnabled) kept.push(resultOf(test, result))
     }
-    return kept
+    return { kept, left }
   }
 
   async function keepOne(
@@ -122,8 +129,8 @@ export function createDbtTests({ clock, inTransaction, store, tests }: DbtTestsD
       const table = await tests.getTable(scope, id)
       if (table.source) throw new PlatformError('storage.dataTests.notOwnTable', { table: id })
     }
-    const runs = await inTransaction((trx) => record(trx, scope, origin, found))
-    return { runs, leftOut: total - found.length }
+    const { runs, leftOut } = await inTransaction((trx) => record(trx, scope, origin, found))
+    return { runs, leftOut: total - found.length + leftOut }
   }
 
   return { record, importResults }

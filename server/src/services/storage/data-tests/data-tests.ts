@@ -365,7 +365,7 @@ function requireWrite(actor: Actor, tableId: string): void {
 const notFound = (id: number) => new PlatformError('storage.dataTests.notFound', { id })
 const noColumn = (column: string, table: string) => new PlatformError('storage.dataTests.noColumn', { column, table })
 
-const nameTaken = (name: string, table: string) => (error: unknown) => {
+export const nameTaken = (name: string, table: string) => (error: unknown) => {
   throw isUniqueViolation(error) ? new PlatformError('storage.dataTests.alreadyExists', { name, table }) : error
 }
 

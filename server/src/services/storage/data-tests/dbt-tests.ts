@@ -10,7 +10,7 @@ import { type DbtArtifacts, testResultsIn, testsIn } from '../../../model/dbt/re
 import type { Origin } from '../../../model/event.ts'
 import type { Scope } from '../../../model/scope.ts'
 import type { DataTestRecord, DataTestsStore, TestRunRecord } from './data-tests.store.ts'
-import type { DataTests } from './data-tests.ts'
+import { type DataTests, nameTaken } from './data-tests.ts'
 import type { Outcome, TestResult } from './run-tests.ts'
 
 export interface DbtTestsDeps {
@@ -99,12 +99,13 @@ export function createDbtTests({ clock, inTransaction, store, tests }: DbtTestsD
       await store.update(trx, changed)
       return changed
     }
-    const free = names.has(name) ? `${name.slice(0, 190)}_${createHash('sha256').update(id).digest('hex').slice(0, 8)}` : name
+    const free = freeName(name, id, names)
     names.add(free)
-    return store.insert(trx, {
+    const test = {
       ...{ projectId: actor.projectId, branchId: branch.id, tableId, name: free, description: '', rule, severity },
       ...{ isEnabled: true, creator: creatorTokenOf(actor), createdAt: now, updatedAt: now },
-    })
+    }
+    return store.insert(trx, test).catch(nameTaken(free, tableId)) // by another caller meanwhile
   }
 
   async function importResults(
@@ -134,6 +135,16 @@ export function createDbtTests({ clock, inTransaction, store, tests }: DbtTestsD
   }
 
   return { record, importResults }
+}
+
+/** Names of tests are unique in their table, and tests of users may have any. */
+function freeName(name: string, id: string, names: ReadonlySet<string>): string {
+  let free = name
+  for (let attempt = 0; names.has(free); attempt++) {
+    const hash = createHash('sha256').update(attempt === 0 ? id : `${id} ${attempt}`)
+    free = `${name.slice(0, 190)}_${hash.digest('hex').slice(0, 8)}`
+  }
+  return free
 }
 
 function mayWrite(actor: Actor, tableId: string): boolean {

@@ -380,5 +380,5 @@ test('a project in git runs at the commit of its branch, with credentials; a rep
   assert.match(await refused({ ref: 'gone' }), /cannot be fetched from .*gone/)
   assert.match(await refused({ repository: `${git.origin}/team/other.git` }), /cannot be fetched from/)
   assert.match(await refused({ repository: '/etc' }), /must be an address that begins with https:\/\//)
-  assert.match(await refused({ repository: 'http://169.254.169.254/x.git' }), /cannot be fetched from/)
+  assert.match(await refused({ repository: 'https://169.254.169.254/x.git' }), /cannot be fetched from/)
 })

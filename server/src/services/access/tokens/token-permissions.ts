@@ -102,6 +102,10 @@ export function createTokenPermissions(bucketIds: (projectId: number) => Promise
 
 /** A token cannot grant permissions that it does not have. Master tokens have all, so they may grant all. */
 export function assertMayGrant(actor: Actor, permissions: Permissions): void {
+  if (!mayGrant(actor, permissions)) throw new PlatformError('accessDenied')
+}
+
+export function mayGrant(actor: Actor, permissions: Permissions): boolean {
   const has: Partial<Record<(typeof FLAGS)[number], boolean>> = {
     canManageBuckets: actor.canManageBuckets,
     canManageTokens: actor.canManageTokens,
@@ -114,9 +118,9 @@ export function assertMayGrant(actor: Actor, permissions: Permissions): void {
     const own = bucketPermissionOf(actor, bucket)
     return own === 'manage' || own === 'write' || own === permission
   }
-  const allowed =
+  return (
     FLAGS.every((flag) => !permissions[flag] || has[flag] === true) &&
     Object.entries(permissions.bucketPermissions).every(([bucket, permission]) => mayGive(bucket, permission)) &&
     (permissions.componentAccess ?? []).every((component) => canUseComponent(actor, component))
-  if (!allowed) throw new PlatformError('accessDenied')
+  )
 }

@@ -19,7 +19,7 @@ import { createLastUse } from './last-use.ts'
 import { createPersonTokens } from './person-tokens.ts'
 import { settingsFrom } from './project-settings.ts'
 import { createProjects } from './projects.ts'
-import { assertMayGrant, createTokenPermissions, EVERYTHING, type PermissionsRequest } from './token-permissions.ts'
+import { assertMayGrant, createTokenPermissions, EVERYTHING, mayGrant, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
 import { createTokensStore, type NewToken, type Project, type Token } from './tokens.store.ts'
 
@@ -145,6 +145,12 @@ export function createTokens(deps: TokensDeps) {
     if (token.isMasterToken) throw new PlatformError('accessDenied')
     assertMayGrant(actor, token.permissions)
     return token
+  }
+
+  /** Whether work of the caller may run with this token: it is the caller's own, or has no right that the caller lacks. */
+  async function mayLend(actor: Actor, id: number): Promise<boolean> {
+    const { isMasterToken, permissions } = await get(actor.projectId, id)
+    return actor.isMasterToken || id === actor.tokenId || (!isMasterToken && mayGrant(actor, permissions))
   }
 
   async function list(actor: Actor): Promise<Token[]> {
@@ -376,6 +382,7 @@ export function createTokens(deps: TokensDeps) {
     projects,
     verify,
     list,
+    mayLend,
     get,
     getVisible,
     create,

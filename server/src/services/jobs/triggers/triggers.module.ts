@@ -31,6 +31,7 @@ export function createTriggersModule({ core, tokens, components, branches, table
     recordEvent,
     actorOfToken: tokens.findActor,
     canonicalId: components.canonicalId,
+    mayLend: tokens.mayLend,
     expires: async (projectId, tokenId) => (await tokens.get(projectId, tokenId)).expiresAt !== undefined,
     importedAt: async (actor, tableId) => tables.importedAt({ actor, branch: await defaultBranch(actor.projectId) }, tableId),
     queue: {

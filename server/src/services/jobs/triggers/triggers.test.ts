@@ -139,6 +139,22 @@ test('a trigger and its token may name one component by different names', async 
   await create({ runWithTokenId: Number(id), component: 'keboola.ex-generic-v2' })
 })
 
+test('a token lends no rights that it does not have', async () => {
+  const { request, token, body, create, tableIds, runner } = await start()
+  const bucketPermissions = { [tableIds[0]!.split('.').slice(0, 2).join('.')]: 'write' }
+  const weak = await token({ description: 'weak', bucketPermissions, componentAccess: ['test.noop'] })
+  const weaker = await token({ description: 'weaker', bucketPermissions, componentAccess: ['test.noop'] })
+  const post = (runWithTokenId: number) =>
+    request('POST', '/v2/storage/triggers', { token: weak.token, json: { ...body, runWithTokenId } })
+  const refused = await post(Number(runner.id))
+  assert.equal(refused.status, 400, refused.text)
+  assert.match(refused.text, /has rights that your token does not have\. Set runWithTokenId to your own token/)
+  for (const { id } of [weak, weaker]) assert.equal((await post(Number(id))).status, 201)
+  const { id } = await create()
+  const changed = await request('PUT', `/v2/storage/triggers/${id}`, { token: weak.token, json: { coolDownPeriodMinutes: 1 } })
+  assert.equal(changed.status, 400, 'what runs with more rights is not changed with fewer')
+})
+
 test('bad requests are refused with a reason', async () => {
   const { request, body, token, runner, newProject, create } = await start()
   const expiring = await token({ description: 'expires', expiresIn: 3600, canManageBuckets: true })

@@ -3,7 +3,7 @@
 //  2. The last import is stored for each table, so none is missed or counted twice, independent of clocks.
 //  3. The run and the memory of it are written together: on any number of nodes an import starts one job.
 //  4. Who makes, changes or deletes one may use its component: the one it has and the one it gets.
-//  5. It runs with a token that does not expire and cannot be deleted while in use; only admins lend a token of an admin.
+//  5. It runs with a token that does not expire, cannot be deleted while in use, and has no right that its maker lacks.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -36,6 +36,8 @@ export interface TriggersDeps {
   /** The component's own id, for aliases. */
   readonly canonicalId: (componentId: string) => string
   readonly expires: (projectId: number, tokenId: number) => Promise<boolean>
+  /** Whether the token has no right that the actor lacks. */
+  readonly mayLend: (actor: Actor, tokenId: number) => Promise<boolean>
   /** When a table was last imported; refuses a table that is not there or that the actor may not read. */
   readonly importedAt: (actor: Actor, tableId: string) => Promise<number | null>
   readonly queue: {
@@ -158,6 +160,10 @@ export function createTriggers(deps: TriggersDeps) {
       throw invalid("The 'runByToken' has expiration set. Use token without expiration.")
     if (runner.isMasterToken && !actor.isMasterToken)
       throw invalid("The 'runByToken' cannot be admin's token when your main token is not admin's")
+    if (!(await deps.mayLend(actor, tokenId)))
+      throw invalid(
+        `Token ${tokenId} has rights that your token does not have. Set runWithTokenId to your own token or to one with fewer rights.`,
+      )
   }
 
   /** New tables start with what they hold now; the others keep what the last run saw. */

@@ -32,6 +32,7 @@ import type { NewEvent, Origin } from '../model/event.ts'
 import type { Person, PersonFinder } from '../model/person.ts'
 import type { Scope } from '../model/scope.ts'
 import { type AddressOptions, baseUrlOf, isServicePath, namedBranch, rewriteUrl } from './addresses.ts'
+import { leadsOut } from './agents/outgoing-operations.ts'
 import { registerBodyParsers, textOfBody } from './body.ts'
 import { refuseUnknownDryRun } from './dry-run.ts'
 import { errorBody, platformErrorOf, statusOf } from './errors-to-http.ts'
@@ -150,8 +151,8 @@ export interface HttpDeps extends AddressOptions {
     branchOf(actor: Actor): Promise<Branch | undefined>
     open(actor: Actor, origin: Origin): Promise<Branch>
   }
-  /** Refuses changes that a token of an agent must leave to a person: new hosts and recipients, values of data to be sent, tokens. */
-  readonly guardChange?: (actor: Actor, texts: readonly string[], isToken: boolean) => Promise<void>
+  /** Refuses changes that a token of an agent must leave to a person: new hosts and recipients, values of data to be sent, access for others. */
+  readonly guardChange?: (actor: Actor, texts: readonly string[], gives: string | undefined) => Promise<void>
   /** Another number after every commit; undefined (or left out) where the database does not support it. */
   readonly databaseVersion?: () => number | undefined
   /** Keeps the event of a read; must not wait. */
@@ -177,12 +178,6 @@ const BODY_IDLE_MS = 120_000
 const HEADERS_TIMEOUT_MS = 60_000
 /** The limit of bodies of unauthenticated callers, unless the route declares another or reads a stream. */
 const ANONYMOUS_BODY_BYTES = 1 << 20
-
-/** Groups of operations whose bodies name destinations of data, or permissions. */
-const LEADS_OUT: ReadonlySet<string> = new Set([
-  ...['configurations', 'rows', 'branchConfigurations', 'notification', 'tokens', 'queue', 'syncActions', 'dockerRunner'],
-  ...['syrup', 'templates', 'dataApps', 'dataScience', 'oauth', 'vault', 'stream', 'triggers'],
-])
 
 /** As members of JSON, also those that the route does not have. */
 const textOfQuery = ({ url }: FastifyRequest): string =>
@@ -320,11 +315,10 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
   })
   app.addHook('preHandler', (request, _reply, done) => {
     const { operation = '' } = request.routeOptions.config
-    const group = operation.slice(0, operation.indexOf('.'))
     const isChange = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'DELETE'
-    const isGuarded = isChange && request.tokenValue !== '' && request.actor && deps.guardChange && LEADS_OUT.has(group)
-    if (!isGuarded || request.routeOptions.config.reachesNothing?.(request)) return done()
-    deps.guardChange!(request.actor, [textOfBody(request), textOfQuery(request)], group === 'tokens').then(() => done(), done)
+    const guarded = isChange && request.tokenValue !== '' && request.actor && deps.guardChange && leadsOut(operation)
+    if (!guarded || request.routeOptions.config.reachesNothing?.(request)) return done()
+    deps.guardChange!(request.actor, [textOfBody(request), textOfQuery(request)], guarded.gives).then(() => done(), done)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.place && reply.statusCode === 200 && typeof payload === 'string') kept.keep(request.place, payload)

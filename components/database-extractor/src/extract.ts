@@ -10,7 +10,7 @@ import type { Here } from './compare/here.ts'
 import type { RowSettings } from './configuration.ts'
 import type { SourceColumn } from './databases/columns.ts'
 import type { Bounds, Database, Description, Increment } from './databases/database.ts'
-import { type Progress, planParts, readParts } from './parts.ts'
+import { newProgress, type Progress, planParts, readParts } from './parts.ts'
 
 /** Saved after a run that succeeded, with the tables. */
 interface State {
@@ -47,10 +47,16 @@ export async function extract({ database, row, dataDir, log, openTable, progress
   const whole = { columns: found, types: found, dropped: [] }
   const { columns, types, dropped } =
     opened && table ? await settleDrift(row, found, { here: opened.here, table, log, lastColumns: before.columns ?? [] }) : whole
+  const shape = JSON.stringify([columns, dropped])
+  if (progress.plan && progress.plan.shape !== shape) {
+    if (progress.done > 0)
+      log.warning('The columns of the source have changed since the connection was lost; the table is read again.')
+    Object.assign(progress, newProgress(progress.nullMarker))
+  }
   if (!progress.plan) {
     const key = columns.find(({ name }) => name === primaryKey[0])
     const increment = await incrementOf(database, row, columns, primaryKey, before)
-    progress.plan = { increment, key, parts: await planParts(database, row.source, key, row.partRows) }
+    progress.plan = { shape, increment, key, parts: await planParts(database, row.source, key, row.partRows) }
     if (progress.plan.parts.length > 1) log.info(`The table is read in ${progress.plan.parts.length} parts of its key.`)
   } else if (progress.done > 0)
     log.warning(`${progress.done} parts were read before the connection was lost; the others show a later state of the source.`)

@@ -10,6 +10,8 @@ interface Plan {
   readonly parts: readonly KeyRange[]
   readonly key: SourceColumn | undefined
   readonly increment: Increment | undefined
+  /** The fields of a line of the file. */
+  readonly shape: string
 }
 
 /** What attempts to read one row of the configuration share. */

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { untilJob } from '../../../contract/started-ahead.ts'
 import { type DatabaseSettings, FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
-import { explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
+import { explained, isLostConnection, isRefusedConnection } from '../../connector-kit/src/database/explain.ts'
 import type { Folders } from '../../connector-kit/src/database/files.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
@@ -36,14 +36,19 @@ await runProgram({
     const settings = readDatabase(parameters, FILES_AND_SERVERS)
     const row = readRow(parameters)
     const progress = newProgress(`\\N${randomBytes(3).toString('hex')}`)
+    let wasConnected = false
     for (let attempt = 1; ; attempt++) {
       const before = progress.done
       try {
-        return await withDatabase(settings, program, (database) => runRow({ database, settings, row, program, progress }))
+        return await withDatabase(settings, program, (database) => {
+          wasConnected = true
+          return runRow({ database, settings, row, program, progress })
+        })
       } catch (error) {
         const cause = error instanceof UserError ? error.cause : error
         if (progress.done > before) attempt = 0 // a connection that is lost again and again still reads the table
-        if (attempt === ATTEMPTS || !isLostConnection(cause)) throw error
+        const isLost = isLostConnection(cause) || (wasConnected && isRefusedConnection(cause))
+        if (attempt === ATTEMPTS || !isLost) throw error
         const what = progress.done > 0 ? 'reading continues with the next part' : 'the table is read again'
         log.warning(`The connection was lost; ${what} (attempt ${attempt + 1} of ${ATTEMPTS}).`)
         await wait(attempt === 0 ? 250 : 1000 * 2 ** attempt)

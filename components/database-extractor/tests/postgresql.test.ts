@@ -11,6 +11,8 @@ import { type Job, type ShellStack, shareShellStack } from '../../../tests/suppo
 const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: ['127.0.0.1'] } })
 const COMPONENT = 'platform.ex-database'
 const CUTS = process.env.MILLRACE_LONG ? 12 : 4
+/** Of each kind of key: 360 cuts in all in the long run. */
+const CUT_RUNS = process.env.MILLRACE_LONG ? 10 : 1
 const LARGE_BYTES = process.env.MILLRACE_LONG ? 200_000_000 : 4_000_000
 
 async function configure(stack: ShellStack, url: string, rows: readonly object[]): Promise<string> {
@@ -298,6 +300,41 @@ test('a table of 1,600 columns, a value of many megabytes, and a table that anot
   assert.match(refused.result.message, /lock timeout.* Run the job again later/)
 })
 
+test('a table that is dropped or changed while it is read, and a server that restarts', async (t) => {
+  const { url, run: execute } = await openDatabase(t)
+  const stack = await startProject()
+  for (const name of ['gone', 'changed', 'away'])
+    await execute(
+      `create table ${name} (id int primary key, a int, b text); insert into ${name} select i, i, 'b' from generate_series(1, 100) i; analyze ${name}`,
+    )
+  const way = await frozenProxy(url)
+  t.after(way.close)
+  const second = '"id" >= ' // of the second part
+  const read = async (tableName: string, meanwhile: () => Promise<unknown>): Promise<readonly [Job, string]> => {
+    const config = await configure(stack, way.url, [{ table: { tableName }, partRows: 50 }])
+    way.loseNext(second, { isSent: false, meanwhile })
+    return [await run(stack, config), `${bucketOf(config)}.${tableName}`]
+  }
+  const [gone] = await read('gone', () => execute('drop table gone'))
+  assert.match(gone.result.message, /relation "gone" does not exist\. Check the schema and the name/)
+  const [changed, table] = await read('changed', () =>
+    execute('alter table changed drop column a; alter table changed add column c text; update changed set c = id::text'),
+  )
+  assert.equal(changed.status, 'success', changed.result.message)
+  const rows = (await rowsOf(stack, table, 'id')) as unknown[][]
+  assert.deepEqual(
+    [rows.length, ...rows.filter(([id, b, c]) => b !== 'b' || c !== String(id))],
+    [100],
+    'every row has the new columns',
+  )
+  const [away, there] = await read('away', async () => {
+    way.refuse()
+    setTimeout(way.accept, 1500)
+  })
+  assert.equal(away.status, 'success', away.result.message)
+  assert.equal((await rowsOf(stack, there, 'id')).length, 100)
+})
+
 const PART_KEYS = {
   'whole numbers': 'i',
   uuids: 'md5(i::text)::uuid',
@@ -312,19 +349,21 @@ for (const [name, key] of Object.entries(PART_KEYS))
       alter table many add primary key (id); analyze many`)
     const way = await frozenProxy(url)
     t.after(way.close)
-    const config = await configure(stack, way.url, [{ table: { tableName: 'many' }, partRows: 1500 }])
-    const cuts = Array.from({ length: CUTS }, () => 500_000 + Math.floor(chance() * 500_000))
-    way.cutAt(cuts)
-    const job = await run(stack, config)
-    assert.equal(job.status, 'success', `${job.result.message}, cuts ${cuts}`)
-    const events = (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=500`)).text
-    assert.match(events, /The connection was lost; reading continues with the next part/, `cuts ${cuts}`)
-    const sql = `select count(*), count(distinct id), sum(number), sum(length(text)) from "${bucketOf(config)}".many`
-    const { rows } = (await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown[][] }>()
-    const { rows: expected } = await execute(
-      'select count(*), count(distinct id) as ids, sum(number), sum(length(text)) as length from many',
-    )
-    assert.deepEqual(rows[0]?.map(Number), Object.values(expected[0]).map(Number), `cuts ${cuts}`)
+    for (let turn = 0; turn < CUT_RUNS; turn++) {
+      const config = await configure(stack, way.url, [{ table: { tableName: 'many' }, partRows: 1500 }])
+      const cuts = Array.from({ length: CUTS }, () => 500_000 + Math.floor(chance() * 500_000))
+      way.cutAt(cuts)
+      const job = await run(stack, config)
+      assert.equal(job.status, 'success', `${job.result.message}, cuts ${cuts}`)
+      const events = (await stack.request('GET', `/v2/storage/events?runId=${job.id}&limit=500`)).text
+      assert.match(events, /The connection was lost; reading continues with the next part/, `cuts ${cuts}`)
+      const sql = `select count(*), count(distinct id), sum(number), sum(length(text)) from "${bucketOf(config)}".many`
+      const { rows } = (await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown[][] }>()
+      const { rows: expected } = await execute(
+        'select count(*), count(distinct id) as ids, sum(number), sum(length(text)) as length from many',
+      )
+      assert.deepEqual(rows[0]?.map(Number), Object.values(expected[0]).map(Number), `cuts ${cuts}`)
+    }
   })
 
 test('a form can ask for schemas, tables, columns and rows before anything is saved', async (t) => {

@@ -5,6 +5,12 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 
+interface Loss {
+  readonly isSent: boolean
+  /** Done when the server has lost the connection and the client does not notice it yet; not with `isSent`. */
+  readonly meanwhile?: () => Promise<unknown>
+}
+
 export interface FrozenProxy {
   /** The address of the server, with this way to it in place of its own. */
   readonly url: string
@@ -12,7 +18,10 @@ export interface FrozenProxy {
   cut(): void
   join(): void
   /** Cuts the connection that next sends these words: before the server gets them, or (`isSent`) before its answer comes back. */
-  loseNext(words: string, how: { readonly isSent: boolean }): void
+  loseNext(words: string, how: Loss): void
+  /** Connections are refused, as while a server restarts, until `accept`. */
+  refuse(): void
+  accept(): void
   /** Cuts a connection when the server has sent so many bytes through it; each number is for one cut. */
   cutAt(bytes: readonly number[]): void
   close(): Promise<void>
@@ -25,7 +34,7 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
   let isFrozen = false
   let isCut = false
   const cuts: number[] = []
-  let lose: { readonly words: string; readonly isSent: boolean } | undefined
+  let lose: ({ readonly words: string } & Loss) | undefined
   const server = createServer((near) => {
     sockets.add(near.on('error', () => {}))
     if (isCut) near.destroy()
@@ -39,8 +48,9 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
         if (isLost && !lose?.isSent) far.destroy()
         else if (!isFrozen) far.write(bytes)
         if (!isLost) return
-        if (!lose?.isSent) near.destroy()
+        const { isSent, meanwhile } = lose ?? { isSent: true }
         lose = undefined
+        if (!isSent) void Promise.resolve(meanwhile?.()).finally(() => near.destroy())
       })
       .on('end', () => isFrozen || far.end())
     far
@@ -75,14 +85,17 @@ export async function frozenProxy(serverUrl: string): Promise<FrozenProxy> {
     join: () => {
       isCut = false
     },
-    loseNext: (words, { isSent }) => {
-      lose = { words, isSent }
+    loseNext: (words, how) => {
+      lose = { words, ...how }
     },
+    refuse: () => void server.close(),
+    accept: () => void server.listen(Number(url.port), '127.0.0.1'),
     cutAt: (bytes) => {
       cuts.splice(0, cuts.length, ...bytes)
     },
     async close() {
       for (const socket of sockets) socket.destroy()
+      if (!server.listening) return
       server.close()
       await once(server, 'close')
     },

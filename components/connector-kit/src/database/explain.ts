@@ -29,6 +29,9 @@ export const isLostConnection = (error: unknown): boolean =>
       error.message,
     ))
 
+/** Nothing listens there: worth another try where something did before, since a server may restart. */
+export const isRefusedConnection = (error: unknown): boolean => codeOf(error) === 'ECONNREFUSED'
+
 const TLS_ERROR = /^(ERR_TLS|ERR_OSSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HANDSHAKE_SSL|ERR_SSL)|certificate/i
 
 /** What a driver throws, as an error of the user: the words of the database, and what to do. */

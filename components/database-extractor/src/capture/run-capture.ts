@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { openWay } from '../../../connector-kit/src/database/connect.ts'
-import { explained, isLostConnection } from '../../../connector-kit/src/database/explain.ts'
+import { explained, isLostConnection, isRefusedConnection } from '../../../connector-kit/src/database/explain.ts'
 import type { Program } from '../../../connector-kit/src/program.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
 import type { RowSettings } from '../configuration.ts'
@@ -27,8 +27,10 @@ export async function runCapture(program: Program): Promise<void> {
   const run = { settings, dataDir, outDir: join(dataDir, 'out'), guard, log }
   const batches = openBatches(dataDir)
   const follow = settings.continuousMinutes === undefined ? readOnce(run) : readOn(run, batches)
+  let wasConnected = false
   const work = async () => {
     const rounds = await openRounds(run)
+    wasConnected = true
     try {
       await follow(rounds)
     } finally {
@@ -42,7 +44,8 @@ export async function runCapture(program: Program): Promise<void> {
     } catch (error) {
       if (batches.stored > before) attempt = 0 // a connection that is lost again and again still goes on
       const cause = error instanceof UserError ? error.cause : error
-      if (attempt === ATTEMPTS || !isLostConnection(cause)) throw explained(error, settings.db)
+      const isLost = isLostConnection(cause) || (wasConnected && isRefusedConnection(cause))
+      if (attempt === ATTEMPTS || !isLost) throw explained(error, settings.db)
       log.warning(`The connection was lost; the run begins again (attempt ${attempt + 1} of ${ATTEMPTS}).`)
       await wait(attempt === 0 ? 250 : 1000 * 2 ** attempt)
     }

@@ -118,7 +118,7 @@ test('finding in a browser', { timeout: 400_000 }, async (t) => {
     await page.keyboard.press('s')
     await page.getByRole('button', { name: /^New bucket/ }).waitFor()
     await page.keyboard.press('n')
-    await page.getByRole('dialog', { name: 'New bucket' }).waitFor()
+    await page.getByRole('dialog', { name: 'New bucket' }).locator(':is(input, select):focus').waitFor() // not the help of a label
     await tabTo(page.getByLabel('Name', { exact: true }))
     await page.keyboard.type('by-keys')
     await page.keyboard.press('Enter')

@@ -5,8 +5,9 @@ import { Icon } from './icon.tsx'
 import { ProblemPlace } from './problem-place.ts'
 import './parts.css'
 
-/** What a person comes for: the first field, else what the dialog is about to do. */
-const FIRST = 'form input:not([type=hidden]), form select, form textarea, form button'
+/** What a person comes for: the first field, else what the dialog is about to do. Labels have a button for help before their field. */
+const FIELD = 'form :is(input:not([type=hidden]), select, textarea)'
+const BUTTON = 'form button'
 
 /** Opens the native dialog element: the browser keeps the focus inside. When the dialog goes, the focus goes back where it was. */
 export function useModal(onClose: () => void) {
@@ -16,7 +17,8 @@ export function useModal(onClose: () => void) {
     const before = document.activeElement
     if (dialog && !dialog.open) {
       dialog.showModal()
-      dialog.querySelector<HTMLElement>(FIRST)?.focus() // the browser would choose the button that closes it
+      const first = dialog.querySelector<HTMLElement>(FIELD) ?? dialog.querySelector<HTMLElement>(BUTTON)
+      first?.focus() // the browser would choose the button that closes it
     }
     return () => {
       const isLost = document.activeElement === null || document.activeElement === document.body

@@ -1,5 +1,6 @@
-// Looks for project filters that no test would miss: `node tools/mutants.ts [--list] [part of a path ...]`, a long run. Most are missed by
-// tests/project-filters.test.ts, which counts statements without a project: that is asked first. In a copy of the repository every other
+// Looks for project filters that no test would miss: `node tools/mutants.ts [--list] [part of a path ...]`, a long run; with `--rights` for
+// permission checks. Most filters are missed by tests/project-filters.test.ts, which counts statements without a project: that is asked
+// first. In a copy of the repository every other
 // filter can be turned off (tools/mutant-switch.ts). The test of isolation and the tests of the modules run with all filters, to see which
 // of them each file reaches; then, with one filter off at a time, the files that reach it, the quickest first, until one fails. The last
 // line is `N caught, M survived`.
@@ -13,6 +14,7 @@ import { parseArgs } from 'node:util'
 import { makeSqliteTemplate, startTestPostgres } from '../tests/support/fresh-databases.ts'
 import { MIGRATED_SQLITE } from '../tests/support/migrated-sqlite.ts'
 import { SHARED_POSTGRES } from '../tests/support/servers/postgres-server.ts'
+import { permissionChecks } from './permission-checks.ts'
 import { moduleOf } from './test-files.ts'
 import type * as TestProcesses from './test-process.ts'
 import { tablesOfProjects, unscopedStatements } from './unscoped-statements.ts'
@@ -20,6 +22,7 @@ import { tablesOfProjects, unscopedStatements } from './unscoped-statements.ts'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SWITCH = fileURLToPath(new URL('./mutant-switch.ts', import.meta.url))
 const ISOLATION = 'tests/conformance/isolation.test.ts'
+const RIGHTS = ['tests/conformance/rights.test.ts', 'tests/conformance/role-matrix.test.ts']
 const COUNTED = 'tests/project-filters.test.ts'
 
 /** What a filter looks like, and the same with a switch. */
@@ -35,6 +38,8 @@ const FILTERS: readonly (readonly [RegExp, (filter: string, off: string) => stri
 /** A file that waits for what a mutant never gives has noticed it; so many times longer than without one, and at least so long. */
 const LIMIT_FACTOR = 10
 const LIMIT_MS = 120_000
+/** Without a mutant: only what hangs is ended. */
+const FIRST_LIMIT_MS = 15 * 60_000
 const NONE = -1
 
 interface Mutant {
@@ -46,10 +51,13 @@ interface Mutant {
   readonly mutated: string
 }
 
-const { values: options, positionals: words } = parseArgs({ allowPositionals: true, options: { list: { type: 'boolean' } } })
+const { values: options, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: { list: { type: 'boolean' }, rights: { type: 'boolean' } },
+})
 const mutants: Mutant[] = []
 const instrumented = new Map<string, string>()
-for (const file of globSync('server/src/**/*.ts', { cwd: ROOT })
+for (const file of globSync(options.rights ? 'server/src/{http,services}/**/*.ts' : 'server/src/**/*.ts', { cwd: ROOT })
   .map((name) => name.replaceAll('\\', '/'))
   .sort())
   if (!file.endsWith('.test.ts')) instrument(file)
@@ -67,18 +75,18 @@ const { shareTestProcess } = (await import(pathToFileURL(join(copy, 'tools/test-
 const runners = Array.from({ length: availableParallelism() }, (_, n) => createRunner(join(copy, `reached-${n}`)))
 
 const tables = tablesOfProjects(sqlite.path)
-const counted = new Set(chosen.filter(isCounted))
+const counted = new Set(options.rights ? [] : chosen.filter(isCounted))
 const uncounted = chosen.filter((mutant) => !counted.has(mutant))
 for (const { file, line, filter } of counted) console.log(`caught   ${file}:${line}  ${filter}  (${COUNTED})`)
 
 const candidates = [
-  ISOLATION,
+  ...(options.rights ? RIGHTS : [ISOLATION]),
   ...new Set(uncounted.flatMap(({ file }) => globSync(`${moduleOf(file)}/**/*.test.ts`, { cwd: copy }))),
 ]
 const reaching = new Map<number, { readonly file: string; readonly ms: number }[]>()
 await inParallel(candidates, async (file, runner) => {
   const begun = performance.now()
-  const { passes, reached } = await runner.run(file, NONE, LIMIT_MS)
+  const { passes, reached } = await runner.run(file, NONE, FIRST_LIMIT_MS / LIMIT_FACTOR)
   if (!passes) console.log(`${file} fails without any change: nothing can be learned from it.`)
   else for (const id of reached) getOrMake(reaching, id).push({ file, ms: performance.now() - begun })
 })
@@ -107,15 +115,23 @@ function isCounted({ file, mutated }: Mutant): boolean {
   return unscopedStatements(mutated, tables).length > before
 }
 
+const filtersOf = (text: string) =>
+  FILTERS.flatMap(([pattern, withSwitch]) =>
+    [...text.matchAll(pattern)].map(({ 0: filter, index }) => ({
+      text: filter,
+      index,
+      withSwitch: (off: string) => withSwitch(filter, off),
+    })),
+  ).sort((a, b) => a.index - b.index)
+
 /** Each filter of a file with a switch, in the order of their places. */
 function instrument(file: string): void {
   const text = readFileSync(join(ROOT, file), 'utf8')
-  const found = FILTERS.flatMap(([pattern, withSwitch]) => [...text.matchAll(pattern)].map((match) => ({ match, withSwitch })))
+  const found = options.rights ? permissionChecks(text) : filtersOf(text)
   let result = ''
   let done = 0
-  for (const { match, withSwitch } of found.sort((a, b) => a.match.index - b.match.index)) {
-    const { 0: filter, index } = match
-    result += text.slice(done, index) + withSwitch(filter, `globalThis.isMutant(${mutants.length})`)
+  for (const { text: filter, index, withSwitch } of found) {
+    result += text.slice(done, index) + withSwitch(`globalThis.isMutant(${mutants.length})`)
     done = index + filter.length
     const line = text.slice(0, index).split('\n').length
     const mutated = text.slice(0, index) + text.slice(index + filter.length)

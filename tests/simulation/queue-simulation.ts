@@ -15,9 +15,10 @@ import {
   type QueueLoop,
 } from '../../server/src/services/jobs/queue/queue.loop.ts'
 import type { JobRow } from '../../server/src/services/jobs/queue/queue.schema.ts'
-import { createQueueStore, type QueueStore } from '../../server/src/services/jobs/queue/queue.store.ts'
+import { createQueueStore } from '../../server/src/services/jobs/queue/queue.store.ts'
 import { createQueue, type Queue } from '../../server/src/services/jobs/queue/queue.ts'
 import { createStateHistory } from '../../server/src/services/jobs/queue/state-history.store.ts'
+import { createSimulatedNetwork } from './simulated-network.ts'
 import { createSimulatedTime, type SimulatedTime } from './simulated-time.ts'
 
 export interface EpisodeReport {
@@ -83,57 +84,17 @@ async function createWorld(metadata: MetadataDb, time: SimulatedTime) {
   const begun: Run[] = []
   const seen = new Map<number, JobRow>()
   const created: { readonly id: number; readonly actor: Actor }[] = []
-  let isCalm = false
-  let [crashes, lostCalls, jumps, generation] = [0, 0, 0, 0]
+  let [crashes, jumps, generation] = [0, 0, 0]
 
-  const never = <T>(): Promise<T> => new Promise<T>(() => {})
-  const away = () => Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' })
-
-  /** A message between a node and the database; it waits while the node stands still and never arrives at a dead one. */
-  async function travel(node: Node): Promise<void> {
-    await time.sleep(random() < 0.05 ? between(50, 2_000) : between(0, 5))
-    while (!node.isDead && node.silentUntil > time.now()) await time.sleep(node.silentUntil - time.now())
-    if (node.isDead) await never()
-  }
-
-  async function call<T>(node: Node, work: () => Promise<T>): Promise<T> {
-    await travel(node)
-    const fate = isCalm ? 1 : random()
-    if (fate < 0.01) {
-      lostCalls++
-      throw away()
-    }
-    const result = await time.outside(work)
-    await time.outside(checkAlways)
-    await travel(node)
-    if (fate > 0.99 && !isCalm) {
-      lostCalls++
-      throw away()
-    }
-    return result
-  }
-
-  /** The store as a node has it: what is not part of a transaction is a call of its own. */
-  function storeOf(node: () => Node): QueueStore {
-    const store = createQueueStore(db)
-    return new Proxy(store, {
-      get(target, name: keyof QueueStore) {
-        const method = target[name] as (...args: unknown[]) => unknown
-        if (typeof method !== 'function') return method
-        return (...args: unknown[]) => {
-          const isInTransaction = (args[0] as { readonly isTransaction?: boolean } | undefined)?.isTransaction === true
-          return isInTransaction ? method(...args) : call(node(), async () => method(...args))
-        }
-      },
-    })
-  }
+  const network = createSimulatedNetwork(time, checkAlways)
+  const { travel, call } = network
 
   function addNode(): Node {
     const name = `node-${generation++}`
     let self: Node
     const inTransaction: MetadataDb['inTransaction'] = (work) => call(self, () => metadata.inTransaction(work))
     const clock = { now: () => new Date(time.now() + self.skewMs) }
-    const store = storeOf(() => self)
+    const store = network.storeOf(createQueueStore(db), () => self)
     const queue = createQueue({
       store,
       inTransaction,
@@ -283,7 +244,7 @@ async function createWorld(metadata: MetadataDb, time: SimulatedTime) {
       time.after(between(0, spanMs), () => alive().length > 0 && FAULTS.find(([share]) => kind < share)![1]())
     }
     time.after(spanMs, () => {
-      isCalm = true
+      network.calm()
       for (const node of alive()) Object.assign(node, { skewMs: 0, silentUntil: 0 })
       if (alive().length === 0) addNode()
     })
@@ -351,7 +312,7 @@ async function createWorld(metadata: MetadataDb, time: SimulatedTime) {
       for (let i = 0; i < NODES; i++) addNode()
       scheduleWork()
       const began = time.now()
-      const isOver = async () => isCalm && (await jobRows()).every((row) => isFinished(row.status))
+      const isOver = async () => network.isCalm() && (await jobRows()).every((row) => isFinished(row.status))
       const isDone = await time.runUntil(isOver, 180_000 + RECOVERY_MS)
       const open = (await jobRows()).filter((row) => !isFinished(row.status))
       assert.ok(
@@ -360,7 +321,7 @@ async function createWorld(metadata: MetadataDb, time: SimulatedTime) {
       )
       const statuses = await checkEnd()
       return {
-        ...{ steps: time.steps(), activeMs: time.now() - began, jobs: seen.size, crashes, lostCalls, jumps },
+        ...{ steps: time.steps(), activeMs: time.now() - began, jobs: seen.size, crashes, lostCalls: network.lostCalls(), jumps },
         statuses,
       }
     },

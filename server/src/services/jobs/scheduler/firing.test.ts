@@ -24,6 +24,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
     const jobs: string[] = []
     let crashNext = false
     let unfinished = false
+    let isBroken = false
     let beforeTransaction = async () => {}
     const configurations = new Map<string, StoredConfiguration>()
     const events = createEvents({ db, inTransaction, clock })
@@ -102,7 +103,10 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
               },
             }
           },
-          hasUnfinished: async () => unfinished,
+          hasUnfinished: async () => {
+            if (isBroken) throw new Error('the database is away')
+            return unfinished
+          },
           wake: () => {},
         },
         onError: () => {},
@@ -131,6 +135,9 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
       },
       setUnfinished: (value: boolean) => {
         unfinished = value
+      },
+      break: () => {
+        isBroken = true
       },
       first: async () => (await scheduler.list(actor, {}))[0]!,
       /** Something that happens after the next use case has read and before it writes. */
@@ -357,6 +364,20 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
     await s.scheduler.remove(s.actor, record.id, NO_ORIGIN)
     assert.equal(await s.tokens.findActor(s.actor.projectId, record.tokenId), undefined)
     await assert.rejects(s.scheduler.get(s.actor, record.id), { code: 'scheduler.notFound' })
+  })
+
+  test('runs that could not be started after a downtime are counted, not forgotten', async () => {
+    const s = await setUp('* * * * *', { policy: { overlap: 'skip' } })
+    await s.activate()
+    s.setTime('2026-05-01T12:30:10Z')
+    s.break()
+    await s.tick()
+    const { executions } = await s.first()
+    assert.deepEqual(
+      executions.map(({ status }) => status),
+      ['failed'],
+    )
+    assert.match(executions[0]?.reason ?? '', /^30 runs from 2026-05-01T12:01:00.000Z on could not be started by our fault/)
   })
 
   test('whatever crashes when and however the clock steps, no due minute runs twice and none on time is lost', async () => {

@@ -182,16 +182,18 @@ export function createFiring(deps: FiringDeps) {
     const missed = countRuns(plan, first.getTime(), run ?? now.getTime() + 1)
     const dueAt = run === undefined ? undefined : new Date(run)
     if (missed === 0) return { dueAt, notes: [] }
-    const count = missed >= MAX_COUNTED ? `more than ${MAX_COUNTED}` : String(missed)
-    const reason = `${count} run${missed === 1 ? '' : 's'} from ${first.toISOString()} on passed while the stack was not running.`
+    const reason = `${counted(missed)} run${missed === 1 ? '' : 's'} from ${first.toISOString()} on passed while the stack was not running.`
     return { dueAt, notes: [{ dueAt: first, status: 'skipped', reason }] }
   }
 
   /** Our own fault must not make a schedule fire in a loop: the due minute is recorded as failed and the next one is planned. */
   function ourFault(record: ScheduleRecord, now: Date): Decision {
-    const reason = 'The run could not be started by our fault; the log has the details.'
-    const notes = [{ dueAt: record.nextRunAt ?? now, status: 'failed', reason }] as const
-    return { kind: 'go', run: undefined, notes, next: nextAfter(planFor(record, now), record, now) }
+    const plan = planFor(record, now)
+    const dueAt = record.nextRunAt ?? now
+    const count = countRuns(plan, dueAt.getTime(), now.getTime() + 1)
+    const what = count > 1 ? `${counted(count)} runs from ${dueAt.toISOString()} on` : 'The run'
+    const reason = `${what} could not be started by our fault; the log has the details.`
+    return { kind: 'go', run: undefined, notes: [{ dueAt, status: 'failed', reason }], next: nextAfter(plan, record, now) }
   }
 
   const planFor = (record: ScheduleRecord, now: Date): Plan =>
@@ -239,6 +241,8 @@ function lastRunBetween(plan: Plan, from: number, to: number): number | undefine
   for (let run = nextRun(plan, from - 1); run && run.at <= to; run = nextRun(plan, run.at)) last = run.at
   return last
 }
+
+const counted = (count: number): string => (count >= MAX_COUNTED ? `more than ${MAX_COUNTED}` : String(count))
 
 /** How many runs lie in `from <= at < before`, counted up to a limit. */
 function countRuns(plan: Plan, from: number, before: number): number {

@@ -47,6 +47,8 @@ export type ToWorker =
   | { readonly type: 'cancel' }
   /** A session of the same rights over the DuckDB of the one before: its tables and its connection go, the rest stays. */
   | { readonly type: 'reopen' }
+  /** Writes the log of the database into its file. */
+  | { readonly type: 'checkpoint' }
   | { readonly type: 'close' }
 
 export type FromWorker =

@@ -429,7 +429,8 @@ export async function openSession(
   const isSmall = (): boolean => rssMb !== undefined && rssMb < RETIRE_SHARE * limits.memoryMb
 
   if (database !== undefined) await bindViews()
-  return { query, copy, execute, describe, names, csvFile, close, [Symbol.asyncDispose]: close }
+  const checkpoint = async (): Promise<void> => void (await settled(worker.ask({ type: 'checkpoint' })))
+  return { query, copy, execute, describe, names, csvFile, checkpoint, close, [Symbol.asyncDispose]: close }
 }
 
 /** `AS OF` is not DuckDB's. A text that is no single statement stays as it is: DuckDB reports what is wrong with it. */

@@ -102,6 +102,8 @@ export interface SqlSession extends AsyncDisposable {
   names(sql: string): Promise<StatementNames | 'unreadable' | 'other'>
   /** A file in the folder of the session, for rows that are added to a table. */
   csvFile(): Promise<CsvFile>
+  /** Of a session with a database, outside of a transaction: writes what was committed from the log into the file. */
+  checkpoint(): Promise<void>
   close(): Promise<void>
 }
 

@@ -128,6 +128,7 @@ async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
   else if (!session) throw new Error(`${message.type} came before open`)
   else if (message.type === 'reopen') await reopen(session)
   else if (message.type === 'bind') await bind(session, message.views)
+  else if (message.type === 'checkpoint') await session.connection.run('CHECKPOINT workspace')
   else return run(session, message)
   return undefined
 }

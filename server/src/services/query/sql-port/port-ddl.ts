@@ -37,10 +37,14 @@ export function createPendingIndexes() {
       )
       pending = [...moved, ...indexes]
     },
-    /** Of tables that are there still. */
+    /**
+     * Of tables that are there still. DuckDB cannot replay a log in which a table got an index, lost it and was renamed in one transaction,
+     * so the log is written into the file first: a killed worker would leave a file that cannot be opened.
+     */
     create: async (session: SqlSession): Promise<void> => {
       const waiting = pending
       pending = []
+      if (waiting.length > 0) await session.checkpoint()
       for (const { table, createOn } of waiting) if (await hasTable(session, table)) await session.execute(createOn(table.name))
     },
     isEmpty: () => pending.length === 0,

@@ -1,6 +1,7 @@
 // What PostgreSQL clients send, statement by statement. The numbers are those of their list; docs/sql.md has a table of the clients.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { before, test } from 'node:test'
 import pg from 'pg'
 import { type WireClient, wireClient } from '../../../../../tests/support/clients/postgres-wire.ts'
@@ -567,6 +568,34 @@ test('15: SERIAL and identity columns number rows, and an indexed table is renam
   await db.query('CREATE TABLE people (id SERIAL, name VARCHAR)')
   assert.deepEqual(await rowsOf(db, `INSERT INTO people (name) VALUES ('again') RETURNING id`), [[1]])
   await db.query('DROP TABLE people')
+})
+
+/** Ends the SQL processes of this file as a crash does. */
+function killSqlWorkers(): number {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')
+  const workers = children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('engines/sql/worker'))
+  for (const pid of workers) process.kill(Number(pid), 'SIGKILL')
+  return workers.length
+}
+
+test('15: a workspace opens again after a kill when an index was created and its table renamed in one transaction', {
+  skip: process.platform !== 'linux' && 'the processes are found in /proc',
+}, async (t) => {
+  const db = await inWorkspace(t)
+  for (const statement of [
+    'BEGIN',
+    'CREATE TABLE model__dbt_tmp AS SELECT 1 AS id',
+    'CREATE UNIQUE INDEX "model id" ON model__dbt_tmp (id)',
+    'ALTER TABLE model__dbt_tmp RENAME TO model',
+    'COMMIT',
+  ])
+    await db.query(statement)
+  await db.end()
+  assert.ok(killSqlWorkers() > 0)
+  const again = await inWorkspace(t)
+  assert.deepEqual(await rowsOf(again, 'SELECT id FROM model'), [[1]])
+  assert.equal((await failure(again.query('INSERT INTO model VALUES (1)'))).code, '23505')
+  await again.query('DROP TABLE model')
 })
 
 test('(b): commands of Snowflake about tables', async (t) => {

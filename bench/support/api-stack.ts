@@ -31,11 +31,13 @@ export async function startApiStack() {
   if (!actor) throw new Error('the master token is not valid')
   const headers = { 'X-StorageApi-Token': master.value, 'Content-Type': 'application/json' }
 
-  const post = async (path: string, body: object): Promise<Response> => {
-    const answer = await fetch(`${url}/v2/storage/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const send = async (path: string, options: RequestInit): Promise<Response> => {
+    const answer = await fetch(`${url}/v2/storage/${path}`, { headers, ...options })
     if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
     return answer
   }
+  const get = (path: string) => send(path, {})
+  const post = (path: string, body: object, method = 'POST') => send(path, { method, body: JSON.stringify(body) })
 
   /** Polls the job of an answer until it has ended. */
   async function ended(answer: Response): Promise<void> {
@@ -62,6 +64,7 @@ export async function startApiStack() {
 
   return {
     dir,
+    get,
     post,
     ended,
     upload,

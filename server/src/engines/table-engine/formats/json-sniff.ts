@@ -16,21 +16,21 @@ const MAX_COLUMNS = 4096
 const SHOWN_CHARS = 120
 
 export function sniffJson(text: string): SniffedJson {
-  const rows: Readonly<Record<string, unknown>>[] = []
+  const rows: ReadonlyMap<string, string>[] = []
   const problems: SniffedProblem[] = []
   for (const { from, to } of objectsIn(text)) {
     try {
-      rows.push(JSON.parse(text.slice(from, to)) as Record<string, unknown>)
+      rows.push(textsOf(JSON.parse(text.slice(from, to)) as Record<string, unknown>))
     } catch (error) {
-      problems.push(problemAt(text, from, error instanceof Error ? error.message : String(error)))
+      const why = error instanceof RangeError ? 'a value is nested too deeply' : (error as Error).message // both throw errors
+      problems.push(problemAt(text, from, why))
       break // the records after an error cannot be separated
     }
   }
   const values = new Map<string, string[]>()
   for (const row of rows)
-    for (const [name, value] of Object.entries(row)) {
+    for (const [name, shown] of row) {
       if (!values.has(name) && values.size < MAX_COLUMNS) values.set(name, [])
-      const shown = textOf(value)
       if (shown !== '') values.get(name)?.push(shown)
     }
   const names = [...values.keys()]
@@ -41,14 +41,16 @@ export function sniffJson(text: string): SniffedJson {
       nullable: values.get(name)!.length < rows.length,
     })),
     rows: rows.length,
-    preview: rows.slice(0, PREVIEW_ROWS).map((row) => names.map((name) => textOf(row[name]))),
+    preview: rows.slice(0, PREVIEW_ROWS).map((row) => names.map((name) => row.get(name) ?? '')),
     problems,
     isLoadable: problems.length === 0 && names.length > 0,
   }
 }
 
-const textOf = (value: unknown): string =>
-  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+const textsOf = (row: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> =>
+  new Map(Object.entries(row).map(([name, value]) => [name, textOf(value)]))
+
+const textOf = (value: unknown): string => (value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value))
 
 /** Objects of the list, or of the text itself; one that the text does not end is left out. */
 function* objectsIn(text: string): Generator<{ readonly from: number; readonly to: number }> {

@@ -303,7 +303,8 @@ function complaintAbout(answer: WildAnswer, wild: Wild, operation: Operation | u
   if (!isKnown && !isRoot && operation['x-required-right'] !== 'nothing') return 'a success without a valid token'
   const { content } = operation.responses[status] ?? {}
   const mediaType = (answer.contentType ?? '').split(';')[0]!.trim()
-  if (content && mediaType !== '' && !(mediaType in content) && !('*/*' in content)) return `an undocumented ${mediaType}`
+  if (content && mediaType !== '' && !(mediaType in content) && !('application/octet-stream' in content))
+    return `an undocumented ${mediaType}`
   return undefined
 }
 

@@ -84,10 +84,11 @@ export function createTriggers(deps: TriggersDeps) {
 
   async function create(actor: Actor, request: TriggerRequest, origin: Origin): Promise<Trigger> {
     mustUse(actor, [request.component])
+    const seen = await seenBy(actor, request.tableIds.slice(0, MAX_TABLES), [])
     const trigger = {
       ...(await settingsFrom(actor, request)),
       projectId: actor.projectId,
-      seen: await seenBy(actor, request.tableIds, []),
+      seen,
       creatorToken: { id: actor.tokenId, description: actor.tokenDescription },
       lastRunAt: clock.now(),
     }

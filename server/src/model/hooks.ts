@@ -82,8 +82,11 @@ export interface Hooks {
 export type HookName = keyof Hooks
 
 export type Subscribe = <N extends HookName>(name: N, subscriber: Hooks[N]) => void
-/** Calls the subscribers one after the other and returns what they return. */
-export type Publish = <N extends HookName>(name: N, ...args: Parameters<Hooks[N]>) => Promise<Awaited<ReturnType<Hooks[N]>>[]>
+/** Calls the subscribers one after the other and returns what they return: nothing, or a list. */
+export type Publish = <N extends HookName>(
+  name: N,
+  ...args: Parameters<Hooks[N]>
+) => Promise<ReturnType<Hooks[N]> extends Promise<void> ? void : Awaited<ReturnType<Hooks[N]>>[]>
 
 export function createHooks(): { readonly subscribe: Subscribe; readonly publish: Publish } {
   const subscribers = new Map<HookName, ((...args: readonly unknown[]) => unknown)[]>()
@@ -94,7 +97,7 @@ export function createHooks(): { readonly subscribe: Subscribe; readonly publish
     async publish(name, ...args) {
       const answers: unknown[] = []
       for (const call of subscribers.get(name) ?? []) answers.push(await call(...args))
-      return answers as Awaited<ReturnType<Hooks[typeof name]>>[] // subscribe accepts no others under this name
+      return answers as never // subscribe accepts no others under this name
     },
   }
 }

@@ -1,6 +1,7 @@
 // What a worker may use, for the modules that run components and apps.
 
 import type { IsolationSettings } from '../engines/runner/isolation.ts'
+import { DEFAULT_LIMITS } from '../kit/default-limits.ts'
 
 /** Folders of this machine that components may read and write, by name. */
 export interface NamedFolders {
@@ -42,22 +43,13 @@ export interface WorkerSettings {
   readonly isolation: Pick<IsolationSettings, 'mode' | 'readable' | 'uid'>
 }
 
+const { uid, ...limits } = DEFAULT_LIMITS.worker
+
 export const DEFAULT_WORKER: WorkerSettings = {
-  jobs: 10,
-  projectJobs: 10,
-  attempts: 2,
-  storeWaitMs: 300_000,
+  ...limits,
   labels: [],
-  actions: 20,
-  projectActions: 5,
-  diskBytes: 10e9,
-  results: 10_000,
-  spares: 4,
-  checkpointHours: 24,
-  checkpointBytes: 10e9,
-  path: '/usr/local/bin:/usr/bin:/bin',
   egressAllow: [],
   pythonIndexUrl: undefined,
   folders: { read: {}, write: {} },
-  isolation: { mode: 'off', readable: [], uid: 65534 },
+  isolation: { mode: 'off', readable: [], uid },
 }

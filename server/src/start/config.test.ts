@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
+import { DEFAULT_LIMITS } from '../kit/default-limits.ts'
 import { DEFAULT_WORKER } from '../model/worker-settings.ts'
-import { DEFAULT_SESSIONS } from '../services/access/people/people.module.ts'
 import { ConfigError, type Environment, readConfig, VARIABLES } from './config.ts'
 
 const problemsOf = (environment: Environment) => {
@@ -175,9 +175,20 @@ test('docs/environment-variables.md lists the same variables, defaults and sente
   assert.deepEqual(documented, known)
 })
 
-test('what a platform takes for options that are left out is what the variables say', () => {
-  const { worker, sessions } = readConfig({})
+test('an empty environment gives engines and modules what they use without one', () => {
+  const { worker, sessions, tables, sql, apps, database, agentCallsPerDay } = readConfig({})
   // Tests run without isolation and reach their own servers.
   assert.deepEqual({ ...worker, isolation: DEFAULT_WORKER.isolation, egressAllow: [] }, DEFAULT_WORKER)
-  assert.deepEqual({ ...DEFAULT_SESSIONS, ...sessions }, DEFAULT_SESSIONS)
+  assert.equal(worker.isolation.uid, DEFAULT_WORKER.isolation.uid)
+  assert.deepEqual(
+    { sessions, tables, sql, apps, agentCallsPerDay, databaseConnections: database.maxConnections },
+    {
+      sessions: DEFAULT_LIMITS.sessions,
+      tables: DEFAULT_LIMITS.tables,
+      sql: { ...DEFAULT_LIMITS.sql, ...DEFAULT_LIMITS.workspaces },
+      apps: DEFAULT_LIMITS.apps,
+      agentCallsPerDay: DEFAULT_LIMITS.agentCallsPerDay,
+      databaseConnections: DEFAULT_LIMITS.databaseConnections,
+    },
+  )
 })

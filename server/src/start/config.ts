@@ -2,6 +2,7 @@
 // and config.test.ts compares the two. Every problem is reported at once, so that a start fails once, not once per mistake.
 
 import { resolve } from 'node:path'
+import { DEFAULT_LIMITS } from '../kit/default-limits.ts'
 import { defined } from '../kit/defined.ts'
 import type { StackSetting } from '../model/stack-setting.ts'
 import * as read from './config-values.ts'
@@ -111,7 +112,7 @@ export const VARIABLES = {
     parse: read.postgresUrl,
   }),
   MILLRACE_DATABASE_CONNECTIONS: variable({
-    default: 10,
+    default: DEFAULT_LIMITS.databaseConnections,
     sentence: 'Maximum number of connections to PostgreSQL from this node.',
     parse: read.wholeNumber(1, 1000),
   }),
@@ -232,7 +233,7 @@ export const VARIABLES = {
     parse: read.listOf(read.oneOf('api', 'worker', 'scheduler')),
   }),
   MILLRACE_WORKER_JOBS: variable({
-    default: 10,
+    default: DEFAULT_LIMITS.worker.jobs,
     sentence: 'Maximum number of parallel component jobs on this node.',
     live: true,
     parse: read.wholeNumber(1, 1000),
@@ -249,62 +250,62 @@ export const VARIABLES = {
     parse: read.listOf(read.label),
   }),
   MILLRACE_PROJECT_JOBS: variable({
-    default: 10,
+    default: DEFAULT_LIMITS.worker.projectJobs,
     sentence: 'Maximum number of parallel component jobs of one project, on all nodes together. Others wait.',
     live: true,
     parse: read.wholeNumber(1, 10_000),
   }),
   MILLRACE_JOB_ATTEMPTS: variable({
-    default: 2,
+    default: DEFAULT_LIMITS.worker.attempts,
     sentence:
       'Maximum number of times that a job of a repeatable component (`data.repeatable`) is started when its workers are lost before anything was published. 1: it is not repeated and ends as an error.',
     live: true,
     parse: read.wholeNumber(1, 100),
   }),
   MILLRACE_STORE_WAIT_SECONDS: variable({
-    default: 300,
+    default: DEFAULT_LIMITS.worker.storeWaitMs / 1000,
     sentence: 'How long jobs wait for an object store that cannot be reached before they fail. 0: they fail at once.',
     parse: read.wholeNumber(0, 86_400),
   }),
   MILLRACE_ACTIONS: variable({
-    default: 20,
+    default: DEFAULT_LIMITS.worker.actions,
     sentence: 'Maximum number of parallel sync actions on this node. Others wait 5 seconds and then return 503.',
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_PROJECT_ACTIONS: variable({
-    default: 5,
+    default: DEFAULT_LIMITS.worker.projectActions,
     sentence: 'Maximum number of parallel sync actions of one project on this node. Others wait 5 seconds and then return 429.',
     live: true,
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_RUN_DISK_BYTES: variable({
-    default: 10e9,
+    default: DEFAULT_LIMITS.worker.diskBytes,
     sentence: 'Maximum disk space of one run of a component. Half a gigabyte of the disk is always left free.',
     live: true,
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
   MILLRACE_RUN_RESULTS: variable({
-    default: 10_000,
+    default: DEFAULT_LIMITS.worker.results,
     sentence: 'Maximum number of result files of one component run, slices and manifests included.',
     live: true,
     parse: read.wholeNumber(1, 1_000_000),
   }),
   MILLRACE_SPARE_PROGRAMS: variable({
-    default: 4,
+    default: DEFAULT_LIMITS.worker.spares,
     sentence:
       'Maximum number of processes of built-in components that wait for their next job, each for one job and for at most 30 seconds. 0: every job waits for the start of its process.',
     live: true,
     parse: read.wholeNumber(0, 100),
   }),
   MILLRACE_CHECKPOINT_HOURS: variable({
-    default: 24,
+    default: DEFAULT_LIMITS.worker.checkpointHours,
     sentence:
       'How long the data received by a failed run is kept, for components that can resume (`resume` of the HTTP extractor).',
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_CHECKPOINT_BYTES: variable({
-    default: 10e9,
+    default: DEFAULT_LIMITS.worker.checkpointBytes,
     sentence: 'Maximum disk space of a node for data received by failed runs. The oldest data is deleted first.',
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
@@ -314,34 +315,34 @@ export const VARIABLES = {
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_TABLE_WARM_WORKERS: variable({
-    default: 1,
+    default: DEFAULT_LIMITS.tables.warmWorkers,
     sentence:
       'Idle processes that stay ready for loads and previews, each about 100 MB, until there was no work for 45 seconds. 0 starts one on demand.',
     parse: read.wholeNumber(0, 16),
   }),
   MILLRACE_TABLE_WORKER_MEMORY_MB: variable({
-    default: 1536,
+    default: DEFAULT_LIMITS.tables.workerMemoryMb,
     sentence:
       'Maximum resident memory of such a process. A table of ten columns uses a third of the default, one of 4,000 columns all of it.',
     parse: read.wholeNumber(256, 2 ** 20),
   }),
   MILLRACE_TABLE_MAX_ROW_BYTES: variable({
-    default: 32 << 20,
+    default: DEFAULT_LIMITS.tables.maxRowBytes,
     sentence: 'Longest row of a CSV file. Rows of 100 MB need 3 GB per process.',
     parse: read.wholeNumber(1024, 2 ** 30),
   }),
   MILLRACE_TABLE_MAX_INFLATED_BYTES: variable({
-    default: 2 ** 40,
+    default: DEFAULT_LIMITS.tables.maxInflatedBytes,
     sentence: 'Maximum uncompressed size of a compressed file.',
     parse: read.wholeNumber(2 ** 20, 2 ** 50),
   }),
   MILLRACE_TABLE_MAX_INFLATE_RATIO: variable({
-    default: 500,
+    default: DEFAULT_LIMITS.tables.maxInflateRatio,
     sentence: 'A compressed file is refused if it expands to more than this multiple of its size and to more than 256 MiB.',
     parse: read.wholeNumber(2, 1_000_000),
   }),
   MILLRACE_TABLE_RETENTION_DAYS: variable({
-    default: 7,
+    default: DEFAULT_LIMITS.tables.retentionDays,
     sentence: 'How many days earlier states of tables are kept, for time travel and restore.',
     live: true,
     parse: read.wholeNumber(0, 3650),
@@ -353,7 +354,7 @@ export const VARIABLES = {
     parse: read.port,
   }),
   MILLRACE_SQL_SESSIONS: variable({
-    default: 4,
+    default: DEFAULT_LIMITS.sql.sessions,
     sentence:
       'Maximum number of parallel SQL sessions on this node; each runs in a separate process. Others wait 10 seconds and then return 503.',
     parse: read.wholeNumber(1, 1000),
@@ -370,12 +371,12 @@ export const VARIABLES = {
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_SQL_MEMORY_MB: variable({
-    default: 1536,
+    default: DEFAULT_LIMITS.sql.memoryMb,
     sentence: 'Maximum resident memory of a SQL session.',
     parse: read.wholeNumber(384, 2 ** 20),
   }),
   MILLRACE_SQL_DISK_MB: variable({
-    default: 8192,
+    default: DEFAULT_LIMITS.sql.diskMb,
     sentence: 'Maximum temporary disk space of a SQL session, for sorts and joins that exceed its memory.',
     parse: read.wholeNumber(1, 2 ** 30),
   }),
@@ -385,22 +386,22 @@ export const VARIABLES = {
     parse: read.wholeNumber(1, 1024),
   }),
   MILLRACE_SQL_TIMEOUT_SECONDS: variable({
-    default: 300,
+    default: DEFAULT_LIMITS.sql.timeoutMs / 1000,
     sentence: 'Timeout of a SQL statement, including reading its rows.',
     parse: read.wholeNumber(1, 86_400),
   }),
   MILLRACE_WORKSPACE_MB: variable({
-    default: 10_240,
+    default: DEFAULT_LIMITS.workspaces.workspaceMb,
     sentence: 'Maximum disk space of one SQL workspace.',
     parse: read.wholeNumber(1, 2 ** 30),
   }),
   MILLRACE_WORKSPACE_DAYS: variable({
-    default: 30,
+    default: DEFAULT_LIMITS.workspaces.workspaceDays,
     sentence: 'Days without use after which a SQL workspace is deleted.',
     parse: read.wholeNumber(1, 3650),
   }),
   MILLRACE_AGENT_CALLS_PER_DAY: variable({
-    default: 10_000,
+    default: DEFAULT_LIMITS.agentCallsPerDay,
     sentence: 'Tools at `/mcp` that one token may call on a day (UTC).',
     parse: read.wholeNumber(1, 1_000_000_000),
   }),
@@ -432,17 +433,17 @@ export const VARIABLES = {
     parse: read.wholeNumber(1, 1_000_000_000),
   }),
   MILLRACE_WORKSPACES_PER_PROJECT: variable({
-    default: 200,
+    default: DEFAULT_LIMITS.workspaces.workspacesPerProject,
     sentence: 'Maximum number of SQL workspaces of a project, unless its limit `storage.maxWorkspaces` is set.',
     parse: read.wholeNumber(1, 1_000_000),
   }),
   MILLRACE_WORKSPACES_PER_TOKEN: variable({
-    default: 20,
+    default: DEFAULT_LIMITS.workspaces.workspacesPerToken,
     sentence: 'Maximum number of SQL workspaces of a token without `canManageBuckets`.',
     parse: read.wholeNumber(1, 1_000_000),
   }),
   PATH: variable({
-    default: '/usr/local/bin:/usr/bin:/bin',
+    default: DEFAULT_LIMITS.worker.path,
     shown: 'the system folders',
     sentence: 'Search path for components that are commands, and for docker or podman.',
     parse: (text) => text,
@@ -454,12 +455,12 @@ export const VARIABLES = {
     parse: read.oneOf('refuse', 'store'),
   }),
   MILLRACE_APPS: variable({
-    default: 20,
+    default: DEFAULT_LIMITS.apps.max,
     sentence: 'Maximum number of running data apps on this node (docs/apps.md).',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_APP_START_SECONDS: variable({
-    default: 60,
+    default: DEFAULT_LIMITS.apps.startMs / 1000,
     sentence: 'How long a data app may take to respond after its start. After that it is stopped and counts as failed.',
     parse: read.wholeNumber(1, 3600),
   }),
@@ -476,7 +477,7 @@ export const VARIABLES = {
     parse: read.listOf((text) => resolve(text)),
   }),
   MILLRACE_COMPONENT_UID: variable({
-    default: 65_534,
+    default: DEFAULT_LIMITS.worker.uid,
     sentence: 'User and group number of isolated components when the stack runs as root.',
     parse: read.wholeNumber(1, 2 ** 32 - 2),
   }),
@@ -546,13 +547,13 @@ export const VARIABLES = {
     parse: read.word,
   }),
   MILLRACE_SESSION_IDLE_HOURS: variable({
-    default: 24,
+    default: DEFAULT_LIMITS.sessions.idleMs / 3_600_000,
     sentence: 'Hours without use after which a user has to sign in again.',
     live: true,
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_SESSION_HOURS: variable({
-    default: 336,
+    default: DEFAULT_LIMITS.sessions.maxMs / 3_600_000,
     sentence: 'Hours after which a user has to sign in again in any case.',
     live: true,
     parse: read.wholeNumber(1, 8760),

@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { makeDataFolder } from '../engines/data-dir/data-dir.ts'
 import { type MetadataDb, openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
 import type { Clock } from '../kit/clock.ts'
+import { DEFAULT_LIMITS } from '../kit/default-limits.ts'
 import { defined } from '../kit/defined.ts'
 import type { Core } from '../model/core.ts'
 import { createHooks } from '../model/hooks.ts'
@@ -83,7 +84,7 @@ export async function openCore(options: CoreOptions): Promise<OpenCore> {
 }
 
 async function openDatabase(options: CoreOptions): Promise<MetadataDb> {
-  const { dataDir, databaseUrl, databaseConnections = 10, waitMs = 0, log } = options
+  const { dataDir, databaseUrl, databaseConnections = DEFAULT_LIMITS.databaseConnections, waitMs = 0, log } = options
   const metadata = await openMetadataDb(
     databaseUrl === undefined
       ? { path: join(dataDir, METADATA_FILE), log, ...defined({ clock: options.clock }) }

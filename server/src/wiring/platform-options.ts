@@ -76,7 +76,7 @@ export interface PlatformOptions extends CoreOptions {
   readonly templateRefreshMs?: number | undefined
   /** How much tables may take; the defaults of the table engine where it is not set. */
   readonly tables?: TableSettings | undefined
-  /** How many tools of agents a token may call on a day; 10,000 by default. */
+  /** Max tools of agents that a token may call on a day. */
   readonly agentCallsPerDay?: number | undefined
   /** The model that writes answers; left out: none is asked. */
   readonly ai?: ModelSettings | undefined

@@ -6,10 +6,10 @@ import { clientAddresses } from '../http/client-address.ts'
 import { collectRoutes } from '../http/openapi.ts'
 import { createRequestLimits, NO_LIMITS } from '../http/request-limits.ts'
 import { createHttpServer } from '../http/server.ts'
+import { DEFAULT_LIMITS } from '../kit/default-limits.ts'
 import { startInOrder, stopInReverse } from '../kit/lifecycle.ts'
 import { createLiveValues, type LiveValues, withLive } from '../kit/live-values.ts'
 import type { Module, Role } from '../model/module.ts'
-import { DEFAULT_SESSIONS } from '../services/access/people/people.module.ts'
 import { createBackupsModule } from '../services/stack/backups/backups.module.ts'
 import { createDocsModule } from '../services/stack/health-and-docs/docs.module.ts'
 import { createSettingsModule } from '../services/stack/operations/operations.module.ts'
@@ -129,7 +129,7 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
 const HOUR_MS = 3_600_000
 
 const sessionSettings = (options: PlatformOptions, live: LiveValues) =>
-  withLive({ ...DEFAULT_SESSIONS, ...options.sessions }, live, {
+  withLive({ ...DEFAULT_LIMITS.sessions, ...options.sessions }, live, {
     idleMs: ['MILLRACE_SESSION_IDLE_HOURS', (hours) => hours * HOUR_MS],
     maxMs: ['MILLRACE_SESSION_HOURS', (hours) => hours * HOUR_MS],
   })

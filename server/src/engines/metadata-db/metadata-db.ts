@@ -4,6 +4,7 @@ import { backup } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import { type Clock, systemClock } from '../../kit/clock.ts'
+import { DEFAULT_LIMITS } from '../../kit/default-limits.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { createDatabaseClock, type DatabaseClock, ownClock } from './database-clock.ts'
 import { type Db, type DialectName, isDatabaseAway, type NoTables, type Trx } from './dialects.ts'
@@ -77,7 +78,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
   const {
     path,
     url,
-    maxConnections = 10,
+    maxConnections = DEFAULT_LIMITS.databaseConnections,
     log,
     clock = systemClock,
     aheadMs = 0,

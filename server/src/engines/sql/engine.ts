@@ -5,12 +5,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { DEFAULT_LIMITS } from '../../kit/default-limits.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import { type Kept, openSession, RETIRE_SHARE } from './session.ts'
 import type { SessionOptions, SessionOwner, SqlEngine, SqlEngineDeps, SqlLimits, SqlSession } from './sql-engine.ts'
 import { WorkerProcess } from './worker-process.ts'
 
-const DEFAULTS = { sessions: 4, waitMs: 10_000, memoryMb: 1536, diskMb: 8192, timeoutMs: 300_000 }
+const DEFAULTS = { ...DEFAULT_LIMITS.sql, waitMs: 10_000 }
 const IDLE_MS = 60_000
 
 interface Idle {

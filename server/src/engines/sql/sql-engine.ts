@@ -25,7 +25,7 @@ export interface SqlLimits {
 }
 
 export interface SqlEngineSettings extends Partial<SqlLimits> {
-  /** Sessions at once; each has a process. Default 4. */
+  /** Max concurrent sessions; each has a process. */
   readonly sessions?: number
   /** Of them for one token, and for one project: the rest is for others. Default half of them, and all but one. */
   readonly tokenSessions?: number

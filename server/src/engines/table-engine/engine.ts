@@ -7,6 +7,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { DEFAULT_LIMITS } from '../../kit/default-limits.ts'
 import { planCompaction } from './compaction.ts'
 import { type InflateLimits, type LocalSlice, readSlice } from './csv/csv-bytes.ts'
 import { checkDialect } from './csv/csv-dialect.ts'
@@ -26,21 +27,13 @@ import type {
   RunOptions,
   TableEngine,
   TableEngineDeps,
-  TableEngineSettings,
   UnloadRequest,
   UnloadResult,
 } from './table-engine.ts'
 import { suffixOf } from './unloaded-name.ts'
 import { WorkerPool } from './worker-pool.ts'
 
-const DEFAULTS = {
-  shortWorkers: 2,
-  warmWorkers: 1,
-  workerMemoryMb: 1536,
-  workerThreads: 1,
-  maxRowBytes: 32 << 20,
-  maxColumns: 4096,
-}
+const DEFAULTS = { ...DEFAULT_LIMITS.tables, shortWorkers: 2, workerThreads: 1, maxColumns: 4096 }
 
 export interface RunningTableEngine extends TableEngine {
   /** Process ids of the workers, for fault tests and benches. */
@@ -51,8 +44,9 @@ export interface RunningTableEngine extends TableEngine {
 
 export async function createTableEngine(deps: TableEngineDeps): Promise<RunningTableEngine> {
   const { objects, scratchDir, uriPrefix, settings = {} } = deps
-  const { maxRowBytes, maxColumns, workerMemoryMb, workerThreads, warmWorkers, shortWorkers } = { ...DEFAULTS, ...settings }
-  const limits = inflateLimits(settings)
+  const chosen = { ...DEFAULTS, ...settings }
+  const { maxRowBytes, maxColumns, workerMemoryMb, workerThreads, warmWorkers, shortWorkers } = chosen
+  const limits: InflateLimits = { maxInflatedBytes: chosen.maxInflatedBytes, maxInflateRatio: chosen.maxInflateRatio }
   const spillDir = join(scratchDir, 'spill')
   await rm(scratchDir, { recursive: true, force: true })
   await mkdir(spillDir, { recursive: true })
@@ -244,11 +238,6 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
     close: () => pool.close(),
   }
 }
-
-const inflateLimits = ({ maxInflatedBytes = 2 ** 40, maxInflateRatio = 500 }: TableEngineSettings): InflateLimits => ({
-  maxInflatedBytes,
-  maxInflateRatio,
-})
 
 async function formatOfSlice(slice: LocalSlice, limits: InflateLimits): Promise<FileFormat> {
   for await (const chunk of readSlice(slice, limits)) return formatOf(chunk)

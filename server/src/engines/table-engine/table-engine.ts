@@ -29,19 +29,19 @@ export interface TableEngineSettings {
   readonly longWorkers?: number
   /** Previews and counts at once. They never wait for long work. Default 2. */
   readonly shortWorkers?: number
-  /** Processes kept warm when idle. Default 1. */
+  /** Processes kept warm when idle. */
   readonly warmWorkers?: number
-  /** Resident memory one worker may use. Default 1536, which 4,000 columns need; ten columns take a third of it. */
+  /** Resident memory one worker may use. 4,000 columns need the default (kit/default-limits.ts), ten columns a third of it. */
   readonly workerMemoryMb?: number
   /** DuckDB threads in a worker. Default 1: several workers scale better than several threads. */
   readonly workerThreads?: number
-  /** A row of a CSV file longer than this is refused with `rowTooLarge`. Default 32 MiB. */
+  /** A row of a CSV file longer than this is refused with `rowTooLarge`. */
   readonly maxRowBytes?: number
   /** Default 4096. */
   readonly maxColumns?: number
-  /** A gzip file that unpacks to more than this is refused. Default 1 TiB. */
+  /** A gzip file that unpacks to more than this is refused. */
   readonly maxInflatedBytes?: number
-  /** A gzip file that unpacks to more than this many times its size (and more than 256 MiB) is refused. Default 500. */
+  /** A gzip file that unpacks to more than this many times its size (and more than 256 MiB) is refused. */
   readonly maxInflateRatio?: number
 }
 

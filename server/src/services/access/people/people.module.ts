@@ -1,5 +1,6 @@
 // The people of a stack. Routes are in people-api.module.ts, which the command line does not load.
 
+import { DEFAULT_LIMITS } from '../../../kit/default-limits.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { KeyRingModule } from '../encryption/key-ring.module.ts'
@@ -9,7 +10,7 @@ import { linkUrl } from './links.ts'
 import { NO_POLICY, type OidcPolicy } from './oidc-sign-in.ts'
 import { PASSWORD_COST, type PasswordCost } from './passwords.ts'
 import { createPeople } from './people.ts'
-import { DEFAULT_SESSIONS, type SessionSettings } from './sessions.ts'
+import type { SessionSettings } from './sessions.ts'
 
 export interface PeopleModuleDeps {
   readonly core: Core
@@ -35,7 +36,7 @@ export function createPeopleModule({ core, tokens, keyRing, sessions, oidc, pass
     forgetTokens: tokens.forgetKnown,
     projects: tokens.projects.list,
     cipher: { seal: keyRing.seal, open: keyRing.open },
-    sessionSettings: { ...DEFAULT_SESSIONS, ...sessions },
+    sessionSettings: { ...DEFAULT_LIMITS.sessions, ...sessions },
     oidcPolicy: { ...NO_POLICY, ...oidc },
     passwordCost: passwordCost ?? PASSWORD_COST,
   })
@@ -43,4 +44,3 @@ export function createPeopleModule({ core, tokens, keyRing, sessions, oidc, pass
 }
 
 export type { OidcPolicy, PasswordCost, SessionSettings }
-export { DEFAULT_SESSIONS }

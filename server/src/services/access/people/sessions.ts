@@ -18,8 +18,6 @@ export interface SessionSettings {
   readonly maxMs: number
 }
 
-export const DEFAULT_SESSIONS: SessionSettings = { idleMs: 24 * 3_600_000, maxMs: 14 * 24 * 3_600_000 }
-
 export interface SessionsDeps {
   readonly store: PeopleStore
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>

@@ -28,7 +28,7 @@ export function createTokensApiModule(deps: TokensApiDeps) {
   const { log, publish } = core
   const projectsLoop = createProjectsLoop({
     projects: tokens.projects,
-    removeBytes: async (projectId) => void (await publish('project.removed', projectId)),
+    removeBytes: (projectId) => publish('project.removed', projectId),
     removeRows: deleteRowsOfProject,
     onPurged: (projectId) => log.info({ projectId }, 'the grace time of a deleted project is over: everything of it is gone'),
     onError: (err) => log.error({ err }, 'a deleted project could not be removed; it is tried again'),

@@ -19,7 +19,7 @@ export function createTokensModule({ core, bucketIds, findTriggerOf }: TokensMod
     recordEvent,
     bucketIds,
     findTriggerOf,
-    onProjectCreated: async (trx, projectId) => void (await publish('project.created', trx, projectId)),
+    onProjectCreated: (trx, projectId) => publish('project.created', trx, projectId),
   })
   return defineModule({
     name: 'tokens',

@@ -8,6 +8,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
+import { given } from '../../../kit/defined.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { createShortMemory } from '../../../kit/short-memory.ts'
 import type { Actor } from '../../../model/actor.ts'
@@ -437,9 +438,6 @@ function descriptionFrom(asked: string | null | undefined, fallback: string): st
   if (description.length > MAX_DESCRIPTION) throw invalid(`The description is longer than ${MAX_DESCRIPTION} characters.`)
   return description
 }
-
-const given = (request: TokenRequest): TokenRequest =>
-  Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined && value !== null))
 
 const actorOf = (token: Token): Actor => ({
   projectId: token.projectId,

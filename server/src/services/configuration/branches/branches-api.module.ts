@@ -29,7 +29,7 @@ export function createBranchesApiModule({ core, branches, configurations: { copi
     ],
     lightJobHandlers: branchJobs({
       branches,
-      afterRemoval: async (projectId, branchId) => void (await core.publish('branch.removed', projectId, branchId)),
+      afterRemoval: (projectId, branchId) => core.publish('branch.removed', projectId, branchId),
       merge: (trx, from, into, source) => copies.merge(trx, from.projectId, { from, into }, source),
     }),
   })

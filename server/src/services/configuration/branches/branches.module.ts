@@ -13,8 +13,8 @@ export function createBranchesModule({ core }: { readonly core: Core }) {
     inTransaction,
     clock,
     recordEvent,
-    onCreate: async (trx, from, into, source) => void (await publish('branch.created', trx, from, into, source)),
-    onDelete: async (trx, branch, source) => void (await publish('branch.deleted', trx, branch, source)),
+    onCreate: (trx, from, into, source) => publish('branch.created', trx, from, into, source),
+    onDelete: (trx, branch, source) => publish('branch.deleted', trx, branch, source),
     isMerging: async (projectId, id, from) => (await publish('branch.isLocked', projectId, id, from)).includes(true),
   })
   return defineModule({

@@ -40,8 +40,8 @@ export function createMergeRequestsModule({ core, branches, configurations, stor
     log,
     ...configurations.merging,
     removeBranch: branches.remove,
-    beforeMerge: async (source, branchId) => void (await publish('branch.beforeMerge', source, branchId)),
-    afterRemoval: async (projectId, branchId) => void (await publish('branch.removed', projectId, branchId)),
+    beforeMerge: (source, branchId) => publish('branch.beforeMerge', source, branchId),
+    afterRemoval: (projectId, branchId) => publish('branch.removed', projectId, branchId),
   })
   const loop = createMergeRequestsLoop(merging, log)
 

@@ -80,7 +80,7 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
           })
       }
     },
-    afterRemoval: async (projectId, branchId) => void (await publish('branch.removed', projectId, branchId)),
+    afterRemoval: (projectId, branchId) => publish('branch.removed', projectId, branchId),
   })
 
   async function review(actor: Actor, { proposal, state }: KnownProposal): Promise<Review> {

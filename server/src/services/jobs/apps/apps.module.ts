@@ -7,6 +7,7 @@ import { fetchOnce, lookAtRepository } from '../../../engines/git/git-checkout.t
 import { createGitHost } from '../../../engines/git/git-host.ts'
 import { answers } from '../../../engines/reverse-proxy/program-proxy.ts'
 import { createRuntimes } from '../../../engines/runner/runtimes.ts'
+import { DEFAULT_LIMITS } from '../../../kit/default-limits.ts'
 import { repeat } from '../../../kit/repeat.ts'
 import { createUlids } from '../../../kit/ulid.ts'
 import type { Core } from '../../../model/core.ts'
@@ -34,7 +35,7 @@ import { type AppRow, createAppsStore } from './apps.store.ts'
 import { createApps } from './apps.ts'
 import { createAppUpgrades, forwardRoutes } from './forward.routes.ts'
 import { gitRoutes } from './git.routes.ts'
-import { createInstances, DEFAULT_INSTANCES, type InstanceSettings } from './instances.ts'
+import { createInstances, type InstanceSettings } from './instances.ts'
 import { createRepositoriesStore } from './repositories.store.ts'
 import { createRepositories, sweepPacks } from './repositories.ts'
 
@@ -144,7 +145,7 @@ export function createAppsModule(deps: AppsModuleDeps) {
     inTransaction,
     clock,
     node,
-    settings: { ...DEFAULT_INSTANCES, ...deps.settings },
+    settings: { ...DEFAULT_LIMITS.apps, ...deps.settings },
     run: program.run,
     answers,
     revokeToken,

@@ -47,8 +47,6 @@ export interface InstanceSettings {
   readonly startMs: number
 }
 
-export const DEFAULT_INSTANCES: InstanceSettings = { max: 20, startMs: 60_000 }
-
 /** How long a node may be silent about a run before it counts as gone. */
 const LOST_MS = 30_000
 const TICK_MS = 1_000

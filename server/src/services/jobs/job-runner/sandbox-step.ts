@@ -1,6 +1,7 @@
 // The step of a row that is a task for sandboxes (spec platform 6.4): it has no program, no input and no output.
 
 import { type Static, Type } from 'typebox'
+import { given } from '../../../kit/defined.ts'
 import { membersOf } from '../../../kit/text/json-text.ts'
 import type { RunSandboxes, RunScope } from '../../../model/run-ports.ts'
 import { read } from './mapping/mapping.ts'
@@ -25,8 +26,8 @@ export interface SandboxStep {
 
 export async function runSandboxStep(sandboxes: RunSandboxes, step: SandboxStep): Promise<void> {
   const { scope, configurationId, configFile, say } = step
-  const given: unknown = JSON.parse(membersOf(configFile).get('parameters') ?? '{}')
-  const wanted: Static<typeof Task> = read(Task, given, 'parameters')
+  const parameters: unknown = JSON.parse(membersOf(configFile).get('parameters') ?? '{}')
+  const wanted: Static<typeof Task> = read(Task, parameters, 'parameters')
   if (wanted.task === 'delete') {
     const id = String(wanted.id ?? '')
     await sandboxes.remove(scope, id)
@@ -37,8 +38,7 @@ export async function runSandboxStep(sandboxes: RunSandboxes, step: SandboxStep)
   const id = await sandboxes.create(scope, configurationId, {
     type: type ?? 'sql',
     ...(size && { size }),
-    ...(shared !== undefined && shared !== null && { shared }),
-    ...(expirationAfterHours !== undefined && expirationAfterHours !== null && { expirationAfterHours }),
+    ...given({ shared, expirationAfterHours }),
   })
   say(`Sandbox ${id} is ready.`)
 }

@@ -1,7 +1,7 @@
 // The body of a new job (spec platform 2.2), read once, and the row it becomes.
 
 import { type Static, Type } from 'typebox'
-import { defined, filled } from '../../../kit/defined.ts'
+import { defined, filled, given } from '../../../kit/defined.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { parseMoment } from '../../../kit/relative-time.ts'
 import { readStored } from '../../../kit/stored-json.ts'
@@ -172,15 +172,18 @@ export function readJobRequest(body: Static<typeof JobBody>, context: JobContext
     }),
     ...defined({ configData }),
     ...(body.parallelism === undefined || body.parallelism === null ? {} : { parallelism: parallelismOf(body.parallelism) }),
-    ...present(body, ['orchestrationJobId', 'orchestrationTaskId', 'orchestrationPhaseId', 'onlyOrchestrationTaskIds']),
-    ...present(body, ['onlyFlowTaskIds', 'previousJobId', 'deduplicationId', 'executor']),
+    ...given({
+      orchestrationJobId: body.orchestrationJobId,
+      orchestrationTaskId: body.orchestrationTaskId,
+      orchestrationPhaseId: body.orchestrationPhaseId,
+      onlyOrchestrationTaskIds: body.onlyOrchestrationTaskIds,
+      onlyFlowTaskIds: body.onlyFlowTaskIds,
+      previousJobId: body.previousJobId,
+      deduplicationId: body.deduplicationId,
+      executor: body.executor,
+    }),
     ...defined({ startAfter }),
   }
-}
-
-function present<K extends keyof Static<typeof JobBody>>(body: Static<typeof JobBody>, names: readonly K[]) {
-  const found = names.flatMap((name) => (body[name] === undefined || body[name] === null ? [] : [[name, body[name]]]))
-  return Object.fromEntries(found) as { [Name in K]?: NonNullable<Static<typeof JobBody>[Name]> } // the names that are there
 }
 
 /** The text a client wrote is kept; from a form it is the field itself, else what was parsed is written again. */

@@ -66,7 +66,7 @@ export function createQueueModule(deps: QueueModuleDeps) {
     encrypt: async (projectId, componentId, text) => (await encryption.secretsOf(projectId)).encrypt(text, componentId),
     findBranch: branches.resolveOpen,
     isPausedCopy: restoredAt !== undefined,
-    onEnd: async (trx, job) => void (await publish('job.ended', trx, job)),
+    onEnd: (trx, job) => publish('job.ended', trx, job),
     onChange: (killed) => {
       loop.nudge(killed)
       flows.loop.nudge()

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createSqlEngine } from '../../../engines/sql/engine.ts'
 import type { SqlEngineSettings } from '../../../engines/sql/sql-engine.ts'
+import { DEFAULT_LIMITS } from '../../../kit/default-limits.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { FilesModule } from '../../storage/files/files.module.ts'
@@ -14,8 +15,6 @@ import { createQueryHistory } from './query-history.ts'
 import { createQueryExport, createSaveResult } from './result-files.ts'
 import { traceRelations } from './script-columns.ts'
 import { createScripts } from './scripts.ts'
-
-const DEFAULT_MEMORY_MB = 1536
 
 export interface SqlModuleDeps {
   readonly core: Core
@@ -34,7 +33,7 @@ export async function createSqlModule({ core, objects, tables, files, storageJob
   const scratchDir = join(core.dataDir, 'sql-scratch')
   const engine = await createSqlEngine({ openLocal: objects.store.openLocal, scratchDir, settings })
   const { find: findTable, list: listTables, ofRun: openPart } = tables.sqlTables
-  const memoryMb = settings.memoryMb ?? DEFAULT_MEMORY_MB
+  const memoryMb = settings.memoryMb ?? DEFAULT_LIMITS.sql.memoryMb
   /** A session that belongs to no run has ended. */
   const onSession = (projectId: number, ms: number) => usage.queryEnded(projectId, null, ms)
   const saveResult = createSaveResult(files.save)

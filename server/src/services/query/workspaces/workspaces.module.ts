@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createDatabaseFiles, createResultFiles } from '../../../engines/sql/database-files.ts'
+import { DEFAULT_LIMITS } from '../../../kit/default-limits.ts'
 import { BACKEND } from '../../../model/backend.ts'
 import type { Core } from '../../../model/core.ts'
 import { defineModule } from '../../../model/module.ts'
@@ -58,7 +59,8 @@ export interface WorkspacesModuleDeps {
 export type WorkspacesModule = ReturnType<typeof createWorkspacesModule>
 
 export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
-  const { core, tokens, usage, branches, configurations, storageJobs, tables, sql, sqlPort, settings } = deps
+  const { core, tokens, usage, branches, configurations, storageJobs, tables, sql, sqlPort } = deps
+  const settings = { ...DEFAULT_LIMITS.workspaces, ...DEFAULT_LIMITS.sql, ...deps.settings }
   const { db, inTransaction, clock, log, recordEvent, publish, dataDir } = core
   const { find: findTable, part } = tables.sqlTables
   const files = createDatabaseFiles(join(dataDir, 'workspaces'))
@@ -80,16 +82,16 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
     recordEvent,
     backendName: tokens.backendName,
     hasToken: async (projectId, tokenId) => (await tokens.findActor(projectId, tokenId)) !== undefined,
-    maxStatementSeconds: (settings.timeoutMs ?? 300_000) / 1000,
+    maxStatementSeconds: settings.timeoutMs / 1000,
     removeFiles: (id) => sessions.removeFiles(id),
     maxOfProject: async (projectId) =>
-      (await usage.limitsOf(projectId))['storage.maxWorkspaces'] ?? settings.workspacesPerProject ?? 200,
-    maxOfToken: settings.workspacesPerToken ?? 20,
+      (await usage.limitsOf(projectId))['storage.maxWorkspaces'] ?? settings.workspacesPerProject,
+    maxOfToken: settings.workspacesPerToken,
   })
   const sessions = createWorkspaceSessions({
     engine: sql.engine,
     files,
-    quotaMb: settings.workspaceMb ?? 10_240,
+    quotaMb: settings.workspaceMb,
     memoryMb: sql.memoryMb,
     findTable,
     used: workspaces.used,
@@ -103,9 +105,9 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
     workspaces,
     files,
     results,
-    removeExpired: async () => void (await publish('workspaces.sweeping')),
+    removeExpired: () => publish('workspaces.sweeping'),
     clock,
-    keepDays: settings.workspaceDays ?? 30,
+    keepDays: settings.workspaceDays,
     onError: (err) => log.error({ err }, 'the sweep of workspaces failed; it runs again later'),
   })
 

@@ -11,7 +11,7 @@ export function createEventsModule({ db, inTransaction, clock, log, publish }: O
     db,
     inTransaction,
     clock,
-    onRecorded: async (trx, source, event) => void (await publish('event.recorded', trx, source, event)),
+    onRecorded: (trx, source, event) => publish('event.recorded', trx, source, event),
     onLost: (err) => log.warn({ err }, 'Events of reads could not be written'),
   })
   return defineModule({ name: 'events', ...events, background: [{ stop: events.stop }] })

@@ -1,3 +1,4 @@
+import { DEFAULT_LIMITS } from '../../../kit/default-limits.ts'
 import { type EventSource, eventOf, type NewEvent, type Origin } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { AgentGuardsModule } from '../../access/agent-guards/agent-guards.module.ts'
@@ -27,10 +28,8 @@ export interface McpDeps {
   readonly origins: readonly string[]
 }
 
-const CALLS_PER_DAY = 10_000
-
 export function createMcpModule(deps: McpDeps) {
-  const { guides, guards, agentSignIn, recordLater, version, callsPerDay = CALLS_PER_DAY } = deps
+  const { guides, guards, agentSignIn, recordLater, version, callsPerDay = DEFAULT_LIMITS.agentCallsPerDay } = deps
   const tools = [
     ...lookTools(guides.findPassages),
     ...queryTools,

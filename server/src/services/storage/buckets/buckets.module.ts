@@ -36,7 +36,7 @@ export function createBucketsModule({ core, branches, tokens, people, storageMet
       usage: tableUsage,
       dropAll: async (...args) => (await publish('bucket.emptied', ...args)).flat(),
       listAliasesInto: async (...args) => (await publish('bucket.aliasesListed', ...args)).flat(),
-      dropAliasesInto: async (...args) => void (await publish('bucket.unlinked', ...args)),
+      dropAliasesInto: (...args) => publish('bucket.unlinked', ...args),
     },
     metadata: storageMetadata.ofBuckets,
     findAdmin: tokens.findAdmin,

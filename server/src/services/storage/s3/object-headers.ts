@@ -1,6 +1,7 @@
 // Attributes of an object: from headers and back.
 
 import type { ObjectAttributes, ObjectInfo } from '../../../engines/object-store/object-store.ts'
+import { defined } from '../../../kit/defined.ts'
 import { headerOf, type S3Call } from './s3-call.ts'
 import { S3Error } from './s3-errors.ts'
 
@@ -79,7 +80,7 @@ export function headersOf(call: S3Call, info: ObjectInfo): Record<string, string
   const { attributes, checksum } = info
   const override = (name: string, stored: string | undefined) => safeHeader(call.query.get(`response-${name}`)) ?? stored
   const withChecksum = checksum && headerOf(call, 'x-amz-checksum-mode')?.toUpperCase() === 'ENABLED'
-  return present({
+  return defined({
     'accept-ranges': 'bytes',
     'last-modified': new Date(info.modifiedMs).toUTCString(),
     etag: `"${info.etag}"`,
@@ -94,9 +95,6 @@ export function headersOf(call: S3Call, info: ObjectInfo): Record<string, string
     ...(withChecksum && { [`x-amz-checksum-${checksum.algorithm}`]: checksum.value, 'x-amz-checksum-type': checksum.type }),
   })
 }
-
-export const present = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter((pair): pair is [string, string] => pair[1] !== undefined))
 
 /** A value from the query as header bytes: UTF-8, without anything that could start another header. */
 function safeHeader(value: string | undefined): string | undefined {

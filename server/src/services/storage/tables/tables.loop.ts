@@ -16,6 +16,7 @@ import type { ObjectStore } from '../../../engines/object-store/object-store.ts'
 import { referencedKeys } from '../../../engines/table-engine/snapshot.ts'
 import type { TableEngine } from '../../../engines/table-engine/table-engine.ts'
 import type { Clock } from '../../../kit/clock.ts'
+import { DEFAULT_LIMITS } from '../../../kit/default-limits.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { TableParts } from './catalog/table-catalog.ts'
 import { keyPrefixOf, needsCompaction } from './rows/table-load.ts'
@@ -56,7 +57,7 @@ export function createTablesLoop(deps: TablesLoopDeps) {
   const { parts, engine, objects, alsoNeeded, inTransaction, clock, log, settings = {} } = deps
   const { everyMs = 5_000, sweepEveryMs = HOUR_MS, sweepOlderThanMs = DAY_MS } = settings
   /** Read each time: it can be changed while the stack runs. */
-  const retentionMs = () => (settings.retentionDays ?? 7) * DAY_MS
+  const retentionMs = () => (settings.retentionDays ?? DEFAULT_LIMITS.tables.retentionDays) * DAY_MS
   const { store } = parts
   const stopping = new AbortController()
   let timer: NodeJS.Timeout | undefined

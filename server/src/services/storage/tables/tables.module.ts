@@ -126,7 +126,7 @@ export async function createTablesModule(deps: TablesModuleDeps) {
     engine,
     objects: objects.store,
     alsoNeeded: {
-      tidy: async () => void (await publish('tables.sweeping')),
+      tidy: () => publish('tables.sweeping'),
       keysOf: async function* (projectId) {
         for (const keys of await publish('tables.keysInUseListed', projectId)) yield* keys
       },

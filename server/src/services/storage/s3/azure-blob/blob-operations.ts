@@ -1,8 +1,8 @@
 // Operations on blobs and their container.
 
 import type { Bytes, ObjectAttributes, ObjectInfo } from '../../../../engines/object-store/object-store.ts'
+import { defined } from '../../../../kit/defined.ts'
 import { visibleIn } from '../authorize.ts'
-import { present } from '../object-headers.ts'
 import { numberParameter, type Operation, sendEmpty, sendXml } from '../operation.ts'
 import { beginRead } from '../operations/begin-read.ts'
 import { sendBody } from '../operations/get-object.ts'
@@ -228,11 +228,11 @@ function attributesOf(call: S3Call, bodyType?: string): ObjectAttributes {
     if (name.startsWith(META)) metadata[name.slice(META.length)] = headerOf(call, name) ?? ''
   if (JSON.stringify(metadata).length > MAX_METADATA_BYTES)
     throw new BlobError(400, 'MetadataTooLarge', `The metadata exceed ${MAX_METADATA_BYTES} bytes.`)
-  return { ...present(given), encryption: 'AES256', ...(Object.keys(metadata).length > 0 && { metadata }) }
+  return { ...defined(given), encryption: 'AES256', ...(Object.keys(metadata).length > 0 && { metadata }) }
 }
 
 const headersOf = ({ attributes, etag, modifiedMs }: ObjectInfo): Record<string, string> =>
-  present({
+  defined({
     'accept-ranges': 'bytes',
     etag: `"${etag}"`,
     'last-modified': new Date(modifiedMs).toUTCString(),

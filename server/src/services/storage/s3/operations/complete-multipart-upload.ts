@@ -1,7 +1,7 @@
 import type { ObjectChecksum, PartInfo } from '../../../../engines/object-store/object-store.ts'
+import { defined } from '../../../../kit/defined.ts'
 import { ALGORITHMS, type Algorithm } from '../checksums.ts'
 import { combineChecksums } from '../combine-checksums.ts'
-import { present } from '../object-headers.ts'
 import { type Operation, sendXml } from '../operation.ts'
 import { readPayload } from '../payload.ts'
 import { headerOf, type S3Call } from '../s3-call.ts'
@@ -51,7 +51,7 @@ export const completeMultipartUpload: Operation = {
           ? [element(`Checksum${checksum.algorithm.toUpperCase()}`, checksum.value), element('ChecksumType', checksum.type)]
           : []),
       ]),
-      present({ 'x-amz-server-side-encryption': upload.attributes.encryption }),
+      defined({ 'x-amz-server-side-encryption': upload.attributes.encryption }),
     )
   },
 }

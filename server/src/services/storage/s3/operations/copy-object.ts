@@ -1,7 +1,8 @@
 import type { ObjectInfo } from '../../../../engines/object-store/object-store.ts'
+import { defined } from '../../../../kit/defined.ts'
 import { authorize, demandEncryption } from '../authorize.ts'
 import { checkConditions } from '../conditions.ts'
-import { attributesOf, present } from '../object-headers.ts'
+import { attributesOf } from '../object-headers.ts'
 import { noSuchKey, type Operation, type S3Context, sendXml } from '../operation.ts'
 import { headerOf } from '../s3-call.ts'
 import { S3Error } from '../s3-errors.ts'
@@ -31,7 +32,7 @@ export const copyObject: Operation = {
         element('LastModified', new Date(info.modifiedMs).toISOString()),
         element('ETag', `"${info.etag}"`),
       ]),
-      present({ 'x-amz-server-side-encryption': attributes.encryption }),
+      defined({ 'x-amz-server-side-encryption': attributes.encryption }),
     )
   },
 }

@@ -1,6 +1,7 @@
+import { defined } from '../../../../kit/defined.ts'
 import { demandEncryption } from '../authorize.ts'
 import { requestedAlgorithm } from '../checksums.ts'
-import { attributesOf, present } from '../object-headers.ts'
+import { attributesOf } from '../object-headers.ts'
 import { type Operation, sendXml } from '../operation.ts'
 import { headerOf } from '../s3-call.ts'
 import { S3Error } from '../s3-errors.ts'
@@ -24,7 +25,7 @@ export const createMultipartUpload: Operation = {
         element('Key', call.key),
         element('UploadId', uploadId),
       ]),
-      present({
+      defined({
         'x-amz-server-side-encryption': attributes.encryption,
         'x-amz-checksum-algorithm': algorithm?.toUpperCase(),
         'x-amz-checksum-type': algorithm && (type ?? (algorithm === 'crc64nvme' ? 'FULL_OBJECT' : 'COMPOSITE')),

@@ -1,6 +1,7 @@
 import type { PutOptions } from '../../../../engines/object-store/object-store.ts'
+import { defined } from '../../../../kit/defined.ts'
 import { demandEncryption } from '../authorize.ts'
-import { attributesOf, present } from '../object-headers.ts'
+import { attributesOf } from '../object-headers.ts'
 import type { Operation } from '../operation.ts'
 import { sendEmpty } from '../operation.ts'
 import { openPayload } from '../payload.ts'
@@ -19,7 +20,7 @@ export const putObject: Operation = {
     sendEmpty(
       response,
       200,
-      present({
+      defined({
         etag: `"${info.etag}"`,
         'x-amz-server-side-encryption': attributes.encryption,
         ...(info.checksum && {

@@ -1,4 +1,4 @@
-import { present } from '../object-headers.ts'
+import { defined } from '../../../../kit/defined.ts'
 import { type Operation, type S3Context, sendEmpty } from '../operation.ts'
 import { openPayload } from '../payload.ts'
 import type { S3Call } from '../s3-call.ts'
@@ -16,7 +16,7 @@ export const uploadPart: Operation = {
     sendEmpty(
       response,
       200,
-      present({
+      defined({
         etag: `"${part.etag}"`,
         'x-amz-server-side-encryption': upload.attributes.encryption,
         ...(part.checksum && { [`x-amz-checksum-${part.checksum.algorithm}`]: part.checksum.value }),

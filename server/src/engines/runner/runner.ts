@@ -132,6 +132,8 @@ export function createRunner(settings: RunnerSettings): Runner {
   const folders = createSpareFolders()
   /** Folders in which a program ran that could start others. */
   const entered = new WeakSet<DataFolder>()
+  /** What a folder was made for: processors run in it, too. */
+  const kindOf = new WeakMap<DataFolder, string | undefined>()
   let guardian: Guardian | undefined
   let ownMade: Promise<unknown> | undefined
   const spares =
@@ -232,9 +234,10 @@ export function createRunner(settings: RunnerSettings): Runner {
     const launch = await prepareLaunch(spec, gelf, way)
     if (!launch.isAlone) entered.add(folder)
     const diskBytes = await diskQuota(folder, limits.diskBytes)
-    const later = prepareNext(spec, diskBytes)
+    const isOfKind = spec.spareKey !== undefined && kindOf.get(folder) === spec.spareKey
+    const later = isOfKind ? prepareNext(spec, diskBytes) : () => {}
     try {
-      const spare = spares?.take(folder.root, launch, diskBytes)
+      const spare = isOfKind ? spares?.take(folder.root, launch, diskBytes) : undefined
       const outcome =
         spare && (await supervise(spec, { launch, diskBytes, way, output, onStopper, started: spare, isSpare: true }))
       if (outcome) return outcome
@@ -343,7 +346,9 @@ export function createRunner(settings: RunnerSettings): Runner {
         throw error
       })
       const reserved = spareKey === undefined ? undefined : spares?.reserve(spareKey)
-      return folders.take(reserved ?? join(own, randomBytes(12).toString('hex')), withArtifacts)
+      const folder = await folders.take(reserved ?? join(own, randomBytes(12).toString('hex')), withArtifacts)
+      kindOf.set(folder, spareKey)
+      return folder
     },
     removeFolder: (folder) => {
       spares?.release(folder.root)

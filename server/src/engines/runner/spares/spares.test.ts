@@ -116,6 +116,31 @@ test('the second run of a kind finds its process started, with its own job and n
   assert.notEqual((await tell()).pid, second.pid)
 })
 
+test('a processor before the program leaves it its process, and none is started for a processor', async (t) => {
+  const { home, runner, program, waiting } = rig(t, { count: 2 })
+  const tells = program(TELLS)
+  const entry = join(home, 'processor.ts')
+  writeFileSync(entry, '')
+  const processor: Program = { kind: 'node', entry, arguments: [], readable: [] }
+  const job = async (): Promise<Told> => {
+    const folder = await runner.newFolder(false, 'a')
+    const told: Told[] = []
+    const onEvent = ({ message }: LogEvent) => void told.push(JSON.parse(message) as Told)
+    const spec = { folder, environment: {}, limits: LIMITS, mask: createMask([]), onEvent }
+    assert.equal((await runner.run({ ...spec, program: processor, spareKey: 'of the processor' })).exitCode, 0)
+    assert.equal((await runner.run({ ...spec, program: tells, spareKey: 'a' })).exitCode, 0)
+    await runner.removeFolder(folder)
+    return told[0]!
+  }
+  const first = await job()
+  await until('a process waits', () => waiting().some(isBlocked))
+  const [spare, ...others] = waiting()
+  assert.deepEqual(others, [], 'of the program only')
+  const second = await job()
+  assert.notEqual(second.pid, first.pid)
+  assert.equal(second.pid, spare)
+})
+
 test('a program that does not wait by itself is loaded when its job has come', async (t) => {
   const { run, program, untilReady, waiting } = rig(t)
   const plain = program(`console.log(JSON.stringify({ pid: process.pid, environment: process.env }))`, { waitsForJob: false })

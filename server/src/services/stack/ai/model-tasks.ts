@@ -39,13 +39,16 @@ interface Table {
 /** Of the cause of a failure; `help` is an address of this stack. */
 const SENT_OF_CAUSE = ['kind', 'text', 'subject', 'where', 'request', 'place', 'since', 'advice', 'code'] as const
 const MAX_PASSAGES = 3
+/** Tables that are read at once, and in all. */
+const PAGE = 100
+const MAX_TABLES = 10_000
 
 /** With the rights of the caller: what they cannot read is not sent. */
 export async function promptFor(model: Model, api: InnerApi, findPassages: FindPassages, request: TaskRequest): Promise<Prompt> {
   const messages =
     request.task === 'explain-job'
       ? await explained(api, findPassages, given(request.jobId, 'jobId', request.task))
-      : queryPrompt(given(request.question, 'question', request.task), await tablesOf(api))
+      : await queried(api, given(request.question, 'question', request.task))
   const promptId = createHash('sha256')
     .update(JSON.stringify([model.host, model.name, messages]))
     .digest('base64url')
@@ -74,10 +77,29 @@ async function explained(api: InnerApi, findPassages: FindPassages, jobId: strin
   )
 }
 
-async function tablesOf(api: InnerApi): Promise<KnownTable[]> {
-  const all = await api.get<readonly Table[]>('/v2/storage/tables', { include: 'columns,definition' })
-  return all.map(({ id, primaryKey, columns = [], definition }) => {
-    const types = new Map(definition?.columns?.map(({ name, definition: of }) => [name, of?.type]))
-    return { id, primaryKey, columns: columns.map((name) => ({ name, type: types.get(name) })) }
-  })
+async function queried(api: InnerApi, question: string): Promise<readonly Message[]> {
+  const { tables, isCut } = await tablesOf(api)
+  return queryPrompt(question, tables, isCut)
+}
+
+/** Page by page: tables can have thousands of columns. */
+async function tablesOf(api: InnerApi): Promise<{ readonly tables: readonly KnownTable[]; readonly isCut: boolean }> {
+  const tables: KnownTable[] = []
+  let limit = PAGE
+  while (tables.length < MAX_TABLES) {
+    const query = { include: 'columns,definition', limit, offset: tables.length }
+    const page = await api.get<readonly Table[]>('/v2/storage/tables', query).catch((error: unknown) => {
+      if (limit > 1 && error instanceof PlatformError && error.code === 'mcp.answerTooLarge') return undefined
+      throw error
+    })
+    if (page) tables.push(...page.map(knownTable))
+    else limit = Math.ceil(limit / 4)
+    if (page && page.length < limit) return { tables, isCut: false }
+  }
+  return { tables, isCut: true }
+}
+
+function knownTable({ id, primaryKey, columns = [], definition }: Table): KnownTable {
+  const types = new Map(definition?.columns?.map(({ name, definition: of }) => [name, of?.type]))
+  return { id, primaryKey, columns: columns.map((name) => ({ name, type: types.get(name) })) }
 }

@@ -6,6 +6,9 @@ import { messagesOf, startModelServer } from '../../../../../tests/support/serve
 import { shellStack } from '../../../../../tests/support/shell-stack.ts'
 import { startTestStack } from '../../../../../tests/support/test-stack.ts'
 import { until } from '../../../../../tests/support/until.ts'
+import type { InnerApi } from '../../../http/inner/inner-api.ts'
+import { PlatformError } from '../../../kit/errors.ts'
+import { promptFor } from './model-tasks.ts'
 import { queryPrompt, sqlIn } from './prompts.ts'
 
 const KEY = 'a-key-that-stays-here'
@@ -124,7 +127,7 @@ test('a model of the operator answers questions, explains a failed job and write
 
 test('a model that fails, hangs or answers nonsense gives one sentence, and a caller has a limit for the day', async (t) => {
   const model = await startModelServer(t)
-  const stack = await startTestStack(t, { ai: settings(model.url, { timeoutMs: 400, callsPerDay: 9 }) })
+  const stack = await startTestStack(t, { ai: settings(model.url, { timeoutMs: 400, callsPerDay: 10 }) })
   const wanted = { task: 'write-query', question: 'How many?' }
   const { promptId } = (await stack.request('POST', '/ai/prompts', { json: wanted })).json<{ promptId: string }>()
   const ask = (token?: string) => stack.request('POST', '/ai/answers', { json: { ...wanted, promptId }, ...(token && { token }) })
@@ -134,6 +137,10 @@ test('a model that fails, hangs or answers nonsense gives one sentence, and a ca
     [
       (response) => response.writeHead(404).end(`{"error":{"message":"no model small, Bearer ${KEY}"}}`),
       /returned 404: no model small, Bearer \*\*\*\.$/,
+    ],
+    [
+      (response) => response.writeHead(400).end(JSON.stringify({ error: `${'x'.repeat(188)} ${KEY}` })), // the reason is cut at 200
+      /returned 400: x{188} \*{3}\.$/,
     ],
     [(response) => response.end('<html>'), /not a chat completion/],
     [json({ choices: [] }), /not a chat completion/],
@@ -160,7 +167,7 @@ test('a model that fails, hangs or answers nonsense gives one sentence, and a ca
   model.say('SELECT 1')
   const spent = await ask()
   assert.equal(spent.status, 429, spent.text)
-  assert.match(spent.text, /9 requests to the model of today/)
+  assert.match(spent.text, /10 requests to the model of today/)
   const { token } = (
     await stack.request('POST', '/v2/storage/tokens', { json: { description: 'other', canManageBuckets: true } })
   ).json<{ token: string }>()
@@ -173,6 +180,30 @@ test('without a model nothing is offered', async (t) => {
   const refused = await request('POST', '/ai/prompts', { json: { task: 'write-query', question: 'a' } })
   assert.equal(refused.status, 404)
   assert.match(refused.text, /MILLRACE_AI_URL/)
+})
+
+test('tables are read page by page, in smaller pages where they are wide, up to a limit', async () => {
+  const asked: string[] = []
+  const projectOf = (count: number, most: number) => {
+    const get = async (_path: string, { limit = 0, offset = 0 }: { limit?: number; offset?: number } = {}) => {
+      asked.push(`${limit} from ${offset}`)
+      if (limit > most) throw new PlatformError('mcp.answerTooLarge', { max: '8 MB' })
+      const ids = Array.from({ length: Math.max(0, Math.min(limit, count - offset)) }, (_, n) => `in.c-main.t${offset + n}`)
+      return ids.map((id) => ({ id, primaryKey: [], columns: ['a'] }))
+    }
+    return { get } as unknown as InnerApi // the only call of it
+  }
+  const model = { name: 'm', host: 'h', complete: async () => '' }
+  const written = async (api: InnerApi) => {
+    asked.length = 0
+    const { messages } = await promptFor(model, api, async () => [], { task: 'write-query', question: 'How many?' })
+    return messages[1]!.content
+  }
+  const few = await written(projectOf(60, 30))
+  assert.deepEqual(asked, ['100 from 0', '25 from 0', '25 from 25', '25 from 50'])
+  assert.equal(few.match(/^"in\.c-main"/gm)?.length, 60)
+  assert.match(await written(projectOf(1e6, 1e6)), /\(at least \d{4} more tables are left out\)$/)
+  await assert.rejects(written(projectOf(1, 0)), { code: 'mcp.answerTooLarge' })
 })
 
 test('the tables that a question is about are sent first, and what does not fit is counted', () => {

@@ -57,7 +57,7 @@ export function createModel(settings: ModelSettings, send: (request: OutgoingReq
     }).catch((error: unknown) => {
       throw failed(reasonOf(error, timeoutMs), error)
     })
-    if (answer.status !== 200) throw failed(`it returned ${answer.status}${messageIn(answer.text)}`)
+    if (answer.status !== 200) throw failed(`it returned ${answer.status}${messageIn(answer.text, key)}`)
     if (Buffer.byteLength(answer.text) >= MAX_ANSWER_BYTES) throw failed(`its answer has more than ${MAX_ANSWER_BYTES >> 10} kB`)
     const text = contentOf(answer.text)
     if (text === undefined) throw failed('its answer is not a chat completion')
@@ -92,10 +92,11 @@ function contentOf(text: string): string | undefined {
 }
 
 /** What the other side says is wrong, as servers of this kind do: `{"error": {"message": "..."}}`. */
-function messageIn(text: string): string {
+function messageIn(text: string, key: string | undefined): string {
   const error = (parsed(text) as { error?: unknown } | null | undefined)?.error
   const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error
-  return typeof message === 'string' && message !== '' ? `: ${maskShapes(message.slice(0, MAX_REASON))}` : ''
+  if (typeof message !== 'string' || message === '') return ''
+  return `: ${maskShapes(withoutKey(message, key)).slice(0, MAX_REASON)}` // a part of a key is not recognised any more
 }
 
 const withoutKey = (text: string, key: string | undefined): string => (key === undefined ? text : text.replaceAll(key, '***'))

@@ -61,8 +61,8 @@ export function explainPrompt({ component, message, cause, log }: FailedJob, pas
   ]
 }
 
-/** Those that the question is about first, as many as there is room for. */
-export function queryPrompt(question: string, tables: readonly KnownTable[]): Message[] {
+/** Those that the question is about first, as many as there is room for. `isCut`: there are more tables than these. */
+export function queryPrompt(question: string, tables: readonly KnownTable[], isCut = false): Message[] {
   const words = wordsOf(question)
   const ranked = tables
     .map((table) => ({ table, score: scoreOf(table, words) }))
@@ -76,6 +76,7 @@ export function queryPrompt(question: string, tables: readonly KnownTable[]): Me
     used += text.length + 1
   }
   const left = tables.length - kept.length
+  const isWhole = left === 0 && !isCut
   return [
     {
       role: 'system',
@@ -83,7 +84,7 @@ export function queryPrompt(question: string, tables: readonly KnownTable[]): Me
     },
     {
       role: 'user',
-      content: `${question}\n\nTables:\n${kept.join('\n')}${left > 0 ? `\n(${left} more tables are left out)` : ''}`,
+      content: `${question}\n\nTables:\n${kept.join('\n')}${isWhole ? '' : `\n(${isCut ? 'at least ' : ''}${left} more tables are left out)`}`,
     },
   ]
 }

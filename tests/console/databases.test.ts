@@ -17,7 +17,8 @@ test('a table of a database is read by forms alone', { timeout: 200_000 }, async
   const client = new pg.Client({ connectionString: url.href })
   await client.connect()
   await client.query(
-    'create table orders (id int primary key, price numeric(10,2)); insert into orders values (1, 2.50), (2, 0.10)',
+    `create table orders (id int primary key, price numeric(10,2)); insert into orders values (1, 2.50), (2, 0.10);
+     create table lines (id int primary key); create schema sales; create table sales.lines (id int primary key); create view seen as select 1 as id`,
   )
   await client.end()
   const made = await stack.request('POST', '/v2/storage/components/platform.ex-database/configs', {
@@ -94,5 +95,26 @@ test('a table of a database is read by forms alone', { timeout: 200_000 }, async
   const card = page.getByRole('region', { name: 'Changed columns of in.c-platform-ex-database-shop.orders' })
   await card.getByText('2 columns').waitFor()
   assert.match((await card.innerText()).replace(/\s+/g, ' '), /note New text none STRING/)
+
+  await go('/components/platform.ex-database/shop')
+  await page.getByRole('button', { name: 'Choose tables' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Choose tables' })
+  const box = (name: string) => dialog.getByRole('checkbox', { name })
+  assert.ok(await box('public.orders').isDisabled(), 'a row reads it')
+  await dialog.getByLabel('Filter').fill('LINES')
+  await box('public.lines').check()
+  await box('sales.lines').check()
+  await box('Read them together').check()
+  await dialog.getByRole('button', { name: 'Add the tables' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByText('2 tables: lines, lines').first().waitFor()
+  const added = await stack.request('GET', '/v2/storage/components/platform.ex-database/configs/shop')
+  const { rows: both } = added.json<{ rows: { name: string; configuration: { parameters: object } }[] }>()
+  assert.deepEqual(both.find(({ name }) => name === '2 tables: lines, lines')?.configuration.parameters, {
+    tables: [
+      { schema: 'public', tableName: 'lines', outputTable: 'public_lines' },
+      { schema: 'sales', tableName: 'lines', outputTable: 'sales_lines' },
+    ],
+  })
   nothingWrong()
 })

@@ -14,11 +14,18 @@ interface Row {
   readonly configuration: Content
 }
 
+interface Named {
+  readonly outputTable?: string
+  readonly tableName?: string
+}
+
 interface Content {
   readonly parameters?: {
     readonly mode?: string
     readonly outputTable?: string
     readonly table?: { readonly tableName?: string }
+    /** Of a row that reads several tables, and of the change capture. */
+    readonly tables?: readonly Named[]
   }
   readonly storage?: {
     readonly output?: { readonly tables?: readonly { readonly source: string; readonly destination: string }[] }
@@ -90,19 +97,29 @@ async function partsOf(client: Client, config: string, { component, row: wanted,
     throw new UserError(`The configuration ${config} has no enabled row that reads a table.`)
   if (table !== undefined && chosen.length > 1) throw new UserError('--table needs one row: choose it with --row.')
   const root = JSON.stringify(configuration)
-  if (rows.length === 0) return [{ row: null, content: verified(configuration, table) }]
+  if (rows.length === 0) return [{ row: null, content: verified(configuration, component, table) }]
   return chosen.map(({ id, configuration: own }) => {
     const whole = JSON.parse(effectiveConfiguration(root, JSON.stringify(own)).text) as Content
-    return { row: id, content: verified(whole, table) }
+    return { row: id, content: verified(whole, component, table) }
   })
 }
 
-/** What the mapping says about the table becomes a setting: a job that verifies writes a report, not the table. */
-function verified({ storage, ...content }: Content, table: string | undefined): Content {
-  const { outputTable, table: source } = content.parameters ?? {}
-  const name = `${outputTable || source?.tableName?.replace(/[^A-Za-z0-9_-]/g, '_')}.csv`
-  const mapped = table ?? storage?.output?.tables?.find((one) => one.source === name)?.destination
-  const parameters = { ...content.parameters, ...(mapped !== undefined && { verifyTable: mapped }) }
+/** What the mapping says about tables becomes a setting of each: a job that verifies writes a report, not the tables. */
+function verified({ storage, ...content }: Content, component: string, table: string | undefined): Content {
+  const { outputTable, table: source, tables } = content.parameters ?? {}
+  const mappedTo = ({ outputTable: own, tableName }: Named): string | undefined => {
+    const name = `${own || tableName?.replace(/[^A-Za-z0-9_-]/g, '_')}.csv`
+    return storage?.output?.tables?.find((one) => one.source === name)?.destination
+  }
+  const hasList = component === DATABASE && (tables?.length ?? 0) > 0
+  if (hasList && table !== undefined) throw new UserError('--table is for a row that reads one table.')
+  const mapped = hasList ? undefined : (table ?? mappedTo({ ...source, ...(outputTable && { outputTable }) }))
+  const each = tables?.map((one) => ({ ...(mappedTo(one) && { verifyTable: mappedTo(one) }), ...one })) ?? []
+  const parameters = {
+    ...content.parameters,
+    ...(hasList && { tables: each }),
+    ...(mapped !== undefined && { verifyTable: mapped }),
+  }
   const { tables: _, ...output } = storage?.output ?? {}
   return { ...content, parameters, ...(storage && { storage: { ...storage, output } }) }
 }

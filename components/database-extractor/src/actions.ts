@@ -3,7 +3,7 @@
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { columnChanges, driftOf } from './compare/drift.ts'
 import { openHere } from './compare/here.ts'
-import { readRow, readSource } from './configuration.ts'
+import { readRow, readSource, readTables } from './configuration.ts'
 import type { Database } from './databases/database.ts'
 import { readColumns } from './extract.ts'
 import { outputTableId } from './output-table-id.ts'
@@ -29,7 +29,13 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   },
   listColumns: async (database, parameters) => ({ status: 'success', ...(await database.describe(readSource(parameters))) }),
   /** How many rows a run would read, by the statistics of the database or, for a query, by counting. */
-  estimate: async (database, parameters) => ({ status: 'success', ...(await estimateRows(database, readSource(parameters))) }),
+  estimate: async (database, parameters) => {
+    const sources = readTables(parameters)?.map(({ source }) => source) ?? [readSource(parameters)]
+    const estimates = []
+    for (const source of sources) estimates.push(await estimateRows(database, source))
+    const rows = estimates.reduce((sum, one) => sum + one.rows, 0)
+    return { status: 'success', rows, isExact: estimates.every(({ isExact }) => isExact) }
+  },
   /** What the next run would change in the columns of the table, and who reads it. */
   previewChanges: async (database, parameters, file) => {
     const row = readRow(parameters)

@@ -42,8 +42,38 @@ const ROW_FIELDS = [
   ...['table', 'query', 'columns', 'filter', 'outputTable', 'primaryKey', 'incremental'],
   ...['incrementalFetchingColumn', 'incrementalFetchingColumns', 'incrementalFetchingLookback', 'invalidValues'],
   ...['mode', 'verifyTable', 'deletes', 'deletesLimitPercent'],
-  ...['newColumns', 'changedTypes', 'droppedColumns', 'partRows', 'reader'],
+  ...['newColumns', 'changedTypes', 'droppedColumns', 'partRows', 'reader', 'tables'],
 ]
+
+/** What each table of `tables` has of its own; everything else holds for all of them. */
+const OWN_FIELDS = ['table', 'query', 'columns', 'filter', 'outputTable', 'primaryKey', 'verifyTable'] as const
+const MAX_TABLES = 1000
+
+/** One for each table of a row that reads several in one state of the database; undefined: the row has no such list. */
+export function readTables(parameters: Fields): readonly RowSettings[] | undefined {
+  const { tables, ...shared } = parameters
+  if (isEmpty(tables)) return undefined
+  if (!Array.isArray(tables)) throw new UserError('tables must be a list.')
+  if (tables.length > MAX_TABLES) throw new UserError(`tables has ${tables.length} entries; ${MAX_TABLES} are possible.`)
+  const own = OWN_FIELDS.find((name) => !isEmpty(shared[name]))
+  if (own !== undefined) throw new UserError(`Use either tables or ${own}, not both.`)
+  const rows = tables.map((entry: unknown, at) => {
+    const place = `tables[${at}]`
+    const fields = objectAt({ entry }, 'entry', place)
+    refuseUnknown(fields, ['schema', 'tableName', 'outputTable', 'columns', 'filter', 'primaryKey', 'verifyTable'], place)
+    const { schema, tableName, ...others } = fields
+    try {
+      return readRow({ ...shared, ...others, table: { schema, tableName } })
+    } catch (error) {
+      throw error instanceof UserError ? new UserError(`${place}: ${error.message}`) : error
+    }
+  })
+  const names = rows.map(({ outputTable }) => outputTable)
+  const repeated = names.find((name, at) => names.indexOf(name) !== at)
+  if (repeated !== undefined)
+    throw new UserError(`Two entries of tables become the table "${repeated}". Give one of them another outputTable.`)
+  return rows
+}
 
 export function readRow(parameters: Fields): RowSettings {
   refuseUnknown(parameters, ['db', ...ROW_FIELDS], 'parameters')
@@ -130,7 +160,8 @@ export function readSource(parameters: Fields): Source {
       if (!isEmpty(parameters[name])) throw new UserError(`${name} is for a table. Write it into the query.`)
     return { kind: 'query', text: query }
   }
-  if (!hasTable) throw new UserError('Nothing to read: set table ({"schema", "tableName"}) or query.')
+  if (!isEmpty(parameters.tables)) throw new UserError('This is for one table; the row has several in tables.')
+  if (!hasTable) throw new UserError('Nothing to read: set table ({"schema", "tableName"}), tables or query.')
   const table = objectAt(parameters, 'table', 'table')
   refuseUnknown(table, ['schema', 'tableName'], 'table')
   const name = textAt(table, 'tableName', 'table.tableName')

@@ -13,13 +13,15 @@ import type { Bounds, Database, Description, Increment } from './databases/datab
 import { newProgress, type Progress, planParts, readParts } from './parts.ts'
 
 /** Saved after a run that succeeded, with the tables. */
-interface State {
+export interface State {
   /** Columns of the source. */
   readonly columns?: readonly string[]
   /** Greatest values by column; null: no row had one. States of older runs have one column and its value. */
   readonly incremental?:
     | { readonly values: Readonly<Record<string, string | null>> }
     | { readonly column: string; readonly value: string }
+  /** Of a row with several tables, by the name of the table of the project. */
+  readonly tables?: Readonly<Record<string, State>>
 }
 
 export interface ExtractRun {
@@ -27,13 +29,15 @@ export interface ExtractRun {
   readonly row: RowSettings
   readonly dataDir: string
   readonly log: Log
+  readonly before: State
   /** Of the attempts before this one. */
   readonly progress: Progress
   /** The table that the row writes; undefined: unknown, or there is no stack. */
   readonly openTable: () => { readonly here: Here; readonly tableId: string } | undefined
 }
 
-export async function extract({ database, row, dataDir, log, openTable, progress }: ExtractRun): Promise<void> {
+/** Answers the state after the run. */
+export async function extract({ database, row, dataDir, log, before, openTable, progress }: ExtractRun): Promise<State> {
   const { columns: found, primaryKey } = await readColumns(database, row)
   if (found.some(({ name }) => name === DELETED_FLAG.name) && row.deletes === 'flag')
     throw new UserError(
@@ -41,7 +45,6 @@ export async function extract({ database, row, dataDir, log, openTable, progress
     )
   for (const { name, native, asText } of found)
     if (asText !== undefined) log.info(`Column "${name}" of type ${native} is kept as text: ${asText}.`)
-  const before = readState(dataDir)
   const opened = openTable()
   const table = await opened?.here.findTable(opened.tableId)
   const whole = { columns: found, types: found, dropped: [] }
@@ -58,7 +61,7 @@ export async function extract({ database, row, dataDir, log, openTable, progress
     const increment = await incrementOf(database, row, columns, primaryKey, before)
     progress.plan = { shape, increment, key, parts: await planParts(database, row.source, key, row.partRows) }
     if (progress.plan.parts.length > 1) log.info(`The table is read in ${progress.plan.parts.length} parts of its key.`)
-  } else if (progress.done > 0)
+  } else if (progress.done > 0 && progress.done < progress.plan.parts.length)
     log.warning(`${progress.done} parts were read before the connection was lost; the others show a later state of the source.`)
   const { increment } = progress.plan
   const tables = join(dataDir, 'out', 'tables')
@@ -84,15 +87,15 @@ export async function extract({ database, row, dataDir, log, openTable, progress
     ...{ primaryKey, incremental: row.incremental, nullMarker },
     ...(hasMark && { deletedColumn: DELETED_MARK }),
   })
-  writeState(dataDir, {
-    ...before,
-    ...(increment && !isNothingNew && { incremental: { values: reachedBy(increment) } }),
-    columns: found.map(({ name }) => name),
-  })
   const reached = increment?.columns.flatMap(({ column, upTo }) => (upTo === undefined ? [] : [`${column.name} = ${upTo}`])) ?? []
   log.info(
     `Read ${rows} ${rows === 1 ? 'row' : 'rows'} into ${row.outputTable}${reached.length > 0 ? `, up to ${reached.join(', ')}` : ''}.`,
   )
+  return {
+    ...before,
+    ...(increment && !isNothingNew && { incremental: { values: reachedBy(increment) } }),
+    columns: found.map(({ name }) => name),
+  }
 }
 
 /** Columns and key as the row wants them. */
@@ -199,7 +202,7 @@ export function writeManifest(
   writeFileSync(`${path}.manifest`, JSON.stringify(manifest))
 }
 
-function readState(dataDir: string): State {
+export function readState(dataDir: string): State {
   try {
     const state = JSON.parse(readFileSync(join(dataDir, 'in', 'state.json'), 'utf8')) as State | []
     return Array.isArray(state) ? {} : state
@@ -214,5 +217,5 @@ export const keepState = (dataDir: string): void => {
   writeState(dataDir, readState(dataDir))
 }
 
-const writeState = (dataDir: string, state: State): void =>
+export const writeState = (dataDir: string, state: State): void =>
   writeFileSync(join(dataDir, 'out', 'state.json'), JSON.stringify(state))

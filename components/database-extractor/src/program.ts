@@ -10,9 +10,9 @@ import { type Program, runProgram } from '../../connector-kit/src/program.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { actionNamed } from './actions.ts'
 import { openHere } from './compare/here.ts'
-import { type RowSettings, readRow } from './configuration.ts'
+import { type RowSettings, readRow, readTables } from './configuration.ts'
 import type { Database } from './databases/database.ts'
-import { extract } from './extract.ts'
+import { extract, readState, type State, writeState } from './extract.ts'
 import { openDatabase } from './open-database.ts'
 import { outputTableId, verifiedTable } from './output-table-id.ts'
 import { newProgress, type Progress } from './parts.ts'
@@ -34,22 +34,26 @@ await runProgram({
       return runCapture(program)
     }
     const settings = readDatabase(parameters, FILES_AND_SERVERS)
-    const row = readRow(parameters)
-    const progress = newProgress(`\\N${randomBytes(3).toString('hex')}`)
+    const tables = readTables(parameters)
+    const rows = tables ?? [readRow(parameters)]
+    const progress = rows.map(() => newProgress(`\\N${randomBytes(3).toString('hex')}`))
+    const partsDone = () => progress.reduce((sum, { done }) => sum + done, 0)
     let wasConnected = false
     for (let attempt = 1; ; attempt++) {
-      const before = progress.done
+      const before = partsDone()
       try {
         return await withDatabase(settings, program, (database) => {
           wasConnected = true
-          return runRow({ database, settings, row, program, progress })
+          return runRows({ database, settings, rows, hasTables: tables !== undefined, program, progress })
         })
       } catch (error) {
         const cause = error instanceof UserError ? error.cause : error
-        if (progress.done > before) attempt = 0 // a connection that is lost again and again still reads the table
+        if (partsDone() > before) attempt = 0 // a connection that is lost again and again still reads the table
         const isLost = isLostConnection(cause) || (wasConnected && isRefusedConnection(cause))
         if (attempt === ATTEMPTS || !isLost) throw error
-        const what = progress.done > 0 ? 'reading continues with the next part' : 'the table is read again'
+        const what = partsDone() > 0 ? 'reading continues with the next part' : 'the table is read again'
+        if (tables && partsDone() > 0)
+          log.warning('Tables that are read from now on show a later state of the source than those that were read before.')
         log.warning(`The connection was lost; ${what} (attempt ${attempt + 1} of ${ATTEMPTS}).`)
         await wait(attempt === 0 ? 250 : 1000 * 2 ** attempt)
       }
@@ -70,33 +74,42 @@ await runProgram({
 interface RowRun {
   readonly database: Database
   readonly settings: DatabaseSettings
-  readonly row: RowSettings
+  /** Of all tables that are read in one state of the database. */
+  readonly rows: readonly RowSettings[]
+  /** The configuration has a list of them, which may have one. */
+  readonly hasTables: boolean
   readonly program: Program
-  readonly progress: Progress
+  readonly progress: readonly Progress[]
 }
 
-async function runRow({ database, settings, row, program, progress }: RowRun): Promise<void> {
-  const { dataDir, log, guard } = program
-  const openTable = () => {
-    const tableId = outputTableId(row, program.file, process.env)
-    return tableId === undefined || !process.env.KBC_TOKEN ? undefined : { here: openHere(process.env), tableId }
+async function runRows({ database, settings, rows, hasTables, program, progress }: RowRun): Promise<void> {
+  const { dataDir, log, guard, file } = program
+  const [first] = rows
+  if (first && first.mode !== 'read') {
+    const { verifyAll } = await import('./compare/verify.ts')
+    const runs = rows.map((row) => ({ row, tableId: verifiedTable(row, file, process.env) }))
+    return verifyAll(runs.map((run) => ({ ...run, database, here: openHere(process.env), dataDir, log })))
   }
-  if (row.mode === 'read') {
-    const context = {
-      settings,
-      database,
-      row,
-      guard,
-      log,
-      dataDir,
-      extensions: process.env.MILLRACE_EXTENSIONS,
-      folders: foldersHere(),
+  const extensions = process.env.MILLRACE_EXTENSIONS
+  const before = readState(dataDir)
+  const after: Record<string, State> = {}
+  for (const [at, row] of rows.entries()) {
+    const openTable = () => {
+      const tableId = outputTableId(row, file, process.env)
+      return tableId === undefined || !process.env.KBC_TOKEN ? undefined : { here: openHere(process.env), tableId }
     }
-    return withReader(context, (reading) => extract({ database: reading, row, dataDir, log, openTable, progress }))
+    // Other files and servers than PostgreSQL are opened by DuckDB itself, which would show each table in a state of its own.
+    const reader = hasTables && settings.type !== 'postgresql' ? 'driver' : row.reader
+    if (reader !== row.reader && row.reader === 'duckdb' && at === 0)
+      log.warning('The driver reads the rows: DuckDB would not read all tables in one state of the database.')
+    const folders = foldersHere()
+    const context = { settings, database, row: { ...row, reader }, guard, log, dataDir, extensions, folders }
+    const own = hasTables ? (before.tables?.[row.outputTable] ?? {}) : before
+    after[row.outputTable] = await withReader(context, (reading) =>
+      extract({ database: reading, row, dataDir, log, openTable, before: own, progress: progress[at] ?? newProgress('') }),
+    )
   }
-  const { verifyAll } = await import('./compare/verify.ts')
-  const tableId = verifiedTable(row, program.file, process.env)
-  return verifyAll([{ database, row, here: openHere(process.env), tableId, dataDir, log }])
+  writeState(dataDir, hasTables || !first ? { tables: after } : (after[first.outputTable] ?? {}))
 }
 
 function foldersHere(): Folders {

@@ -277,9 +277,11 @@ test('millrace verify runs every row that reads, and repairs with --repair', asy
     configuration: { parameters: { table: { tableName } }, storage },
   })
   const output = { tables: [{ source: 'b.csv', destination: 'in.c-mapped.bees' }] }
+  const both = { tables: [{ tableName: 'a', outputTable: 'both_a' }, { tableName: 'b' }] }
   const config = await stack.configure(COMPONENT, { parameters: { db: connectionTo(url) } }, [
     reading('a'),
     reading('b', { output }),
+    { name: 'both', configuration: { parameters: both, storage: { output } } },
   ])
   const read = await stack.request('POST', '/queue/jobs', { json: { component: COMPONENT, config, mode: 'run' } })
   assert.equal((await stack.wait(read.json<Job>())).status, 'success')
@@ -287,6 +289,7 @@ test('millrace verify runs every row that reads, and repairs with --repair', asy
   const first = await millrace([config])
   assert.equal(first.code, 0, first.err)
   assert.match(first.out, /Verified: .*\.a is equal[\s\S]*Verified: in\.c-mapped\.bees is equal/)
+  assert.match(first.out, /Verified: .*\.both_a is equal.*\nVerified: in\.c-mapped\.bees is equal/)
   await execute(`update b set v = 'y' where id = 3`)
   const second = await millrace([config])
   assert.equal(second.code, 1)

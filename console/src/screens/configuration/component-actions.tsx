@@ -3,6 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { parsed, valueIn } from '../../document/json-text.ts'
+import { DATABASE_EXTRACTOR } from '../../facts/column-changes.ts'
 import { type ConnectorStream, MANIFEST_COMPONENT } from '../../facts/connectors.ts'
 import { EXTRACTOR } from '../../facts/names.ts'
 import { runAction } from '../../facts/run-action.ts'
@@ -17,6 +18,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
+import { ChooseTables } from './choose-tables.tsx'
 import './configuration.css'
 
 interface Place {
@@ -31,6 +33,7 @@ export function ComponentActions({ place, loaded, text }: Place) {
   const [isChoosing, setChoosing] = useState(false)
   const test = useMutation({ mutationFn: () => runAction(place.componentId, 'testConnection', text) })
   const isReadable = parsed(text) !== undefined
+  const Choose = place.componentId === DATABASE_EXTRACTOR ? ChooseTables : ChooseStreams
   if (!data?.actions.includes('testConnection') || place.componentId === EXTRACTOR) return null
   return (
     <div className="stack-2 component-actions">
@@ -48,6 +51,11 @@ export function ComponentActions({ place, loaded, text }: Place) {
             Choose streams
           </ActButton>
         ) : null}
+        {place.componentId === DATABASE_EXTRACTOR ? (
+          <ActButton needs="syncActions.run" className="button small" disabled={!isReadable} onClick={() => setChoosing(true)}>
+            Choose tables
+          </ActButton>
+        ) : null}
         {test.isSuccess ? (
           <span className="status" role="status">
             <Icon name="check" size="small" />
@@ -56,7 +64,7 @@ export function ComponentActions({ place, loaded, text }: Place) {
         ) : null}
       </div>
       {test.error ? <Problem error={test.error} /> : null}
-      {isChoosing ? <ChooseStreams place={place} loaded={loaded} text={text} onClose={() => setChoosing(false)} /> : null}
+      {isChoosing ? <Choose place={place} loaded={loaded} text={text} onClose={() => setChoosing(false)} /> : null}
     </div>
   )
 }

@@ -70,10 +70,16 @@ test('corrections of refusals', async (t) => {
     })
     await newMember(stack, root, { projectId, role: 'admin', email: 'bob@example.com' })
     await ann.ok('PUT', `/v2/storage/merge-request/${request.id}/request-review`, {})
+    await refused(['PUT', `merge-request/${request.id}`, { title: 'Other' }], 403, {
+      code: 'accessDenied',
+      error: "You don't have access to the resource.",
+    })
     const own = await ann.call('PUT', `/v2/storage/merge-request/${request.id}/approve`, { json: {} })
     assert.deepEqual(
       [own.status, own.json<{ error: string }>().error],
       [400, 'Operation cannot be performed due: Request creator cannot approve their own request.'],
     )
+    await ok('PUT', `merge-request/${request.id}/request-changes`, {})
+    await ok('PUT', `merge-request/${request.id}`, { title: 'Other' })
   })
 })

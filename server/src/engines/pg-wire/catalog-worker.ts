@@ -3,7 +3,7 @@
 
 import type { PGlite } from '@electric-sql/pglite'
 import { openCatalogDatabase } from './catalog-database.ts'
-import type { FromCatalog, Question, ToCatalog } from './catalogs.ts'
+import { type FromCatalog, type Question, STARTED, type ToCatalog } from './catalogs.ts'
 
 process.on('disconnect', () => process.exit())
 
@@ -13,13 +13,15 @@ setInterval(() => process.memoryUsage.rss() > MAX_RSS && process.exit(9), 500).u
 
 const database = openCatalogDatabase()
 let last: Promise<void> = Promise.resolve()
+const send = (said: FromCatalog) => process.send?.(said)
+const said = () => send({ id: STARTED, frames: Buffer.alloc(0) })
+database.then(said, said) // a database that could not be opened is told to the first who asks
 
 process.on('message', (message: ToCatalog) => {
   last = last.then(() => answer(message))
 })
 
 async function answer({ id, define, ask }: ToCatalog): Promise<void> {
-  const send = (said: FromCatalog) => process.send?.(said)
   try {
     const db = await database
     if (define !== '') await db.exec(define)

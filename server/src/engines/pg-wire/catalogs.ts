@@ -11,6 +11,10 @@ import { type Format, type WireColumn, WireError } from './wire-session.ts'
 
 const WORKER_FILE = fileURLToPath(new URL('./catalog-worker.ts', import.meta.url))
 const ANSWER_MS = 60_000
+/** A start takes three seconds of a processor, which is minutes on a machine that is busy. */
+const START_MS = 300_000
+/** The id of the message of a process that has started. */
+export const STARTED = 0
 /** Of a workspace; there before its first table is. */
 const OWN_SCHEMA = 'main'
 
@@ -65,6 +69,7 @@ export interface ToCatalog {
   readonly ask: Question
 }
 
+/** With STARTED as its id it says that questions may come. */
 export type FromCatalog = { readonly id: number } & ({ readonly frames: Uint8Array } | { readonly error: string })
 
 export interface CatalogsSettings {
@@ -79,8 +84,25 @@ export type Catalogs = ReturnType<typeof createCatalogs>
 export function createCatalogs({ max = 3, idleMs = 300_000 }: CatalogsSettings = {}) {
   /** In the order of their last use. */
   const open = new Map<string, CatalogProcess>()
+  let isClosed = false
 
+  /** A process that is ended by the system while it starts is replaced once: a start takes twice the memory it needs later. */
   function get(key: string): Catalog {
+    const asking = async <T>(work: (catalog: Catalog) => Promise<T>): Promise<T> => {
+      try {
+        return await work(processOf(key))
+      } catch (error) {
+        if (!(error instanceof EndedAtStart) || isClosed) throw error
+        return await work(processOf(key))
+      }
+    }
+    return {
+      ask: (tables, question) => asking((catalog) => catalog.ask(tables, question)),
+      describe: (tables, question) => asking((catalog) => catalog.describe(tables, question)),
+    }
+  }
+
+  function processOf(key: string): CatalogProcess {
     const found = open.get(key)
     const catalog = found && !found.isGone() ? found : startCatalog(idleMs)
     open.delete(key)
@@ -98,11 +120,14 @@ export function createCatalogs({ max = 3, idleMs = 300_000 }: CatalogsSettings =
     get,
     pids: (): number[] => [...open.values()].flatMap(({ pid }) => pid() ?? []),
     close: async (): Promise<void> => {
+      isClosed = true
       for (const { end } of open.values()) end()
       open.clear()
     },
   }
 }
+
+class EndedAtStart extends WireError {}
 
 interface CatalogProcess extends Catalog {
   isBusy(): boolean
@@ -122,12 +147,21 @@ function startCatalog(idleMs: number): CatalogProcess {
   const known = new Map<string, CatalogTable>()
   let named = ''
   let isGone = false
+  /** Questions that are not answered yet. */
+  let pending = 0
   let number = 0
   let idle = setTimeout(end, idleMs).unref()
 
-  child.on('message', (answer: FromCatalog) => waiting.get(answer.id)?.(answer))
-  child.on('error', gone)
-  child.on('exit', gone)
+  const starting = new Promise<boolean>((resolve) => {
+    child.on('message', (answer: FromCatalog) => (answer.id === STARTED ? resolve(true) : waiting.get(answer.id)?.(answer)))
+    for (const event of ['error', 'exit'])
+      child.on(event, () => {
+        gone()
+        resolve(false)
+      })
+  })
+  const late = setTimeout(end, START_MS)
+  void starting.then(() => clearTimeout(late))
 
   function gone(): void {
     isGone = true
@@ -143,21 +177,25 @@ function startCatalog(idleMs: number): CatalogProcess {
   async function send(message: Omit<ToCatalog, 'id'>): Promise<Buffer> {
     const id = ++number
     clearTimeout(idle)
-    if (waiting.size === 0 && !isGone) refer(child, true)
-    const timer = setTimeout(end, ANSWER_MS)
+    if (pending++ === 0 && !isGone) refer(child, true)
+    let timer: NodeJS.Timeout | undefined
     try {
+      if (!(await starting)) throw new EndedAtStart('58000', 'The catalogue did not start. Ask again.')
+      timer = setTimeout(end, ANSWER_MS)
       const answer = await new Promise<FromCatalog>((resolve) => {
         if (isGone) return resolve({ id, error: 'the process ended' })
         waiting.set(id, resolve)
         child.send({ id, ...message }, () => {}) // a closed channel is followed by the exit
       })
-      if ('error' in answer) end() // its definitions may be incomplete
-      if ('error' in answer) throw new WireError('58000', `The catalogue did not answer: ${answer.error}. Ask again.`)
+      if ('error' in answer) {
+        end() // its definitions may be incomplete
+        throw new WireError('58000', `The catalogue did not answer: ${answer.error}. Ask again.`)
+      }
       return Buffer.from(answer.frames)
     } finally {
       clearTimeout(timer)
       waiting.delete(id)
-      if (waiting.size === 0 && !isGone) {
+      if (--pending === 0 && !isGone) {
         refer(child, false)
         idle = setTimeout(end, idleMs).unref()
       }
@@ -196,7 +234,7 @@ function startCatalog(idleMs: number): CatalogProcess {
   })
 
   return {
-    isBusy: () => waiting.size > 0,
+    isBusy: () => pending > 0,
     isGone: () => isGone,
     pid: () => (isGone ? undefined : child.pid),
     end,

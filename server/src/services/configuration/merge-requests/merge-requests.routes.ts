@@ -109,7 +109,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.put(
       `${PLACE}/:id`,
       {
-        config: config('update', 'Change title, description or reviewers', 'canManageDevBranches'),
+        config: config('update', 'Change title, description or reviewers; not in review', 'canManageDevBranches'),
         schema: { params: ById, body: Type.Object(fields), response: { 200: View } },
       },
       async (req) => {

@@ -149,6 +149,8 @@ export function createMergeRequests(deps: MergeRequestsDeps) {
       if (before.state === 'in_merge' || isEnded(before.state)) {
         throw new PlatformError('mergeRequest.wrongState', { state: before.state, move: 'update' })
       }
+      // What reviewers read does not change under them (corrections-2, M7); request-changes makes it open again.
+      if (before.state === 'in_review') throw new PlatformError('accessDenied')
       const after = {
         ...before,
         title: input.title ?? before.title,

@@ -37,8 +37,16 @@ test('what requests would carry is found: parameters, headers and the parts of a
     { jobs: [{ endpoint: `notes/${encodeURIComponent(value)}` }] },
     { note: `https://known.example/a?b=${value.replaceAll(' ', '+')}` },
     { configuration: JSON.stringify({ params: { deep: [{ q: value }] } }) },
+    { jobs: [{ endpoint: 'a', params: { [value]: 'x' } }] },
+    { variableValuesData: { values: [{ name: 'note', value }] } },
+    { configuration: { values: [{ name: 'note', value }] } },
+    { parameters: { channel: { type: 'slack' }, text: value } },
+    { parameters: { config: { note: value, jobs: [{ endpoint: 'a', params: { q: { attr: 'note' } } }] } } },
   ])
     assert.ok(sentValuesIn(JSON.stringify(carrier)).includes(value), JSON.stringify(carrier))
+  assert.deepEqual(sentValuesIn('{"params":{"q":1234567890}}'), ['1234567890'])
+  const fetched = { parameters: { config: { jobs: [{ dataField: value }], mappings: { a: { [value]: value } } } } }
+  assert.deepEqual(sentValuesIn(JSON.stringify(fetched)), [])
   assert.deepEqual(sentValuesIn(JSON.stringify({ script: [`select '${value}'`], name: value })), [])
 })
 

@@ -1,7 +1,7 @@
 // What of a text leads out of the project: hosts of addresses and servers, and mail addresses.
 
 import { inTurns } from '../../../kit/in-turns.ts'
-import { readJson, visitScalars } from '../../../kit/text/json-text.ts'
+import { type JsonPath, readJson, visitScalars } from '../../../kit/text/json-text.ts'
 
 // Each pattern begins with a fixed text, so that a long text is read once: bodies have megabytes.
 const AUTHORITY = /:\/\/([^\s"'\\/?#<>)\]]{1,255})/g
@@ -110,14 +110,24 @@ function readPlain(text: string, { authorities, servers, endpoints, mails }: Lea
 /** Members of configurations that are sent with requests, with everything below them. */
 const SENT_NAMES: ReadonlySet<string> = new Set([
   ...['params', 'headers', 'query', 'queryparams', 'body', 'payload', 'defaultoptions'],
-  ...['endpoint', 'path', 'url', 'baseurl'],
+  ...['endpoint', 'path', 'url', 'baseurl', 'title', 'text'],
 ])
 const ADDRESS = /:\/\/[^\s"'<>\\]{1,2000}/g
 const SENT_PARTS = /[/?&#=;]/
 /** More are not compared one by one. */
 export const MAX_SENT = 5_000
 
-/** Values that requests of a configuration would carry to their host: parameters, headers, and the parts of addresses. */
+/** What such members and requests take their values from by name: variables, and settings of connectors. */
+const isReferred = (path: JsonPath, at: number): boolean =>
+  (path[at] === 'values' && path.at(-1) === 'value') ||
+  (path[at] === 'config' && path[at - 1] === 'parameters' && !['jobs', 'mappings'].includes(String(path[at + 1])))
+
+const isSent = (path: JsonPath, at: number): boolean => SENT_NAMES.has(String(path[at]).toLowerCase()) || isReferred(path, at)
+
+/**
+ * Values that requests of a configuration would carry to their host: parameters with their names, headers, the parts of addresses, and
+ * what these may refer to.
+ */
 export function sentValuesIn(whole: string): string[] {
   const found = new Set<string>()
   const add = (value: string): void => {
@@ -134,10 +144,13 @@ export function sentValuesIn(whole: string): string[] {
       continue
     }
     visitScalars(json, ({ start, end, path }) => {
-      if (json[start] !== '"') return
-      const value = JSON.parse(json.slice(start, end)) as string // a string by the grammar
-      if (path().some((name) => SENT_NAMES.has(String(name).toLowerCase()))) add(value)
-      else open.push({ text: value, depth: depth + 1 })
+      const names = path()
+      const literal = json.slice(start, end)
+      const isText = literal.startsWith('"')
+      const value = isText ? (JSON.parse(literal) as string) : literal // a string by the grammar
+      const sentAt = names.findIndex((_, at) => isSent(names, at))
+      if (sentAt >= 0) for (const one of [...names.slice(sentAt + 1).map(String), value]) add(one)
+      else if (isText) open.push({ text: value, depth: depth + 1 })
     })
   }
   return [...found]

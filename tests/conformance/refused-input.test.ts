@@ -43,6 +43,21 @@ test('a packed JSON or urlencoded body is unpacked within the limit; other encod
   assert.match((await send(bytes('x'), 'multipart/form-data; boundary=B')).text, /Content-Encoding .{1,2}gzip/)
 })
 
+test('integers with more digits than are kept are refused', async () => {
+  const { request } = await startProject()
+  for (const [path, name] of [
+    ['workspaces', 'configurationVersion'],
+    ['merge-request', 'branchFromId'],
+    ['triggers', 'runWithTokenId'],
+  ] as const)
+    for (const digits of ['99999999999999999999999', '9007199254740993', '1e300']) {
+      const body = `{"${name}": ${digits}}`
+      const answer = await request('POST', `/v2/storage/${path}`, { body, headers: { 'content-type': 'application/json' } })
+      assert.equal(answer.status, 400, answer.text)
+      assert.match(answer.text, new RegExp(`${name}[^]*This value should be of type integer`))
+    }
+})
+
 test('a packed file is loaded whatever its name is', async () => {
   const { request } = await startProject()
   await request('POST', '/v2/storage/buckets', { json: { name: 'packed', stage: 'in' } })

@@ -16,6 +16,15 @@ test('digits become numbers only where a number is asked for and nothing is lost
   for (const value of ['1.5', '', '1e3', '12345678901234567890', ' 1']) assert.equal(coerce(Type.Integer(), value), value)
 })
 
+test('integers that JavaScript cannot tell from their neighbours are no integers', () => {
+  for (const value of [2 ** 53, -(2 ** 53), 1e23]) {
+    assert.equal(coerce(Type.Integer(), value), String(value))
+    assert.equal(coerce(Type.Union([Type.Integer(), Type.Null()]), value), String(value))
+    assert.equal(coerce(Type.Number(), value), value)
+  }
+  assert.equal(coerce(Type.Integer(), Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER)
+})
+
 test('members of objects and lists are coerced, unknown members are kept', () => {
   const schema = Type.Object({ a: Type.Integer(), list: Type.Array(Type.Boolean()), s: Type.String() })
   assert.deepEqual(coerce(schema, { a: '1', list: ['1', '0'], s: 5, other: '7' }), {

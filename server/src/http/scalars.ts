@@ -78,7 +78,7 @@ function hasType(schema: Schema, value: unknown): boolean {
     case 'object':
       return typeof value === 'object' && value !== null && !Array.isArray(value)
     case 'integer':
-      return Number.isInteger(value)
+      return Number.isSafeInteger(value)
     default:
       return typeof value === schema.type
   }
@@ -93,6 +93,8 @@ export function toBoolean(value: unknown): unknown {
 }
 
 function toNumber(value: unknown, integer: boolean): unknown {
+  // A number that lost digits is another one than the client sent, and may be more than a database stores: validation refuses the text.
+  if (integer && Number.isInteger(value) && !Number.isSafeInteger(value)) return String(value)
   if (typeof value !== 'string') return value
   return (integer ? /^-?\d{1,15}$/ : /^-?\d{1,15}(\.\d{1,15})?$/).test(value) ? Number(value) : value
 }

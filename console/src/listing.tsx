@@ -5,6 +5,8 @@ import { Lines, Loaded, type Loading } from './load.tsx'
 
 interface ListingProps {
   readonly label: string
+  /** The label as a heading, where a screen has several lists. What belongs there is then said in a line. */
+  readonly title?: boolean
   readonly query: Loading<unknown>
   /** How many there are. */
   readonly count: number
@@ -13,10 +15,15 @@ interface ListingProps {
   readonly children: ReactNode
 }
 
-export const Listing = ({ label, query, count, teach, children }: ListingProps) => (
+export const Listing = ({ label, title = false, query, count, teach, children }: ListingProps) => (
   <section className="card" aria-label={label}>
-    <Loaded query={query} skeleton={<Lines count={4} />}>
-      {() => (count === 0 ? <Teach>{teach}</Teach> : children)}
+    {title ? (
+      <header>
+        <h2>{label}</h2>
+      </header>
+    ) : null}
+    <Loaded query={query} skeleton={<Lines count={title ? 1 : 4} />}>
+      {() => (count > 0 ? children : title ? <p className="inset body-text soft">{teach}</p> : <Teach>{teach}</Teach>)}
     </Loaded>
   </section>
 )

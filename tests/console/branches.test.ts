@@ -171,6 +171,7 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await code.getByText('laptop').waitFor()
     assert.doesNotMatch(await code.innerText(), new RegExp(secret))
     await code.getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('dialog', { name: 'Revoke: laptop' }).getByRole('button', { name: 'Revoke' }).click()
     await code.getByText('No credentials yet.').waitFor()
     await git.commit({ 'app.mjs': 'export default 1\n' })
     assert.match((await git.push())!, /401/)

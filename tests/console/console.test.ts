@@ -353,6 +353,7 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
       links.join(' '),
     )
     await made.getByRole('button', { name: 'Delete My shop' }).click()
+    await page.getByRole('dialog', { name: 'Delete: My shop' }).getByRole('button', { name: 'Delete' }).click()
     await made.waitFor({ state: 'detached' })
     nothingWrong()
   })

@@ -86,6 +86,10 @@ test('dashboards in a browser', { timeout: 400_000 }, async (t) => {
     await checkScreen(other, '/shared')
     other.nothingWrong()
     await drawer.getByRole('button', { name: 'Revoke' }).click()
+    await page
+      .getByRole('dialog', { name: /^Revoke: the link until/ })
+      .getByRole('button', { name: 'Revoke' })
+      .click()
     await drawer.getByText('It has no link.').waitFor()
     await other.page.reload()
     await other.page.getByText('This link does not exist, has expired or is revoked.').waitFor()

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { signedIn, startBrowser } from '../support/browser.ts'
 import { tableClient } from '../support/clients/table-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
+import { until } from '../support/until.ts'
 
 test('a test is added to a table in a browser, stops a load, and is switched off', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
@@ -18,8 +19,18 @@ test('a test is added to a table in a browser, stops a load, and is switched off
   await page.getByRole('button', { name: 'Add a test' }).click()
   await page.getByLabel('Name of the test').fill('ids are unique')
   await page.getByLabel('What is tested').selectOption('unique')
+  assert.ok(await page.getByRole('button', { name: 'Create the test' }).isDisabled(), 'it needs columns')
+  await page.getByLabel('Columns', { exact: true }).fill('id')
+  await page.getByLabel('Columns', { exact: true }).press('Enter')
+  await page.getByText('Rows are unique by id.').waitFor()
   await page.getByRole('button', { name: 'Create the test' }).click()
-  await page.getByRole('row', { name: /ids are unique.*unique.*the load stops/ }).waitFor()
+  await page.getByRole('row', { name: /ids are unique.*Rows are unique by id/ }).waitFor()
+  await page.getByLabel('If ids are unique fails').selectOption('a warning')
+  await until('it only warns', async () => {
+    const { json } = await stack.request('GET', '/v2/storage/data-tests?tableId=in.c-shop.orders')
+    return json<{ severity: string }[]>()[0]!.severity === 'warn'
+  })
+  await page.getByLabel('If ids are unique fails').selectOption('the load stops')
   await page.getByRole('button', { name: 'Run now' }).click()
   await page.getByText('Passed').waitFor()
 

@@ -74,7 +74,7 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     await go('/storage/in.c-shop.orders')
     const freshness = page.getByRole('region', { name: 'Freshness' })
     await freshness.getByText('2 in, 0 new, 1 replaced, 1 unchanged').waitFor()
-    await freshness.getByText(/^every /).waitFor()
+    await freshness.getByText('not known yet: few loads, or all within half an hour').waitFor()
     await freshness.getByRole('img', { name: 'Rows of the last 4 loads, oldest first: 3, 2, 2, 2' }).waitFor()
     // As it is when nobody loads for a while: only the clock differs.
     const late = { state: 'late', usualIntervalMs: 3_600_000, expectedTime: new Date().toISOString(), lateByMs: 1_200_000 }
@@ -97,6 +97,7 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
       .getByRole('heading', { name: /^3 rows, last loaded today .*\. A load was due by \d\d:\d\d and did not come\.$/ })
       .waitFor()
     await page.getByText('Late by 20 min').waitFor()
+    await freshness.getByText('every 1 h').waitFor()
     await lineage.getByRole('link', { name: 'Sums' }).waitFor()
     await lineage.getByRole('link', { name: 'Whole graph' }).click()
     const graph = page.getByRole('region', { name: /^Asset graph: 1 configuration, 2 tables/ })
@@ -109,11 +110,15 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
   await t.test('a column is described, added and deleted, each with what it would do before', async () => {
     await go('/storage/in.c-shop.orders?tab=schema')
     await page.getByRole('button', { name: 'Change price', exact: true }).click()
-    await page.getByLabel('Description').fill('In crowns')
+    await page.getByLabel('Description', { exact: true }).fill('In crowns')
     await page.getByRole('button', { name: 'See what the change would do' }).click()
     await page.getByText(/Every row allows the change\. Used by Sums/).waitFor()
     await page.getByRole('button', { name: 'Change price', exact: true }).last().click()
     await page.getByRole('cell', { name: 'In crowns' }).waitFor()
+    await page.getByRole('button', { name: 'Edit: Description of price' }).click()
+    await page.getByRole('textbox', { name: 'Description of price' }).fill('In euros')
+    await page.keyboard.press('Enter')
+    await page.getByRole('cell', { name: 'In euros' }).waitFor()
     await page.getByRole('region', { name: 'New column' }).getByLabel('Name').fill('note')
     await page.getByRole('button', { name: 'Add the column' }).click()
     await page.getByRole('button', { name: 'Change note' }).click()

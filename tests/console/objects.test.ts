@@ -197,6 +197,18 @@ test('objects in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('a configuration is renamed, described, disabled, copied, deleted and brought back on its page', async () => {
     await go(`/components/${EXTRACTOR}/shop`)
+    const text = page.getByRole('textbox', { name: 'Description of the configuration' })
+    const pencil = page.getByRole('button', { name: 'Edit: Description of the configuration' })
+    await pencil.click()
+    await text.fill('never')
+    await text.press('Escape')
+    await pencil.and(page.locator(':focus')).waitFor()
+    await pencil.press('Enter')
+    await text.fill('From the API')
+    await text.press('Enter')
+    await page.getByText('From the API', { exact: true }).waitFor()
+    await undo()
+    await page.getByText('No description', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Settings' }).click()
     const drawer = page.getByRole('dialog', { name: 'Settings' })
     await drawer.getByLabel('Name', { exact: true }).fill('Shop API')

@@ -272,7 +272,7 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     await page.getByRole('button', { name: 'Pause it' }).click()
     await row.getByText('paused: moves away').waitFor()
     await row.getByRole('button', { name: 'Resume' }).click()
-    await row.getByText('works').waitFor()
+    await row.getByText('active', { exact: true }).waitFor()
     await row.getByRole('button', { name: 'Delete' }).click()
     await page.getByLabel('Type its name').fill('Third')
     await page.getByRole('button', { name: 'Delete it' }).click()

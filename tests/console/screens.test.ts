@@ -51,3 +51,30 @@ test('each screen of the console is checked for accessibility in a journey', () 
   })
   assert.deepEqual(unchecked, [])
 })
+
+/** Buttons that end something at once: what they take is brought back by Undo, by a version, or was shown before. */
+const AT_ONCE: readonly string[] = [
+  'branchConfigurations.reset', // the version before stays in the branch
+  'configurations.delete',
+  'files.removeTag.delete',
+  'projects.removeFeature',
+  'rows.delete',
+  'savedQueries.remove',
+  'scheduler.delete',
+  'stream.deleteSink',
+  'tableComments.delete',
+  'tables.deleteColumn', // the dry run is on the screen
+  'tables.deleteMetadata',
+  'tables.deleteRows',
+  'triggers.delete',
+  'vault.remove',
+]
+
+test('what cannot be undone is deleted and revoked by a button that shows the effect first', () => {
+  const found = globSync('console/src/**/*.tsx', { cwd: ROOT }).flatMap((path) => {
+    const text = readFileSync(`${ROOT}${path}`, 'utf8')
+    const buttons = text.matchAll(/<(\w+)\b[^<>]*?needs="([\w.-]*(?:delete|remove|revoke|discard|empty|reset)[\w.-]*)"/gi)
+    return [...buttons].filter(([, name]) => name !== 'ConfirmButton').map(([, , operation]) => operation!)
+  })
+  assert.deepEqual([...new Set(found)].sort(), [...AT_ONCE].sort())
+})

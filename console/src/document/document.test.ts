@@ -227,6 +227,24 @@ test('shapes without a constant are told apart by the members they need', () => 
   assert.equal(problemsOf({ function: 5 }, expression, { root: expression }).length, 1)
 })
 
+test('a constant that a shape does not need may be left out', () => {
+  const mapping: Schema = {
+    anyOf: [
+      { type: 'string' },
+      { type: 'object', title: 'Column', properties: { type: { const: 'column' }, mapping: { type: 'object' } }, required: ['mapping'] },
+      { type: 'object', title: 'Table', properties: { type: { const: 'table' } }, required: ['type'] },
+    ],
+  }
+  const set = { root: mapping }
+  for (const fits of ['id', { mapping: {} }, { type: 'column', mapping: {} }, { type: 'table' }])
+    assert.deepEqual(problemsOf(fits, mapping, set), [], JSON.stringify(fits))
+  assert.equal(choiceFor({ mapping: {} }, choicesOf(mapping, set))?.title, 'Column')
+  assert.deepEqual(
+    problemsOf({ type: 'other', mapping: {} }, mapping, set).map(({ message }) => message),
+    ['"type" must be one of column, table.'],
+  )
+})
+
 const choicesRoot = (): Schema => schema.$defs!.pages!
 
 test('what a component takes where nothing is said is found in objects that are there', () => {

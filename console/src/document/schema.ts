@@ -68,9 +68,12 @@ export function choiceFor(value: unknown, choices: readonly Schema[]): Schema | 
   const fitting = choices.filter((choice) => hasTypeOf(choice, value))
   const isOf = ({ properties = {} }: Schema, name: string, mark: unknown) =>
     isRecord(value) && (value[name] === mark || properties[name]?.enum?.includes(value[name]) === true)
+  const isUnsaid = ({ required = [] }: Schema, name: string) => isRecord(value) && !(name in value) && !required.includes(name)
+  const marked = fitting.filter((choice) => marksOf(choice).length > 0)
   return (
-    fitting.find((choice) => marksOf(choice).length > 0 && marksOf(choice).every(([name, mark]) => isOf(choice, name, mark))) ??
-    (fitting.every((choice) => marksOf(choice).length === 0) ? (fitting.find(hasWhatItNeeds(value)) ?? fitting[0]) : undefined)
+    marked.find((choice) => marksOf(choice).every(([name, mark]) => isOf(choice, name, mark))) ??
+    marked.find((choice) => marksOf(choice).every(([name, mark]) => isOf(choice, name, mark) || isUnsaid(choice, name))) ??
+    (marked.length === 0 ? (fitting.find(hasWhatItNeeds(value)) ?? fitting[0]) : undefined)
   )
 }
 

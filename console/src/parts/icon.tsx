@@ -28,6 +28,7 @@ const SHAPES = {
       <path d="m5.6 4.4.9-1.6h3l.9 1.6" />
     </>
   ),
+  chart: <path d="M2.4 13.4h11.2M4.4 11V7.4M8 11V3.4M11.6 11V5.6" />,
   check: <path d="m3 8.6 3.2 3.2L13 5" />,
   clock: (
     <>
@@ -220,6 +221,12 @@ const SHAPES = {
   updown: <path d="m5 6 3-3 3 3M5 10l3 3 3-3" />,
   upload: <path d="M8 10.4V2.6M4.6 5.8 8 2.6l3.4 3.2M2.6 13.4h10.8" />,
   wand: <path d="m2.4 13.6 7.8-7.8M9 2.2v2M13.8 7h-2M12.6 3.4l-1.4 1.4" />,
+  window: (
+    <>
+      <rect x="1.8" y="2.8" width="12.4" height="10.4" rx="1.3" />
+      <path d="M1.8 6h12.4M4 4.4h.01M5.8 4.4h.01" />
+    </>
+  ),
   x: <path d="m4 4 8 8M12 4l-8 8" />,
 } satisfies Record<string, JSX.Element>
 

@@ -17,6 +17,9 @@ test('expressions in plain words', () => {
     ['0 6 1 * *', 'on day 1 of the month at 06:00'],
     ['0 6 1 * 1', 'on day 1 of the month or on Mondays at 06:00'],
     ['0 6 1 1,7 *', 'on day 1 of the month at 06:00 in January and July'],
+    ['0 8-18/2 * * 1-5', 'every 2 hours from 08:00 to 18:00, from Monday to Friday'],
+    ['30 8-17/4 * * *', 'every 4 hours from 08:30 to 16:30'],
+    ['15 9-17 * * *', 'every hour from 09:15 to 17:15'],
     ['5-10 8-17 * * *', 'at minute 5-10 of hour 8-17'],
     ['every now and then', undefined],
   ] as const)

@@ -35,8 +35,14 @@ function everyOf(minute: string, hour: string): string | undefined {
   if (hour === '*' && minute === '0') return 'every hour'
   if (hour === '*' && isNumber(minute)) return `every hour at ${two(minute)} past`
   if (hours && isNumber(minute)) return `every ${hours} hours${minute === '0' ? '' : ` at ${two(minute)} past`}`
-  return undefined
+  const [, from, to, step] = /^(\d+)-(\d+)(?:\/(\d+))?$/.exec(hour) ?? []
+  if (from === undefined || !isNumber(minute)) return undefined
+  const span = `from ${two(from)}:${two(minute)} to ${two(lastOf(Number(from), Number(to), Number(step ?? 1)))}:${two(minute)}`
+  return Number(step ?? 1) === 1 ? `every hour ${span}` : `every ${step} hours ${span}`
 }
+
+/** The last hour that steps from the first one reach. */
+const lastOf = (from: number, to: number, step: number): string => String(from + Math.floor((to - from) / step) * step)
 
 /** Undefined when it is not made of five fields. */
 export function cronWords(cron: string): string | undefined {

@@ -25,6 +25,7 @@ export function Page({
   crumbs,
   above,
   say,
+  beside,
   sub,
   actions,
   tabs,
@@ -40,6 +41,8 @@ export function Page({
   above?: ReactNode
   /** A true sentence from the facts of the screen; the name alone when there is no fact. */
   say: ReactNode
+  /** After the sentence and not part of it: a button that changes the name. */
+  beside?: ReactNode
   sub?: ReactNode
   actions?: ReactNode
   tabs?: ReactNode
@@ -97,7 +100,14 @@ export function Page({
           <div className="head">
             <div className="grow">
               {above ? <div className="flex-row above">{above}</div> : null}
-              <h1 className="page-sentence">{say}</h1>
+              {beside ? (
+                <div className="flex-row wrap">
+                  <h1 className="page-sentence">{say}</h1>
+                  {beside}
+                </div>
+              ) : (
+                <h1 className="page-sentence">{say}</h1>
+              )}
               {sub ? <p className="subtitle">{sub}</p> : null}
             </div>
             {actions ? (

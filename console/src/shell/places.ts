@@ -13,7 +13,7 @@ export const DATA: readonly Place[] = [
   { to: '/storage', name: 'Storage', icon: 'table' },
   { to: '/files', name: 'Files', icon: 'file' },
   { to: '/sql', name: 'SQL', icon: 'sql' },
-  { to: '/dashboards', name: 'Dashboards', icon: 'eye' },
+  { to: '/dashboards', name: 'Dashboards', icon: 'chart' },
 ]
 export const WORK: readonly Place[] = [
   { to: '/components', name: 'Components', icon: 'plug' },
@@ -21,8 +21,8 @@ export const WORK: readonly Place[] = [
   { to: '/flows', name: 'Flows', icon: 'flow' },
   { to: '/deliveries', name: 'Deliveries', icon: 'external' },
   { to: '/streams', name: 'Streams', icon: 'pulse' },
-  { to: '/workspaces', name: 'Workspaces', icon: 'sql' },
-  { to: '/apps', name: 'Data apps', icon: 'eye' },
+  { to: '/workspaces', name: 'Workspaces', icon: 'disk' },
+  { to: '/apps', name: 'Data apps', icon: 'window' },
   { to: '/schedules', name: 'Schedules', icon: 'clock' },
   { to: '/jobs', name: 'Jobs', icon: 'jobs' },
 ]

@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { parsed, setAt, valueIn } from '../document/json-text.ts'
+import { WRITERS } from '../facts/deliveries.ts'
 import {
   type ConfigurationPlace,
   type LoadedConfiguration,
@@ -18,8 +19,9 @@ import { toast } from '../shell/toast.tsx'
 
 const VARIABLES = 'keboola.variables'
 
-/** Names in double braces, without those of the vault. */
-export function usedNames({ root, rows }: LoadedConfiguration): readonly string[] {
+/** Names in double braces, without those of the vault. Where a writer uses no variables, they are columns of its tables. */
+export function usedNames({ root, rows }: LoadedConfiguration, componentId: string): readonly string[] {
+  if (WRITERS.has(componentId) && valueIn(parsed(root.text), ['variables_id']) === undefined) return []
   const texts = [root.text, ...[...rows.values()].map(({ text }) => text)]
   const names = texts.flatMap((text) => [...text.matchAll(/\{\{\{?\s*([A-Za-z_][\w-]*)\s*\}?\}\}/g)].map(([, name]) => name!))
   return [...new Set(names)]
@@ -28,7 +30,7 @@ export function usedNames({ root, rows }: LoadedConfiguration): readonly string[
 export function VariablesTab({ place, loaded }: { place: ConfigurationPlace; loaded: LoadedConfiguration }) {
   const document = parsed(loaded.root.text)
   const id = valueIn(document, ['variables_id'])
-  const used = usedNames(loaded)
+  const used = usedNames(loaded, place.componentId)
   if (typeof id !== 'string' && typeof id !== 'number')
     return <NoVariables place={place} used={used} name={loaded.configuration.name} />
   return <Values place={place} variablesId={String(id)} valuesId={valueIn(document, ['variables_values_id'])} used={used} />

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { Invitation, ProjectUser } from '../../../../client/src/operations.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
@@ -150,11 +151,10 @@ function Users({ users, projectId, isAdmin, ownId }: UsersProps) {
 function Invitations({ projectId }: { projectId: number }) {
   const query = useLoad('projectInvitations.list', { path: pathOf(projectId) })
   const queries = useQueryClient()
-  const takeBack = useMutation({
-    mutationFn: (id: number) =>
-      api.call('projectInvitations.delete', { path: { ...pathOf(projectId), invitationId: String(id) } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['projectInvitations.list'] }),
-  })
+  const takeBack = async (id: number) => {
+    await api.call('projectInvitations.delete', { path: { ...pathOf(projectId), invitationId: String(id) } })
+    await queries.invalidateQueries({ queryKey: ['projectInvitations.list'] })
+  }
   const list: readonly Invitation[] = query.data ?? []
   if (list.length === 0) return null
   return (
@@ -162,7 +162,6 @@ function Invitations({ projectId }: { projectId: number }) {
       <header>
         <h2>Invited</h2>
       </header>
-      {takeBack.error ? <Problem error={takeBack.error} /> : null}
       <ListTable label="Invitations" columns={['E-mail', 'Role', 'By', 'Expires', { hidden: 'Revoke' }]}>
         {list.map(({ id, email, role, creator, expires }) => (
           <tr key={id}>
@@ -171,9 +170,15 @@ function Invitations({ projectId }: { projectId: number }) {
             <td>{creator.name}</td>
             <td className="nowrap">{until(expires)}</td>
             <td>
-              <button type="button" className="button small" aria-label={`Revoke ${email}`} onClick={() => takeBack.mutate(id)}>
-                Revoke
-              </button>
+              <ConfirmButton
+                label="Revoke"
+                name={`the invitation of ${email}`}
+                ariaLabel={`Revoke ${email}`}
+                needs="projectInvitations.delete"
+                className="button small"
+                effect={<p>The link that was sent no longer works. Invite {email} again if it was a mistake.</p>}
+                act={() => takeBack(id)}
+              />
             </td>
           </tr>
         ))}

@@ -62,7 +62,7 @@ function List({ projects }: { projects: readonly ManagedProject[] }) {
   return (
     <>
       {resume.error ? <Problem error={resume.error} /> : null}
-      <ListTable label="Projects" columns={['Name', 'Id', 'Made', 'State', { hidden: 'Change' }]}>
+      <ListTable label="Projects" columns={['Name', 'Id', 'Created', 'State', { hidden: 'Change' }]}>
         {projects.map((project) => (
           <tr key={project.id}>
             <td className="medium">
@@ -72,7 +72,7 @@ function List({ projects }: { projects: readonly ManagedProject[] }) {
             </td>
             <td className="identifier">{project.id}</td>
             <td className="nowrap">{moment(project.created)}</td>
-            <td>{project.disabled ? `paused: ${project.disabled.reason}` : 'works'}</td>
+            <td>{project.disabled ? `paused: ${project.disabled.reason}` : 'active'}</td>
             <td>
               <span className="flex-row">
                 <button type="button" className="button small" onClick={() => setChosen({ project, what: 'rename' })}>

@@ -8,6 +8,7 @@ import { moment, plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { type Loading, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
@@ -53,6 +54,7 @@ export function AgentsScreen() {
       <div className="stack-4">
         <Listing
           label="Proposals"
+          title
           query={query}
           count={proposals.length}
           teach="An agent with a token that only proposes works in a branch of its own. Its changes are rehearsed, reviewed here and applied as one."
@@ -124,9 +126,10 @@ function WaitingRequests({ query, waiting, named }: WaitingProps) {
   return (
     <Listing
       label="Waits for you"
+      title
       query={query}
       count={waiting.length}
-      teach="Agents ask here before they delete something, run something often, or send data to a new host after reading rows; secrets are entered here, too. Nothing waits."
+      teach="Nothing waits. Agents ask here before they delete something, run something often, or send data to a new host after reading rows; secrets are entered here, too."
     >
       <ul className="list">
         {waiting.map((request) => (
@@ -195,16 +198,17 @@ function Connections() {
   const queries = useQueryClient()
   const query = useLoad('agentConnections.list')
   const connections = query.data ?? []
-  const revoke = useMutation({
-    mutationFn: (connectionId: number) => api.call('agentConnections.remove', { path: { connectionId: String(connectionId) } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['agentConnections.list'] }),
-  })
+  const revoke = async (connectionId: number) => {
+    await api.call('agentConnections.remove', { path: { connectionId: String(connectionId) } })
+    await queries.invalidateQueries({ queryKey: ['agentConnections.list'] })
+  }
   return (
     <Listing
       label="Signed in"
+      title
       query={query}
       count={connections.length}
-      teach="Clients that support OAuth need the address below without a token: they open your browser, and you allow them here. None is signed in."
+      teach="No client is signed in. Clients that support OAuth need the address below without a token: they open your browser, and you allow them here."
     >
       <ListTable label="Signed in" columns={['Client', 'May', 'Since', 'Last used', '']}>
         {connections.map(({ id, client, scope, created, lastUsed }) => (
@@ -214,14 +218,18 @@ function Connections() {
             <td className="nowrap">{moment(created)}</td>
             <td className="nowrap">{lastUsed === null ? '' : moment(lastUsed)}</td>
             <td>
-              <ActButton needs="agentConnections.remove" className="button small ghost" onClick={() => revoke.mutate(id)}>
-                Revoke
-              </ActButton>
+              <ConfirmButton
+                label="Revoke"
+                name={client.name}
+                ariaLabel={`Revoke ${client.name}`}
+                needs="agentConnections.remove"
+                effect={<p>The client is signed out at once. It can ask to be allowed again.</p>}
+                act={() => revoke(id)}
+              />
             </td>
           </tr>
         ))}
       </ListTable>
-      {revoke.error ? <Problem error={revoke.error} /> : null}
     </Listing>
   )
 }

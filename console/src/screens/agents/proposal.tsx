@@ -2,9 +2,11 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import type { Answer, OperationName } from '../../../../client/src/client.ts'
 import { effectiveConfiguration } from '../../../../contract/effective-configuration.ts'
+import { type Path, parsed, pathText } from '../../document/json-text.ts'
+import { LazyTextDifference } from '../../editor/lazy.ts'
 import { moment, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -110,7 +112,7 @@ function Decide({ review: { id, state } }: { review: Review }) {
         act={async () => {
           await api.call('proposals.accept', { path, body: {} })
           await refresh()
-          toast('Approved.')
+          toast('Accepted.')
         }}
       />
       {isRefusing ? <RefuseDialog id={id} onClose={() => setRefusing(false)} /> : null}
@@ -170,18 +172,43 @@ function ChangeCard({ change, branchId }: { change: Change; branchId: number }) 
 
 function Differences({ change: { name, differences } }: { change: Change }) {
   return (
-    <ListTable label={`Differences of ${name}`} columns={['Value', 'Production', 'Proposed']}>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
+    <div role="group" className="inset stack-4" aria-label={`Differences of ${name}`}>
       {differences.map(({ pointer, before, after, copiedFrom }) => (
-        <tr key={pointer}>
-          <td className="identifier">{pointer || '/'}</td>
-          <td className="identifier said">{before ?? ''}</td>
-          <td className="identifier said">
-            {after ?? ''}
+        <div key={pointer} className="stack-2">
+          <p className="identifier">
+            {pathText(stepsOf(pointer)) || 'the configuration'}{' '}
             {copiedFrom ? <Status status="warning" badge text={`Copied from data: ${copiedFrom}`} /> : null}
-          </td>
-        </tr>
+          </p>
+          <DifferenceOf before={before} after={after} />
+        </div>
       ))}
-    </ListTable>
+    </div>
+  )
+}
+
+/** Steps of a JSON pointer; indexes are numbers. */
+const stepsOf = (pointer: string): Path =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+
+/** Texts of several lines line by line, such as SQL; other values as they are. */
+function DifferenceOf({ before, after }: { before: string | null; after: string | null }) {
+  const [old, young] = [parsed(before ?? ''), parsed(after ?? '')]
+  if (typeof old === 'string' && typeof young === 'string' && `${old}${young}`.includes('\n'))
+    return (
+      <Suspense fallback={<Lines />}>
+        <LazyTextDifference before={old} after={young} />
+      </Suspense>
+    )
+  return (
+    <pre className="code sunken wrap">
+      {before === null ? null : <span className="line-removed diff-line">− {before}</span>}
+      {after === null ? null : <span className="line-added diff-line">+ {after}</span>}
+    </pre>
   )
 }
 

@@ -9,6 +9,7 @@ import { runAction } from '../../facts/run-action.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
@@ -105,13 +106,11 @@ function Instances() {
   const queries = useQueryClient()
   const query = useLoad('templates.listInstances', { path: inBranch() })
   const instances = (query.data?.instances ?? []) as unknown as readonly Instance[] // described loosely
-  const remove = useMutation({
-    mutationFn: (instance: string) => api.call('templates.deleteInstance', { path: { ...inBranch(), instance } }),
-    onSuccess: async () => {
-      await queries.invalidateQueries()
-      toast('Everything it created is in the trash; its schedules are deleted.')
-    },
-  })
+  const remove = async (instance: string) => {
+    await api.call('templates.deleteInstance', { path: { ...inBranch(), instance } })
+    await queries.invalidateQueries()
+    toast('Everything it created is in the trash; its schedules are deleted.')
+  }
   if (instances.length === 0) return null
   return (
     <section className="card" aria-labelledby="made">
@@ -119,7 +118,6 @@ function Instances() {
         <h2 id="made">Created from templates</h2>
         <span className="count">{instances.length}</span>
       </header>
-      {remove.error ? <Problem error={remove.error} /> : null}
       <ul className="list">
         {instances.map((instance) => (
           <li key={instance.instanceId}>
@@ -142,13 +140,26 @@ function Instances() {
                 ))}
               </p>
             </div>
-            <ActButton
+            <ConfirmButton
+              label="Delete"
+              name={instance.name}
+              ariaLabel={`Delete ${instance.name}`}
               needs="templates.deleteInstance"
-              className="button small ghost"
-              onClick={() => remove.mutate(instance.instanceId)}
-            >
-              Delete<span className="visually-hidden"> {instance.name}</span>
-            </ActButton>
+              effect={
+                <>
+                  <p>
+                    {plural((instance.configurations ?? []).length, 'configuration')} will be in the trash, where they can be
+                    restored. Their schedules are deleted. Tables keep their rows.
+                  </p>
+                  <ul className="list">
+                    {(instance.configurations ?? []).map(({ name, configId }) => (
+                      <li key={configId}>{name}</li>
+                    ))}
+                  </ul>
+                </>
+              }
+              act={() => remove(instance.instanceId)}
+            />
           </li>
         ))}
       </ul>

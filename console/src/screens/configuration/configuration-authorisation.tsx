@@ -11,6 +11,7 @@ import { moment, until } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
 import { Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
@@ -122,15 +123,13 @@ function Account({
       toast('The tokens are new.')
     },
   })
-  const revoke = useMutation({
-    mutationFn: () => api.call('oauth.revokeCredentials', { path }),
-    onSuccess: async () => {
-      await refresh()
-      toast('Revoked at the provider. Authorise it again to use it.')
-    },
-  })
+  const revoke = async () => {
+    await api.call('oauth.revokeCredentials', { path })
+    await refresh()
+    toast('Revoked at the provider. Authorise it again to use it.')
+  }
   const begin = useBegin(place)
-  const isBusy = [test, exchange, revoke, begin].some(({ isPending }) => isPending)
+  const isBusy = [test, exchange, begin].some(({ isPending }) => isPending)
   return (
     <section className="card" aria-label={`Authorisation ${account.authorizedFor}`}>
       <header>
@@ -163,7 +162,7 @@ function Account({
             {test.data.message}
           </p>
         ) : null}
-        {[test, exchange, revoke, begin].map(({ error }, index) =>
+        {[test, exchange, begin].map(({ error }, index) =>
           // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list
           error ? <Problem key={index} error={error} /> : null,
         )}
@@ -195,9 +194,15 @@ function Account({
               Authorise again
             </button>
           ) : null}
-          <ActButton needs="oauth.revokeCredentials" className="button ghost" disabled={isBusy} onClick={() => revoke.mutate()}>
-            Revoke
-          </ActButton>
+          <ConfirmButton
+            label="Revoke"
+            name={account.authorizedFor}
+            needs="oauth.revokeCredentials"
+            className="button ghost"
+            disabled={isBusy}
+            effect={<p>The provider forgets the tokens. Configurations that use them fail until somebody authorises again.</p>}
+            act={revoke}
+          />
         </div>
       </div>
     </section>

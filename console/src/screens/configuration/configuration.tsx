@@ -1,6 +1,8 @@
 // A configuration: what it says, its rows, what will really run, its state, versions and runs.
 
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import type { Configuration } from '../../../../client/src/operations.ts'
 import { useDrafts } from '../../document/draft.ts'
 import { EXTRACTOR, FLOW_COMPONENTS, useNames } from '../../facts/names.ts'
 import { type ConfigurationPlace, useConfiguration, useRuns } from '../../facts/use-configuration.ts'
@@ -9,11 +11,13 @@ import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { InPlace } from '../../parts/in-place.tsx'
 import { Key } from '../../parts/key.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useRefusal } from '../../rights.ts'
+import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
 import { documentsOf, draftsName, type OpenDocument, useRun, useSave } from '../../views/configuration-documents.ts'
@@ -29,6 +33,9 @@ import { DeliveriesTab, hasDeliveries } from './deliveries/deliveries-tab.tsx'
 import { useIsScript } from './transformation/use-trial.ts'
 import './configuration.css'
 
+/** Others in an address show the first tab. */
+const TABS = ['sql', 'edit', 'tables', 'variables', 'state', 'versions', 'authorisation', 'deliveries', 'runs']
+
 const route = getRouteApi('/components/$componentId/$configurationId')
 
 export function ConfigurationScreen() {
@@ -40,7 +47,7 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
   const drafts = useDrafts(draftsName(place))
   const { tab: asked, row, view } = route.useSearch()
   const isScript = useIsScript(place.componentId)
-  const tab = asked ?? (isScript === undefined ? '' : isScript && view === undefined ? 'sql' : 'edit')
+  const tab = TABS.find((one) => one === asked) ?? (isScript === undefined ? '' : isScript && view === undefined ? 'sql' : 'edit')
   const isEditor = ['', 'edit', 'tables', 'sql'].includes(tab)
   const query = useConfiguration(place)
   const nameOf = useNames()
@@ -64,10 +71,13 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
         </>
       }
       say={name}
+      beside={data ? <Renamed place={place} configuration={data} of="name" /> : undefined}
       sub={
         data ? (
           <>
-            {data.description ? <span className="block">{data.description}</span> : null}
+            <span className="block">
+              <Renamed place={place} configuration={data} of="description" />
+            </span>
             Version {data.version}, changed {moment(data.currentVersion.created)} by{' '}
             {data.currentVersion.creatorToken.description}: {data.currentVersion.changeDescription} <RunsNext {...place} />
           </>
@@ -104,7 +114,7 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
             ...(isScript ? [{ id: 'sql', name: 'SQL' }] : []),
             { id: 'edit', name: isScript ? 'Form and JSON' : 'Edit' },
             ...(FLOW_COMPONENTS.includes(place.componentId) ? [] : [{ id: 'tables', name: 'Tables' }]),
-            { id: 'variables', name: 'Variables', count: query.data && usedNames(query.data).length },
+            { id: 'variables', name: 'Variables', count: query.data && usedNames(query.data, place.componentId).length },
             { id: 'state', name: 'State' },
             { id: 'versions', name: 'Versions', count: data?.version },
             ...(canAuthorise ? [{ id: 'authorisation', name: 'Authorisation' }] : []),
@@ -130,6 +140,31 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
         </Loaded>
       </div>
     </Page>
+  )
+}
+
+interface RenamedProps {
+  readonly place: ConfigurationPlace
+  readonly configuration: Configuration
+  readonly of: 'name' | 'description'
+}
+
+/** Its name or description, changed where it stands. */
+function Renamed({ place, configuration, of }: RenamedProps) {
+  const queries = useQueryClient()
+  const value = configuration[of]
+  return (
+    <InPlace
+      label={of === 'name' ? 'Name of the configuration' : 'Description of the configuration'}
+      value={value}
+      {...(of === 'name' ? { shown: null } : value === '' ? { shown: <span className="mute">No description</span> } : {})}
+      isRequired={of === 'name'}
+      needs="configurations.update"
+      save={async (next) => {
+        await api.call('configurations.update', { path: place, body: { [of]: next, changeDescription: `Changed the ${of}` } })
+        await queries.invalidateQueries()
+      }}
+    />
   )
 }
 

@@ -6,6 +6,7 @@ import type { Dashboard } from '../../../../client/src/operations.ts'
 import { moment, until, zone } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -33,14 +34,12 @@ export function ShareDashboard({ dashboard: { id, name }, onClose }: { dashboard
     mutationFn: () => api.call('dashboards.createLink', { path, body: { expiresIn: seconds } }),
     onSuccess: refresh,
   })
-  const revoke = useMutation({
-    mutationFn: (linkId: string) => api.call('dashboards.removeLink', { path: { ...path, linkId } }),
-    onSuccess: async () => {
-      await refresh()
-      create.reset()
-      toast('The link is revoked.')
-    },
-  })
+  const revoke = async (linkId: string) => {
+    await api.call('dashboards.removeLink', { path: { ...path, linkId } })
+    await refresh()
+    create.reset()
+    toast('The link is revoked.')
+  }
   return (
     <Drawer title={`Share ${name}`} onClose={onClose}>
       <p className="body-text">
@@ -76,7 +75,6 @@ export function ShareDashboard({ dashboard: { id, name }, onClose }: { dashboard
           </div>
         ) : null}
       </Form>
-      {revoke.error ? <Problem error={revoke.error} /> : null}
       <Loaded query={links}>
         {(all) =>
           all.length === 0 ? (
@@ -94,14 +92,13 @@ export function ShareDashboard({ dashboard: { id, name }, onClose }: { dashboard
                       created {moment(link.created)} by {link.creatorToken.description}
                     </p>
                   </div>
-                  <ActButton
+                  <ConfirmButton
+                    label="Revoke"
+                    name={`the link until ${moment(link.expires)}`}
                     needs="dashboards.removeLink"
-                    className="button small ghost"
-                    disabled={revoke.isPending}
-                    onClick={() => revoke.mutate(link.id)}
-                  >
-                    Revoke
-                  </ActButton>
+                    effect={<p>Who has the link sees nothing any more. It cannot be made valid again: create another one.</p>}
+                    act={() => revoke(link.id)}
+                  />
                 </li>
               ))}
             </ul>

@@ -38,7 +38,7 @@ const useGuide = (name: string) =>
 const linksOf = ({ body }: Guide): readonly { readonly name: string; readonly about: string }[] =>
   [...body.querySelectorAll<HTMLAnchorElement>('a[href^="/help/"]')].map((link) => ({
     name: link.getAttribute('href')!.replace('/help/', ''),
-    about: aboutOf(link),
+    about: aboutOf(link).replace(/^[a-z]/, (first) => first.toUpperCase()),
   }))
 
 /** A line of the first page says what its guide is for; where it names several, each goes by its own name, too. */

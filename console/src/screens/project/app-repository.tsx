@@ -7,7 +7,7 @@ import { ApiError } from '../../../../client/src/client.ts'
 import type { DataApp } from '../../../../client/src/operations.ts'
 import { moment } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
-import { ActButton } from '../../parts/act-button.tsx'
+import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -63,13 +63,11 @@ function Credentials({ appId }: { appId: string }) {
   const queries = useQueryClient()
   const query = useLoad('dataScience.listAppGitCredentials', { path })
   const refresh = () => queries.invalidateQueries({ queryKey: ['dataScience.listAppGitCredentials'] })
-  const remove = useMutation({
-    mutationFn: (credentialId: string) => api.call('dataScience.deleteAppGitCredential', { path: { ...path, credentialId } }),
-    onSuccess: async () => {
-      await refresh()
-      toast('Credential revoked.')
-    },
-  })
+  const remove = async (credentialId: string) => {
+    await api.call('dataScience.deleteAppGitCredential', { path: { ...path, credentialId } })
+    await refresh()
+    toast('Credential revoked.')
+  }
   return (
     <section className="stack-3" aria-label="Credentials">
       <h3 className="heading">Credentials</h3>
@@ -85,21 +83,20 @@ function Credentials({ appId }: { appId: string }) {
                   <span className="fine mute">
                     {permissions === 'readOnly' ? 'clones' : 'clones and pushes'}, until {moment(expiresAt)}
                   </span>
-                  <ActButton
+                  <ConfirmButton
+                    label="Revoke"
+                    name={name || `credential ${id}`}
                     needs="dataScience.deleteAppGitCredential"
                     className="button small ghost push"
-                    disabled={remove.isPending}
-                    onClick={() => remove.mutate(id)}
-                  >
-                    Revoke
-                  </ActButton>
+                    effect={<p>Programs that clone or push with it are refused at once. Its secret cannot be used again.</p>}
+                    act={() => remove(id)}
+                  />
                 </li>
               ))}
             </ul>
           )
         }
       </Loaded>
-      {remove.error ? <Problem error={remove.error} /> : null}
       <NewCredential appId={appId} onMade={refresh} />
     </section>
   )

@@ -1,14 +1,18 @@
 // A table: how many rows, how fresh; then its data, schema, history, snapshots and the ways to use it.
 
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Table } from '../../../../client/src/operations.ts'
+import { finishStorageJob } from '../../facts/storage-job.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { bytes, plural } from '../../format.ts'
 import { Loaded, useLoad } from '../../load.tsx'
 import { ActLink } from '../../parts/act-link.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { InPlace } from '../../parts/in-place.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
+import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { TableSchema } from './columns/table-schema.tsx'
 import { TableTests } from './data-tests/table-tests.tsx'
@@ -52,15 +56,21 @@ export function TableScreen() {
       }
       say={table ? <TableSentence table={table} freshness={freshness} /> : name}
       sub={
-        table
-          ? [
-              descriptionOf(table),
-              ownerOf(table) === '' ? '' : `Ask ${ownerOf(table)}`,
-              `${plural(table.columns?.length ?? 0, 'column')}, ${bytes(table.dataSizeBytes ?? 0)}${table.isAlias ? ', an alias' : ''}`,
-            ]
-              .filter((part) => part !== '')
-              .join(' · ')
-          : undefined
+        table ? (
+          <>
+            <span className="block">
+              <Description table={table} />
+            </span>
+            <span className="block">
+              {[
+                ownerOf(table) === '' ? '' : `Ask ${ownerOf(table)}`,
+                `${plural(table.columns?.length ?? 0, 'column')}, ${bytes(table.dataSizeBytes ?? 0)}${table.isAlias ? ', an alias' : ''}`,
+              ]
+                .filter((part) => part !== '')
+                .join(' · ')}
+            </span>
+          </>
+        ) : undefined
       }
       actions={
         table ? (
@@ -107,6 +117,25 @@ export function TableScreen() {
         </Loaded>
       </div>
     </Page>
+  )
+}
+
+/** What the table is, in the words of people; changed where it stands. */
+function Description({ table }: { table: Table }) {
+  const queries = useQueryClient()
+  const value = descriptionOf(table)
+  return (
+    <InPlace
+      label="Description of the table"
+      value={value}
+      {...(value === '' && { shown: <span className="mute">No description</span> })}
+      needs="tables.changeDefinition"
+      save={async (next) => {
+        const body = { description: next === '' ? null : next }
+        await finishStorageJob(await api.call('tables.changeDefinition', { path: { tableId: table.id }, body }))
+        await queries.invalidateQueries()
+      }}
+    />
   )
 }
 

@@ -11,6 +11,7 @@ import { ActButton } from '../../../parts/act-button.tsx'
 import { Form } from '../../../parts/form.tsx'
 import { Label } from '../../../parts/guide.tsx'
 import { Icon } from '../../../parts/icon.tsx'
+import { InPlace } from '../../../parts/in-place.tsx'
 import { ListTable } from '../../../parts/list-table.tsx'
 import { Problem } from '../../../parts/problem.tsx'
 import { api } from '../../../session.ts'
@@ -124,7 +125,22 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
             </span>
           ) : null}
         </td>
-        <td className="soft">{descriptionOf(table, name)}</td>
+        <td className="soft">
+          {table.isAlias ? (
+            descriptionOf(table, name)
+          ) : (
+            <InPlace
+              label={`Description of ${name}`}
+              value={descriptionOf(table, name)}
+              needs="tables.changeColumn"
+              save={async (description) => {
+                const path = { tableId: table.id, column: name }
+                await finishStorageJob(await api.call('tables.changeColumn', { path, body: { description } }))
+                await queries.invalidateQueries()
+              }}
+            />
+          )}
+        </td>
         <td>
           {table.isAlias ? null : (
             <ActButton

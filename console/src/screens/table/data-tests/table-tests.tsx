@@ -1,14 +1,17 @@
 // Data tests of a table: what must be true of it, and what the last runs found.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { DataTest, DataTestRun, Table } from '../../../../../client/src/operations.ts'
+import { type Filled, parametersOf, problemOf, requirement, TEST_TYPES, type TestType } from '../../../facts/data-tests.ts'
 import { finishStorageJob } from '../../../facts/storage-job.ts'
 import { count, moment, plural } from '../../../format.ts'
 import { Teach } from '../../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../../load.tsx'
 import { ActButton } from '../../../parts/act-button.tsx'
 import { ConfirmButton } from '../../../parts/confirm.tsx'
+import { Editable } from '../../../parts/editable.tsx'
 import { Field } from '../../../parts/field.tsx'
 import { Form } from '../../../parts/form.tsx'
 import { Icon } from '../../../parts/icon.tsx'
@@ -19,26 +22,11 @@ import { TextField } from '../../../parts/text-field.tsx'
 import { api } from '../../../session.ts'
 import { toast } from '../../../shell/toast.tsx'
 import { FindTheLoad, TableContract } from './table-contract.tsx'
+import { TestFields } from './test-fields.tsx'
 import '../table.css'
 
-/** What the parameters of each type look like. */
-const TYPES = {
-  notNull: { name: 'has a value', example: (column: string) => ({ columns: [column] }) },
-  unique: { name: 'is unique', example: (column: string) => ({ columns: [column] }) },
-  acceptedValues: { name: 'has one of these values', example: (column: string) => ({ column, values: ['a', 'b'] }) },
-  range: { name: 'lies in a range', example: (column: string) => ({ column, min: 0, max: 100 }) },
-  pattern: { name: 'matches a pattern', example: (column: string) => ({ column, pattern: '[0-9]+' }) },
-  relationships: {
-    name: 'exists in another table',
-    example: (column: string) => ({ column, toTable: 'in.c-main.other', toColumn: 'id' }),
-  },
-  rowCount: { name: 'number of rows', example: () => ({ min: 1 }) },
-  usual: { name: 'is as usual', example: () => ({ measure: 'rows', sensitivity: 3 }) },
-  freshness: { name: 'is fresh', example: () => ({ maxAgeMinutes: 1440 }) },
-  schema: { name: 'has these columns', example: (column: string) => ({ columns: [{ name: column }], allowsOtherColumns: true }) },
-  sql: { name: 'a query returns no rows', example: () => ({ sql: 'SELECT * FROM ... WHERE ...' }) },
-} as const
-type TypeName = keyof typeof TYPES
+const SEVERITIES = { stop: 'the load stops', warn: 'a warning' } as const
+type Severity = keyof typeof SEVERITIES
 
 export function TableTests({ table }: { table: Table }) {
   const tableId = table.id
@@ -110,7 +98,8 @@ function TestRow({ test }: { test: DataTest }) {
   const { id, name, type, parameters, severity, isEnabled } = test
   const refresh = useRefresh()
   const change = useMutation({
-    mutationFn: (body: { readonly isEnabled: boolean }) => api.call('dataTests.update', { path: { testId: id }, body }),
+    mutationFn: (body: { readonly isEnabled?: boolean; readonly severity?: Severity }) =>
+      api.call('dataTests.update', { path: { testId: id }, body }),
     onSuccess: refresh,
   })
   const remove = async () => {
@@ -121,11 +110,30 @@ function TestRow({ test }: { test: DataTest }) {
   return (
     <tr>
       <td>{name}</td>
+      <td className="said">{requirement(type, parameters)}</td>
       <td>
-        {type}
-        <span className="fine mute mono block clip">{JSON.stringify(parameters)}</span>
+        {isEnabled && type !== 'dbt' ? (
+          <Editable needs="dataTests.update">
+            <select
+              className="input small"
+              aria-label={`If ${name} fails`}
+              value={severity}
+              disabled={change.isPending}
+              onChange={(event) => change.mutate({ severity: event.target.value as Severity })}
+            >
+              {Object.entries(SEVERITIES).map(([one, words]) => (
+                <option key={one} value={one}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          </Editable>
+        ) : isEnabled ? (
+          SEVERITIES[severity as Severity]
+        ) : (
+          'switched off'
+        )}
       </td>
-      <td>{isEnabled ? (severity === 'stop' ? 'the load stops' : 'a warning') : 'switched off'}</td>
       <td>
         <span className="flex-row">
           <ActButton
@@ -153,17 +161,17 @@ function TestRow({ test }: { test: DataTest }) {
 }
 
 function NewTest({ table, onDone }: { table: Table; onDone: () => void }) {
-  const column = table.columns?.[0] ?? 'id'
-  const exampleOf = (type: TypeName) => JSON.stringify(TYPES[type].example(column))
   const [name, setName] = useState('')
-  const [type, setType] = useState<TypeName>('notNull')
-  const [parameters, setParameters] = useState(exampleOf('notNull'))
-  const [severity, setSeverity] = useState<'stop' | 'warn'>('stop')
+  const [type, setType] = useState<TestType>('notNull')
+  const [filled, setFilled] = useState<Filled>({})
+  const [severity, setSeverity] = useState<Severity>('stop')
   const refresh = useRefresh()
-  const value = readJson(parameters)
+  const problem = problemOf(type, filled)
   const create = useMutation({
     mutationFn: () =>
-      api.call('dataTests.create', { body: { tableId: table.id, name, type, severity, parameters: value ?? {} } }),
+      api.call('dataTests.create', {
+        body: { tableId: table.id, name, type, severity, parameters: parametersOf(type, filled) },
+      }),
     onSuccess: async () => {
       await refresh()
       toast('The test is created. The next load is tested by it.')
@@ -180,58 +188,52 @@ function NewTest({ table, onDone }: { table: Table; onDone: () => void }) {
             id={id}
             value={type}
             onChange={(event) => {
-              const chosen = event.target.value as TypeName // one of the options
-              setType(chosen)
-              setParameters(exampleOf(chosen))
+              setType(event.target.value as TestType) // one of the options
+              setFilled({})
             }}
           >
-            {Object.entries(TYPES).map(([one, { name: said }]) => (
+            {Object.entries(TEST_TYPES).map(([one, { name: said }]) => (
               <option key={one} value={one}>
-                {one}: {said}
+                {said}
               </option>
             ))}
           </select>
         )}
       </Field>
-      <TextField
-        label="Parameters"
-        value={parameters}
-        onChange={setParameters}
-        bad={value === undefined ? 'This is not a JSON object.' : undefined}
+      <TestFields
+        key={type}
+        type={type}
+        columns={table.columns ?? []}
+        filled={filled}
+        onFill={(field, value) => setFilled((before) => ({ ...before, [field]: value }))}
       />
       <Field label="If it fails">
         {(id) => (
-          <select
-            className="input"
-            id={id}
-            value={severity}
-            onChange={(event) => setSeverity(event.target.value as 'stop' | 'warn')}
-          >
+          <select className="input" id={id} value={severity} onChange={(event) => setSeverity(event.target.value as Severity)}>
             <option value="stop">the load stops, the table stays as it was</option>
             <option value="warn">the load is published with a warning</option>
           </select>
         )}
       </Field>
       {create.error ? <Problem error={create.error} /> : null}
-      <ActButton
-        needs="dataTests.create"
-        type="submit"
-        className="button primary"
-        disabled={create.isPending || name === '' || value === undefined}
-      >
-        Create the test
-      </ActButton>
+      <p className="hint" role="status">
+        {problem ?? `${requirement(type, parametersOf(type, filled))}.`}
+      </p>
+      <span className="flex-row">
+        <ActButton
+          needs="dataTests.create"
+          type="submit"
+          className="button primary"
+          disabled={create.isPending || name === '' || problem !== undefined}
+        >
+          Create the test
+        </ActButton>
+        <button type="button" className="button ghost" onClick={onDone}>
+          Cancel
+        </button>
+      </span>
     </Form>
   )
-}
-
-function readJson(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const STATUS: Readonly<Record<string, string>> = { passed: 'success', warning: 'warning', failed: 'error' }
@@ -239,12 +241,12 @@ const STATUS: Readonly<Record<string, string>> = { passed: 'success', warning: '
 function resultItem({ id, status, trigger, endedAt, rowsCount, results }: DataTestRun) {
   const failed = results.filter((one) => one.status !== 'passed')
   return (
-    <li key={id}>
+    <li key={id} className="test-result">
       <Status
         status={STATUS[status] ?? status}
         text={failed.length === 0 ? 'Passed' : `${plural(failed.length, 'test')} failed`}
-      />{' '}
-      <span className="mute">
+      />
+      <span className="mute fine">
         {moment(endedAt)}, {trigger === 'load' ? 'in a load' : 'on demand'}, {count(rowsCount)} rows,{' '}
         {plural(results.length, 'test')}
         {trigger === 'load' && status === 'failed' ? '; the load was not published' : ''}
@@ -252,7 +254,14 @@ function resultItem({ id, status, trigger, endedAt, rowsCount, results }: DataTe
       {failed.map((one) => (
         <span key={one.testId} className="fine block">
           {one.name}: {one.message}
-          {one.fileId === null ? '' : ` Rows: file ${one.fileId}.`}
+          {one.fileId === null ? null : (
+            <>
+              {' '}
+              <Link to="/files" search={{ file: String(one.fileId) }}>
+                Rows that failed
+              </Link>
+            </>
+          )}
         </span>
       ))}
     </li>

@@ -25,7 +25,9 @@ export interface Difference {
 }
 
 const MAX_DIFFERENCES = 200
-const MAX_VALUE = 500
+const MAX_VALUE = 2000
+/** Characters before the first difference of values that are shown in part. */
+const LEAD = 200
 
 /** One line for each value that differs; `/rows/<id>` is before the pointers of a row. */
 export function differencesOf(before: Side | undefined, after: Side | undefined): Difference[] {
@@ -51,18 +53,36 @@ function compare(before: unknown, after: unknown, pointer: string, found: Differ
       compare(before[name], after[name], `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, found)
     return
   }
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    for (const [index, one] of before.entries()) compare(one, after[index], `${pointer}/${index}`, found)
+    return
+  }
   if (JSON.stringify(before) === JSON.stringify(after)) return
-  found.push({ pointer, before: shown(before, pointer), after: shown(after, pointer), copiedFrom: null })
+  const [old, young] = [textOf(before, pointer), textOf(after, pointer)]
+  const from = Math.max(0, firstDifference(old ?? '', young ?? '') - LEAD)
+  found.push({ pointer, before: part(old, from), after: part(young, from), copiedFrom: null })
+}
+
+function firstDifference(one: string, other: string): number {
+  const end = Math.min(one.length, other.length)
+  let at = 0
+  while (at < end && one[at] === other[at]) at++
+  return at
+}
+
+/** Where values are long, the part that differs: a change behind the shown part would be accepted unread. */
+function part(text: string | null, from: number): string | null {
+  if (text === null || text.length <= MAX_VALUE) return text
+  return `${from > 0 ? '…' : ''}${text.slice(from, from + MAX_VALUE)}${text.length > from + MAX_VALUE ? '…' : ''}`
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function shown(value: unknown, pointer: string): string | null {
+function textOf(value: unknown, pointer: string): string | null {
   if (value === undefined) return null
-  if (/\/#[^/]*$/.test(pointer)) return '(secret)'
-  const text = JSON.stringify(value, (name, member: unknown) => (name.startsWith('#') ? '(secret)' : member))
-  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text
+  if (pointer.includes('/#')) return '(secret)'
+  return JSON.stringify(value, (name, member: unknown) => (name.startsWith('#') ? '(secret)' : member))
 }
 
 /** Tables of the mappings of a configuration and its rows. */

@@ -1,5 +1,6 @@
-// How often a table is usually loaded, and whether it is late: the median of the intervals between its last loads. A table is late once
-// per lateness: it is reported in one event, and cleared by the next load.
+// How often a table is usually loaded, and whether it is late: the median of the intervals between its last loads. A few runs by hand in a
+// row are no habit: loads must have come that often for half an hour. A table is late once per lateness: it is reported in one event, and cleared by
+// the next load.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import { type Clock, formatTimestamp } from '../../../kit/clock.ts'
@@ -11,6 +12,11 @@ import type { FreshnessRow, LineageStore } from './lineage.store.ts'
 const LOADS = 12
 /** Fewer intervals are too few for an estimate. */
 const INTERVALS = 3
+/** Where they come so often that twelve are no proof of a habit. */
+const LOADS_AT_MOST = 60
+const MIN_SPAN_MS = 30 * 60_000
+/** A pause of so many intervals is none of them: four runs by hand a day are no habit of seconds. */
+const FAR = 10
 const MIN_GRACE_MS = 60_000
 const AT_ONCE = 200
 
@@ -40,7 +46,7 @@ export const createLoadListener =
     if (event !== 'storage.tableImportDone') return
     const known = await store.findForUpdate(trx, at)
     const now = clock.now().getTime()
-    const loads = [...(known ? (JSON.parse(known.loads) as number[]) : []), now].slice(-LOADS) // written below
+    const loads = keptLoads([...(known ? (JSON.parse(known.loads) as number[]) : []), now]) // written below
     const usual = usualInterval(loads)
     await store.save(trx, {
       ...at,
@@ -54,9 +60,24 @@ export const createLoadListener =
     })
   }
 
-export function usualInterval(loads: readonly number[]): number | null {
+/** More where the last ones reach over too little to be a habit. */
+export function keptLoads(loads: readonly number[]): readonly number[] {
+  const last = loads.slice(-LOADS)
+  return habitOf(last).spanMs >= MIN_SPAN_MS ? last : loads.slice(-LOADS_AT_MOST)
+}
+
+/** The median of the intervals, and the time over which loads came about that often. */
+function habitOf(loads: readonly number[]): { readonly intervalMs: number; readonly spanMs: number } {
   const intervals = loads.slice(1).map((at, i) => at - loads[i]!)
-  return intervals.length < INTERVALS ? null : medianOf(intervals)
+  if (intervals.length < INTERVALS) return { intervalMs: 0, spanMs: 0 }
+  const intervalMs = medianOf(intervals) ?? 0
+  const usual = intervals.filter((one) => one <= FAR * intervalMs)
+  return { intervalMs, spanMs: usual.reduce((sum, one) => sum + one, 0) }
+}
+
+export function usualInterval(loads: readonly number[]): number | null {
+  const { intervalMs, spanMs } = habitOf(loads)
+  return spanMs < MIN_SPAN_MS ? null : intervalMs
 }
 
 /** Reports tables that became late; returns how many. */

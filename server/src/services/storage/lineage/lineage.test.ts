@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { tableClient } from '../../../../../tests/support/clients/table-client.ts'
 import { onBothStacks } from '../../../../../tests/support/on-both-stacks.ts'
 import type { Job, ShellStack } from '../../../../../tests/support/shell-stack.ts'
-import { usualInterval } from './freshness.ts'
+import { withTables } from '../../../engines/metadata-db/dialects.ts'
+import { keptLoads, usualInterval } from './freshness.ts'
 
 const SQL = 'platform.sql-transformation'
 const MINUTE = 60_000
@@ -65,9 +66,24 @@ async function pipeline(stack: ShellStack) {
 }
 
 test('what is usual needs four loads and is not moved by one that came late', () => {
-  assert.equal(usualInterval([0, 10, 20]), null)
-  assert.equal(usualInterval([0, 10, 20, 30]), 10)
-  assert.equal(usualInterval([0, 10, 20, 500, 510]), 10)
+  const at = (...minutes: readonly number[]) => usualInterval(minutes.map((one) => one * MINUTE))
+  assert.equal(at(0, 10, 20), null)
+  assert.equal(at(0, 10, 20, 30), 10 * MINUTE)
+  assert.equal(at(0, 10, 20, 500, 510, 520), 10 * MINUTE)
+})
+
+test('a few runs by hand in a row are no habit, loads of every minute for half an hour are', () => {
+  const seconds = (...all: readonly number[]) => all.map((one) => one * 1000)
+  assert.equal(usualInterval(seconds(0, 6, 12, 20, 25)), null)
+  assert.equal(usualInterval(seconds(0, 86_400, 86_406, 86_412, 86_420, 86_425)), null, 'also on the second day')
+  let loads: readonly number[] = []
+  for (let minute = 0; minute <= 30; minute++) {
+    assert.equal(usualInterval(loads), null)
+    loads = keptLoads([...loads, minute * MINUTE])
+  }
+  assert.equal(usualInterval(loads), MINUTE)
+  for (let day = 1; day < 100; day++) loads = keptLoads([...loads, day * 1440 * MINUTE])
+  assert.equal(loads.length, 12)
 })
 
 await onBothStacks('lineage', (startProject) => {
@@ -204,7 +220,15 @@ await onBothStacks('lineage', (startProject) => {
   test('a table that misses its usual load is late once, and is fresh again with the next', async () => {
     const stack = await startProject()
     const { tables } = await pipeline(stack)
-    for (const city of ['a', 'b', 'c', 'd']) await tables.load('in.c-main.orders', `id,city\n1,${city}\n`)
+    for (const city of ['a', 'b', 'c']) await tables.load('in.c-main.orders', `id,city\n1,${city}\n`)
+    const hours = [4, 3, 2, 1].map((one) => Date.now() - one * 60 * MINUTE)
+    await withTables<{ table_freshness: { project_id: number; table_id: string; loads: string } }>(stack.platform.metadata.db)
+      .updateTable('table_freshness')
+      .set({ loads: JSON.stringify(hours) })
+      .where('project_id', '=', stack.projectId)
+      .where('table_id', '=', 'in.c-main.orders')
+      .execute()
+    await tables.load('in.c-main.orders', 'id,city\n1,d\n')
     const { writer, lastLoad, failure, lateInputs, ...fresh } = (
       await stack.request('GET', '/v2/storage/tables/in.c-main.orders/freshness')
     ).json<Judged & { state: string; usualIntervalMs: number }>()
@@ -223,7 +247,7 @@ await onBothStacks('lineage', (startProject) => {
         .json<{ event: string; objectId: string }[]>()
         .filter(({ event }) => event === 'storage.tableLate')
         .map(({ objectId }) => objectId)
-    const later = new Date(Date.now() + 60 * MINUTE)
+    const later = new Date(Date.now() + 180 * MINUTE)
     await stack.platform.lineage.reportLate(later)
     assert.deepEqual(await lateEvents(), ['in.c-main.orders'])
     await stack.platform.lineage.reportLate(later)

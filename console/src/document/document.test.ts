@@ -231,7 +231,12 @@ test('a constant that a shape does not need may be left out', () => {
   const mapping: Schema = {
     anyOf: [
       { type: 'string' },
-      { type: 'object', title: 'Column', properties: { type: { const: 'column' }, mapping: { type: 'object' } }, required: ['mapping'] },
+      {
+        type: 'object',
+        title: 'Column',
+        properties: { type: { const: 'column' }, mapping: { type: 'object' } },
+        required: ['mapping'],
+      },
       { type: 'object', title: 'Table', properties: { type: { const: 'table' } }, required: ['type'] },
     ],
   }

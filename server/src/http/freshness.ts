@@ -6,7 +6,9 @@ import { Timestamp } from './record-schemas.ts'
 
 export const FRESHNESS = {
   tableId: Type.String({ description: 'The table whose loads count: of an alias, the table it shows.' }),
-  state: Type.String({ description: '`late`, `fresh`, or `unknown`: it was loaded fewer than four times, or for less than half an hour.' }),
+  state: Type.String({
+    description: '`late`, `fresh`, or `unknown`: it was loaded fewer than four times, or for less than half an hour.',
+  }),
   lastLoadTime: Nullable(Timestamp),
   usualIntervalMs: Nullable(Type.Integer({ description: 'Median of the intervals between the last loads.' })),
   expectedTime: Nullable(Timestamp),

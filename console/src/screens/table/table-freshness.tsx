@@ -92,7 +92,12 @@ function factsOf(
 ): readonly (readonly [string, ReactNode])[] {
   const by = lastLoad?.jobId ? <JobLink jobId={lastLoad.jobId}>job {lastLoad.jobId}</JobLink> : lastLoad?.tokenDescription
   return [
-    ['Usual', usualIntervalMs === null ? 'not known yet: few loads, or all within half an hour' : `every ${duration(usualIntervalMs / 1000)}`],
+    [
+      'Usual',
+      usualIntervalMs === null
+        ? 'not known yet: few loads, or all within half an hour'
+        : `every ${duration(usualIntervalMs / 1000)}`,
+    ],
     ['Last load', loadedAt === null ? 'never' : moment(loadedAt)],
     ...(newest && rowsOf(newest) !== '' ? [['Rows', rowsOf(newest)] as const] : []),
     ...(by ? [['By', by] as const] : []),

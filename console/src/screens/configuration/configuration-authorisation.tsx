@@ -200,7 +200,9 @@ function Account({
             needs="oauth.revokeCredentials"
             className="button ghost"
             disabled={isBusy}
-            effect={<p>The provider forgets the tokens. Configurations that use them fail until the account is authorised again.</p>}
+            effect={
+              <p>The provider forgets the tokens. Configurations that use them fail until the account is authorised again.</p>
+            }
             act={revoke}
           />
         </div>

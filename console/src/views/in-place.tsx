@@ -3,11 +3,11 @@
 import { useMutation } from '@tanstack/react-query'
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react'
 import type { OperationName } from '../../../client/src/client.ts'
+import { Icon } from '../parts/icon.tsx'
+import { Problem } from '../parts/problem.tsx'
 import { useRefusal } from '../rights.ts'
 import { toast } from '../shell/toast.tsx'
-import { Icon } from './icon.tsx'
-import { Problem } from './problem.tsx'
-import './parts.css'
+import '../parts/parts.css'
 
 interface InPlaceProps {
   /** What the text is, such as "Description of id". */

@@ -7,7 +7,7 @@ import { Icon } from '../parts/icon.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { useRefusal } from '../rights.ts'
 import { toast } from '../shell/toast.tsx'
-import '../parts/parts.css'
+import './views.css'
 
 interface InPlaceProps {
   /** What the text is, such as "Description of id". */

@@ -429,6 +429,7 @@ test('work in a browser', { timeout: 900_000 }, async (t) => {
 
   await t.test('the guides are read inside the console, and an error leads to its place', async () => {
     await go('/help')
+    await page.getByText('matches its version, 0.0.0-test.').waitFor()
     await page.getByRole('region', { name: 'Guides' }).getByRole('link', { name: 'the whole platform over HTTP' }).click()
     await page.getByRole('heading', { level: 1, name: 'Tutorial: the whole platform over HTTP' }).waitFor()
     await go('/help?guide=errors&at=configuration.invalid')

@@ -19,7 +19,8 @@ export const htmlPage = (title: string, body: string): string => `<!doctype html
   pre { background: var(--soft); padding: .9rem 1rem; border-radius: 8px; overflow-x: auto }
   table { border-collapse: collapse; width: 100% } td, th { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top }
   details { border-bottom: 1px solid var(--line); padding: .35rem 0 } summary { cursor: pointer }
-  input { font: inherit; width: 100%; box-sizing: border-box; padding: .4rem .6rem }
+  input, textarea { font: inherit; width: 100%; box-sizing: border-box; padding: .4rem .6rem }
+  textarea { font: 14px/1.5 ui-monospace, monospace } label { display: block; margin: .5rem 0 } button { font: inherit; padding: .3rem .9rem }
   .method { display: inline-block; width: 4.5rem; font-weight: 600 } .quiet { opacity: .75 }
 </style>
 ${body}

@@ -5,7 +5,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type MouseEvent, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../../../../client/src/client.ts'
 import { useProjectId } from '../../facts/project.ts'
-import { Lines, Loaded } from '../../load.tsx'
+import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { usePreference } from '../../preferences.ts'
 import { Page } from '../../shell/page.tsx'
@@ -55,13 +55,14 @@ export function HelpScreen() {
   const index = useGuide('')
   const query = useGuide(guide)
   const [filter, setFilter] = useState('')
+  const revision = useLoad('index.get', { query: { exclude: 'components' } }).data?.revision
   const title = query.data?.title ?? 'Help'
   return (
     <Page
       title={title}
       crumbs={guide === '' ? [{ name: 'Help' }] : [{ name: 'Help', to: '/help' }, { name: title }]}
       say={title}
-      sub="Part of this stack: it can be read offline and matches its version."
+      sub={`Part of this stack: it can be read offline and matches its version${revision ? `, ${revision}` : ''}.`}
       actions={<Teachers />}
     >
       <div className="columns help">

@@ -1,13 +1,14 @@
 // The API as a readable page, from the same routes as the OpenAPI document: what is built first, each operation with its parameters and
-// a request to copy.
+// a request to copy and a form that sends it.
 
 import { escapeHtml, htmlPage } from '../../../http/html-page.ts'
 import { type DocumentedRoute, isBuilt, type Parameter, parametersOf, pathOf, tagOf } from '../../../http/openapi.ts'
 import { TAGS } from '../../../http/openapi-tags.ts'
 import { curlExample } from './curl-example.ts'
+import { TRY_SCRIPT, tryRequest } from './try-form.ts'
 
 /** Narrows the page to the operations that contain every word; the groups left empty disappear. The page is whole without it. */
-export const FILTER_SCRIPT = `
+const FILTER_SCRIPT = `
 const input = document.querySelector('input[type=search]')
 input.hidden = false
 input.addEventListener('input', () => {
@@ -19,6 +20,9 @@ input.addEventListener('input', () => {
 })
 `
 
+/** All that runs on the page; its policy names the hash. */
+export const DOCS_SCRIPT = FILTER_SCRIPT + TRY_SCRIPT
+
 export function docsPage(routes: readonly DocumentedRoute[], baseUrl: string): string {
   const built = routes.filter(isBuilt)
   const names = [...new Set(built.map(tagOf))].sort()
@@ -29,7 +33,8 @@ export function docsPage(routes: readonly DocumentedRoute[], baseUrl: string): s
 <h1>Millrace API</h1>
 <p class="quiet">${built.length} operations at <code>${escapeHtml(baseUrl)}</code>. Requests carry the token in <code>X-StorageApi-Token</code>; bodies may be JSON or forms.
 Below <code>/v2/storage/branch/{branch}/</code> the same addresses mean another branch. The same as <a href="/openapi.json">OpenAPI 3.1</a>. <a href="/console">Start page</a></p>
-<p><input type="search" placeholder="Filter: words of an address, a summary, a parameter" aria-label="Filter" hidden></p>
+<p><input type="search" placeholder="Filter: words of a path, a summary, a parameter" aria-label="Filter" hidden></p>
+<p hidden><input type="password" id="token" autocomplete="off" placeholder="Token, to send requests to this stack from this page" aria-label="Token"></p>
 <p>${[...names, NOT_BUILT].map(link).join(' · ')}</p>
 ${names
   .map((name) =>
@@ -46,7 +51,7 @@ ${group(
   baseUrl,
 )}
 </main>
-<script>${FILTER_SCRIPT}</script>`,
+<script>${DOCS_SCRIPT}</script>`,
   )
 }
 
@@ -59,7 +64,7 @@ function operation(route: DocumentedRoute, baseUrl: string): string {
   const { method, operation: name = '', summary = '', needs, role } = route
   const parameters = parametersOf(route)
   const words = [method, pathOf(route), name, summary, ...parameters.map((parameter) => parameter.name)].join(' ').toLowerCase()
-  return `<details data-words="${escapeHtml(words)}"><summary><span class="method">${method}</span><code>${escapeHtml(pathOf(route))}</code> <span class="quiet">${escapeHtml(summary)}</span></summary>
+  return `<details data-words="${escapeHtml(words)}"${isBuilt(route) ? ` data-request="${escapeHtml(JSON.stringify(tryRequest(route)))}"` : ''}><summary><span class="method">${method}</span><code>${escapeHtml(pathOf(route))}</code> <span class="quiet">${escapeHtml(summary)}</span></summary>
 <p>Operation <code>${escapeHtml(name)}</code>; needs ${needs === 'nothing' ? 'no token' : `<code>${escapeHtml(needs)}</code>`}${role ? `; lowest role of people: ${role}` : ''}.</p>
 ${table(parameters)}
 <pre>${escapeHtml(curlExample(route, baseUrl))}</pre></details>`

@@ -10,7 +10,7 @@ import { type DocumentedRoute, openApiDocument } from '../../../http/openapi.ts'
 import { ComponentId } from '../../../http/parameters.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { componentPage, iconOf } from './component-page.ts'
-import { docsPage, FILTER_SCRIPT } from './docs-page.ts'
+import { DOCS_SCRIPT, docsPage } from './docs-page.ts'
 
 export interface ProbesDeps {
   readonly version: string
@@ -129,5 +129,5 @@ const OfComponent = Type.Object({ componentId: ComponentId })
 const sendPage = (reply: FastifyReply, html: string) =>
   reply.type('text/html; charset=utf-8').header('content-security-policy', PAGE_POLICY).send(html)
 
-/** Of all pages only this one runs a script: its filter. */
-const DOCS_POLICY = `${PAGE_POLICY}; script-src 'sha256-${createHash('sha256').update(FILTER_SCRIPT).digest('base64')}'`
+/** Of all pages only this one runs a script: its filter, and the forms that send requests to this stack. */
+const DOCS_POLICY = `${PAGE_POLICY}; connect-src 'self'; script-src 'sha256-${createHash('sha256').update(DOCS_SCRIPT).digest('base64')}'`

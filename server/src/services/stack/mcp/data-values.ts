@@ -1,11 +1,14 @@
 // Values of answers that came from data, and secrets in arguments.
 
+import { isRawNumber } from '../../../kit/text/exact-numbers.ts'
 import { NOTICE } from './tool.ts'
 
 const MAX_VALUES = 2_000
 const MAX_DEPTH = 12
+/** Shorter numbers are in all data. */
+const MIN_DIGITS = 8
 
-/** Texts inside the objects that are marked as data; undefined when nothing is marked. */
+/** Texts and long numbers inside the objects that are marked as data; undefined when nothing is marked. */
 export function dataIn(found: unknown): readonly string[] | undefined {
   const values: string[] = []
   let isMarked = false
@@ -15,6 +18,11 @@ export function dataIn(found: unknown): readonly string[] | undefined {
       if (isData && value !== NOTICE) values.push(value)
       return
     }
+    if (typeof value === 'number' || isRawNumber(value)) {
+      const digits = JSON.stringify(value)
+      if (isData && digits.length >= MIN_DIGITS) values.push(digits)
+      return
+    }
     if (typeof value !== 'object' || value === null) return
     const isNow = isData || ('notice' in value && value.notice === NOTICE)
     isMarked ||= isNow
@@ -22,6 +30,24 @@ export function dataIn(found: unknown): readonly string[] | undefined {
   }
   walk(found, false, 0)
   return isMarked ? values : undefined
+}
+
+const MAX_GIVEN = 20_000
+
+/**
+ * Whether a value is not in the arguments of a call: a tool that reads an address of its caller and returns a part of it has read nothing.
+ * A value of data in arguments was remembered when it was read.
+ */
+export function notGivenIn(args: unknown): (value: string) => boolean {
+  const texts: string[] = []
+  const walk = (value: unknown, depth: number): void => {
+    if (typeof value === 'string') texts.push(value)
+    else if (typeof value === 'object' && value !== null && depth < MAX_DEPTH)
+      for (const member of Object.values(value)) walk(member, depth + 1)
+  }
+  walk(args, 0)
+  const given = texts.join('\n')
+  return given.length > MAX_GIVEN ? () => true : (value) => !given.includes(value)
 }
 
 interface ClearSecret {

@@ -8,7 +8,7 @@ import { readStored } from '../../../kit/stored-json.ts'
 import { fitAnswer } from './answer.ts'
 import { type Api, type AskedPerson, configurationPath, type SecretPlace } from './api.ts'
 import { inputRequiredBy, roundOf, settled } from './ask-person.ts'
-import { clearSecretIn, dataIn, secretPointer } from './data-values.ts'
+import { clearSecretIn, dataIn, notGivenIn, secretPointer } from './data-values.ts'
 import type { AgentRequest } from './guards.ts'
 import { capabilitiesOf, createdTask, serveTasks, TASKS } from './tasks.ts'
 import type { Found, RequestedSecret, Tool } from './tool.ts'
@@ -55,9 +55,9 @@ export function createMcpServer(protocol: Protocol, parts: McpServerParts): Serv
     { capabilities: { tools: {}, extensions: { [TASKS]: {} } }, instructions: INSTRUCTIONS },
   )
 
-  /** As the caller sees it; what is data is remembered first. */
-  async function answered(found: Found) {
-    const data = dataIn(found)
+  /** As the caller sees it; what is data is remembered first. What the call itself has is not from there. */
+  async function answered(found: Found, args: unknown = {}) {
+    const data = dataIn(found)?.filter(notGivenIn(args))
     if (data !== undefined) await remember(data)
     const answer = fitAnswer(found)
     return { content: [{ type: 'text' as const, text: JSON.stringify(answer) }], structuredContent: { ...answer } }
@@ -112,7 +112,7 @@ export function createMcpServer(protocol: Protocol, parts: McpServerParts): Serv
       if (found.secrets && found.secrets.length > 0 && canShowPages)
         return counted(inputRequiredBy(protocol, found.secrets.map(pageOfSecret)))
       const job = tool.startsJob && capabilities?.extensions?.[TASKS] !== undefined ? startedJob(found) : undefined
-      return counted(job ? createdTask(job) : await answered(found))
+      return counted(job ? createdTask(job) : await answered(found, args))
     }
     const afterFailure = async (error: unknown) => {
       onCalled(tool.name, args, 'refused')

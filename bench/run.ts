@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 const wanted = process.argv.slice(2)
-const programs = globSync('*.bench.ts', { cwd: FOLDER })
+const programs = globSync('**/*.bench.ts', { cwd: FOLDER, exclude: ['peers'] })
   .sort()
   .filter((file) => wanted.length === 0 || wanted.some((name) => file.includes(name)))
 const problems: string[] = []

@@ -30,6 +30,8 @@ export interface RunMessage {
   readonly sql: string
   /** DuckDB can write the result by itself. */
   readonly isQuery: boolean
+  /** Few enough to be decoded and written here. */
+  readonly hasFewRows: boolean
   /** `names`: the tree that the statement gives is read, and what it names is the only value. */
   readonly output: 'rows' | 'columns' | 'names' | CopyFormat
   readonly values: readonly SqlValue[]

@@ -28,6 +28,7 @@ import type {
 import type { StatementNames } from './statement-names.ts'
 import {
   checkAllowed,
+  hasFewRows,
   isQuery,
   isTransaction,
   qualifyTables,
@@ -256,7 +257,8 @@ export async function openSession(
 
     async function untilEnd(): Promise<StatementEnd> {
       try {
-        const request = { type: 'run', sql: text, isQuery: isQuery(statement), output, values, limit, marker } as const
+        const kind = { isQuery: isQuery(statement), hasFewRows: hasFewRows(statement) }
+        const request = { type: 'run', sql: text, ...kind, output, values, limit, marker } as const
         const { end } = await settled(
           worker.ask(request, (message) => {
             if (message.type === 'columns') shape.resolve(message)

@@ -452,3 +452,31 @@ test('when a session has ended no process has its database open, whatever ran in
     }
   }
 })
+
+test('text for PostgreSQL is the same for few rows, which the worker writes itself, as for many', async () => {
+  await using own = await startSql()
+  await using session = await own.open()
+  const text = async (sql: string) => {
+    const { bytes } = await session.copy(sql, 'postgres')
+    return Buffer.concat(await Array.fromAsync(bytes, (piece) => Buffer.from(piece))).toString() // pieces are lent
+  }
+  const values = String.raw`
+    1::TINYINT, 2::UBIGINT, 170141183460469231731687303715884105727::HUGEINT, true, NULL, '', E'a\tb\nc\rd\\e', 'Ω 🙂',
+    '{"a": [1, "b"]}'::JSON, 0.5::DECIMAL(1,1), -12.50::DECIMAL(10,2), 1e300::DOUBLE, 0.1::FLOAT, 'nan'::DOUBLE, '-infinity'::DOUBLE,
+    DATE '2024-02-29', DATE '0044-03-15 (BC)', 'infinity'::DATE, TIMESTAMP '2024-01-02 03:04:05.678', TIMESTAMP_NS '2024-01-02 03:04:05.678901234',
+    TIMESTAMPTZ '2024-01-02 03:04:05+02', TIME '01:02:03.5', INTERVAL '1 month 2 days 3 hours', '\xDE\xAD'::BLOB, uuid '00000000-0000-4000-8000-000000000000',
+    [1, NULL, 3], ['a b', 'c"d', NULL, 'null', E'x\ty'], [DATE '2024-01-01'], {'a': 1, 'b': 'x'}, MAP {'k': 1.5}, [[1], [2, 3]], '101'::BIT`
+  const query = `SELECT ${values} FROM range(3)`
+  const many = await text(query)
+  assert.equal(many.split('\n').length, 4)
+  assert.equal(await text(`${query} LIMIT 3`), many)
+  assert.equal(await text(`${query} LIMIT 5 OFFSET 1`), many.slice(many.indexOf('\n') + 1))
+  assert.equal(
+    await text(`SELECT i, NULL, '' FROM range(2500) r(i) LIMIT 1000`),
+    await text("SELECT i, NULL, '' FROM range(1000) r(i)"),
+  )
+  assert.equal(await text('SELECT 1'), '1\n')
+  await assert.rejects(text(`SELECT 1.5::DECIMAL(3,1), nothing LIMIT 1`), (error: PlatformError) => error.params?.position === 26)
+  await assert.rejects(text(`SELECT 1.5::DECIMAL(3,1), error('not yet') FROM range(2) LIMIT 1`), /not yet/)
+  assert.equal(await text('SELECT 2'), '2\n', 'the session goes on after a mistake')
+})

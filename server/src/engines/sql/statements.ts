@@ -159,6 +159,21 @@ const ALLOWED: Readonly<Record<SessionMode, ReadonlySet<string>>> = {
 /** Whether DuckDB can write the result by itself: a query, and nothing that only looks like one. */
 export const isQuery = ({ keyword }: Statement): boolean => ['select', 'with', 'from', 'values', 'table', '('].includes(keyword)
 
+/** Rows of a LIMIT that a worker decodes itself: to have DuckDB write them as text costs more than reading them. */
+const MAX_FEW_ROWS = 1000
+
+/** Whether the text alone shows that a query has few rows: it ends with a small LIMIT, or it neither reads a table nor calls anything. */
+export function hasFewRows({ keyword, tokens }: Statement): boolean {
+  const last = tokens.length - 1
+  const at = tokens.lower(last - 1) === 'offset' ? last - 2 : last
+  if (tokens.kind(at - 1) === 'word' && tokens.lower(at - 1) === 'limit')
+    return /^\d{1,4}$/.test(tokens.raw(at)) && Number(tokens.raw(at)) <= MAX_FEW_ROWS
+  if (keyword !== 'select' || tokens.length > MAX_WORDS_OF_CONSTANTS) return false
+  return !Array.from({ length: tokens.length }, (_, i) => tokens.lower(i)).some((word) => word === 'from' || word === '(')
+}
+
+const MAX_WORDS_OF_CONSTANTS = 20
+
 export const isTransaction = ({ keyword }: Statement): boolean => TRANSACTIONS.includes(keyword)
 
 /** Functions that give tables and touch nothing beyond the session's own. Every other one that DuckDB has is refused. */

@@ -243,6 +243,8 @@ async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   }
   if (isText(message.output) && message.isQuery && prepared.statementType === SELECT) {
     sendShape()
+    if (message.output === 'postgres' && message.hasFewRows && message.limit === undefined)
+      return writeFewRows(open, message.sql, prepared, columns)
     const copy = copyStatement(message, message.output, columns, open.settings.fifo)
     bytesBefore = Buffer.byteLength(copy.slice(0, copy.indexOf(message.sql)))
     const copied = await open.connection.run(copy)
@@ -445,6 +447,39 @@ async function sendNames(result: DuckDBResult): Promise<StatementEnd> {
   if (count > MAX_NAMES) throw new PlatformError('sql.tooManyNames', { count, limit: MAX_NAMES })
   send({ type: 'rows', rows: [[JSON.stringify(names)]] })
   return { rows: 1, changedRows: null }
+}
+
+/** Text for PostgreSQL of few rows, one row at a time: expressions that write and escape all values cost DuckDB more than such a query. */
+async function writeFewRows(
+  open: Session,
+  sql: string,
+  prepared: DuckDBPreparedStatement,
+  columns: readonly SqlColumn[],
+): Promise<StatementEnd> {
+  const isPlainText = columns.every(({ type }) => PLAIN_TEXT.test(type))
+  const head = `SELECT ${columns.map(({ type }, i) => unescapedValue(type, `c${i}`)).join(', ')} FROM (`
+  if (!isPlainText) bytesBefore = Buffer.byteLength(head)
+  const names = columns.map((_, i) => `c${i}`).join(', ')
+  const result = isPlainText ? await prepared.stream() : await open.connection.stream(`${head}${sql}\n) q(${names})`)
+  let rows = 0
+  for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    const vectors = Array.from({ length: chunk.columnCount }, (_, i) => chunk!.getColumnVector(i))
+    for (let row = 0; row < chunk.rowCount; row++) {
+      if (interrupting) throw new PlatformError('sql.cancelled')
+      writeAll(open.out, `${vectors.map((vector) => copyValue(plain(vector.getItem(row)))).join('\t')}\n`)
+    }
+    rows += chunk.rowCount
+  }
+  return { rows, changedRows: null }
+}
+
+/** Types whose values are the same text here as in DuckDB. */
+const PLAIN_TEXT = /^(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|BOOLEAN|VARCHAR|JSON)$/
+
+function unescapedValue(type: string, c: string): string {
+  if (PLAIN_TEXT.test(type)) return c
+  const element = elementType(type)
+  return element === undefined ? `(${postgresText(type, c)})::VARCHAR` : arrayText(element, c)
 }
 
 /** The way out for statements that COPY does not take, such as EXPLAIN: short results. */

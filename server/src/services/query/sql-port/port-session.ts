@@ -74,6 +74,9 @@ interface Bound {
   readonly typesOfValues: () => Promise<readonly number[]>
 }
 
+/** Why a portal is cancelled that is closed. Without a reason each one would be an exception with its stack. */
+const CLOSED = 'closed'
+
 const NOTHING_BOUND: Bound = { values: [], types: [], formats: [], typesOfValues: async () => [] }
 
 interface Cursor {
@@ -501,7 +504,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       cancel: () => stop.abort(),
       close: async () => {
         if (!opened) return
-        stop.abort()
+        stop.abort(CLOSED)
         await opened.then(({ close }) => close()).catch(() => {})
       },
     }

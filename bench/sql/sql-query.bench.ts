@@ -3,12 +3,12 @@
 
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { createSqlEngine } from '../server/src/engines/sql/engine.ts'
-import { systemClock } from '../server/src/kit/clock.ts'
-import { createSqlTables } from '../server/src/services/storage/tables/rows/sql-tables.ts'
-import { round } from './support/measure.ts'
-import { benchRows, emptyTable, report, startBench, timed } from './support/table-bench.ts'
-import { writeCsv } from './support/table-csv.ts'
+import { createSqlEngine } from '../../server/src/engines/sql/engine.ts'
+import { systemClock } from '../../server/src/kit/clock.ts'
+import { createSqlTables } from '../../server/src/services/storage/tables/rows/sql-tables.ts'
+import { round } from '../support/measure.ts'
+import { benchRows, emptyTable, report, startBench, timed } from '../support/table-bench.ts'
+import { writeCsv } from '../support/table-csv.ts'
 
 const THREADS = 2
 const bench = await startBench()

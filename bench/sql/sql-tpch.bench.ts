@@ -1,13 +1,13 @@
 // TPC-H through the direct route against bare DuckDB over plain Parquet files of the same rows: tables imported through the API, all 22 queries,
-// same results. Target: at most 1.3 x. `node bench/sql-tpch.bench.ts 1` runs scale 1; the default is small.
+// same results. Target: at most 1.3 x. `node bench/sql/sql-tpch.bench.ts 1` runs scale 1; the default is small.
 
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { seconds, startApiStack } from './support/api-stack.ts'
-import { inTurns, median, report, round } from './support/measure.ts'
-import { makeTpch, TPCH_TABLES } from './support/tpch-data.ts'
-import { TPCH_QUERIES, TPCH_SCHEMA } from './support/tpch-queries.ts'
+import { seconds, startApiStack } from '../support/api-stack.ts'
+import { inTurns, median, report, round } from '../support/measure.ts'
+import { makeTpch, TPCH_TABLES } from '../support/tpch-data.ts'
+import { TPCH_QUERIES, TPCH_SCHEMA } from '../support/tpch-queries.ts'
 
 const scale = Number(process.argv[2] ?? process.env.MILLRACE_BENCH_SCALE ?? 0.05)
 const ROUNDS = 3

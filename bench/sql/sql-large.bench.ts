@@ -3,9 +3,9 @@
 
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { seconds, startApiStack } from './support/api-stack.ts'
-import { inTurns, report, round } from './support/measure.ts'
-import { benchRows } from './support/table-bench.ts'
+import { seconds, startApiStack } from '../support/api-stack.ts'
+import { inTurns, report, round } from '../support/measure.ts'
+import { benchRows } from '../support/table-bench.ts'
 
 const rows = benchRows(10_000_000)
 const stack = await startApiStack()

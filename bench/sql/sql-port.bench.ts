@@ -2,12 +2,12 @@
 // a plain SELECT. Target: at least as fast.
 
 import pg from 'pg'
-import { tableClient } from '../tests/support/clients/table-client.ts'
-import { startPostgres } from '../tests/support/servers/postgres-server.ts'
-import { startStackProcess } from '../tests/support/stack-process.ts'
-import { send, type TestStack } from '../tests/support/test-stack.ts'
-import { inTurns, report, round } from './support/measure.ts'
-import { benchRows } from './support/table-bench.ts'
+import { tableClient } from '../../tests/support/clients/table-client.ts'
+import { startPostgres } from '../../tests/support/servers/postgres-server.ts'
+import { startStackProcess } from '../../tests/support/stack-process.ts'
+import { send, type TestStack } from '../../tests/support/test-stack.ts'
+import { inTurns, report, round } from '../support/measure.ts'
+import { benchRows } from '../support/table-bench.ts'
 
 const rows = benchRows(1_000_000)
 const ends: (() => unknown)[] = []

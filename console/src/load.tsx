@@ -46,6 +46,19 @@ export function useFirstLoads(): boolean {
   return !isOver
 }
 
+/** Parts with answers of their own, shown when the first of all are there: none moves those below it. */
+export function Together({ children }: { children: ReactNode }) {
+  const isLoading = useFirstLoads()
+  return (
+    <>
+      {isLoading ? <Lines count={8} /> : null}
+      <div className={isLoading ? undefined : 'contents'} hidden={isLoading}>
+        {children}
+      </div>
+    </>
+  )
+}
+
 const isOfSame = (before: unknown, now: AnyInput | undefined): boolean =>
   JSON.stringify((before as AnyInput | undefined)?.path) === JSON.stringify(now?.path)
 

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signedIn, startBrowser } from '../support/browser.ts'
+import type { Page } from 'playwright-core'
+import { openPage, signedIn, startBrowser } from '../support/browser.ts'
+import { newMember, newStackAdmin, PASSWORD } from '../support/clients/person-client.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
 const COMPONENT = 'keboola.ex-generic-v2'
@@ -25,7 +27,7 @@ test('the console without a connection', { timeout: 400_000 }, async (t) => {
     await page.getByText('Connecting again').waitFor()
     await run.click()
     await page.getByRole('alert').getByText(OFFLINE).first().waitFor()
-    const title = await page.getByRole('heading', { level: 1 }).boundingBox()
+    const title = await page.locator('.head > .grow').boundingBox()
     assert.ok(title!.width > 300, `the error leaves room for the title: ${title!.width} px`)
     await go('/storage')
     await page.getByRole('alert').getByText(OFFLINE).first().waitFor()
@@ -50,6 +52,49 @@ test('the console without a connection', { timeout: 400_000 }, async (t) => {
     await page.reload()
     await page.getByText('Connecting again').waitFor()
     await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.context().close()
+  })
+
+  await t.test('two tabs: what one saves appears in the other, and a save over it is a decision', async () => {
+    const [one, other] = [
+      await signedIn(browser, stack, `/components/${COMPONENT}/shop`),
+      await signedIn(browser, stack, `/components/${COMPONENT}/shop`),
+    ]
+    for (const { page } of [one, other]) await page.getByText('Live', { exact: true }).waitFor()
+    await other.page.getByLabel('Base address').fill('https://other.example/')
+    await one.page.getByLabel('Base address').fill('https://one.example/')
+    await one.page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await one.page.getByText(/^Version 2, changed/).waitFor()
+    await other.page.getByRole('button', { name: /^Save Ctrl/ }).click()
+    await other.page.getByRole('heading', { name: /while you were editing\. 1 value needs your decision/ }).waitFor()
+    await other.page.getByRole('button', { name: 'Use mine' }).click()
+    await other.page.getByRole('button', { name: /^Save as version/ }).click()
+    await one.page.getByText(/^Version 3, changed/).waitFor() // by itself
+    assert.equal(await one.page.getByLabel('Base address').inputValue(), 'https://other.example/')
+    await one.page.context().close()
+    await other.page.context().close()
+  })
+
+  await t.test('two tabs of a person: signing out in one ends the other, which leads back after signing in', async () => {
+    const admin = await newStackAdmin(stack)
+    const member = await newMember(stack, admin, { projectId: stack.projectId, role: 'editor', email: 'ed@example.com' })
+    const { page } = await openPage(browser)
+    const signIn = async (at: Page) => {
+      await at.getByLabel('E-mail').fill(member.email)
+      await at.getByLabel('Password').fill(PASSWORD)
+      await at.getByRole('button', { name: 'Sign in' }).click()
+      await at.getByText('Live', { exact: true }).waitFor()
+    }
+    await page.goto(`${stack.url}/console/files`)
+    await signIn(page)
+    const second = await page.context().newPage()
+    await second.goto(`${stack.url}/console/storage`)
+    await second.getByText('Live', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).first().click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await second.getByRole('heading', { name: 'Sign in' }).waitFor() // without a click
+    await signIn(second)
+    assert.equal(new URL(second.url()).pathname, '/console/storage')
     await page.context().close()
   })
 })

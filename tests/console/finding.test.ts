@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkScreensOn, signedIn, startBrowser, tabTo } from '../support/browser.ts'
+import { checkScreensOn, settled, signedIn, startBrowser, tabTo } from '../support/browser.ts'
 import { shellStack } from '../support/shell-stack.ts'
 
 test('finding in a browser', { timeout: 400_000 }, async (t) => {
@@ -39,7 +39,7 @@ test('finding in a browser', { timeout: 400_000 }, async (t) => {
   await run('test.orders', 'orders')
   await run('test.sums', 'sums')
   const opened = await signedIn(browser, stack, '/')
-  const { page, go, nothingWrong } = opened
+  const { page, go, nothingWrong, mayComplainOf } = opened
 
   await t.test('the graph has a flow before all sources, and no line passes behind a box', async () => {
     const graph = page.getByRole('region', { name: /^Asset graph/ })
@@ -154,6 +154,73 @@ test('finding in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('heading', { name: /^Mail to everyone/ }).waitFor()
     await page.waitForURL(/\/jobs\/\d+$/)
     await page.getByText('Success', { exact: true }).first().waitFor()
+    nothingWrong()
+  })
+
+  await t.test('keyboard alone: a query is written, run and saved for the project', async () => {
+    await page.keyboard.press('g')
+    await page.keyboard.press('q')
+    const editor = page.getByLabel('SQL', { exact: true })
+    await editor.waitFor()
+    await tabTo(editor)
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText('select id from "in.c-shop"."orders"')
+    await page.keyboard.press('Control+Enter')
+    await page.getByRole('heading', { name: /^One row in/ }).waitFor()
+    await tabTo(page.getByRole('button', { name: 'Save the query' }))
+    await page.keyboard.press('Enter')
+    await tabTo(page.getByLabel('Name', { exact: true }))
+    await page.keyboard.type('Ids by keys')
+    await page.keyboard.press('Enter')
+    await page.getByText('Ids by keys is saved for everyone in the project.').waitFor()
+    nothingWrong()
+  })
+
+  await t.test('keyboard alone: a schedule is created, paused and deleted, which is undone', async () => {
+    await page.keyboard.press('Escape')
+    await type('new schedule')
+    await palette.getByRole('option', { name: 'New schedule' }).waitFor()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'New schedule' })
+    await tabTo(dialog.getByLabel('When', { exact: true }))
+    await page.keyboard.press('Control+a')
+    mayComplainOf(/status of 400 .*\/scheduler\/preview/) // of what is not typed to its end
+    await page.keyboard.type('15 4 * * *')
+    await dialog.getByText('every day at 04:15').first().waitFor()
+    await tabTo(dialog.getByRole('button', { name: /^Run .* by the clock$/ }))
+    await page.keyboard.press('Enter')
+    const row = page.getByRole('row', { name: /every day at 04:15/ })
+    await tabTo(row.getByRole('button', { name: 'Pause' }))
+    await page.keyboard.press('Enter')
+    await row.getByRole('button', { name: 'Resume' }).waitFor()
+    await tabTo(row.getByRole('button', { name: 'Delete' }))
+    await page.keyboard.press('Enter')
+    await row.waitFor({ state: 'detached' })
+    await tabTo(page.getByRole('button', { name: 'Undo' }))
+    await page.keyboard.press('Enter')
+    await row.waitFor()
+    nothingWrong()
+  })
+
+  await t.test('what is on a screen does not move when more of it is loaded', async () => {
+    const job = (await stack.request('GET', '/queue/search/jobs?limit=1')).json<[{ id: string }]>()[0].id
+    await page.evaluate(`self.moved = []
+      new PerformanceObserver((list) => self.moved.push(...list.getEntries())).observe({ type: 'layout-shift' })`)
+    const jumpy: string[] = []
+    for (const screen of [
+      ...['/', '/storage', '/storage/in.c-shop.orders', '/storage/in.c-shop.orders?tab=tests', '/jobs', `/jobs/${job}`],
+      ...['/components', '/components/test.mail/mail?tab=versions', '/flows/keboola.orchestrator/nightly', '/schedules'],
+      ...['/sql', '/agents', '/settings', '/usage', '/people', '/tokens', '/files', '/streams', '/templates'],
+    ]) {
+      await page.evaluate('self.moved.length = 0')
+      await go(screen)
+      await settled(page)
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))')
+      // As browsers count it: the part of the window that moved, by how far. 0.1 is what people notice.
+      const sum = await page.evaluate<number>('self.moved.reduce((sum, { value }) => sum + value, 0)')
+      if (sum > 0.05) jumpy.push(`${screen}: ${sum.toFixed(3)}`)
+    }
+    assert.deepEqual(jumpy, [])
     nothingWrong()
   })
 

@@ -39,6 +39,8 @@ const colourOf = (index: number) => ({ color: `var(--c-${index + 1})` })
 const FIRST_WIDTH = 720
 const HEIGHT = 240
 const LEFT = 56
+/** Half of the longest name below the axis, so that the last one is not cut. */
+const HALF_LABEL = 44
 const BOTTOM = 24
 const TOP = 8
 
@@ -142,7 +144,7 @@ function Lines({ data: { labels, series }, type, label }: { data: ChartData; typ
         <Axis ticks={ticks} scale={y} width={width} />
         {labels.map((name, index) =>
           index % every === 0 ? (
-            <text key={name} className="chart-tick" x={x(index)} y={HEIGHT - 6} textAnchor="middle">
+            <text key={name} className="chart-tick" x={Math.min(x(index), width - HALF_LABEL)} y={HEIGHT - 6} textAnchor="middle">
               {name.length > 14 ? `${name.slice(0, 13)}…` : name}
             </text>
           ) : null,

@@ -2,7 +2,7 @@
 // adopted sheets there, which the content security policy allows.
 
 import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete'
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json, jsonParseLinter } from '@codemirror/lang-json'
 import { bracketMatching, foldGutter, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, linter, lintGutter } from '@codemirror/lint'
@@ -225,5 +225,5 @@ const BASE = [
   syntaxHighlighting(colours),
   look,
   masked,
-  keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
+  keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]), // Tab leaves the editor, for people who use the keyboard only
 ]

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
 import { moment, plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
-import { type Loading, useLoad } from '../../load.tsx'
+import { type Loading, useFirstLoads, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
@@ -37,11 +37,13 @@ export const ProposalState = ({ state }: { state: string }) => {
 
 export function AgentsScreen() {
   const query = useLoad('proposals.list')
+  const isFirst = useFirstLoads()
   const proposals = query.data ?? []
   const waiting = proposals.filter(({ state }) => state === 'submitted').length
   return (
     <Page
       title="Agents"
+      isLoading={isFirst}
       crumbs={[{ name: 'Agents' }]}
       say={
         !query.data

@@ -78,8 +78,10 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
             <span className="block">
               <Renamed place={place} configuration={data} of="description" />
             </span>
-            Version {data.version}, changed {moment(data.currentVersion.created)} by{' '}
-            {data.currentVersion.creatorToken.description}: {data.currentVersion.changeDescription} <RunsNext {...place} />
+            <span className="block">
+              Version {data.version}, changed {moment(data.currentVersion.created)} by{' '}
+              {data.currentVersion.creatorToken.description}: {data.currentVersion.changeDescription} <RunsNext {...place} />
+            </span>
           </>
         ) : undefined
       }

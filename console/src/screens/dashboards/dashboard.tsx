@@ -8,7 +8,7 @@ import type { ResultRows } from '../../chart/chart-data.ts'
 import { FilterFields, TileContent } from '../../chart/tile.tsx'
 import { plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
-import { Lines, Loaded, type Loading, useLoad } from '../../load.tsx'
+import { Lines, Loaded, type Loading, useFirstLoads, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -40,6 +40,7 @@ export function DashboardScreen() {
   const queries = useQueryClient()
   const query = useLoad('dashboards.get', { path: { dashboardId } })
   const [isSharing, setSharing] = useState(false)
+  const isFirst = useFirstLoads()
   const values = valuesIn(filters)
   const dashboard = query.data
   const isEdited = edit === 'yes'
@@ -57,6 +58,7 @@ export function DashboardScreen() {
   return (
     <Page
       title={dashboard?.name ?? 'Dashboard'}
+      isLoading={isFirst}
       crumbs={[{ name: 'Dashboards', to: '/dashboards' }, { name: dashboard?.name ?? dashboardId }]}
       say={dashboard ? dashboard.name : query.error ? 'This dashboard cannot be shown.' : 'Dashboard'}
       sub={dashboard?.description || 'Results are as new as the tables that they read.'}

@@ -25,7 +25,7 @@ import {
 } from '../../flow/flow-document.ts'
 import { plural } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
-import { Lines, Loaded } from '../../load.tsx'
+import { Lines, Loaded, useFirstLoads } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -133,6 +133,7 @@ function FlowEditor({ place, loaded }: { place: ConfigurationPlace; loaded: Load
   return (
     <Page
       title={name}
+      isLoading={useFirstLoads()}
       about={{ componentId: place.componentId }}
       crumbs={[{ name: 'Flows', to: '/flows' }, { name }]}
       above={

@@ -12,7 +12,7 @@ import { rowsOf } from '../../facts/job-rows.ts'
 import { useNames } from '../../facts/names.ts'
 import { bytes, count, duration, moment, plural, timeOfDay, took } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
-import { Loaded, useLoad } from '../../load.tsx'
+import { Loaded, useFirstLoads, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Key } from '../../parts/key.tsx'
@@ -44,6 +44,7 @@ interface Result extends FailedResult {
 export function JobScreen() {
   const { jobId } = route.useParams()
   const job = useLoad('queue.get', { path: { id: jobId } })
+  const isFirst = useFirstLoads()
   const nameOf = useNames()
   const data = job.data
   const nameOfRow = useRowNames(data)
@@ -53,7 +54,7 @@ export function JobScreen() {
   return (
     <Page
       title={`${name}, job ${jobId}`}
-      isLoading={job.isPending}
+      isLoading={job.isPending || isFirst}
       about={data ? { componentId: data.component } : {}}
       crumbs={
         data && flowResultOf(data)

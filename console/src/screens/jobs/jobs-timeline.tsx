@@ -1,7 +1,7 @@
 // All jobs of the project on one axis of time: who ran what when, what waited, and how many ran at once. A window at a time.
 
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useCallback, useState } from 'react'
 import type { Job } from '../../../../client/src/operations.ts'
 import { isOver } from '../../facts/job.ts'
 import { type Lane, type Load, lanesOf, loadOf, type TimedJob } from '../../facts/job-lanes.ts'
@@ -123,6 +123,7 @@ interface PictureProps {
 
 function Picture({ jobs, from, to }: PictureProps) {
   const nameOf = useNames()
+  const showEnd = useCallback((frame: HTMLElement | null) => frame?.scrollTo({ left: frame.scrollWidth }), [])
   const lanes = lanesOf(jobs, to)
   const loads = loadOf(jobs, to)
   const percent = (time: number) => (100 * (Math.min(to, Math.max(from, time)) - from)) / (to - from)
@@ -138,7 +139,7 @@ function Picture({ jobs, from, to }: PictureProps) {
           ? 'None waited for long.'
           : `${nameOf(longest.job.component, longest.job.config)} waited longest, ${duration(longest.ms / 1000)}.`}
       </p>
-      <Scroll label="Timeline of jobs">
+      <Scroll label="Timeline of jobs" frame={showEnd}>
         <div className="job-lanes">
           <span className="time-axis" />
           <span className="time-axis">

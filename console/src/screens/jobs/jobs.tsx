@@ -79,7 +79,7 @@ export function JobsScreen() {
             <Loaded query={query} skeleton={<Lines count={8} />}>
               {(data) => (data.length === 0 ? <p className="inset mute">No matching jobs.</p> : <ChosenJobs jobs={data} />)}
             </Loaded>
-            <div className="toolbar foot">
+            <div className="toolbar foot" hidden={query.isPending}>
               <button
                 type="button"
                 className="button small"

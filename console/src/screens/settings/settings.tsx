@@ -2,6 +2,7 @@
 
 import { getRouteApi } from '@tanstack/react-router'
 import { useProject } from '../../facts/project.ts'
+import { useFirstLoads } from '../../load.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { usePerson } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
@@ -19,6 +20,7 @@ const TABS = [
 
 export function SettingsScreen() {
   const { tab = 'project' } = route.useSearch()
+  const isFirst = useFirstLoads()
   const person = usePerson()
   const project = useProject()
   const say =
@@ -28,7 +30,13 @@ export function SettingsScreen() {
         ? 'Settings of the stack, for all projects.'
         : `Settings of ${project?.name ?? 'the project'}`
   return (
-    <Page title="Settings" crumbs={[{ name: 'Settings' }]} say={say} tabs={<Tabs label="Settings" current={tab} tabs={TABS} />}>
+    <Page
+      title="Settings"
+      isLoading={isFirst}
+      crumbs={[{ name: 'Settings' }]}
+      say={say}
+      tabs={<Tabs label="Settings" current={tab} tabs={TABS} />}
+    >
       <div className="tab-body stack-4">
         {tab === 'you' ? <PersonalSettings /> : tab === 'stack' ? <StackSettings /> : <ProjectSettings />}
       </div>

@@ -6,7 +6,7 @@ import type { Table } from '../../../../client/src/operations.ts'
 import { finishStorageJob } from '../../facts/storage-job.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { bytes, plural } from '../../format.ts'
-import { Loaded, useLoad } from '../../load.tsx'
+import { Loaded, Together, useLoad } from '../../load.tsx'
 import { ActLink } from '../../parts/act-link.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
 import { Icon } from '../../parts/icon.tsx'
@@ -104,7 +104,12 @@ export function TableScreen() {
           {(data) => {
             if (tab === 'schema') return <TableSchema table={data} />
             if (tab === 'profile') return <TableProfile table={data} />
-            if (tab === 'tests') return <TableTests table={data} />
+            if (tab === 'tests')
+              return (
+                <Together>
+                  <TableTests table={data} />
+                </Together>
+              )
             if (tab === 'history') return <History table={data} />
             if (tab === 'comments') return <TableComments tableId={tableId} />
             if (tab === 'triggers') return <TableTriggers tableId={tableId} />

@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import type { Table } from '../../../../../client/src/operations.ts'
 import { moment } from '../../../format.ts'
 import { Lines, Loaded, useLoad } from '../../../load.tsx'
@@ -29,8 +29,11 @@ export function HistorySwitch({ table }: { table: Table }) {
     await api.call('tableHistory.set', { path, body: { isEnabled } })
     await queries.invalidateQueries({ queryKey: ['tableHistory.get'] })
   }
+  /** What was clicked, until the answer is there. */
+  const [wanted, setWanted] = useState<boolean>()
   const change = useMutation({
     mutationFn: put,
+    onSettled: () => setWanted(undefined),
     onSuccess: (_, isEnabled) =>
       toast(isEnabled ? 'The history is kept from now on.' : 'The history is no longer kept. Its rows stay.', () =>
         put(!isEnabled),
@@ -48,10 +51,13 @@ export function HistorySwitch({ table }: { table: Table }) {
               <input
                 type="checkbox"
                 id={id}
-                checked={change.isPending ? change.variables : isEnabled}
+                checked={wanted ?? isEnabled}
                 disabled={refusal !== undefined || change.isPending}
                 aria-description={refusal}
-                onChange={({ target }) => change.mutate(target.checked)}
+                onChange={({ target }) => {
+                  setWanted(target.checked)
+                  change.mutate(target.checked)
+                }}
               />
               Keep the history of the table
             </label>

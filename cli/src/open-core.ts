@@ -24,7 +24,7 @@ export const pendingMigrations: typeof OpenCore.pendingMigrations = async (confi
   return (await load()).pendingMigrations(config)
 }
 
-function refuseWithoutStack({ dataDir, database }: Config): void {
+export function refuseWithoutStack({ dataDir, database }: Config): void {
   if (database.url === undefined && !existsSync(join(dataDir, METADATA_FILE)))
     throw new UserError(`There is no stack in ${asTyped(dataDir)}; set MILLRACE_DATA_DIR.`)
 }
@@ -46,4 +46,7 @@ export const drill: typeof Drill.drill = async (order, progress) =>
 export const withBackupSource: typeof Place.withBackupSource = async (place, bucket, work) =>
   (await import('../../server/src/start/backup-place.ts')).withBackupSource(place, bucket, work)
 
-export const resume: typeof Restore.resume = async (config) => (await loadRestore()).resume(config)
+export const resume: typeof Restore.resume = async (config) => {
+  refuseWithoutStack(config)
+  return (await loadRestore()).resume(config)
+}

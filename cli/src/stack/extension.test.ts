@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { METADATA_FILE } from '../../../server/src/wiring/data-files.ts'
 import { runCli } from '../../../tests/support/run-cli.ts'
 
 test('an extension that DuckDB has not signed is not added; one that was placed is listed and removed', async (t) => {
@@ -27,6 +28,11 @@ test('an extension that DuckDB has not signed is not added; one that was placed 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/copy/` // a TCP listener has one
   const millrace = (...args: string[]) =>
     runCli(['extension', ...args], { MILLRACE_DATA_DIR: dataDir, MILLRACE_EXTENSIONS_URL: url })
+
+  const elsewhere = await millrace('add', 'sqlite')
+  assert.deepEqual([elsewhere.code, elsewhere.err], [1, `millrace: There is no stack in ${dataDir}; set MILLRACE_DATA_DIR.\n`])
+  assert.deepEqual([await readdir(dataDir), asked], [[], []], 'nothing is fetched, nothing is written')
+  await writeFile(join(dataDir, METADATA_FILE), '') // of a stack
 
   const unsigned = await millrace('add', 'sqlite')
   assert.equal(unsigned.code, 1)

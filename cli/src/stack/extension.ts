@@ -2,8 +2,9 @@
 
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { readConfig } from '../../../server/src/start/config.ts'
+import { type Config, readConfig } from '../../../server/src/start/config.ts'
 import { print } from '../json-output.ts'
+import { refuseWithoutStack } from '../open-core.ts'
 import { table, UserError } from '../output.ts'
 import { addExtension, extensionNamed, listExtensions, removeExtension } from './duckdb-extensions.ts'
 
@@ -19,7 +20,7 @@ export function addExtensionCommands(program: Command): void {
     )
     .action(async (name: string, { file }: { file?: string }, command: Command) => {
       const known = extensionNamed(name)
-      const { dataDir, extensionsUrl } = readConfig()
+      const { dataDir, extensionsUrl } = configOfStack()
       const added = await addExtension(dataDir, known, { file: file && resolve(file), repository: extensionsUrl })
       print(
         command,
@@ -33,7 +34,7 @@ export function addExtensionCommands(program: Command): void {
     .command('list')
     .description('list the extensions in the data folder, with their hashes')
     .action(async (_options: unknown, command: Command) => {
-      print(command, await listExtensions(readConfig().dataDir), (kept) =>
+      print(command, await listExtensions(configOfStack().dataDir), (kept) =>
         table(
           ['name', 'duckdb', 'platform', 'state', 'sha256', 'from'],
           kept.map(({ name, version, platform, state, sha256, from }) => [
@@ -53,8 +54,15 @@ export function addExtensionCommands(program: Command): void {
     .command('remove <name>')
     .description('remove an extension from the data folder; tables are then read by the driver')
     .action(async (name: string, _options: unknown, command: Command) => {
-      const removed = await removeExtension(readConfig().dataDir, extensionNamed(name))
+      const removed = await removeExtension(configOfStack().dataDir, extensionNamed(name))
       if (removed === 0) throw new UserError(`The extension ${name} does not exist in the data folder.`)
       print(command, { removed }, () => `Extension ${name} removed`)
     })
+}
+
+/** Extensions belong to a stack: in another folder nothing is fetched, and no data folder appears. */
+function configOfStack(): Config {
+  const config = readConfig()
+  refuseWithoutStack(config)
+  return config
 }

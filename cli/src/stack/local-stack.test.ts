@@ -36,6 +36,10 @@ test('commands of an installation create nothing in a folder without a stack', a
     ['project', 'list'],
     ['nodes'],
     ['encryption', 'rotate'],
+    ['resume'],
+    ['extension', 'add', 'sqlite'],
+    ['extension', 'list'],
+    ['upgrade', '--check'],
   ]
   for (const command of commands) {
     const { code, out, err } = await runCli(command, {}, { cwd })

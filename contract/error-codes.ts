@@ -459,7 +459,7 @@ export const ERRORS = {
   },
   'sql.tooManyStatements': {
     kind: 'invalid',
-    text: 'The script has {count} statements; at most {limit} are tried at once. Try fewer blocks, or run it as a job.',
+    text: 'The script has {count} statements; at most {limit} are tried in one request. Try fewer blocks, or run it as a job.',
   },
   'sql.tooMuch': {
     kind: 'unprocessable',
@@ -1484,11 +1484,11 @@ export const ERRORS = {
   // Sync actions
   'syncActions.projectBusy': {
     kind: 'too-many',
-    text: 'The project already runs {limit} actions, the maximum at once. Wait until one of them finishes and try again.',
+    text: 'The project already runs {limit} actions, the maximum. Wait until one of them finishes and try again.',
   },
   'syncActions.busy': {
     kind: 'transient',
-    text: 'This node already runs {limit} actions, the maximum at once. Try again in a moment.',
+    text: 'This node already runs {limit} actions, the maximum. Try again in a moment.',
   },
   'jobRunner.unknownAction': {
     kind: 'invalid',

@@ -117,7 +117,7 @@ export const CAUSES = {
   'run.outOfMemory': {
     by: 'runner',
     text: 'The program needed more memory than it may have.',
-    advice: 'Choose a larger backend (runtime.backend.type), or let it read less at once.',
+    advice: 'Choose a larger backend (runtime.backend.type), or let it read less at a time.',
   },
   'run.timeout': {
     by: 'runner',

@@ -134,6 +134,11 @@ const GUIDE_WORDS: readonly Word[] = [
   { pattern: /\baddress of (?:the|your|a) stack\b/i, instead: 'URL' },
   { pattern: /\b(?:is|are|was) asked\b/i, instead: 'is requested, is queried' },
   { pattern: /\btak(?:es?|en) back\b/i, instead: 'reverted, rolled back' },
+  { pattern: /\bat once\b/i, instead: 'immediately, in parallel, together' },
+  { pattern: /\b(?:tells|told)\b/i, instead: 'shows, reports, distinguishes' },
+  { pattern: /\bsays (?:why|where|which|whether|what|how|that)\b/i, instead: 'reports, gives, names, contains' },
+  { pattern: /\bhand(?:s|ed) over\b/i, instead: 'passed, forwarded' },
+  { pattern: /\b(?:is|are) already there\b/i, instead: 'already exists' },
 ]
 
 test('the guides use the usual words', () => {

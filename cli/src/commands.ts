@@ -62,7 +62,7 @@ export function createProgram(): Command {
     .enablePositionalOptions()
     .description('Files, tables, configurations, jobs and schedules of a Millrace stack')
     .version(BUILD, '--version', 'print the version and the commit')
-    .showHelpAfterError('Add --help to see what there is.')
+    .showHelpAfterError('Add --help for the commands and options.')
     .addHelpText(
       'after',
       `

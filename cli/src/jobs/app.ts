@@ -59,7 +59,7 @@ export function addAppCommands(program: Command): void {
     .option('--type <name>', 'what runs it: node, python or streamlit', 'node')
     .option('--size <name>', 'most memory: tiny, small, medium or large')
     .option('--set <name=value>', 'a variable of its environment; encrypted when the name begins with #', collect, [])
-    .option('--deploy', 'start it at once')
+    .option('--deploy', 'start it immediately')
     .action(async (name: string, { script, type, size, set, deploy }: CreateOptions, command: Command) => {
       const client = createClient(command)
       const parameters = {

@@ -53,7 +53,7 @@ export function addJobCommands(program: Command): void {
     .option('--tag <tag>', 'tag of the image')
     .option('--branch <id>')
     .option('--mode <mode>', 'run, forceRun or debug')
-    .option('--parallelism <n>', 'rows at once, or infinity')
+    .option('--parallelism <n>', 'maximum number of parallel rows, or infinity')
     .option('--variable <name=value...>', 'values of variables')
     .option('--follow', 'print the log until the job finishes')
     .option('--no-wait', 'do not wait for the end')

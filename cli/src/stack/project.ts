@@ -82,7 +82,7 @@ export function addProjectCommands(program: Command): void {
     )
 
   withYes(project.command('delete <id>'))
-    .description('delete a project; its tokens stop working at once, its data is deleted after the grace period')
+    .description('delete a project; its tokens stop working immediately, its data is deleted after the grace period')
     .option('--days <days>', 'the grace time, 2 to 90 days', Number, 7)
     .action((id: string, { days }: { days: number }, command: Command) =>
       change(

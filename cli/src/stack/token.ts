@@ -73,7 +73,7 @@ export function addTokenCommands(program: Command): void {
     })
 
   withYes(withProject(token.command('delete <id>')))
-    .description('delete a token; it stops working at once')
+    .description('delete a token; it stops working immediately')
     .action(async (id: string, { project }: CreateOptions, command: Command) => {
       if (stackOf(command).isNamed) {
         await confirm(command, `Delete token ${id}`)

@@ -264,7 +264,7 @@ export const VARIABLES = {
   }),
   MILLRACE_STORE_WAIT_SECONDS: variable({
     default: DEFAULT_LIMITS.worker.storeWaitMs / 1000,
-    sentence: 'How long jobs wait for an object store that cannot be reached before they fail. 0: they fail at once.',
+    sentence: 'How long jobs wait for an object store that cannot be reached before they fail. 0: they fail immediately.',
     parse: read.wholeNumber(0, 86_400),
   }),
   MILLRACE_ACTIONS: variable({
@@ -362,7 +362,7 @@ export const VARIABLES = {
   MILLRACE_SQL_TOKEN_SESSIONS: variable({
     unset: 'half of MILLRACE_SQL_SESSIONS',
     sentence:
-      'SQL sessions of this node that one token has at once, for queries, workspaces and the PostgreSQL port. Others wait 10 seconds and then return 503.',
+      'Maximum number of parallel SQL sessions of one token on this node, for queries, workspaces and the PostgreSQL port. Others wait 10 seconds and then return 503.',
     parse: read.wholeNumber(1, 1000),
   }),
   MILLRACE_SQL_PROJECT_SESSIONS: variable({
@@ -684,7 +684,7 @@ export const VARIABLES = {
   MILLRACE_DRAIN_JOBS_SECONDS: variable({
     unset: '3600 with PostgreSQL, 0 without',
     sentence:
-      'How long a node that got SIGTERM waits for the component jobs it runs, accepting no new ones, before it stops; other nodes continue. Its service manager must wait as long. A second SIGTERM stops it at once.',
+      'How long a node that got SIGTERM waits for the component jobs it runs, accepting no new ones, before it stops; other nodes continue. Its service manager must wait as long. A second SIGTERM stops it immediately.',
     parse: read.wholeNumber(0, 604_800),
   }),
   MILLRACE_MAINTENANCE: variable({

@@ -73,7 +73,7 @@ export function failureOf(component: RunnableComponent, outcome: RunOutcome, lim
       )
     case 'memory':
       return user(
-        `The component ${id} ran out of memory: more than ${Math.round(limits.memoryBytes / 1e6)} MB. Let it read less at once, or choose a larger backend.`,
+        `The component ${id} ran out of memory: more than ${Math.round(limits.memoryBytes / 1e6)} MB. Let it read less at a time, or choose a larger backend.`,
         'run.outOfMemory',
       )
     case 'disk':

@@ -409,7 +409,7 @@ test('a trial answers with what failed and what ran before it, and has variables
 
 test('a trial is bounded in time, rows, statements and size, and refuses bad input in a sentence', async () => {
   const many = (await tryScript(blocksOf('SELECT 1;'.repeat(501)))).json<{ error: string }>()
-  assert.match(many.error, /The script has 501 statements; at most 500 are tried at once/)
+  assert.match(many.error, /The script has 501 statements; at most 500 are tried in one request/)
   const wide = `SELECT ${Array.from({ length: 300 }, (_, i) => `repeat('w', 500) AS column_${i}`).join(', ')} FROM range(100)`
   const large = await tryScript(blocksOf(wide, wide), { shownRows: 100 })
   assert.ok(large.text.length < 2_500_000, `${large.text.length} characters`)

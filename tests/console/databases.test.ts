@@ -116,5 +116,28 @@ test('a table of a database is read by forms alone', { timeout: 200_000 }, async
       { schema: 'sales', tableName: 'lines', outputTable: 'sales_lines' },
     ],
   })
+
+  const { rows: _, ...whole } = added.json<{ rows: object; configuration: { parameters: { db: object } } }>()
+  const parameters = { db: { ...whole.configuration.parameters.db, '#password': decodeURIComponent(url.password) } }
+  await stack.request('POST', '/v2/storage/components/platform.ex-database-changes/configs', {
+    json: {
+      configurationId: 'live',
+      name: 'Live',
+      configuration: { parameters: { ...parameters, tables: [{ tableName: 'orders' }] } },
+    },
+  })
+  await go('/components/platform.ex-database-changes/live')
+  await page.getByRole('button', { name: 'Choose tables' }).click()
+  await box('public.lines').check()
+  assert.ok(await box('public.orders').isDisabled())
+  assert.equal(await dialog.getByText('seen').count(), 0, 'a view has no changes')
+  await dialog.getByRole('button', { name: 'Add the tables' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await save()
+  const live = await stack.request('GET', '/v2/storage/components/platform.ex-database-changes/configs/live')
+  assert.deepEqual(live.json<{ configuration: { parameters: { tables: object[] } } }>().configuration.parameters.tables, [
+    { tableName: 'orders' },
+    { schema: 'public', tableName: 'lines' },
+  ])
   nothingWrong()
 })

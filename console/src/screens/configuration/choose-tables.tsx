@@ -1,8 +1,10 @@
-// Tables of a database, chosen from those that it has: each becomes a row of its own, or all of them one row that reads them together.
+// Tables of a database, chosen from those that it has. Of the database extractor each becomes a row, or all of them one row that reads them
+// together; of the change capture they are added to the list of its settings, which is saved with them.
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { valueIn } from '../../document/json-text.ts'
+import type { Draft } from '../../document/draft.ts'
+import { parsed, setAt, valueIn } from '../../document/json-text.ts'
 import { runAction } from '../../facts/run-action.ts'
 import type { ConfigurationPlace, LoadedConfiguration } from '../../facts/use-configuration.ts'
 import { plural } from '../../format.ts'
@@ -24,15 +26,19 @@ interface Listed {
 interface Props {
   readonly place: ConfigurationPlace
   readonly loaded: LoadedConfiguration
-  readonly text: string
+  /** The root, with changes that are not saved yet. */
+  readonly draft: Draft
   readonly onClose: () => void
 }
 
+export const CHANGE_CAPTURE = 'platform.ex-database-changes'
+const TABLES = ['parameters', 'tables']
 const SHOWN = 500
 const keyOf = ({ schema, name }: Pick<Listed, 'schema' | 'name'>): string => JSON.stringify([schema, name])
 const labelOf = ({ schema, name }: Listed): string => (schema === '' ? name : `${schema}.${name}`)
 
-export function ChooseTables({ place, loaded, text, onClose }: Props) {
+export function ChooseTables({ place, loaded, draft: { text, edit }, onClose }: Props) {
+  const isCapture = place.componentId === CHANGE_CAPTURE
   const queries = useQueryClient()
   const [filter, setFilter] = useState('')
   const [chosen, setChosen] = useState<ReadonlyMap<string, Listed>>(new Map())
@@ -42,28 +48,33 @@ export function ChooseTables({ place, loaded, text, onClose }: Props) {
     queryFn: () => runAction(place.componentId, 'listTables', text),
     retry: false,
   })
+  const present = isCapture ? listIn(text).flatMap(tableIn) : presentIn(loaded)
+  const isPresent = ({ schema, name }: Listed) =>
+    present.some((one) => one.name === name && (one.schema === schema || one.schema === ''))
   const add = useMutation({
     mutationFn: async () => {
       const tables = [...chosen.values()]
-      const entries = tables.map((table) => ({ ...table, outputTable: outputOf(table, tables) }))
+      const entries = tables.map((table) => ({ ...table, outputTable: outputOf(table, [...tables, ...present]) }))
+      const inList = entries.map(({ schema, name, outputTable }) => ({ schema, tableName: name, ...outputTable }))
+      if (isCapture) return edit(setAt(text, TABLES, [...listIn(text), ...inList]))
       const create = (name: string, parameters: object) =>
         api.call('rows.create', { path: place, body: { name, configuration: { parameters } } })
       if (isTogether) {
-        await create(`${plural(tables.length, 'table')}: ${tables.map(({ name }) => name).join(', ')}`.slice(0, 200), {
-          tables: entries.map(({ schema, name, outputTable }) => ({ schema, tableName: name, ...outputTable })),
-        })
+        const name = `${plural(tables.length, 'table')}: ${tables.map((table) => table.name).join(', ')}`
+        await create(name.slice(0, 200), { tables: inList })
         return
       }
       for (const { schema, name, outputTable } of entries)
         await create(name, { table: { schema, tableName: name }, ...outputTable })
     },
     onSuccess: async () => {
-      toast(`${plural(chosen.size, 'table')} added${isTogether ? ' as one row' : ', each as a row'}.`)
+      toast(
+        `${plural(chosen.size, 'table')} added${isCapture ? '. Save the configuration' : isTogether ? ' as one row' : ', each as a row'}.`,
+      )
       onClose()
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['configurations.get'] }),
   })
-  const present = presentIn(loaded)
   const toggle = (table: Listed) =>
     setChosen((before) => {
       const next = new Map(before)
@@ -79,28 +90,28 @@ export function ChooseTables({ place, loaded, text, onClose }: Props) {
         </div>
         <Loaded query={query}>
           {({ tables }) => {
-            const found = tables.filter((table) => labelOf(table).toLowerCase().includes(filter.trim().toLowerCase()))
+            const words = filter.trim().toLowerCase()
+            const found = tables.filter(
+              (table) => labelOf(table).toLowerCase().includes(words) && !(isCapture && table.kind === 'view'),
+            )
             if (found.length === 0) return <p className="soft">No matching tables.</p>
             return (
               <>
                 <ul className="list streams" aria-label="Tables of the database">
-                  {found.slice(0, SHOWN).map((table) => {
-                    const isPresent = present.has(keyOf(table)) || present.has(keyOf({ schema: '', name: table.name }))
-                    return (
-                      <li key={keyOf(table)}>
-                        <label className="flex-row grow">
-                          <input
-                            type="checkbox"
-                            disabled={isPresent}
-                            checked={isPresent || chosen.has(keyOf(table))}
-                            onChange={() => toggle(table)}
-                          />
-                          <span className="medium">{labelOf(table)}</span>
-                          <span className="fine mute">{factsOf(table)}</span>
-                        </label>
-                      </li>
-                    )
-                  })}
+                  {found.slice(0, SHOWN).map((table) => (
+                    <li key={keyOf(table)}>
+                      <label className="flex-row grow">
+                        <input
+                          type="checkbox"
+                          disabled={isPresent(table)}
+                          checked={isPresent(table) || chosen.has(keyOf(table))}
+                          onChange={() => toggle(table)}
+                        />
+                        <span className="medium">{labelOf(table)}</span>
+                        <span className="fine mute">{factsOf(table)}</span>
+                      </label>
+                    </li>
+                  ))}
                 </ul>
                 {found.length > SHOWN ? (
                   <p className="fine mute">
@@ -111,10 +122,12 @@ export function ChooseTables({ place, loaded, text, onClose }: Props) {
             )
           }}
         </Loaded>
-        <label className="flex-row">
-          <input type="checkbox" checked={isTogether} onChange={(event) => setTogether(event.target.checked)} />
-          <span>Read them together, as one state of the database, by one row</span>
-        </label>
+        {isCapture ? null : (
+          <label className="flex-row">
+            <input type="checkbox" checked={isTogether} onChange={(event) => setTogether(event.target.checked)} />
+            <span>Read them together, as one state of the database, by one row</span>
+          </label>
+        )}
         <DialogEnd error={add.error} isPending={add.isPending || chosen.size === 0} onClose={onClose}>
           Add the tables
         </DialogEnd>
@@ -126,22 +139,27 @@ export function ChooseTables({ place, loaded, text, onClose }: Props) {
 const factsOf = ({ kind, estimatedRows = -1 }: Listed): string =>
   [...(kind === 'view' ? ['view'] : []), ...(estimatedRows >= 0 ? [`about ${plural(estimatedRows, 'row')}`] : [])].join(', ')
 
+type Named = Pick<Listed, 'schema' | 'name'>
+
 /** Tables of the same name in two schemas get the schema in the name of their table. */
-function outputOf({ schema, name }: Listed, all: readonly Listed[]): { readonly outputTable?: string } {
-  const isRepeated = all.filter((one) => one.name === name).length > 1
+function outputOf({ schema, name }: Listed, all: readonly Named[]): { readonly outputTable?: string } {
+  const isRepeated = all.filter((one) => one.name.toLowerCase() === name.toLowerCase()).length > 1
   return isRepeated ? { outputTable: `${schema}_${name}`.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 96) } : {}
 }
 
+function listIn(text: string): readonly unknown[] {
+  const list = valueIn(parsed(text), TABLES)
+  return Array.isArray(list) ? list : []
+}
+
 /** Tables that a row of the configuration reads. */
-function presentIn({ configuration }: LoadedConfiguration): ReadonlySet<string> {
-  const entries = configuration.rows.flatMap(({ configuration: row }) => {
-    const several = valueIn(row, ['parameters', 'tables'])
-    return [valueIn(row, ['parameters', 'table']), ...(Array.isArray(several) ? several : [])]
+const presentIn = ({ configuration }: LoadedConfiguration): readonly Named[] =>
+  configuration.rows.flatMap(({ configuration: row }) => {
+    const several = valueIn(row, TABLES)
+    return [valueIn(row, ['parameters', 'table']), ...(Array.isArray(several) ? several : [])].flatMap(tableIn)
   })
-  return new Set(
-    entries.flatMap((entry) => {
-      const { schema, tableName } = (entry ?? {}) as { schema?: unknown; tableName?: unknown } // each is looked at
-      return typeof tableName === 'string' ? [keyOf({ schema: typeof schema === 'string' ? schema : '', name: tableName })] : []
-    }),
-  )
+
+function tableIn(entry: unknown): readonly Named[] {
+  const { schema, tableName } = (entry ?? {}) as { schema?: unknown; tableName?: unknown } // each is looked at
+  return typeof tableName === 'string' ? [{ schema: typeof schema === 'string' ? schema : '', name: tableName }] : []
 }

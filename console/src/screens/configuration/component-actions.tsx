@@ -2,6 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Draft } from '../../document/draft.ts'
 import { parsed, valueIn } from '../../document/json-text.ts'
 import { DATABASE_EXTRACTOR } from '../../facts/column-changes.ts'
 import { type ConnectorStream, MANIFEST_COMPONENT } from '../../facts/connectors.ts'
@@ -18,7 +19,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
-import { ChooseTables } from './choose-tables.tsx'
+import { CHANGE_CAPTURE, ChooseTables } from './choose-tables.tsx'
 import './configuration.css'
 
 interface Place {
@@ -28,12 +29,18 @@ interface Place {
   readonly text: string
 }
 
-export function ComponentActions({ place, loaded, text }: Place) {
+interface Props extends Omit<Place, 'text'> {
+  readonly draft: Draft
+}
+
+export function ComponentActions({ place, loaded, draft }: Props) {
+  const { text } = draft
   const { data } = useLoad('syncActions.list', { query: { componentId: place.componentId } })
   const [isChoosing, setChoosing] = useState(false)
   const test = useMutation({ mutationFn: () => runAction(place.componentId, 'testConnection', text) })
   const isReadable = parsed(text) !== undefined
-  const Choose = place.componentId === DATABASE_EXTRACTOR ? ChooseTables : ChooseStreams
+  const hasTables = [DATABASE_EXTRACTOR, CHANGE_CAPTURE].includes(place.componentId)
+  const onClose = () => setChoosing(false)
   if (!data?.actions.includes('testConnection') || place.componentId === EXTRACTOR) return null
   return (
     <div className="stack-2 component-actions">
@@ -51,7 +58,7 @@ export function ComponentActions({ place, loaded, text }: Place) {
             Choose streams
           </ActButton>
         ) : null}
-        {place.componentId === DATABASE_EXTRACTOR ? (
+        {hasTables ? (
           <ActButton needs="syncActions.run" className="button small" disabled={!isReadable} onClick={() => setChoosing(true)}>
             Choose tables
           </ActButton>
@@ -64,7 +71,8 @@ export function ComponentActions({ place, loaded, text }: Place) {
         ) : null}
       </div>
       {test.error ? <Problem error={test.error} /> : null}
-      {isChoosing ? <Choose place={place} loaded={loaded} text={text} onClose={() => setChoosing(false)} /> : null}
+      {isChoosing && hasTables ? <ChooseTables place={place} loaded={loaded} draft={draft} onClose={onClose} /> : null}
+      {isChoosing && !hasTables ? <ChooseStreams place={place} loaded={loaded} text={text} onClose={onClose} /> : null}
     </div>
   )
 }

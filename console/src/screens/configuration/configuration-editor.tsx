@@ -87,9 +87,7 @@ export function ConfigurationEditor({ place, loaded, drafts, mode }: EditorProps
                 isPart={current.key !== ROOT || loaded.configuration.rows.length > 0}
               />
             </div>
-            {current.key === ROOT && !isMapping ? (
-              <ComponentActions place={place} loaded={loaded} text={root.draft.text} />
-            ) : null}
+            {current.key === ROOT && !isMapping ? <ComponentActions place={place} loaded={loaded} draft={root.draft} /> : null}
             {isMapping || (current.key === ROOT && loaded.configuration.rows.length > 0) ? null : (
               <DeliveryPreview
                 key={`delivery ${current.key}`}

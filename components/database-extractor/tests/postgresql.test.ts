@@ -289,6 +289,14 @@ test('a table of 1,600 columns, a value of many megabytes, and a table that anot
   assert.equal(job.status, 'success', job.result.message)
   const [wide] = await rowsOf(stack, `${bucketOf(config)}.wide`, 'c0')
   assert.deepEqual([(wide as unknown[]).length, (wide as unknown[])[0], (wide as unknown[])[1599]], [1600, 1, 2])
+  const configData = { parameters: { db: connectionTo(url), table: { tableName: 'wide' }, mode: 'verify' } }
+  const verify = async () => {
+    const answer = await stack.request('POST', '/queue/jobs', { json: { component: COMPONENT, config, configData } })
+    return (await stack.wait(answer.json<Job>())).result.message
+  }
+  assert.doesNotMatch(await verify(), /differs|error/i)
+  await execute('update wide set c1000 = 7')
+  assert.match(await verify(), /\.wide differs from its source/)
   const sql = `select length(body), md5(body) from "${bucketOf(config)}".large`
   const { rows } = (await stack.request('POST', '/v2/storage/query', { json: { sql } })).json<{ rows: unknown[][] }>()
   const { rows: expected } = await execute('select length(body), md5(body) from large')

@@ -29,6 +29,8 @@ export interface Column {
   readonly nullable: boolean
   /** Typed tables only: used where a loaded file lacks the column, and in rows older than the column. */
   readonly default?: string
+  /** Files from before may have it under another name, and another column under this one. */
+  readonly isRenamed?: true
 }
 
 /** One Parquet file of positions in the Iceberg v2 shape (`file_path`, `pos`): rows of a segment that are no longer part of the table. */
@@ -136,7 +138,8 @@ export function renameColumn(snapshot: TableSnapshot, name: string, to: string):
   const { fieldId } = columnNamed(snapshot, name)
   const isTaken = snapshot.columns.some((c) => c.fieldId !== fieldId && c.name.toLowerCase() === to.toLowerCase())
   if (isTaken) throw new PlatformError('storage.tables.columnAlreadyExists', { column: to })
-  return { ...snapshot, columns: snapshot.columns.map((c) => (c.fieldId === fieldId ? { ...c, name: to } : c)) }
+  const renamed = (column: Column): Column => ({ ...column, name: to, ...(snapshot.segments.length > 0 && { isRenamed: true }) })
+  return { ...snapshot, columns: snapshot.columns.map((c) => (c.fieldId === fieldId ? renamed(c) : c)) }
 }
 
 /** Metadata only: the bytes go when compaction next rewrites their segment. The caller refuses key columns and aliased ones first. */

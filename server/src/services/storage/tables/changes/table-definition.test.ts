@@ -126,6 +126,19 @@ test('a column is renamed: rows, key, description and aliases keep it, and a tak
   const rows = async (id: string) => (await stack.request('GET', `/v2/storage/tables/in.c-main.${id}/data-preview`)).text
   assert.equal(await rows('t'), '"id","price","remark"\n"1","2.00","first"\n')
   assert.equal(await rows('some'), '"id","remark"\n"1","first"\n')
+  const queried = async () => {
+    const sql = 'SELECT * FROM "in.c-main".t ORDER BY id'
+    const answer = await stack.request('POST', '/v2/storage/query', { json: { sql } })
+    return answer.json<{ rows?: unknown }>().rows ?? answer.text
+  }
+  assert.deepEqual(await queried(), [[1, '2.00', 'first']], 'SQL reads files that have the old name')
+  await succeed(await put('columns/remark/definition', { name: 'passing' }))
+  await load('in.c-main.t', 'id,price,passing\n2,3,second\n', { incremental: true })
+  assert.deepEqual(await queried(), [
+    [1, '2.00', 'first'],
+    [2, '3.00', 'second'],
+  ])
+  await succeed(await put('columns/passing/definition', { name: 'remark' }))
   await succeed(await put('columns/id/definition', { name: 'ID' }))
   assert.deepEqual((await detail()).primaryKey, ['ID'])
   for (const [json, code] of [
@@ -136,6 +149,20 @@ test('a column is renamed: rows, key, description and aliases keep it, and a tak
     const answer = await put('columns/remark/definition', json)
     assert.deepEqual([answer.status, answer.json().code], [400, code], JSON.stringify(json))
   }
+})
+
+test('two columns exchange their names, and each keeps its values in SQL', async () => {
+  const { put, succeed, load, stack } = await typedTable()
+  await load('in.c-main.t', 'id,price,note\n1,2,3\n')
+  for (const [from, to] of [
+    ['note', 'passing'],
+    ['id', 'note'],
+    ['passing', 'id'],
+  ])
+    await succeed(await put(`columns/${from}/definition`, { name: to }))
+  const sql = 'SELECT note, id FROM "in.c-main".t'
+  const answer = await stack.request('POST', '/v2/storage/query', { json: { sql } })
+  assert.deepEqual(answer.json<{ rows: unknown }>().rows, [[1, '3']], answer.text)
 })
 
 test('a definition is changed as a whole: name, description and columns together or not at all', async () => {

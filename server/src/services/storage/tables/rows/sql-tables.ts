@@ -164,7 +164,7 @@ function stateAsSqlTable(request: QueryRequest, version: string, withLoadTime = 
 
 /**
  * The same rows by the names in the files, where every file has every column and no row is dead: DuckDB reads that twice as fast as by
- * field ids. A column never changes its name, and files of other engines are left out, which may spell it otherwise; decimals may have become wider since the first file was written, which fits one file only.
+ * field ids. Renamed columns and files of other engines are left out, as the files may spell them otherwise; decimals may have become wider since the first file was written, which fits one file only.
  */
 function byName(
   { snapshot, columns, filters, orderBy, ...rest }: QueryRequest,
@@ -176,8 +176,9 @@ function byName(
     ({ deletes, fieldIds, loadedAt }) =>
       deletes === null && loadedAt === undefined && asked.every(({ fieldId }) => fieldIds.includes(fieldId)),
   )
+  const isNamedAlike = asked.every(({ isRenamed }) => !isRenamed)
   const isMixed = snapshot.segments.length > 1 && asked.some(({ type }) => type === 'NUMERIC')
-  if (!isPlain || !areWhole || isMixed || snapshot.segments.length === 0) return undefined
+  if (!isPlain || !isNamedAlike || !areWhole || isMixed || snapshot.segments.length === 0) return undefined
   const list = asked.map((column) => `CAST(${identifier(column.name)} AS ${sqlType(column)}) AS ${identifier(column.name)}`)
   return `SELECT ${list.join(', ')} FROM read_parquet(${paths(snapshot.segments.map(({ key }) => pathOf(local, key)))})`
 }

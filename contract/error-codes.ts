@@ -867,6 +867,10 @@ export const ERRORS = {
     kind: 'conflict',
     text: 'Table {table} keeps the history of its rows and cannot be swapped. Switch the history off, swap the tables, and switch it on again.',
   },
+  'storage.history.rename': {
+    kind: 'conflict',
+    text: 'Table {table} keeps the history of its rows, which has the column {column} under this name. Switch the history off, rename the column here and in {table}_history, and switch it on again.',
+  },
   'storage.history.advanced': { kind: 'conflict', text: 'The history of table {table} was extended by another node.' },
   'storage.contracts.invalid': { kind: 'invalid', text: 'The data contract is invalid: {reason}.' },
   'storage.contracts.notFound': { kind: 'not-found', text: 'Table {table} has no data contract in this branch.' },

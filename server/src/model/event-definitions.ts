@@ -147,7 +147,7 @@ export const EVENTS = {
   'storage.tableColumnsUpdated': {
     objectType: 'table',
     message: 'Changed column {column} of table {objectId}',
-    params: ['column'],
+    params: ['column', 'renamedTo?'],
   },
   'storage.tablePrimaryKeyAdded': {
     objectType: 'table',

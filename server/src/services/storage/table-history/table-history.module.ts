@@ -39,12 +39,14 @@ export function createTableHistoryModule({ core, branches, tables, sql, baseUrl 
   subscribe('event.recorded', async (trx, { projectId }, { event, objectId, branchId, params }) => {
     if (objectId === undefined) return
     const isSwap = event === 'storage.tableUpdated' && params?.swappedWith !== undefined
-    if (!isSwap && event !== 'storage.tableDeleted') return
+    const isRename = event === 'storage.tableColumnsUpdated' && params?.renamedTo !== undefined
+    if (!isSwap && !isRename && event !== 'storage.tableDeleted') return
     const branch = branchId ?? (await branches.defaultId(projectId))
-    if (!isSwap) await store.remove(trx, projectId, branch, objectId)
+    if (!isSwap && !isRename) return void (await store.remove(trx, projectId, branch, objectId))
+    if (!(await store.isKept(trx, projectId, branch, objectId))) return
     // The versions of a log are of one table's rows: with other rows under the same name it would continue with wrong ones.
-    else if (await store.isKept(trx, projectId, branch, objectId))
-      throw new PlatformError('storage.history.swap', { table: objectId })
+    if (isSwap) throw new PlatformError('storage.history.swap', { table: objectId })
+    throw new PlatformError('storage.history.rename', { table: objectId, column: String(params?.column) })
   })
   subscribe('branch.deleted', (trx, { projectId, id }) => store.removeOfBranch(trx, projectId, id))
   return defineModule({

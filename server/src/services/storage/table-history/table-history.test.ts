@@ -104,6 +104,55 @@ await onBothStacks('history of tables', (startProject) => {
     assert.deepEqual(await rowsOf(stack, `SELECT state FROM "in.c-main".orders`), [['other']])
   })
 
+  for (const kind of ['untyped', 'typed'])
+    test(`the history of an ${kind} table goes on when a column is added or dropped, and refuses a rename`, async () => {
+      const stack = await startProject()
+      const tables = tableClient(stack)
+      await tables.bucket('main')
+      const columns = ['id', 'state', 'note'].map((name) => ({ name, definition: { type: 'STRING', nullable: name !== 'id' } }))
+      const made = { name: 'orders', primaryKeysNames: ['id'], columns }
+      if (kind === 'typed')
+        await tables.succeed(await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-definition', { json: made }))
+      else await tables.create('in.c-main', 'orders', 'id,state,note\n', { primaryKey: 'id' })
+      await stack.request('PUT', PATH, { json: { isEnabled: true } })
+      await load(stack, 'id,state,note\n1,new,a\n', 1)
+      await caughtUp(stack)
+      const column = `/v2/storage/tables/${TABLE}/columns`
+      const refused = await tables.finish(await stack.request('PUT', `${column}/note/definition`, { json: { name: 'remark' } }))
+      assert.match(refused.error?.message ?? '', /rename the column here and in in\.c-main\.orders_history/)
+      await tables.succeed(await stack.request('DELETE', `${column}/note?async=1`))
+      await load(stack, 'id,state\n1,paid\n2,new\n', 1)
+      await caughtUp(stack)
+      assert.deepEqual(
+        await rowsOf(stack, `SELECT id, state, is_current FROM table_history('${TABLE}') ORDER BY id, valid_from`),
+        [
+          ['1', 'new', false],
+          ['1', 'paid', true],
+          ['2', 'new', true],
+        ],
+      )
+      await tables.succeed(
+        await stack.request('POST', `${column}?async=1`, {
+          json: { name: 'city', ...(kind === 'typed' && { basetype: 'STRING' }) },
+        }),
+      )
+      await load(stack, 'id,state,city\n2,new,Brno\n', 1)
+      await caughtUp(stack)
+      assert.deepEqual(await rowsOf(stack, `SELECT city FROM table_history('${TABLE}') WHERE id = '2' AND is_current`), [
+        ['Brno'],
+      ])
+      // As the refusal says.
+      await stack.request('PUT', PATH, { json: { isEnabled: false } })
+      for (const table of [TABLE, `${TABLE}_history`])
+        await tables.succeed(
+          await stack.request('PUT', `/v2/storage/tables/${table}/columns/city/definition`, { json: { name: 'town' } }),
+        )
+      await stack.request('PUT', PATH, { json: { isEnabled: true } })
+      await caughtUp(stack)
+      const towns = `SELECT DISTINCT town FROM table_history('${TABLE}') WHERE id = '2' AND town <> ''`
+      assert.deepEqual(await rowsOf(stack, towns), [['Brno']])
+    })
+
   test('typed tables keep their types; a table without a key, an alias and a taken name are refused', async () => {
     const stack = await startProject()
     const tables = tableClient(stack)

@@ -126,19 +126,20 @@ export function createTableHistories(deps: TableHistoryDeps) {
     if (!after) return false
     const before = lastState === null ? undefined : await deps.readState(tableKey, lastState)
     if (lastState !== null && !before) throw new PlatformError('storage.history.gap', { table: tableId })
+    const isDefaultBranch = await deps.isDefaultBranch(projectId, branchId)
+    const dropped = await droppedColumns({ actor, branch: { id: branchId, isDefault: isDefaultBranch } }, tableId, after.snapshot)
     const path = `${deps.scratchDir}/history-${randomUUID()}.csv`
     const commit = (trx: Trx) => advance(trx, history, to)
     try {
       const rows = await writeChanges(
         path,
-        { before: before?.snapshot, after: after.snapshot, at: after.createdAt, state: to },
+        { before: before?.snapshot, after: after.snapshot, dropped, at: after.createdAt, state: to },
         signal,
       )
       if (rows === 0 && before) {
         await inTransaction(commit)
         return true
       }
-      const isDefaultBranch = await deps.isDefaultBranch(projectId, branchId)
       const scope = { actor, projectId, branchId, isDefaultBranch, runId: '', baseUrl: deps.baseUrl() }
       await deps.tables.loadAll(scope, [appendTo(tableId, path, after.snapshot, branchId)], commit, signal)
       return true
@@ -147,15 +148,26 @@ export function createTableHistories(deps: TableHistoryDeps) {
     }
   }
 
+  /** Columns of the log that the table no longer has: versions from now on have no value in them. */
+  async function droppedColumns(scope: Scope, tableId: string, { columns }: TableSnapshot): Promise<readonly string[]> {
+    const log = await deps.getTable(scope, historyTableOf(tableId)).catch((error: unknown) => {
+      if (!(error instanceof PlatformError && error.kind === 'not-found')) throw error
+    })
+    const kept = new Set([...columns.map(({ name }) => name), ...HISTORY_COLUMNS].map((name) => name.toLowerCase()))
+    return log?.columns.filter((name) => !kept.has(name.toLowerCase())) ?? []
+  }
+
   interface Step {
     readonly before: TableSnapshot | undefined
     readonly after: TableSnapshot
+    /** Further columns of the log. */
+    readonly dropped: readonly string[]
     readonly at: Date
     readonly state: number
   }
 
   /** As CSV with a header; the number of rows. */
-  async function writeChanges(path: string, { before, after, at, state }: Step, signal: AbortSignal): Promise<number> {
+  async function writeChanges(path: string, { before, after, dropped, at, state }: Step, signal: AbortSignal): Promise<number> {
     const changes: SqlTable = before
       ? {
           version: randomUUID(),
@@ -163,13 +175,14 @@ export function createTableHistories(deps: TableHistoryDeps) {
           select: (local) => changesSelect(before, after, local),
         }
       : deps.ofState({ snapshot: after }, randomUUID())
-    const names = after.columns.map(({ name }) => identifier(name)).join(', ')
+    const none = dropped.map((name) => `NULL AS ${identifier(name)}`)
+    const names = [...after.columns.map(({ name }) => identifier(name)), ...none].join(', ')
     const kind = before ? `CASE _change WHEN 'update_after' THEN 'update' ELSE _change END` : `'insert'`
     const where = before ? ` WHERE _change <> 'update_before'` : ''
     const [validFrom, stateColumn, change] = HISTORY_COLUMNS
     const behind = (how: string) => `${literal(timeText(at))} AS ${validFrom}, ${state} AS ${stateColumn}, ${how} AS ${change}`
     // A log that was ended and restarted lacks the changes in between: earlier versions end here.
-    const nothing = after.columns.map(({ name }) => `NULL AS ${identifier(name)}`).join(', ')
+    const nothing = [...after.columns.map(({ name }) => `NULL AS ${identifier(name)}`), ...none].join(', ')
     const start = before ? '' : ` UNION ALL SELECT ${nothing}, ${behind(`'start'`)}`
     const sql = `SELECT ${names}, ${behind(kind)} FROM ${CHANGES}${where}${start}`
     await using session = await deps.engine.open({ mode: 'read', findTable: async () => changes, signal })

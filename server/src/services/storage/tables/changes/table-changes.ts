@@ -275,7 +275,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
       const definition = columnDefinition(columnNamed(after, name), known.get(table.row.key) ?? {})
       return { results: isRenamed ? { name, ...definition } : definition }
     }
-    const event = tableEvent(table, 'storage.tableColumnsUpdated', { column })
+    const event = tableEvent(table, 'storage.tableColumnsUpdated', { column, ...(isRenamed && { renamedTo: name }) })
     await publishSnapshot(run, table, after, event, { also, changed: isRenamed })
   }
 

@@ -66,6 +66,23 @@ test('a connector is found, added, read and updated from the command line', asyn
   served = served.replace('path: login', 'path: log-in')
   assert.match((await millrace(['connector', 'update', 'far', '--apply'])).err, /404/)
   served = served.replace('path: log-in', 'path: login')
+  assert.match((await millrace(['connector', 'update', 'far', '--try'])).out, /There are no recorded answers to try it on/)
+
+  // A newer manifest runs on what the API answered last, before anything is saved.
+  const place = '/v2/storage/components/platform.ex-manifest/configs/far'
+  const { configuration: kept } = (await request('GET', place)).json<{ configuration: { parameters: object } }>()
+  const recorded = { parameters: { ...kept.parameters, streams: ['orders'], record: true } }
+  assert.equal((await request('PUT', place, { json: { configuration: recorded } })).status, 200)
+  assert.equal((await millrace(['job', 'run', 'platform.ex-manifest', 'far'])).code, 0)
+  const working = served
+  served = served.replace('path: orders', 'path: sales')
+  const failing = await millrace(['connector', 'update', 'far', '--apply'])
+  assert.match(failing.err, /Nothing was saved: with the recorded answers .* no \(further\) answer for GET .*\/sales/)
+  served = working
+  assert.match((await millrace(['connector', 'update', 'far', '--try'])).out, /On the recorded answers: No row differs\./)
+  assert.equal((await request('GET', '/v2/storage/dev-branches')).json<unknown[]>().length, 1, 'its branch is deleted')
+  const trials = (await request('GET', '/v2/storage/proposals')).json<{ state: string }[]>()
+  assert.deepEqual([...new Set(trials.map(({ state }) => state))], ['discarded'])
   assert.match((await millrace(['connector', 'update', 'far', '--apply'])).out, /Saved as a new version/)
   const saved = (await request('GET', '/v2/storage/components/platform.ex-manifest/configs/far')).json<{
     version: number

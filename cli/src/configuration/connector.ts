@@ -8,6 +8,8 @@ import { print } from '../json-output.ts'
 import { lineDiff } from '../line-diff.ts'
 import { table, UserError } from '../output.ts'
 import { type Chosen, placeOf, readJsonFile, withBranch } from './config-requests.ts'
+import { checkTrial, triedOnRecording } from './connector-update.ts'
+import { rehearsalText } from './proposal.ts'
 
 const COMPONENT = 'platform.ex-manifest'
 const EXTRACTOR = 'keboola.ex-generic-v2'
@@ -55,6 +57,12 @@ interface Configuration {
 
 interface ChosenCatalogue extends Chosen {
   readonly catalogue?: string
+}
+
+interface UpdateOptions extends ChosenCatalogue {
+  readonly apply?: boolean
+  readonly try?: boolean
+  readonly untried?: boolean
 }
 
 interface AddOptions extends ChosenCatalogue {
@@ -158,8 +166,13 @@ export function addConnectorCommands(program: Command): void {
 
   withCatalogue(connector.command('update <configuration>'))
     .description('show what a newer version of the connector changes; --apply saves it')
-    .option('--apply', 'save the newer manifest as a new version of the configuration, if its connection test succeeds')
-    .action(async (id: string, options: ChosenCatalogue & { apply?: boolean }, command: Command) => {
+    .option('--try', 'run the newer manifest on the recorded answers of the API, and show which rows of the tables would differ')
+    .option(
+      '--apply',
+      'save the newer manifest as a new version of the configuration, if it runs on the recorded answers (where there are any) and its connection test succeeds',
+    )
+    .option('--untried', 'with --apply: do not run it on the recorded answers')
+    .action(async (id: string, options: UpdateOptions, command: Command) => {
       const client = createClient(command)
       const { configuration } = await configurationOf(client, options.branch, id)
       const { manifest, connector: before } = configuration.parameters ?? {}
@@ -169,8 +182,13 @@ export function addConnectorCommands(program: Command): void {
       const name = isListed ? before.name : String(before.source)
       const newer = await connectorOf(client, options.branch, name, options.catalogue ?? before.catalogue)
       const isSame = newer.manifest === manifest
+      const parameters = { ...configuration.parameters, manifest: newer.manifest, connector: originOf(newer) }
+      const isTried = !isSame && (options.try || (options.apply && !options.untried)) && options.branch === 'default'
+      const trial = isTried
+        ? await triedOnRecording(client, { componentId: COMPONENT, id, configuration: { ...configuration, parameters } })
+        : undefined
       if (options.apply && !isSame) {
-        const parameters = { ...configuration.parameters, manifest: newer.manifest, connector: originOf(newer) }
+        if (trial) checkTrial(trial)
         await act(client, options.branch, 'testConnection', parameters)
         await client.request('PUT', placeOf(options.branch, COMPONENT, encodeURIComponent(id)), {
           json: {
@@ -179,11 +197,17 @@ export function addConnectorCommands(program: Command): void {
           },
         })
       }
-      const result = { id, from: before.version, to: newer.version, changed: !isSame, applied: !isSame && options.apply === true }
+      const applied = !isSame && options.apply === true
+      const result = { id, from: before.version, to: newer.version, changed: !isSame, applied, trial: trial ?? null }
       print(command, result, ({ changed, applied, from, to }) => {
         if (!changed) return `${COMPONENT}/${id} has the newest manifest (${to}).`
+        const tried = trial
+          ? [`On the recorded answers: ${rehearsalText(trial)}`, '']
+          : isTried
+            ? ["There are no recorded answers to try it on: set 'record' to true, and run the configuration once.", '']
+            : []
         const end = applied ? `Saved as a new version of ${COMPONENT}/${id}.` : 'Nothing was changed. Add --apply to save it.'
-        return `${lineDiff(manifest, newer.manifest)}\n\nVersion ${from} to ${to}. ${end}`
+        return [lineDiff(manifest, newer.manifest), '', ...tried, `Version ${from} to ${to}. ${end}`].join('\n')
       })
     })
 }

@@ -111,7 +111,7 @@ function reviewText({ id, state, title, description, token, changes, tables, hos
   return lines.join('\n')
 }
 
-function rehearsalText({ summary, steps, notRun, tables, hiddenTables, deliveries }: Rehearsal): string {
+export function rehearsalText({ summary, steps, notRun, tables, hiddenTables, deliveries }: Rehearsal): string {
   const lines = [summary]
   for (const { componentId, configurationId, status, error } of steps)
     lines.push(`  ran ${componentId} ${configurationId}: ${status}${error === null ? '' : `: ${error}`}`)

@@ -7,7 +7,10 @@ import { PyDatetime } from './time/datetime.ts'
 import { parseIso } from './time/formats.ts'
 
 export interface Clock {
+  /** The time of a run, as expressions and windows see it. Stands still while requests are recorded, so that they can be answered later. */
   now(): PyDatetime
+  /** The time that passes: what expires, and what waits until an instant. */
+  instant(): PyDatetime
   /** Seconds since some start, for limits of time. Stands still when the clock is frozen. */
   elapsed(): number
   wait(seconds: number, kind: 'backoff' | 'poll' | 'budget'): Promise<void>
@@ -17,10 +20,15 @@ export function createClock(env: {
   readonly now?: string | undefined
   readonly virtual?: boolean
   readonly folder?: string
+  /** When the run began, in milliseconds: `now` stays there. */
+  readonly began?: number
 }): Clock {
   const frozen = env.now === undefined || env.now === '' ? undefined : parseIso(env.now).inUtc()
+  const instant = () => frozen ?? PyDatetime.ofMillis(performance.timeOrigin + performance.now())
+  const began = env.began === undefined ? undefined : PyDatetime.ofMillis(env.began)
   return {
-    now: () => frozen ?? PyDatetime.ofMillis(performance.timeOrigin + performance.now()),
+    now: () => frozen ?? began ?? instant(),
+    instant: () => (env.virtual && began ? began : instant()),
     elapsed: () => (frozen ? 0 : performance.now() / 1000),
     async wait(seconds, kind) {
       if (!env.virtual) await sleep(Math.max(0, seconds) * 1000)

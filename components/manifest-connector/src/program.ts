@@ -18,10 +18,12 @@ import { toExtractor } from './convert/to-extractor.ts'
 import { ConnectorError, messageOf } from './errors.ts'
 import { createTransport, type Send } from './http/transport.ts'
 import { loadManifest } from './manifest/load.ts'
+import { authorizedConfig, type RenewedConfig, withRenewed } from './platform/authorization.ts'
 import { connectorNamed, PUBLIC_INDEX, publicConnectors, shippedConnectors, streamNamesOf } from './platform/catalogue.ts'
 import { formOf } from './platform/form.ts'
 import { createNestedTables, type NestedTables } from './platform/nested.ts'
 import { readCatalogueParameters, readParameters, secretsIn, type WantedStream } from './platform/parameters.ts'
+import { createRecorder, createReplay } from './platform/recording.ts'
 import { createTable, type Table, type TableOptions } from './platform/table.ts'
 import { jsonText, parseJson } from './python/json.ts'
 import { type Dict, getKey, isDict, pyStr, setKey, truthy } from './python/values.ts'
@@ -46,7 +48,7 @@ async function main(): Promise<void> {
     const converted = conversionOf(action, file.parameters)
     if (converted) return print(`${JSON.stringify(converted)}\n`)
     if (found) return print(`${JSON.stringify(found)}\n`)
-    await withManifest(action, file.parameters ?? {}, folder, transport.send)
+    await withManifest(action, file, folder, transport.send)
   } finally {
     await transport.close()
   }
@@ -81,31 +83,55 @@ function conversionOf(action: string, given: unknown): object | undefined {
   return toExtractor(loadManifest(manifest))
 }
 
-async function withManifest(action: string, given: unknown, folder: string, send: Send): Promise<void> {
-  const parameters = readParameters(given)
+/** What a run reaches: the API, and with `record` a file of what it answers; or only the answers that were recorded. */
+function wayOut(action: string, isRecorded: boolean, folder: string, send: Send) {
+  const replayed = action === 'run' ? process.env.MILLRACE_REPLAY_FILE : undefined
+  if (replayed) {
+    const { send: answered, began } = createReplay(readFileSync(replayed, 'utf8'), redactor)
+    return { send: answered, clock: createClock({ virtual: true, began: began ?? Date.now() }), finish: () => {} }
+  }
+  if (action !== 'run' || !isRecorded) return { send, clock: createClock({}), finish: () => {} }
+  const began = Date.now()
+  const recorder = createRecorder(folder, redactor, began)
+  return { send: recorder.tap(send), clock: createClock({ began }), finish: recorder.finish }
+}
+
+async function withManifest(action: string, file: Dict, folder: string, send: Send): Promise<void> {
+  const parameters = readParameters(file.parameters ?? {})
   const manifest = loadManifest(parameters.manifest)
   if (action === 'spec') {
     const spec = specOf(manifest)
     return print(`${JSON.stringify({ ...spec, form: formOf(spec.connectionSpecification), streams: streamNamesOf(manifest) })}\n`)
   }
   const stored = storedState(folder)
-  let changed: Dict | undefined
-  const source = createSource(
-    manifest,
-    isDict(stored['#config']) ? { ...parameters.config, ...stored['#config'] } : parameters.config,
-    {
-      clock: createClock({}),
-      send,
+  const authorized = authorizedConfig(parameters.config, file.authorization, isDict(manifest.spec) ? manifest.spec : {})
+  for (const secret of authorized.secrets) redactor.add(secret)
+  const base = authorized.config
+  let renewed = renewedIn(stored)
+  const { send: sent, clock, finish } = wayOut(action, parameters.isRecorded, folder, send)
+  try {
+    const source = createSource(manifest, withRenewed(base, renewed), {
+      clock,
+      send: sent,
       hide: (secret) => redactor.addPassing(secret),
       warn: (message) => log.warning(message),
       saveConfig: (config) => {
-        changed = config
+        renewed = { base, config }
       },
-    },
-  )
-  if (action === 'run') return run(source, parameters.streams, stored, folder, () => changed)
-  const answer = await answerOf(action, manifest, source, parameters.streams)
-  print(`${redactor.redact(JSON.stringify(answer))}\n`)
+    })
+    if (action === 'run') return await run(source, parameters.streams, stored, folder, () => renewed)
+    const answer = await answerOf(action, manifest, source, parameters.streams)
+    print(`${redactor.redact(JSON.stringify(answer))}\n`)
+  } finally {
+    finish()
+  }
+}
+
+function renewedIn(stored: Dict): RenewedConfig | undefined {
+  const renewed = stored['#renewed']
+  return isDict(renewed) && isDict(renewed.base) && isDict(renewed.config)
+    ? { base: renewed.base, config: renewed.config }
+    : undefined
 }
 
 async function answerOf(action: string, manifest: Dict, source: Source, chosen: readonly WantedStream[]): Promise<Dict> {
@@ -179,7 +205,7 @@ async function run(
   wanted: readonly WantedStream[],
   stored: Dict,
   folder: string,
-  newConfig: () => Dict | undefined,
+  renewedConfig: () => RenewedConfig | undefined,
 ): Promise<void> {
   const chosen = wanted.length > 0 ? wanted : (await source.streamNames()).map((name): WantedStream => ({ name }))
   const states = readStates(stored.streams)
@@ -244,7 +270,7 @@ async function run(
         error instanceof ConnectorError ? new ConnectorError(`Stream '${stream}' failed: ${error.message}`, error) : error
     },
   })
-  const config = newConfig() ?? (isDict(stored['#config']) ? stored['#config'] : undefined)
+  const renewed = renewedConfig()
   if (failed.length > 0) throw failure
   for (const [stream, table] of tables) log.info(`Stream '${stream}': ${await table.publish()} records.`)
   for (const [stream, table] of tables) {
@@ -254,7 +280,7 @@ async function run(
   }
   rmSync(work, { recursive: true, force: true })
   mkdirSync(join(folder, 'out'), { recursive: true })
-  writeFileSync(join(folder, 'out', 'state.json'), jsonText({ streams: next, fields, ...(config && { '#config': config }) }))
+  writeFileSync(join(folder, 'out', 'state.json'), jsonText({ streams: next, fields, ...(renewed && { '#renewed': renewed }) }))
 }
 
 try {

@@ -34,6 +34,7 @@ export const engine: Engine = async (given) => {
   const now = parseIso(given.now).inUtc()
   const clock: Clock = {
     now: () => now,
+    instant: () => now,
     elapsed: () => 0,
     wait: async (seconds, kind) => {
       if (kind === 'backoff') waits.push(seconds)

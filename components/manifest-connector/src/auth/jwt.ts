@@ -47,7 +47,7 @@ export function jwtSource(definition: Dict, deps: Deps): () => string {
     const extra = isDict(definition.additional_jwt_payload)
       ? (expressions.nested(definition.additional_jwt_payload, context) as Dict)
       : {}
-    const now = Math.trunc(clock.now().timestamp())
+    const now = Math.trunc(clock.instant().timestamp())
     const duration = isNumber(definition.token_duration) ? asNumber(definition.token_duration) : 1200
     const claim = (name: string) => {
       const value = evaluated(own[name])

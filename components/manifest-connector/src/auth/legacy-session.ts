@@ -2,6 +2,7 @@
 
 import { contextOf } from '../component.ts'
 import { ConnectorError } from '../errors.ts'
+import { asLogin } from '../http/transport.ts'
 import { type Dict, getKey, isDict, pyStr } from '../python/values.ts'
 import { type AuthDeps, type Authenticator, headerOption, tokenAuthenticator } from './token.ts'
 
@@ -13,7 +14,7 @@ export function createLegacySession(definition: Dict, deps: AuthDeps): Authentic
   let session: string | undefined
 
   async function isValid(token: string): Promise<boolean> {
-    const { status } = await deps.send({
+    const { status } = await asLogin(deps.send)({
       method: 'GET',
       url: `${deps.baseUrl()}${text(definition.validate_session_url)}`,
       headers: { [header]: token },
@@ -25,7 +26,7 @@ export function createLegacySession(definition: Dict, deps: AuthDeps): Authentic
   async function logIn(): Promise<string> {
     const body = JSON.stringify({ username: text(definition.username), password: text(definition.password) })
     deps.hide(text(definition.password))
-    const response = await deps.send({
+    const response = await asLogin(deps.send)({
       method: 'POST',
       url: `${deps.baseUrl()}${text(definition.login_url)}`,
       headers: { 'Content-Type': 'application/json' },

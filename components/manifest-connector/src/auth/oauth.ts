@@ -3,7 +3,7 @@
 import { contextOf } from '../component.ts'
 import { ConnectorError, ValueError } from '../errors.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { TransportError } from '../http/transport.ts'
+import { asLogin, TransportError } from '../http/transport.ts'
 import { formText, withParams } from '../http/url.ts'
 import * as dpath from '../python/dpath.ts'
 import { copied } from '../python/json.ts'
@@ -36,7 +36,7 @@ export function createOAuth(definition: Dict, deps: AuthDeps): Authenticator {
     const stored = updater
       ? dpath.get(config, configPath('token_expiry_date_config_path', 'token_expiry_date'))
       : evaluated(definition.token_expiry_date)
-    return truthy(stored) ? instantOf(stored) : clock.now().minus(new Timedelta(86_400))
+    return truthy(stored) ? instantOf(stored) : clock.instant().minus(new Timedelta(86_400))
   }
 
   function refreshToken(): unknown {
@@ -90,7 +90,7 @@ export function createOAuth(definition: Dict, deps: AuthDeps): Authenticator {
     for (let tries = 1; ; tries++) {
       let response: HttpResponse | undefined
       try {
-        response = await deps.send(
+        response = await asLogin(deps.send)(
           definition.send_refresh_request_as_query_params === true
             ? { method: 'POST', url: withParams(url, values), headers: own }
             : {
@@ -130,7 +130,7 @@ export function createOAuth(definition: Dict, deps: AuthDeps): Authenticator {
   }
 
   function expiryOf(value: unknown): PyDatetime {
-    if (value === undefined || value === null) return clock.now().plus(new Timedelta(DEFAULT_SECONDS))
+    if (value === undefined || value === null) return clock.instant().plus(new Timedelta(DEFAULT_SECONDS))
     const format = evaluated(definition.token_expiry_date_format)
     if (truthy(format) || definition.token_expiry_is_time_of_expiration === true) {
       if (!truthy(format)) throw new ValueError('token_expiry_date_format is missing.')
@@ -138,7 +138,7 @@ export function createOAuth(definition: Dict, deps: AuthDeps): Authenticator {
     }
     const seconds = isNumber(value) ? asNumber(value) : Number(pyStr(value))
     if (Number.isNaN(seconds)) throw new ValueError(`Invalid expires_in value: ${pyStr(value)}.`)
-    return clock.now().plus(new Timedelta(Math.trunc(seconds)))
+    return clock.instant().plus(new Timedelta(Math.trunc(seconds)))
   }
 
   /** A refresh token that can be used once: the new one is part of the configuration from now on. */
@@ -157,7 +157,7 @@ export function createOAuth(definition: Dict, deps: AuthDeps): Authenticator {
   let running: Promise<void> | undefined
 
   async function token(): Promise<string> {
-    const isExpired = (clock.now().pyCompare(expiry) ?? 0) > 0
+    const isExpired = (clock.instant().pyCompare(expiry) ?? 0) > 0
     if (!isStoredOnly() && isExpired) {
       running ??= refresh().finally(() => {
         running = undefined
@@ -170,7 +170,7 @@ export function createOAuth(definition: Dict, deps: AuthDeps): Authenticator {
   return {
     ...tokenAuthenticator(headerOption('Authorization'), token),
     forget: () => {
-      if (!isStoredOnly()) expiry = clock.now().minus(new Timedelta(86_400))
+      if (!isStoredOnly()) expiry = clock.instant().minus(new Timedelta(86_400))
     },
   }
 }

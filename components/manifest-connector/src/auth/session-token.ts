@@ -19,13 +19,13 @@ export function createSessionToken(definition: Dict, deps: AuthDeps): Authentica
   let known: { readonly token: unknown; readonly until: PyDatetime | undefined } | undefined
 
   async function token(): Promise<string> {
-    if (!known?.until || (clock.now().pyCompare(known.until) ?? 0) > 0) {
+    if (!known?.until || (clock.instant().pyCompare(known.until) ?? 0) > 0) {
       const outcome = await login.send({ slice: EMPTY_SLICE })
       if (outcome.ignored) throw new ConnectorError('Failed to get the session token: the answer was ignored by the requester.')
       const found = dpath.get(firstDecoded(outcome.response, { ...decoder, forPaginator: true }), path)
       if (found === undefined) throw new ConnectorError(`The login answered without '${path.join('.')}'.`)
       hide(found)
-      known = { token: found, until: duration ? clock.now().plus(duration) : undefined }
+      known = { token: found, until: duration ? clock.instant().plus(duration) : undefined }
     }
     return pyStr(known!.token)
   }

@@ -60,7 +60,7 @@ export function createBackoff(definition: Dict, { config, expressions, clock }: 
         const until = numberFromHeader(response)
         const min = number(definition.min_wait, 0)
         if (!until) return min ? capped(min) : undefined
-        const seconds = until - clock.now().timestamp()
+        const seconds = until - clock.instant().timestamp()
         if (min) return capped(Math.max(seconds, min))
         return seconds < 0 ? undefined : capped(seconds)
       }

@@ -89,7 +89,7 @@ export function createBudget(budget: unknown, clock: Clock, expressions: Interpo
   return (send) => async (request) => {
     const policy = policies.find((each) => each.matches(request))
     for (let i = 0; policy && i < 1000; i++) {
-      const wait = policy.delay(clock.now().timestamp())
+      const wait = policy.delay(clock.instant().timestamp())
       if (wait <= 0) break
       await clock.wait(wait, 'budget')
       if (clock.elapsed() === 0) break // a frozen clock would wait for ever

@@ -10,7 +10,7 @@ import { type Dict, isDict, pyStr, setKey, truthy } from '../python/values.ts'
 import { combine, type Place } from './options.ts'
 import type { Requester, RequestInput } from './requester.types.ts'
 import { sendWithRetries } from './retry.ts'
-import type { HttpRequest } from './transport.ts'
+import { asLogin, type HttpRequest } from './transport.ts'
 import { formText, urlFrom, urlOf, withParams } from './url.ts'
 
 const REQUEST_TYPES = ['str', 'list'] as const
@@ -32,7 +32,7 @@ export function createRequester(definition: Dict, deps: Deps): Requester {
   }
   const authenticator = createAuthenticator(definition.authenticator, {
     ...deps,
-    createRequester: (login) => createRequester(login, deps),
+    createRequester: (login) => createRequester(login, { ...deps, send: asLogin(deps.send) }),
     baseUrl: () => baseOf(own),
   })
   const { json: bodyJson, data: bodyData } = bodiesOf(definition)

@@ -12,12 +12,20 @@ export interface HttpRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
+  /** Its answer holds credentials. */
+  readonly isLogin?: true
 }
 
 /** No usable answer: the connection failed. Tried again like a server error. */
 export class TransportError extends ConnectorError {}
 
 export type Send = (request: HttpRequest) => Promise<HttpResponse>
+
+/** Marks every request as a login. */
+export const asLogin =
+  (send: Send): Send =>
+  (request) =>
+    send({ ...request, isLogin: true })
 
 export interface Transport {
   readonly send: Send

@@ -28,6 +28,8 @@ export interface Parameters {
   readonly config: Dict
   /** All streams of the manifest when empty. */
   readonly streams: readonly WantedStream[]
+  /** A file of the project gets every request with its answer. */
+  readonly isRecorded: boolean
 }
 
 /** `connector` says where the manifest comes from; a run does not need it. */
@@ -43,14 +45,16 @@ const NAMES = [
   'schemaDrift',
   'deletedField',
   'nested',
+  'record',
 ]
 const CATALOGUE_NAMES = ['name', 'catalogue']
 
 export function readParameters(parameters: unknown): Parameters {
-  const { manifest, config = {}, streams = [], stream, ...others } = known(parameters, NAMES)
+  const { manifest, config = {}, streams = [], stream, record = false, ...others } = known(parameters, NAMES)
   if (typeof manifest !== 'string' && !isDict(manifest))
     throw new ConnectorError("'parameters.manifest' is required: an object, or the text of a YAML document.")
   if (!isDict(config)) throw new ConnectorError("'parameters.config' must be an object.")
+  if (typeof record !== 'boolean') throw new ConnectorError("'parameters.record' must be true or false.")
   if (!Array.isArray(streams)) throw new ConnectorError("'parameters.streams' must be a list.")
   // A row is a stream: its settings stand beside its name.
   const { table, load, primaryKey, schemaDrift, deletedField, nested } = others
@@ -58,7 +62,7 @@ export function readParameters(parameters: unknown): Parameters {
     stream === undefined
       ? streams.map((each, i) => streamOf(each, `parameters.streams.${i}`))
       : [streamOf({ name: stream, table, load, primaryKey, schemaDrift, deletedField, nested }, 'parameters')]
-  return { manifest, config: withoutMarks(config) as Dict, streams: wanted }
+  return { manifest, config: withoutMarks(config) as Dict, streams: wanted, isRecorded: record }
 }
 
 /** What the catalogue is asked for: a name, and the index to look in besides our own. */

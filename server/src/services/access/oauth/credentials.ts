@@ -176,7 +176,13 @@ export function createCredentials(deps: CredentialsDeps) {
   /** JSON text of what a component gets, secrets in clear, and every one of them for the log to hide. */
   async function openForRun(record: CredentialsRecord): Promise<{ readonly text: string; readonly values: readonly string[] }> {
     const [client, data] = [await clientOf(record), await dataOf(record)]
-    const text = JSON.stringify({ ...publicParts(record), appKey: client.id, '#data': data, '#appSecret': client.secret })
+    const text = JSON.stringify({
+      ...publicParts(record),
+      ...(record.expiresAt !== null && { expires: timeText(record.expiresAt) }),
+      appKey: client.id,
+      '#data': data,
+      '#appSecret': client.secret,
+    })
     return { text, values: [data, client.secret, ...tokensIn(data)].filter((value) => value !== '') }
   }
 

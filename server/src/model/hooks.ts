@@ -38,6 +38,19 @@ export interface Hooks {
   'branch.merging': (projectId: number) => Promise<void>
   /** A branch is about to be merged, with or without a merge request: refuse what would break the default branch. */
   'branch.beforeMerge': (source: EventSource, branchId: number) => Promise<void>
+  /** A merge request was merged; in its transaction. `source` is who approved it last, or started the merge. */
+  'mergeRequest.merged': (
+    trx: Trx,
+    source: EventSource,
+    mergeRequestId: number,
+    changes: readonly { readonly componentId: string; readonly configurationId: string; readonly kind: string }[],
+  ) => Promise<void>
+  /** A person has accepted schedules, new ones or changes of them; in the transaction that saves them. */
+  'schedules.accepted': (
+    trx: Trx,
+    source: EventSource,
+    schedules: readonly { readonly configurationId: string; readonly isNew: boolean }[],
+  ) => Promise<void>
   /** Whether a branch is locked against changes. */
   'branch.isLocked': (projectId: number, branchId: number, from: Db) => Promise<boolean>
   /** A bucket is about to be deleted: drop its tables, and return those that are gone. */

@@ -25,6 +25,8 @@ export interface MergingDeps {
   readonly removeBranch: (trx: Trx, source: EventSource, branchId: number, origin: Origin) => Promise<void>
   /** Throws what the merge would break. */
   readonly beforeMerge: (source: EventSource, branchId: number) => Promise<void>
+  /** In the transaction of the merge. */
+  readonly merged: (trx: Trx, source: EventSource, id: number, changes: readonly Change[]) => Promise<void>
   /** Removes what the branch had outside of the database. */
   readonly afterRemoval: (projectId: number, branchId: number) => Promise<void>
   readonly log: { warn(details: object, text: string): void }
@@ -43,6 +45,7 @@ export function createMerging({
   merge,
   removeBranch,
   beforeMerge,
+  merged,
   afterRemoval,
   log,
 }: MergingDeps) {
@@ -104,6 +107,7 @@ export function createMerging({
         const changes = await merge(trx, request, job.source, (conflicts) => conflictError(id, conflicts))
         const changeLog = changes.map(loggedChange)
         const published = await mergeRequests.step(trx, job, id, 'publish', { changeLog })
+        await merged(trx, job.source, id, changes)
         await removeBranch(trx, job.source, request.branchFromId, job.origin)
         return { results: mergeRequestDetail(published) }
       })

@@ -41,6 +41,7 @@ export function createMergeRequestsModule({ core, branches, configurations, stor
     ...configurations.merging,
     removeBranch: branches.remove,
     beforeMerge: (source, branchId) => publish('branch.beforeMerge', source, branchId),
+    merged: (...args) => publish('mergeRequest.merged', ...args),
     afterRemoval: (projectId, branchId) => publish('branch.removed', projectId, branchId),
   })
   const loop = createMergeRequestsLoop(merging, log)

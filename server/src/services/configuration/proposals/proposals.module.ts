@@ -11,7 +11,7 @@ import type { ComponentsModule } from '../components/components.module.ts'
 import type { ConfigurationsModule } from '../configurations/configurations.module.ts'
 import type { MergeRequestsModule } from '../merge-requests/merge-requests.module.ts'
 import { proposalsRoutes, type Review } from './proposals.routes.ts'
-import type { Replaced } from './proposals.store.ts'
+import { isOfProposal, type Replaced } from './proposals.store.ts'
 import { createProposals, type KnownProposal } from './proposals.ts'
 import { differencesOf, type Side, tablesOf } from './review.ts'
 
@@ -39,11 +39,16 @@ const unique = <T extends Place>(places: readonly T[]): T[] => [...new Map(place
 /** By its own id, or the one that clients use. */
 const isScheduler = (componentId: string): boolean => componentId.endsWith('.scheduler')
 
+const schedulesIn = (changes: readonly (Place & { readonly kind: string })[]) =>
+  changes
+    .filter(({ componentId }) => isScheduler(componentId))
+    .map(({ configurationId, kind }) => ({ configurationId, isNew: kind === 'created' }))
+
 export type ProposalsModule = ReturnType<typeof createProposalsModule>
 
 export function createProposalsModule(deps: ProposalsModuleDeps) {
   const { core, agentGuards, jobRecords, components, branches, configurations, mergeRequests } = deps
-  const { db, inTransaction, clock, publish, log } = core
+  const { db, inTransaction, clock, publish, subscribe, log } = core
   const { usualDuration } = jobRecords
   const isDestination = (componentId: string): boolean =>
     ['writer', 'application'].includes(components.find(componentId)?.type ?? '')
@@ -79,8 +84,15 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
             changeDescription: `Proposal ${id} undone`,
           })
       }
+      await publish('schedules.accepted', trx, actor, schedulesIn(replaced.filter(({ kind }) => kind === 'changed')))
     },
     afterRemoval: (projectId, branchId) => publish('branch.removed', projectId, branchId),
+  })
+
+  // The person who accepts a schedule starts it, too: nothing is left to be activated by hand.
+  subscribe('mergeRequest.merged', async (trx, source, mergeRequestId, changes) => {
+    if (!(await isOfProposal(trx, source.projectId, mergeRequestId))) return
+    await publish('schedules.accepted', trx, source, schedulesIn(changes.filter(({ kind }) => kind !== 'deleted')))
   })
 
   async function review(actor: Actor, { proposal, state }: KnownProposal): Promise<Review> {

@@ -71,6 +71,16 @@ export async function findProposalOfBranch(db: Db, projectId: number, branchId: 
   return row && proposalOf(row)
 }
 
+export async function isOfProposal(db: Db, projectId: number, mergeRequestId: number): Promise<boolean> {
+  const row = await table(db)
+    .selectFrom('proposal')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('merge_request_id', '=', mergeRequestId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 export async function countProposalsOfToken(db: Db, projectId: number, tokenId: number, since: Date): Promise<number> {
   const { count } = await table(db)
     .selectFrom('proposal')

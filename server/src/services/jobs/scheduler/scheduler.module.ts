@@ -1,4 +1,5 @@
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
+import { mayChangeEverything } from '../../../model/actor.ts'
 import type { Core } from '../../../model/core.ts'
 import { undone } from '../../../model/dry-run.ts'
 import { defineModule } from '../../../model/module.ts'
@@ -95,6 +96,15 @@ export function createSchedulerModule(deps: SchedulerModuleDeps) {
   subscribe('configuration.validated', ({ actor }, { componentId }, content) => rule(actor.projectId, componentId, content))
   subscribe('configuration.nextRunsListed', scheduler.nextRunsOf)
 
+  /** The same in a transaction of another module. */
+  const inside = (trx: Trx, access: RunAccess) => schedulerOn({ db: trx, inTransaction: (work) => work(trx) }, access)
+  subscribe('schedules.accepted', async (trx, source, schedules) => {
+    if (schedules.length === 0) return
+    const actor = await tokens.findActor(source.projectId, source.tokenId)
+    if (!actor || !mayChangeEverything(actor)) return // a master token activates them
+    await inside(trx, configurations.inside(trx, () => async () => []).runAccess).follow(actor, schedules)
+  })
+
   return defineModule({
     name: 'scheduler',
     routes: [schedulerRoutes(scheduler, createScheduleDryRun(tried))],
@@ -105,7 +115,6 @@ export function createSchedulerModule(deps: SchedulerModuleDeps) {
     /** Of all projects, for operators. */
     stopped: () => scheduler.store.listStopped(100),
     isScheduler: (componentId: string): boolean => components.canonicalId(componentId) === SCHEDULER_COMPONENT,
-    /** The same in a transaction of another module. */
-    inside: (trx: Trx, access: RunAccess) => schedulerOn({ db: trx, inTransaction: (work) => work(trx) }, access),
+    inside,
   })
 }

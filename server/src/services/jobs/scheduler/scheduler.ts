@@ -9,7 +9,7 @@ import { type Clock, formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { type Actor, canUseComponent, mayChangeEverything, seesWholeProject } from '../../../model/actor.ts'
 import { type ContentProblem, pointerOf } from '../../../model/content-problem.ts'
-import { eventOf, type NewEvent, type Origin, type RecordEvent } from '../../../model/event.ts'
+import { eventOf, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../../model/event.ts'
 import type { EventName, EventParams } from '../../../model/event-definitions.ts'
 import { nextRun, type PlannedRun, upcomingRuns } from './planned-runs.ts'
 import {
@@ -139,6 +139,21 @@ export function createScheduler(deps: SchedulerDeps) {
       throw error
     })
     return withExecutions(record)
+  }
+
+  /** Activates schedules that were accepted. One that is not active stays so when it is only changed. What activation refuses is left out. */
+  async function follow(
+    actor: Actor,
+    schedules: readonly { readonly configurationId: string; readonly isNew: boolean }[],
+  ): Promise<void> {
+    for (const { configurationId, isNew } of schedules) {
+      if (!isNew && !(await store.findByConfiguration(actor.projectId, configurationId))) continue
+      try {
+        await activate(actor, { configurationId }, NO_ORIGIN)
+      } catch (error) {
+        if (!(error instanceof PlatformError)) throw error
+      }
+    }
   }
 
   async function findStored(projectId: number, configurationId: string, version: string | undefined) {
@@ -309,6 +324,7 @@ export function createScheduler(deps: SchedulerDeps) {
 
   return {
     activate,
+    follow,
     contentProblems,
     get,
     list,

@@ -61,6 +61,53 @@ async function run(stack: ShellStack, component: string, config: string): Promis
   return stack.wait(job.json<Job>())
 }
 
+interface Schedule {
+  readonly configurationId: string
+  readonly schedule: { readonly cronTab: string }
+  readonly nextExecutionTime: string | null
+}
+
+const schedulesOf = async (stack: ShellStack): Promise<Schedule[]> =>
+  (await stack.request('GET', '/scheduler/schedules')).json<Schedule[]>()
+
+test('a change of an active schedule is used when a person accepts it, and undone with the proposal', async () => {
+  const stack = await startProject()
+  const target = await stack.configure(SQL, { parameters: { blocks: [] } })
+  const content = (cronTab: string) => ({
+    schedule: { cronTab, timezone: 'UTC', state: 'enabled' },
+    target: { componentId: SQL, configurationId: target, mode: 'run' },
+  })
+  const [active, idle] = [
+    await stack.configure('keboola.scheduler', content('0 1 * * *')),
+    await stack.configure('keboola.scheduler', content('0 2 * * *')),
+  ]
+  const started = await stack.request('POST', '/scheduler/schedules', { json: { configurationId: active } })
+  assert.equal(started.status, 201, started.text)
+
+  const { token } = (
+    await stack.request('POST', '/v2/storage/tokens', {
+      json: { description: 'agent', canManageBuckets: true, onlyProposes: true },
+    })
+  ).json<{ token: string }>()
+  for (const [id, cronTab] of [
+    [active, '0 5 * * *'],
+    [idle, '0 6 * * *'],
+  ] as const) {
+    const json = { configuration: content(cronTab) }
+    const changed = await stack.request('PUT', `/v2/storage/components/keboola.scheduler/configs/${id}`, { token, json })
+    assert.equal(changed.status, 200, changed.text)
+  }
+  const [proposal] = (await stack.request('GET', '/v2/storage/proposals', { token })).json<{ id: number }[]>()
+  const place = `/v2/storage/proposals/${proposal!.id}`
+  assert.equal((await stack.request('POST', `${place}/submit`, { token, json: { title: 'Later' } })).status, 200)
+  assert.equal((await stack.request('POST', `${place}/accept`)).status, 200)
+  const crons = async () => (await schedulesOf(stack)).map(({ configurationId, schedule }) => [configurationId, schedule.cronTab])
+  await until('it is applied', async () => (await stack.request('GET', place)).json<{ state: string }>().state === 'accepted')
+  assert.deepEqual(await crons(), [[active, '0 5 * * *']], 'a schedule that is not active stays so')
+  assert.equal((await stack.request('POST', `${place}/undo`)).status, 200)
+  assert.deepEqual(await crons(), [[active, '0 1 * * *']])
+})
+
 test('from "pull this API" to a scheduled, tested table, by a proposal that a person accepts', async (t) => {
   const server = createServer((request, response) => {
     const isAllowed = new URL(request.url ?? '', 'http://api').searchParams.get('key') === KEY
@@ -110,8 +157,9 @@ test('from "pull this API" to a scheduled, tested table, by a proposal that a pe
   assert.deepEqual(review.hosts, [{ host: new URL(api).host, isNew: true }])
   assert.equal(review.changes.length, 4)
   const [schedule] = review.schedules
-  const active = await stack.request('POST', '/scheduler/schedules', { json: { configurationId: schedule!.configurationId } })
-  assert.ok(active.json<{ nextExecutionTime: string }>().nextExecutionTime, active.text)
+  const [active] = await schedulesOf(stack)
+  assert.deepEqual([active?.configurationId, active?.schedule.cronTab], [schedule!.configurationId, '30 2 * * *'])
+  assert.ok(active?.nextExecutionTime, 'who accepts a schedule starts it, too')
 
   const job = await run(stack, place.component, place.configuration)
   assert.equal(job.status, 'success', JSON.stringify(job))

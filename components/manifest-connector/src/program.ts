@@ -18,7 +18,7 @@ import { toExtractor } from './convert/to-extractor.ts'
 import { ConnectorError, messageOf } from './errors.ts'
 import { createTransport, type Send } from './http/transport.ts'
 import { loadManifest } from './manifest/load.ts'
-import { authorizedConfig, type RenewedConfig, withRenewed } from './platform/authorization.ts'
+import { authorizedConfig, placesOf, type RenewedConfig, withRenewed } from './platform/authorization.ts'
 import { connectorNamed, PUBLIC_INDEX, publicConnectors, shippedConnectors, streamNamesOf } from './platform/catalogue.ts'
 import { formOf } from './platform/form.ts'
 import { createNestedTables, type NestedTables } from './platform/nested.ts'
@@ -101,7 +101,9 @@ async function withManifest(action: string, file: Dict, folder: string, send: Se
   const manifest = loadManifest(parameters.manifest)
   if (action === 'spec') {
     const spec = specOf(manifest)
-    return print(`${JSON.stringify({ ...spec, form: formOf(spec.connectionSpecification), streams: streamNamesOf(manifest) })}\n`)
+    const authorized = [...placesOf(isDict(manifest.spec) ? manifest.spec : {}).values()]
+    const form = formOf(spec.connectionSpecification)
+    return print(`${JSON.stringify({ ...spec, form, authorized, streams: streamNamesOf(manifest) })}\n`)
   }
   const stored = storedState(folder)
   const authorized = authorizedConfig(parameters.config, file.authorization, isDict(manifest.spec) ? manifest.spec : {})

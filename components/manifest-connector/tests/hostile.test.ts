@@ -109,10 +109,10 @@ test('a broken manifest names the line, the path and the nearest name', () => {
 })
 
 /** A manifest with one stream of an API on this port of loopback, read. */
-function readStream(port: number, ofRetriever: object, ofStream: object = {}) {
+function readStream(port: number, ofRetriever: object, ofStream: object = {}, ofRequester: object = {}) {
   const retriever = {
     type: 'SimpleRetriever',
-    requester: { type: 'HttpRequester', url_base: `http://127.0.0.1:${port}`, path: 'a' },
+    requester: { type: 'HttpRequester', url_base: `http://127.0.0.1:${port}`, path: 'a', ...ofRequester },
     record_selector: { type: 'RecordSelector', extractor: { type: 'DpathExtractor', field_path: ['items'] } },
     ...ofRetriever,
   }
@@ -143,6 +143,42 @@ test('an API that gives the same page for ever is asked a hundred times, and the
   assert.ok(outcome.failed)
   assert.match(outcome.why, /the same page 100 times in a row .* it ignores the page of the request/)
   assert.ok(count <= 102, `${count} requests`)
+})
+
+test('429 again and again: every wait is the one that the API names, every page is read once, and a refusal for good ends', async (t) => {
+  const PARTITIONS = 60
+  const tries = new Map<string, number>()
+  let refusesForGood = false
+  const server = createServer((request, response) => {
+    const count = (tries.get(request.url ?? '') ?? 0) + 1
+    tries.set(request.url ?? '', count)
+    if (count > 4 && !refusesForGood) return void response.end(`{"items":[{"id":"${request.url}"}]}`)
+    response.writeHead(429, { 'Retry-After': '7' }).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const values = Array.from({ length: PARTITIONS }, (_, i) => String(i + 1))
+  const option = { type: 'RequestOption', inject_into: 'request_parameter', field_name: 'part' }
+  const router = { type: 'ListPartitionRouter', values, cursor_field: 'part', request_option: option }
+  const backoff = [{ type: 'WaitTimeFromHeader', header: 'Retry-After' }]
+  const read = () =>
+    readStream(
+      (server.address() as AddressInfo).port,
+      { partition_router: router },
+      {},
+      { error_handler: { type: 'DefaultErrorHandler', backoff_strategies: backoff } },
+    )
+  const good = await read()
+  assert.deepEqual([good.failed, good.why], [false, ''])
+  assert.equal(new Set(good.records.a?.map((record) => (record as { id: string }).id)).size, PARTITIONS)
+  assert.deepEqual([good.waits.length, new Set(good.waits)], [4 * PARTITIONS, new Set([8])])
+
+  refusesForGood = true
+  tries.clear()
+  const refused = await read()
+  assert.ok(refused.failed)
+  assert.match(refused.why, /failed with status 429/)
+  assert.deepEqual(new Set(tries.values()), new Set([6]))
 })
 
 test('a stream with components in Python is refused by name', async () => {

@@ -5,6 +5,9 @@ import type { Dict } from '../python/values.ts'
 import type { Cursor } from './cursor.ts'
 import { type Interval, merged, type Scale } from './intervals.ts'
 
+/** Texts of times whose values are kept. */
+const MAX_KNOWN = 1000
+
 export interface WindowValues<T> extends Scale<T> {
   /** Throws ValueError. */
   parse(value: unknown): T
@@ -99,9 +102,20 @@ export function createWindowCursor<T>({
     }
   }
 
+  const known = new Map<string, T | undefined>()
   const positionOf = (record: Dict): T | undefined => {
     const value = Object.hasOwn(record, field) ? record[field] : undefined
     if (value === undefined || value === null) return undefined
+    if (typeof value !== 'string') return parsed(value)
+    // Many records of a page have the same time.
+    if (!known.has(value)) {
+      if (known.size >= MAX_KNOWN) known.clear()
+      known.set(value, parsed(value))
+    }
+    return known.get(value)
+  }
+
+  function parsed(value: unknown): T | undefined {
     try {
       return values.parse(value)
     } catch {

@@ -65,6 +65,8 @@ export function createTable(options: TableOptions): Table {
   const fields = new Map<string, number>()
   const columns: string[] = []
   const parts: Part[] = []
+  /** Of the row that is being written. */
+  const cells: string[] = []
   let block = ''
   let file = -1
   let rows = 0
@@ -112,22 +114,27 @@ export function createTable(options: TableOptions): Table {
     file = -1
   }
 
+  /** The column of a field that the table does not have yet. The row that is being written belongs to the part that begins here. */
+  function unknownField(field: string): number | undefined {
+    if (drift === 'ignore') return undefined
+    if (drift === 'fail')
+      throw new ConnectorError(
+        `The table '${name}' has no column for the field '${field}', and 'schemaDrift' is fail. Set it to extend or ignore.`,
+      )
+    endPart()
+    addColumn(field)
+    cells.push('')
+    return columns.length - 1
+  }
+
   function write(records: readonly Dict[]): void {
     for (const record of records) {
-      const unknown = Object.keys(record).filter((field) => !fields.has(field))
-      if (unknown.length > 0 && drift === 'fail')
-        throw new ConnectorError(
-          `The table '${name}' has no column for the field '${unknown[0]}', and 'schemaDrift' is fail. Set it to extend or ignore.`,
-        )
-      if (unknown.length > 0 && drift === 'extend') {
-        endPart()
-        for (const field of unknown) addColumn(field)
-      }
-      const cells = new Array<string>(columns.length).fill('')
+      cells.length = columns.length
+      cells.fill('')
       if (isDeleted) cells[0] = isDeleted(record) ? '1' : '0'
-      for (const [field, value] of Object.entries(record)) {
-        const at = fields.get(field)
-        if (at !== undefined) cells[at] = cellOf(value)
+      for (const field of Object.keys(record)) {
+        const at = fields.get(field) ?? unknownField(field)
+        if (at !== undefined) cells[at] = cellOf(record[field])
       }
       block += `${cells.join(',')}\n`
       rows++

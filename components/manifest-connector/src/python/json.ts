@@ -28,8 +28,23 @@ function reviveLong(_key: string, value: unknown, context: { source?: string }):
 
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON // in V8 since 11.4, not yet in the types
 
+/** Nothing in it needs a text of its own. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'bigint') return false
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) {
+    for (const each of value) if (!isPlain(each)) return false
+    return true
+  }
+  if (value instanceof Set) return false
+  for (const key of Object.keys(value)) if (!isPlain((value as Dict)[key])) return false
+  return true
+}
+
 /** JSON text of a record; NaN and infinities, which JSON has no text for, are null. */
-export const jsonText = (value: unknown): string =>
+export const jsonText = (value: unknown): string => (isPlain(value) ? JSON.stringify(value) : specialText(value))
+
+const specialText = (value: unknown): string =>
   JSON.stringify(value, (_key, member) =>
     typeof member === 'bigint' ? rawJson(String(member)) : member instanceof Set ? [...member] : member,
   )

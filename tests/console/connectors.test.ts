@@ -47,3 +47,57 @@ test('a connector of the catalogue is added and read without JSON', { timeout: 2
   assert.ok(count > 100, String(count))
   nothingWrong()
 })
+
+const OAUTH = `
+version: 6.1.0
+type: DeclarativeSource
+check: {type: CheckStream, stream_names: [items]}
+streams:
+  - type: DeclarativeStream
+    name: items
+    retriever:
+      type: SimpleRetriever
+      requester:
+        type: HttpRequester
+        url_base: https://api.example.com
+        path: items
+        authenticator: {type: OAuthAuthenticator, token_refresh_endpoint: https://api.example.com/token, client_id: "{{ config['client_id'] }}", client_secret: "{{ config['client_secret'] }}", refresh_token: "{{ config['refresh_token'] }}"}
+      record_selector: {type: RecordSelector, extractor: {type: DpathExtractor, field_path: [items]}}
+spec:
+  type: Spec
+  connection_specification:
+    type: object
+    required: [client_id, client_secret, refresh_token, region]
+    properties:
+      region: {type: string, title: Region}
+      client_id: {type: string, title: Client of the API}
+      client_secret: {type: string, title: Secret of the client, airbyte_secret: true}
+      refresh_token: {type: string, title: Refresh token, airbyte_secret: true}
+`
+
+test('a connector with OAuth offers the tab Authorisation, and its form leaves out what the account fills', {
+  timeout: 120_000,
+}, async (t) => {
+  const browser = await startBrowser(t)
+  const stack = await startTestStack(t)
+  const place = '/v2/storage/components/platform.ex-manifest/configs'
+  const parameters = { manifest: OAUTH, config: {} }
+  const json = { name: 'Shop', configurationId: 'shop', configuration: { parameters } }
+  assert.equal((await stack.request('POST', place, { json })).status, 201)
+  const { page, nothingWrong } = await signedIn(browser, stack, '/components/platform.ex-manifest/shop')
+  const settings = page.getByRole('region', { name: 'Root of the configuration' })
+  await settings.getByText('Secret of the client').first().waitFor()
+  await page
+    .getByRole('tab', { name: 'Authorisation' })
+    .or(page.getByRole('link', { name: 'Authorisation' }))
+    .first()
+    .waitFor()
+
+  const configuration = { parameters, authorization: { oauth_api: { id: 'account', version: 3 } } }
+  assert.equal((await stack.request('PUT', `${place}/shop`, { json: { configuration } })).status, 200)
+  await page.reload()
+  await settings.getByText('Region').first().waitFor()
+  for (const title of ['Client of the API', 'Secret of the client', 'Refresh token'])
+    await settings.getByText(title).first().waitFor({ state: 'detached' })
+  nothingWrong()
+})

@@ -469,7 +469,7 @@ function Field({
   const value = valueIn(document, path)
   const isChanged = saved !== undefined && JSON.stringify(valueIn(saved, path)) !== JSON.stringify(value)
   const above = valueIn(inherited, path)
-  const label = name.startsWith('#') ? name : labelOf(name, schema)
+  const label = name.startsWith('#') && !schema.title ? name : labelOf(name, schema)
   const isWide = typesOf(schema).includes('array')
   const hint = value === undefined && above !== undefined ? `from root: ${briefly(above)}` : hintOf(schema)
   const control = controlOf({ name, schema, path, id, label, value, above })

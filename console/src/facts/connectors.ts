@@ -58,13 +58,21 @@ export const useConnectorCatalogue = (index: string | undefined) =>
 interface Specification {
   readonly form: Schema
   readonly streams: readonly string[]
+  /** Settings that an authorised account fills. */
+  readonly authorized: readonly (readonly string[])[]
 }
+
+/** The manifest logs in by OAuth: an account can be authorised for it. */
+export const isAuthorisable = (componentId: string, configuration: unknown): boolean =>
+  componentId === MANIFEST_COMPONENT &&
+  /OAuthAuthenticator|advanced_auth/.test(JSON.stringify(valueIn(configuration, ['parameters', 'manifest']) ?? ''))
 
 const NO_STREAMS: readonly string[] = []
 
 /** The schemas of a configuration with the settings of its manifest in their place, and the streams to choose from. */
 export function useConnectorSchemas(componentId: string, rootText: string, schemas: Schemas) {
   const isConnector = componentId === MANIFEST_COMPONENT
+  const isAuthorised = isConnector && valueIn(parsed(rootText), ['authorization', 'oauth_api', 'id']) !== undefined
   const manifest = isConnector ? valueIn(parsed(rootText), ['parameters', 'manifest']) : undefined
   const { data } = useQuery<Specification, Error>({
     queryKey: ['connector specification', manifest],
@@ -74,8 +82,25 @@ export function useConnectorSchemas(componentId: string, rootText: string, schem
     retry: false,
   })
   return {
-    schemas: data ? { ...schemas, root: withForm(schemas.root, data.form) } : schemas,
+    schemas: data ? { ...schemas, root: withForm(schemas.root, isAuthorised ? withoutFilled(data) : data.form) } : schemas,
     streams: data?.streams ?? NO_STREAMS,
+  }
+}
+
+/** Nobody enters what the authorised account fills. */
+const withoutFilled = ({ form, authorized }: Specification): Schema =>
+  authorized.reduce((schema, path) => withoutMember(schema, path), form)
+
+function withoutMember(schema: Schema, [name, ...rest]: readonly string[]): Schema {
+  const isIt = (key: string) => key === name || key === `#${name}`
+  const members = Object.entries(schema.properties ?? {}).flatMap(([key, member]) =>
+    !isIt(key) ? [[key, member] as const] : rest.length === 0 ? [] : [[key, withoutMember(member, rest)] as const],
+  )
+  return {
+    ...schema,
+    ...(schema.properties && { properties: Object.fromEntries(members) }),
+    ...(schema.required && rest.length === 0 && { required: schema.required.filter((key) => !isIt(key)) }),
+    ...(schema.oneOf && { oneOf: schema.oneOf.map((choice) => withoutMember(choice, [name!, ...rest])) }),
   }
 }
 

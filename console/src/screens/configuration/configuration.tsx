@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { Configuration } from '../../../../client/src/operations.ts'
 import { useDrafts } from '../../document/draft.ts'
+import { isAuthorisable } from '../../facts/connectors.ts'
 import { EXTRACTOR, FLOW_COMPONENTS, useNames } from '../../facts/names.ts'
 import { type ConfigurationPlace, useConfiguration, useRuns } from '../../facts/use-configuration.ts'
 import { moment, parseTime, until } from '../../format.ts'
@@ -54,7 +55,9 @@ function ConfigurationAt({ place }: { place: ConfigurationPlace }) {
   const data = query.data?.configuration
   const name = data?.name ?? place.configurationId
   const canAuthorise =
-    place.componentId === EXTRACTOR || (data !== undefined && authorisedBy(data) !== undefined) || tab === 'authorisation'
+    place.componentId === EXTRACTOR ||
+    (data !== undefined && (authorisedBy(data) !== undefined || isAuthorisable(place.componentId, data.configuration))) ||
+    tab === 'authorisation'
   return (
     <Page
       title={name}

@@ -87,7 +87,7 @@ export function useConnectorSchemas(componentId: string, rootText: string, schem
   }
 }
 
-/** Nobody enters what the authorised account fills. */
+/** Settings that the authorised account fills are not entered. */
 const withoutFilled = ({ form, authorized }: Specification): Schema =>
   authorized.reduce((schema, path) => withoutMember(schema, path), form)
 

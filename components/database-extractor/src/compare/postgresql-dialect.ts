@@ -48,7 +48,7 @@ export function postgresqlDialect(invalidAsNull: boolean): Dialect {
   }
 }
 
-/** One function takes half the time of the operator. */
+/** One function takes a little less time than a tree of operators, and has no limit of depth. */
 function joined(texts: readonly string[]): string {
   if (texts.length <= MAX_ARGUMENTS) return texts.length > 0 ? `concat_ws(',', ${texts.join(', ')})` : "''"
   const width = Math.ceil(texts.length / MAX_ARGUMENTS)

@@ -34,13 +34,15 @@ export function useLoad<O extends OperationName>(operation: O, ...rest: readonly
 
 /** A screen that is made of many answers waits for the first of each, not for one that is slow or fails. */
 const LONGEST_WAIT_MS = 1000
+/** An answer may lead to the next question: the tiles of a dashboard. */
+const NEXT_MS = 30
 
 /** Whether answers are still missing for the first time. */
 export function useFirstLoads(): boolean {
   const missing = useIsFetching({ predicate: ({ state }) => state.data === undefined })
   const [isOver, setOver] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => setOver(true), missing === 0 ? 0 : LONGEST_WAIT_MS)
+    const timer = setTimeout(() => setOver(true), missing === 0 ? NEXT_MS : LONGEST_WAIT_MS)
     return () => clearTimeout(timer)
   }, [missing])
   return !isOver

@@ -431,6 +431,7 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
       name: 'loose',
       columns: [{ name: 'a', definition: { type: 'VARCHAR' } }],
     })
+    await until('the table exists', async () => (await stack.request('GET', '/v2/storage/tables/in.c-shop.loose')).status === 200)
     await go('/storage/in.c-shop.loose')
     const refused = page.getByRole('button', { name: 'Edit rows' })
     assert.ok(await refused.isDisabled())

@@ -65,6 +65,17 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
     nothingWrong()
   })
 
+  await t.test('a table without its bucket gets its full name with a click', async () => {
+    await page.getByRole('button', { name: 'New query' }).click()
+    await replaceText(editor, 'select count(*) as n from notes')
+    await run.click()
+    await page.getByRole('button', { name: 'Write "in.c-shop"."notes"' }).click()
+    await run.click()
+    await page.getByRole('heading', { name: /^One row in/ }).waitFor()
+    mayComplainOf(/status of 400 .*\/storage\/query/)
+    nothingWrong()
+  })
+
   await t.test('the tree of tables finds a column, and puts names into the query', async () => {
     await replaceText(editor, 'select ')
     const tree = page.getByRole('region', { name: 'Tables', exact: true })
@@ -281,6 +292,15 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
     assert.ok(find.height >= 24, `the search is ${find.height} px high`)
     const out = (await page.getByRole('button', { name: 'Sign out' }).boundingBox())!
     assert.ok(out.y + out.height <= 600, `Sign out ends at ${out.y + out.height} px`)
+    await page.setViewportSize({ width: 1024, height: 768 })
+    for (const one of await page.getByRole('navigation', { name: 'Main' }).locator('a:visible, button:visible').all()) {
+      const { y, height } = (await one.boundingBox())!
+      assert.ok(
+        y >= 0 && y + height <= 768,
+        `${(await one.getAttribute('aria-label')) ?? (await one.textContent())} ends at ${y + height} px`,
+      )
+    }
+    await page.getByRole('button', { name: 'Sign out' }).waitFor()
     await page.setViewportSize({ width: 390, height: 800 })
     await page.getByRole('button', { name: 'More' }).click()
     const places = page.getByRole('dialog', { name: 'Places' })

@@ -112,6 +112,7 @@ const SHAPES = {
       <path d="m7.2 8.8 6-6M11 5l1.8 1.8M9.2 6.8l1.2 1.2" />
     </>
   ),
+  leave: <path d="M9 2.6H3.4v10.8H9M6.6 8h6.8M10.8 5.2 13.6 8l-2.8 2.8" />,
   lock: (
     <>
       <rect x="3" y="7" width="10" height="6.8" rx="1.3" />

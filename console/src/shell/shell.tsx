@@ -94,6 +94,9 @@ function Rail({ onSearch }: { onSearch: () => void }) {
           </button>
         </span>
         <ThemeButton />
+        <button type="button" className="button icon ghost only-narrow" aria-label="Sign out" title="Sign out" onClick={signOut}>
+          <Icon name="leave" />
+        </button>
       </div>
     </nav>
   )

@@ -9,6 +9,7 @@ import { LazySqlEditor } from '../../editor/lazy.ts'
 import type { SqlTable } from '../../editor/sql-completion.ts'
 import type { Insertion } from '../../editor/sql-editor.tsx'
 import { formattedSql } from '../../editor/sql-format.ts'
+import { type FullName, fullNamesOf, withFullName } from '../../editor/sql-full-names.ts'
 import { type ParameterType, withLiterals } from '../../editor/sql-parameters.ts'
 import { placeOfError, type Statement, statementsOf } from '../../editor/sql-statements.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
@@ -166,7 +167,15 @@ export function SqlScreen() {
             </div>
           </section>
           {make.error ? <Problem error={make.error} /> : null}
-          {run.error && !isStopped ? <SqlProblem error={run.error} text={run.variables} /> : null}
+          {run.error && !isStopped ? (
+            <>
+              <SqlProblem error={run.error} text={run.variables} />
+              <FullNames
+                names={fullNamesOf(run.error.message, namesOf(tables.data ?? []))}
+                onUse={(bare, name) => edit(withFullName(sql, bare, name))}
+              />
+            </>
+          ) : null}
           {(run.data ?? []).map((result, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: results have no other name
             <ResultGrid key={index} result={result} sources={sourcesOf(result.sql)} />
@@ -246,6 +255,24 @@ function SqlProblem({ error, text }: { error: Error; text: string }) {
     </>
   )
 }
+
+interface FullNamesProps {
+  readonly names: readonly FullName[]
+  readonly onUse: (bare: string, name: string) => void
+}
+
+/** What people new to it write: the name of a table without its bucket. */
+const FullNames = ({ names, onUse }: FullNamesProps) =>
+  names.length === 0 ? null : (
+    <p className="flex-row wrap" role="note">
+      <span>Tables are named with their bucket:</span>
+      {names.map(({ bare, name }) => (
+        <button type="button" key={name} className="button small" onClick={() => onUse(bare, name)}>
+          Write <span className="identifier">{name}</span>
+        </button>
+      ))}
+    </p>
+  )
 
 const sentenceOf = (results: readonly SqlResult[]): string =>
   results.length === 1

@@ -118,6 +118,11 @@ export async function createDataTestsModule(deps: DataTestsModuleDeps) {
     checkRule: tests.checkRule,
   })
   subscribe('branch.beforeMerge', contracts.checkMerge)
+  subscribe('event.recorded', async (trx, { projectId }, { event, objectId, branchId, params }) => {
+    if (event !== 'storage.tableColumnsUpdated' || params?.renamedTo === undefined || objectId === undefined) return
+    const renamed = { tableId: objectId, from: String(params.column), to: String(params.renamedTo) }
+    await tests.store.renameColumn(trx, projectId, branchId ?? (await branches.defaultId(projectId)), renamed)
+  })
   subscribe('branch.deleted', async (trx, { projectId, id }) => {
     await tests.store.removeOfBranch(trx, projectId, id)
     await contracts.store.removeOfBranch(trx, projectId, id)

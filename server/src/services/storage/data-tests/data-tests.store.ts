@@ -1,8 +1,10 @@
 // The tables of data tests and of their runs.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
 import { readStored } from '../../../kit/stored-json.ts'
+import { afterRename, type RenamedColumn } from './renamed-columns.ts'
 import type { Outcome, Severity } from './run-tests.ts'
 import type { TestRule, TestType } from './test-rules.ts'
 
@@ -210,6 +212,21 @@ export function createDataTestsStore(database: Db) {
         .returning('id')
         .executeTakeFirst()
       return row !== undefined
+    },
+
+    /** Tests of the table, and those of other tables that refer to it. */
+    async renameColumn(trx: Trx, projectId: number, branchId: number, renamed: RenamedColumn): Promise<void> {
+      const rows = await withTables<DataTestTables>(trx)
+        .selectFrom('data_test')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where((eb) => eb.or([eb('table_id', '=', renamed.tableId), eb('type', '=', 'relationships')]))
+        .execute()
+      for (const before of rows.map(toTest)) {
+        const rule = afterRename(before.rule, before.tableId, renamed)
+        if (!isDeepStrictEqual(rule, before.rule)) await this.update(trx, { ...before, rule })
+      }
     },
 
     async remove(trx: Trx, projectId: number, id: number): Promise<boolean> {

@@ -182,7 +182,7 @@ export const ColumnDefinitionChange = Type.Object({
     definition: DEFINITION,
     length: 'New length; numbers may only get more digits.',
     nullable: 'True: the column may be empty.',
-    name: 'New name of the column, by the rules of new columns. Rows, metadata and aliases keep it; configurations and queries that use the old name have to be changed.',
+    name: 'New name of the column, by the rules of new columns. Rows, metadata, aliases and data tests keep it; configurations, queries and data contracts that use the old name have to be changed.',
   }).properties,
   default: cleared('Value of rows that have none; null removes it.'),
   description: cleared('Free text; null removes it.'),

@@ -1,4 +1,5 @@
-// Whether other programs read and write the tables right: pyiceberg, DuckDB with its own Iceberg reader, Spark, Trino; and whether jobs of
+// Whether other programs read and write the tables right: pyiceberg, DuckDB with its own Iceberg reader, clients of PostgreSQL (postgres/clients.ts),
+// Spark, Trino; and whether jobs of
 // `platform.spark-sql` run on threads, on a cluster and on Spark Connect, and MLflow servers that the stack starts. `npm run test:engines`, not part of
 // `npm test`: it needs Python 3, Java 11 or 17 and, the first time, the package index of Python and Maven Central. What is missing is said, and the
 // suite fails. MILLRACE_ENGINES names another folder for the packages. `npm run test:engines -- readers tpch` runs some of its parts;
@@ -72,6 +73,7 @@ const stack = await startTestStack({ after: (end) => ends.push(end) })
 const { bucket, create, load, succeed } = tableClient(stack)
 const PARTS = {
   readers: checkReaders,
+  clients: checkClients,
   writers: checkPyicebergWrites,
   spark: checkSpark,
   jobs: checkSparkJobs,
@@ -127,6 +129,13 @@ async function python<T>(program: string, ...args: readonly string[]): Promise<T
   const path = fileURLToPath(new URL(program, import.meta.url))
   const { stdout } = await run(PYTHON, [path, ...args], { maxBuffer: 64 << 20 })
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as T // printed by the programs beside this file
+}
+
+/** Clients of PostgreSQL, with a stack of their own. */
+async function checkClients(): Promise<void> {
+  const file = fileURLToPath(new URL('./postgres/clients.ts', import.meta.url))
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter=spec', file], { maxBuffer: 64 << 20 })
+  say(stdout)
 }
 
 async function checkReaders(): Promise<void> {

@@ -308,7 +308,7 @@ const typeName = (type: DuckDBType): string => (type.alias === 'JSON' ? 'JSON' :
 
 /** DuckDB gives up on the type of a parameter that nothing in the statement decides. */
 function parameterType(prepared: DuckDBPreparedStatement, i: number): string {
-  return prepared.parameterTypeId(i) === DuckDBTypeId.INVALID ? UNKNOWN : String(prepared.parameterType(i))
+  return prepared.parameterTypeId(i) === DuckDBTypeId.INVALID ? UNKNOWN : typeName(prepared.parameterType(i))
 }
 
 /** A statement that changes rows has a column for their number, which is not a result. */

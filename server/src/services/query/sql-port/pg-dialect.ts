@@ -1,12 +1,14 @@
 // What PostgreSQL writes in another way than DuckDB, as edits of the text: casts to bytea and jsonb, names with the database in front,
 // functions with another name. Each token is looked at once, in parts of some milliseconds.
 
+import { elementsOf } from '../../../engines/pg-wire/values.ts'
 import { BUCKET_ID, type Statement } from '../../../engines/sql/statements.ts'
 import { eachInTurns } from '../../../kit/in-turns.ts'
 import { doubleQuoted } from '../../../kit/text/double-quoted.ts'
 import { singleQuoted } from '../../../kit/text/single-quoted.ts'
 import { formatFrom } from './pg-formats.ts'
 import { stringOf } from './port-commands.ts'
+import { membershipBefore } from './port-parameters.ts'
 import { byteaLiteral } from './port-types.ts'
 import type { TextEdit } from './text-edits.ts'
 
@@ -19,7 +21,7 @@ export async function dialectEdits(statement: Statement, database: string): Prom
   const edits: TextEdit[] = []
   await eachInTurns(tokens.length, (i) => {
     const kind = tokens.kind(i)
-    if (kind === 'string') edits.push(...byteaEdit(statement, i))
+    if (kind === 'string') edits.push(...byteaEdit(statement, i), ...arrayEdit(statement, i))
     else if (kind !== 'symbol' && tokens.isSymbol(i + 1, '.')) edits.push(...nameEdit(statement, i, database))
     else if (kind === 'word') edits.push(...wordEdit(statement, i))
   })
@@ -39,6 +41,20 @@ function byteaEdit(statement: Statement, i: number): readonly TextEdit[] {
   if (!tokens.isSymbol(i + 1, ':') || !tokens.isSymbol(i + 2, ':')) return []
   if (tokens.lower(i + 3) !== 'bytea' || tokens.isSymbol(i + 4, '[')) return []
   return [replaced(statement, i, i + 3, byteaLiteral(stringOf(statement, i)))]
+}
+
+/** `= ANY ('{1,2}')` and `'{1,2}'::int[]`, which clients write that put values into the text themselves. */
+function arrayEdit(statement: Statement, i: number): readonly TextEdit[] {
+  const { tokens } = statement
+  const isCast = tokens.isSymbol(i + 1, ':') && tokens.isSymbol(i + 4, '[') && tokens.isSymbol(i + 5, ']')
+  const isQuantified = tokens.isSymbol(i - 1, '(') && ['any', 'all'].includes(tokens.lower(i - 2))
+  if (!isCast && !(isQuantified && tokens.isSymbol(i + 1, ')'))) return []
+  const elements = elementsOf(stringOf(statement, i))
+  if (!elements) return []
+  const list = elements.map((one) => (one === null ? 'NULL' : singleQuoted(one))).join(', ')
+  const membership = isQuantified && elements.length > 0 ? membershipBefore(statement, i - 2) : undefined
+  if (isCast || !membership) return [replaced(statement, i, i, `[${list}]`)]
+  return [replaced(statement, membership.from, i + 1, ` ${membership.operator} (${list}) `)]
 }
 
 // ----------------------------------------------------------------------------------------------------------------------- names

@@ -109,6 +109,8 @@ function copyOptions(statement: Statement, from: number): CopyOptions {
   const given: { -readonly [K in keyof CopyOptions]?: CopyOptions[K] } = {}
   for (let at = from; at < tokens.length; at++) {
     const word = wordOf(at)
+    // psycopg2 writes DELIMITER AS ';'.
+    if (wordOf(at + 1) === 'as' && tokens.kind(at + 1) === 'word') at++
     const isValue = tokens.kind(at + 1) === 'string'
     if (['with', '(', ')', ',', 'as', 'format'].includes(word)) continue
     if (word === 'csv' || word === 'text' || word === 'binary') given.format = word

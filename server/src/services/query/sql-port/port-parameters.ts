@@ -136,7 +136,7 @@ const tooManyParameters = () =>
   new WireError('54000', `A statement has at most ${MAX_PARAMETERS} parameters, each use counted. Send the values in parts.`)
 
 /** The comparison before ANY or ALL, where it means IN or NOT IN. */
-function membershipBefore({ tokens }: Statement, at: number): Parameter['membership'] {
+export function membershipBefore({ tokens }: Statement, at: number): Parameter['membership'] {
   const isPair = tokens.end(at - 2) === tokens.start(at - 1)
   const before = isPair && tokens.kind(at - 2) === 'symbol' ? tokens.text(at - 2) : ''
   const sign = `${/^[<>!=]$/.test(before) ? before : ''}${tokens.text(at - 1)}`

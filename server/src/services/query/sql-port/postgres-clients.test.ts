@@ -221,6 +221,15 @@ test('9: arrays are compared with columns of any type, and described as arrays',
   assert.deepEqual(await rowsOf(db, `${numbers} i != all($1)`, [[]]), [['0'], ['1'], ['2'], ['3'], ['4']])
   assert.deepEqual(await rowsOf(db, `${numbers} i >= any($1::bigint[])`, [[4]]), [['4']])
   assert.deepEqual(await rowsOf(db, 'select city from orders where id = any($1) order by id', [[1, 2]]), [['Praha'], ['Brno']])
+  // pgx with its simple protocol and psycopg with cursors of the client: the list is in the text.
+  assert.deepEqual(await rowsOf(db, `select city from orders where id = any( '{"1",2,NULL}' ) order by id`), [
+    ['Praha'],
+    ['Brno'],
+  ])
+  assert.deepEqual(await rowsOf(db, `${numbers} i <> all ('{0,1,2}')`), [['3'], ['4']])
+  assert.deepEqual(await rowsOf(db, `${numbers} i = any('{}')`), [])
+  assert.deepEqual(await rowsOf(db, `${numbers} i >= any('{4}'::int2[])`), [['4']])
+  assert.deepEqual(await rowsOf(db, `select '{"a b",c}'::text[], '{x}' as plain`), [[['a b', 'c'], '{x}']])
   // pgx and asyncpg: the elements in binary.
   const int8 = (value: bigint) => Buffer.concat([int32(8), Buffer.from(value.toString(16).padStart(16, '0'), 'hex')])
   const bytes = Buffer.concat([int32(1), int32(0), int32(OID.int8), int32(2), int32(1), int8(2n), int8(4n)])
@@ -263,6 +272,14 @@ test('15: intervals in binary, json and lists have their types', async (t) => {
     binary.rows[0]?.[1]?.toString('hex'),
     '00000001000000010000001700000003000000010000000400000001ffffffff0000000400000003',
   )
+  const own = await wire(t, true)
+  await own.query('CREATE TABLE documents (id INTEGER, doc JSONB, l INTEGER[])', 0)
+  // postgres.js writes a value as JSON where it is described as JSON.
+  assert.deepEqual((await described(own, 'INSERT INTO documents VALUES ($1, $2, $3)')).parameters, [OID.int4, OID.json, 1007])
+  const json = { oid: OID.json, bytes: Buffer.from('{"a": [1]}') }
+  await own.query('INSERT INTO documents (doc) VALUES ($1)', 0, [json])
+  assert.deepEqual((await own.query('SELECT doc FROM documents', 0)).rows[0]?.map(String), ['{"a": [1]}'])
+  await own.query('DROP TABLE documents', 0)
   const driver = await connect(t)
   const { rows: parsed } = await driver.query(
     `SELECT ['a b', NULL, 'x"\\'] AS t, [true, false] AS b, json_agg(i) AS j FROM range(2) t(i)`,
@@ -440,6 +457,10 @@ test('10: rows are copied into a workspace as text, CSV and binary, cut anywhere
   }
   assert.equal(await copyIn(raw, `COPY copied (s) FROM STDIN CSV DELIMITER ';' NULL 'none'`, 'none\nx\n'), 'COPY 2')
   assert.deepEqual((await shown()).map(([, s]) => s).toSorted(), [null, 'x'])
+  // copy_from and copy_to of psycopg2.
+  const old = `WITH DELIMITER AS '\t' NULL AS '\\N'`
+  assert.equal(await copyIn(raw, `COPY "copied" ("n","s") FROM STDIN ${old}`, '1\t\\N\n2\ty\n'), 'COPY 2')
+  assert.deepEqual((await shown()).map(([, s]) => s).toSorted(), [null, 'y'])
   await db.query('DROP TABLE copied')
 })
 

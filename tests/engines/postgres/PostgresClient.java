@@ -5,14 +5,19 @@ import java.sql.SQLException;
 /** The JDBC driver against the PostgreSQL port: its metadata calls, prepared statements beyond the fifth execution, fetch size. */
 public class PostgresClient {
   public static void main(String[] arguments) throws Exception {
-    var at = "jdbc:postgresql://" + System.getenv("PGHOST") + ":" + System.getenv("PGPORT") + "/" + System.getenv("PGDATABASE");
-    try (var connection = DriverManager.getConnection(at, System.getenv("PGUSER"), System.getenv("PGPASSWORD"))) {
+    var server = "jdbc:postgresql://127.0.0.1:" + System.getenv("MILLRACE_PORT") + "/";
+    read(server + "default");
+    write(server + "workspace?autosave=always");
+  }
+
+  static void read(String at) throws Exception {
+    try (var connection = DriverManager.getConnection(at, "me", System.getenv("MILLRACE_TOKEN"))) {
       var metadata = connection.getMetaData();
       check("schemas", has(metadata.getSchemas(), "TABLE_SCHEM", "in.c-main"));
       check("tables", has(metadata.getTables(null, "in.c-main", "%", null), "TABLE_NAME", "orders"));
       check("columns", metadata.getColumns(null, "in.c-main", "orders", "%").next());
       // What DBeaver and BI tools ask when they connect and open their tree.
-      check("catalogues", has(metadata.getCatalogs(), "TABLE_CAT", System.getenv("PGDATABASE")));
+      check("catalogues", has(metadata.getCatalogs(), "TABLE_CAT", "default"));
       for (var rows : new ResultSet[] {
         metadata.getSchemas(connection.getCatalog(), "in%"), metadata.getTableTypes(), metadata.getTypeInfo(),
         metadata.getPrimaryKeys(null, "in.c-main", "orders"), metadata.getImportedKeys(null, "in.c-main", "orders"),
@@ -24,7 +29,7 @@ public class PostgresClient {
       check("metadata", metadata.getSQLKeywords().length() > 0 && connection.isValid(5));
       for (var sql : new String[] {
         "SET application_name = 'DBeaver'", "SHOW search_path", "SELECT current_schema(), session_user",
-        "SELECT db.oid, db.* FROM pg_catalog.pg_database db WHERE datname = '" + System.getenv("PGDATABASE") + "'",
+        "SELECT db.oid, db.* FROM pg_catalog.pg_database db WHERE datname = '" + "default" + "'",
         "SELECT * FROM pg_catalog.pg_settings WHERE name = 'standard_conforming_strings'",
         "SELECT c.oid, c.*, d.description FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass"
       })
@@ -56,6 +61,45 @@ public class PostgresClient {
         while (rows.next()) count++;
         check("fetch size", count == 1000);
       }
+      connection.commit();
+    }
+  }
+
+  static void write(String at) throws Exception {
+    try (var connection = DriverManager.getConnection(at, System.getenv("MILLRACE_USER"), System.getenv("MILLRACE_PASSWORD"))) {
+      connection.createStatement().execute("CREATE TABLE jd (id INTEGER, name TEXT, data BYTEA, at_time TIMESTAMP)");
+      connection.setAutoCommit(false);
+      byte[] bytes = new byte[256];
+      for (int i = 0; i < 256; i++) bytes[i] = (byte) i;
+      var moment = java.time.LocalDateTime.of(2026, 2, 28, 1, 2, 3);
+      try (var insert = connection.prepareStatement("INSERT INTO jd VALUES (?, ?, ?, ?)")) {
+        for (int i = 0; i < 20; i++) {
+          insert.setInt(1, i);
+          insert.setString(2, "n" + i);
+          insert.setBytes(3, bytes);
+          insert.setObject(4, moment);
+          insert.addBatch();
+        }
+        check("batch", insert.executeBatch().length == 20);
+      }
+      // With autosave=always a statement that fails leaves the transaction as it was.
+      try (var statement = connection.createStatement()) {
+        statement.execute("SELECT nothing");
+        check("autosave", false);
+      } catch (SQLException error) {
+        check("autosave", "42703".equals(error.getSQLState()));
+      }
+      var point = connection.setSavepoint();
+      connection.createStatement().execute("DELETE FROM jd WHERE id = 1");
+      connection.rollback(point);
+      connection.commit();
+      try (var select = connection.prepareStatement("SELECT data, at_time FROM jd WHERE id = ANY(?)")) {
+        select.setArray(1, connection.createArrayOf("integer", new Integer[] {1}));
+        var rows = select.executeQuery();
+        check("written", rows.next() && java.util.Arrays.equals(rows.getBytes(1), bytes) && moment.equals(rows.getObject(2, java.time.LocalDateTime.class)));
+      }
+      var copy = new org.postgresql.copy.CopyManager((org.postgresql.core.BaseConnection) connection);
+      check("copy in", copy.copyIn("COPY jd (id, name) FROM STDIN (FORMAT csv)", new java.io.StringReader("100,x\n101,\n")) == 2);
       connection.commit();
     }
   }

@@ -95,6 +95,10 @@ function copySource(statement: Statement, to: number): string {
   return `SELECT ${columns} FROM ${between(statement, 1, list)}`
 }
 
+/** The place before the value of an option: psycopg2 writes DELIMITER AS ';'. */
+const beforeValue = ({ tokens }: Statement, at: number): number =>
+  tokens.kind(at + 1) === 'word' && tokens.lower(at + 1) === 'as' ? at + 1 : at
+
 /** All of them, with their values and commas, are fewer than fifty. */
 const MAX_OPTION_TOKENS = 100
 
@@ -109,8 +113,7 @@ function copyOptions(statement: Statement, from: number): CopyOptions {
   const given: { -readonly [K in keyof CopyOptions]?: CopyOptions[K] } = {}
   for (let at = from; at < tokens.length; at++) {
     const word = wordOf(at)
-    // psycopg2 writes DELIMITER AS ';'.
-    if (wordOf(at + 1) === 'as' && tokens.kind(at + 1) === 'word') at++
+    at = beforeValue(statement, at)
     const isValue = tokens.kind(at + 1) === 'string'
     if (['with', '(', ')', ',', 'as', 'format'].includes(word)) continue
     if (word === 'csv' || word === 'text' || word === 'binary') given.format = word

@@ -13,7 +13,7 @@ export function addedColumns(
   for (const { fieldId, name, type, length } of columns) {
     const same = byId.get(fieldId)
     if (!same) throw refused(`it drops the column "${name}". Columns are dropped through the Storage API`)
-    if (same.name !== name) throw refused(`it renames the column "${name}". Columns keep their names`)
+    if (same.name !== name) throw refused(`it renames the column "${name}". Columns are renamed through the Storage API`)
     if (sqlType(same) !== sqlType({ type, length } as Column)) throw refused(`it changes the type of the column "${name}"`)
   }
   const known = new Set(columns.map(({ fieldId }) => fieldId))

@@ -190,6 +190,8 @@ function refuseTypes(fields: Fields): void {
 export function newColumnName(fields: Fields): string {
   if (fields.name === undefined || fields.name === null)
     throw new PlatformError('validation.failed', { field: 'name', reason: 'This value should not be blank.' })
+  if (typeof fields.name !== 'string' && typeof fields.name !== 'number')
+    throw new PlatformError('validation.failed', { field: 'name', reason: 'This value should be of type string.' })
   const given = String(fields.name)
   // A run of other characters is one underscore here; in the header of a file each is (corrections-2, A15).
   const name = columnNameFrom(given.replace(/[\x20-\x2f:-@[-^`{-~]+/g, '_'))

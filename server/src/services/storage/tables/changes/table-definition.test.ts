@@ -144,6 +144,8 @@ test('a column is renamed: rows, key, description and aliases keep it, and a tak
   for (const [json, code] of [
     [{ name: 'PRICE' }, 'storage.tables.columnAlreadyExists'],
     [{ name: 'n'.repeat(65) }, 'storage.tables.invalidColumnName'],
+    [{ name: {} }, 'validation.failed'],
+    [{ name: ['other'] }, 'validation.failed'],
     [{ name: 'remark' }, 'storage.tables.validation'],
   ] as const) {
     const answer = await put('columns/remark/definition', json)

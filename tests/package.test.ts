@@ -213,6 +213,16 @@ test('npx millrace starts a stack in the folder where it is called, and the READ
   await until('the stack has ended with npx', () => !isAlive(pid))
 })
 
+/** Runs a program on a disk of 64 MB of its own, and lists what it left in the folder of the runtime. */
+const ON_SMALL_DISK = [
+  'unshare',
+  '--mount',
+  'sh',
+  '-c',
+  'mount -t tmpfs -o size=64m small "$1" || { echo "no disk of its own"; exit; }; "$2" "$3" 2>&1; echo "ended with $?"; echo "left: $(ls "$1/runtime" 2>/dev/null)"',
+  'small-disk',
+]
+
 /** On a machine without Node and npm. */
 const executable = (env: Record<string, string>, ...args: string[]) =>
   run(join(release, EXECUTABLE), args, { cwd: place, env: { PATH: '/usr/bin:/bin', HOME: join(place, 'no-home'), ...env } })
@@ -239,6 +249,19 @@ test('the single executable unpacks itself once, repairs what was changed, and r
     refused.stderr,
     /^millrace: The program could not be unpacked to \S+\. The folder is not writable\. Set MILLRACE_RUNTIME_DIR to another folder\.\n$/,
   )
+
+  await t.test('a disk that is full while it unpacks ends the start, and nothing is left on it', async (inner) => {
+    const full = join(place, 'full')
+    mkdirSync(full)
+    const [program, ...args] = [...ON_SMALL_DISK, full, join(release, EXECUTABLE), '--version']
+    const env = { MILLRACE_RUNTIME_DIR: join(full, 'runtime'), PATH: '/usr/bin:/bin' }
+    const { stdout } = await run(program!, args, { env }).catch((error: Error) => ({ stdout: `no disk of its own: ${error}` }))
+    if (stdout.startsWith('no disk of its own')) return inner.diagnostic(stdout) // only Linux with the right to mount
+    assert.match(
+      stdout,
+      /^millrace: Unpacking to \S+ \(once for each version\)\.\nmillrace: The program could not be unpacked to \S+\. There is not enough space for \d+ MB\. Set MILLRACE_RUNTIME_DIR to another folder\.\nended with 1\nleft: \n$/,
+    )
+  })
 
   const data = join(place, 'data-of-executable')
   const log = join(place, 'executable.log')

@@ -53,7 +53,7 @@ export const createLoadListener =
       loads: JSON.stringify(loads),
       last_at: now,
       usual_ms: usual,
-      due_at: usual === null ? null : now + usual + Math.max(usual / 2, MIN_GRACE_MS),
+      due_at: usual === null ? null : now + usual + Math.max(Math.ceil(usual / 2), MIN_GRACE_MS),
       late_since: null,
       token_id: source.tokenId,
       token_description: source.tokenDescription,

@@ -221,7 +221,8 @@ await onBothStacks('lineage', (startProject) => {
     const stack = await startProject()
     const { tables } = await pipeline(stack)
     for (const city of ['a', 'b', 'c']) await tables.load('in.c-main.orders', `id,city\n1,${city}\n`)
-    const hours = [4, 3, 2, 1].map((one) => Date.now() - one * 60 * MINUTE)
+    const now = Date.now()
+    const hours = [4, 3, 2, 1].map((one) => now - one * (60 * MINUTE + 1)) // an odd interval: half of it is no whole number
     await withTables<{ table_freshness: { project_id: number; table_id: string; loads: string } }>(stack.platform.metadata.db)
       .updateTable('table_freshness')
       .set({ loads: JSON.stringify(hours) })

@@ -17,7 +17,9 @@ import { PROCESSORS } from './src/registry.ts'
 type Tree = Record<string, string | Buffer | object>
 
 const MAIN = fileURLToPath(new URL('./src/main.ts', import.meta.url))
-const SHARED = ['../connector-kit/src', '../http-extractor/src'].map((path) => fileURLToPath(new URL(path, import.meta.url)))
+const SHARED = ['../connector-kit/src', '../http-extractor/src', '../../contract'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+)
 /** Where compiled code is kept; the platform gives its programs such a folder too. */
 const { NODE_COMPILE_CACHE: COMPILED } = childEnvironment()
 

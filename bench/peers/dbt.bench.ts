@@ -10,23 +10,14 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { DBT, environment } from '../../tests/engines/dbt/environment.ts'
 import { dbtProject, MODELS } from '../../tests/engines/dbt/project.ts'
 import { tableClient } from '../../tests/support/clients/table-client.ts'
-import { startStackProcess } from '../../tests/support/stack-process.ts'
-import { send, type TestStack } from '../../tests/support/test-stack.ts'
 import { cpuSecondsBelow, inTurns, report, round } from '../support/measure.ts'
+import { startPortStack } from '../support/port-stack.ts'
 
 const ROUNDS = Number(process.env.MILLRACE_BENCH_ROUNDS ?? 3)
 const run = promisify(execFile)
 const ends: (() => unknown)[] = []
 await environment()
-// A process of its own, as dbt has one.
-const running = await startStackProcess({ after: (end: () => unknown) => ends.push(end) } as never, {
-  env: { MILLRACE_SQL_PORT: '0' },
-})
-const [, port] = /postgres:\/\/me@127\.0\.0\.1:(\d+)/.exec(running.output()) ?? []
-const stack = {
-  masterToken: running.masterToken,
-  request: (method, path, options = {}) => send(running.url, method, path, { token: running.masterToken, ...options }),
-} as Pick<TestStack, 'masterToken' | 'request'> as TestStack // what a client of tables needs of it
+const { stack, port } = await startPortStack(ends)
 const client = tableClient(stack)
 await client.bucket('dbt')
 await client.create('in.c-dbt', 'visits', 'visit_id,customer_id,seen_at\n1,1,2026-01-01 10:00:00\n', { primaryKey: 'visit_id' })

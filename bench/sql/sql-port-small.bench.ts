@@ -4,20 +4,12 @@
 import pg from 'pg'
 import { tableClient } from '../../tests/support/clients/table-client.ts'
 import { startPostgres } from '../../tests/support/servers/postgres-server.ts'
-import { startStackProcess } from '../../tests/support/stack-process.ts'
-import { send, type TestStack } from '../../tests/support/test-stack.ts'
 import { cpuSecondsBelow, inTurns, report, round } from '../support/measure.ts'
+import { startPortStack } from '../support/port-stack.ts'
 
 const STATEMENTS = 200
 const ends: (() => unknown)[] = []
-const running = await startStackProcess({ after: (end: () => unknown) => ends.push(end) } as never, {
-  env: { MILLRACE_SQL_PORT: '0' },
-})
-const [, port] = /postgres:\/\/me@127\.0\.0\.1:(\d+)/.exec(running.output()) ?? []
-const stack = {
-  masterToken: running.masterToken,
-  request: (method, path, options = {}) => send(running.url, method, path, { token: running.masterToken, ...options }),
-} as Pick<TestStack, 'masterToken' | 'request'> as TestStack // what a client of tables needs of it
+const { stack, port } = await startPortStack(ends)
 
 const client = tableClient(stack)
 await client.bucket('bench')
@@ -29,7 +21,7 @@ await client.create(
 
 const ours = new pg.Client({
   host: '127.0.0.1',
-  port: Number(port),
+  port,
   user: 'bench',
   password: stack.masterToken,
   database: 'default',

@@ -4,22 +4,13 @@
 import pg from 'pg'
 import { tableClient } from '../../tests/support/clients/table-client.ts'
 import { startPostgres } from '../../tests/support/servers/postgres-server.ts'
-import { startStackProcess } from '../../tests/support/stack-process.ts'
-import { send, type TestStack } from '../../tests/support/test-stack.ts'
 import { inTurns, report, round } from '../support/measure.ts'
+import { startPortStack } from '../support/port-stack.ts'
 import { benchRows } from '../support/table-bench.ts'
 
 const rows = benchRows(1_000_000)
 const ends: (() => unknown)[] = []
-// A process of its own, as the PostgreSQL has one.
-const running = await startStackProcess({ after: (end: () => unknown) => ends.push(end) } as never, {
-  env: { MILLRACE_SQL_PORT: '0' },
-})
-const [, port] = /postgres:\/\/me@127\.0\.0\.1:(\d+)/.exec(running.output()) ?? []
-const stack = {
-  masterToken: running.masterToken,
-  request: (method, path, options = {}) => send(running.url, method, path, { token: running.masterToken, ...options }),
-} as Pick<TestStack, 'masterToken' | 'request'> as TestStack // what a client of tables needs of it
+const { stack, port } = await startPortStack(ends)
 const postgres = await startPostgres()
 ends.push(() => postgres.stop())
 
@@ -49,7 +40,7 @@ await client.load('in.c-bench.orders', csv)
 const theirs = new pg.Client({ connectionString: postgres.url })
 const ours = new pg.Client({
   host: '127.0.0.1',
-  port: Number(port),
+  port,
   user: 'bench',
   password: stack.masterToken,
   database: 'default',

@@ -1,4 +1,4 @@
-// List, detail and update of a configuration with 1,000 versions and 500 rows, against one with 10 versions and 5 rows. Reads ask for gzip,
+// List, detail and update of a configuration with 1,000 versions and 500 rows, against one with 10 versions and 5 rows. Reads accept gzip,
 // as the clients do (Guzzle, requests and Go's http all send it by themselves). `plain` is
 // the same without, a hundred times the bytes through the socket; `bare` is what these bytes alone cost a bare Fastify route.
 

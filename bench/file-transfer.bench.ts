@@ -34,7 +34,7 @@ const clientOf = (credentials: Record<string, string>, endpoint: string) =>
       sessionToken: credentials.SessionToken!,
     },
   })
-const writing = (uploadParams as unknown as { credentials: Record<string, string> }).credentials // asked for above
+const writing = (uploadParams as unknown as { credentials: Record<string, string> }).credentials // requested above
 const reading = ((await stack.get(`/v2/storage/files/${id}?federationToken=1`)).body as { credentials: Record<string, string> })
   .credentials
 

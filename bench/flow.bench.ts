@@ -117,7 +117,7 @@ async function timesOf(flowId: string): Promise<{ startedAt: number[]; endedAt: 
   const database = new DatabaseSync(`${stack.dataDir}/${file}`, { readOnly: true })
   const rows = database
     .prepare('select started_at, ended_at from queue_job where parent_job_id = ? order by id')
-    .all(Number(flowId)) as { started_at: number; ended_at: number }[] // the columns asked for
+    .all(Number(flowId)) as { started_at: number; ended_at: number }[] // the selected columns
   database.close()
   return { startedAt: rows.map((row) => row.started_at), endedAt: rows.map((row) => row.ended_at) }
 }

@@ -14,7 +14,7 @@ const COMPONENT = 'bench.empty'
 const ends: (() => unknown)[] = []
 const scope = { after: (end: () => unknown) => void ends.unshift(end) } as Parameters<typeof startStackProcess>[0] // they pass functions without parameters
 
-/** One stack of as many nodes as there are lists of roles; the first one is asked. */
+/** One stack of as many nodes as there are lists of roles; requests go to the first one. */
 async function startNodes(...roles: readonly string[]): Promise<Stack> {
   const database = await freshPostgres()
   const s3 = await startS3()

@@ -33,7 +33,7 @@ const STEPS = values.steps.split(',').map(Number)
 const ROUNDS = Number(values.rounds)
 /** Logarithmic growth from 1 to 100 times is 1.3 for a tree of a million entries; the rest is noise of the machine and colder caches. */
 const TARGET = '<= 3'
-/** Below this a path is bound by the round trip, and a ratio says nothing. */
+/** Below this a path is bound by the round trip, and a ratio is meaningless. */
 const MIN_MS = 0.2
 
 const JOBS_PER_PROJECT = 10_000

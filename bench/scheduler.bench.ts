@@ -1,4 +1,4 @@
-// Ten thousand schedules: due in the same minute (all queued within 10 s), idle (under 1 % of a core), planned anew (under 1 s).
+// Ten thousand schedules: due in the same minute (all queued within 10 s), idle (under 1 % of a core), replanned (under 1 s).
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseCron } from '../server/src/services/jobs/scheduler/cron.ts'

@@ -16,7 +16,7 @@ const columns = [
   { name: 'amount', definition: { type: 'INTEGER' } },
 ]
 
-/** Rows with the ids 0, step, 2 * step ...; the name tells the rounds apart. */
+/** Rows with the ids 0, step, 2 * step ...; the name distinguishes the rounds. */
 async function csvFile(name: string, count: number, step: number, round: number): Promise<number> {
   const path = join(dir, name)
   const lines = Array.from({ length: count }, (_, i) => `${i * step},name ${i + round},${i % 1000}`)

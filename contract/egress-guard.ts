@@ -3,7 +3,7 @@
 // Invariants, each with a test in components/http-extractor/tests/forbidden-addresses.test.ts:
 //  (1) a name is resolved once; every answer is checked; one forbidden answer refuses the name;
 //  (2) the socket goes to a checked address: the lookup hands the checked answers to the connection itself;
-//  (3) an address written as a number is checked the same way (Node asks no lookup for those).
+//  (3) an address written as a number is checked the same way (Node does no lookup for those).
 
 import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -15,7 +15,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>
 export type Audit = (hostname: string, port: number, address: string) => void
 
 export interface EgressGuard {
-  /** Throws unless the host and port may be asked for. `extraPorts` are standard for the caller's protocol (SSH: 22). */
+  /** Throws unless the host and port are permitted. `extraPorts` are standard for the caller's protocol (SSH: 22). */
   check(hostname: string, port: number, extraPorts?: readonly number[]): void
   /** Resolves a name to addresses that all passed the policy. */
   resolve(hostname: string, port: number, extraPorts?: readonly number[]): Promise<readonly LookupAddress[]>
@@ -34,7 +34,7 @@ export interface EgressGuardOptions {
 const resolveBySystem: Resolve = (hostname) =>
   new Promise((done, fail) => systemLookup(hostname, { all: true }, (error, found) => (error ? fail(error) : done(found))))
 
-/** What every refusal says. */
+/** What every refusal contains. */
 export const refusalText = (hostname: string, port: number, why: string): string =>
   `The connection to ${hostname}:${port} is not allowed: ${why}. ` +
   'An administrator can permit it in MILLRACE_EGRESS_ALLOW (host, network or host:port).'

@@ -81,7 +81,7 @@ interface Allowance {
 }
 
 export interface EgressRules {
-  /** Why a name and port may not be asked for at all, before it is resolved; undefined when they may. */
+  /** Why a name and port are not permitted at all, before it is resolved; undefined when they may. */
   refuseName(hostname: string, port: number, extraPorts?: readonly number[]): string | undefined
   /** Why one resolved address may not be connected to; undefined when it may. */
   refuseAddress(address: string, hostname: string, port: number, extraPorts?: readonly number[]): string | undefined
@@ -168,6 +168,6 @@ function ownAddresses(): ReadonlySet<string> {
   try {
     return new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((entry) => entry.address)))
   } catch {
-    return new Set() // not every sandbox lets us ask
+    return new Set() // not every sandbox permits this call
   }
 }

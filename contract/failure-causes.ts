@@ -216,7 +216,7 @@ export type CauseKind = keyof typeof CAUSES
 
 export const isCauseKind = (kind: string): kind is CauseKind => Object.hasOwn(CAUSES, kind)
 
-/** What is known of a failure besides its message; the code that notices it reports as much as it knows. */
+/** What is known of a failure besides its message; the code that notices it reports as much as it has. */
 export interface FailureFacts {
   readonly kind?: CauseKind
   /** What else failures with one cause have in common: a host, a table. */
@@ -249,7 +249,7 @@ export interface FailurePlace {
   readonly character?: number
 }
 
-/** Where a component may leave what it knows of its failure, in its data folder. */
+/** Where a component may leave the details of its failure, in its data folder. */
 export const FAILURE_FILE = 'out/failure.json'
 
 /** `['parameters', 'a/b']` is `/parameters/a~1b`. */

@@ -16,7 +16,7 @@ export function layOutJson(text: string): string {
   const parts: string[] = []
   let done = 0
   for (const { offset, length, content } of edits.toSorted((one, other) => one.offset - other.offset)) {
-    parts.push(text.slice(done, offset), (content as string | undefined) ?? HUNDREDTH_LEVEL) // its type does not say so
+    parts.push(text.slice(done, offset), (content as string | undefined) ?? HUNDREDTH_LEVEL) // its type is too narrow
     done = offset + length
   }
   return parts.join('') + text.slice(done)

@@ -87,7 +87,7 @@ const destinationOf = ({ destination, source }: Fields): string =>
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
-/** Of changes, each row says what is done with it; a deleted one is no longer in the table, and its key is all that is needed. */
+/** Of changes, each row has its operation; a deleted one is no longer in the table, and its key is all that is needed. */
 function queryOf(table: Fields, key: readonly string[], rows: readonly ChosenRow[]): string {
   const { source, query, columns, changes } = table
   const names = Array.isArray(columns) && columns.length > 0 ? columns.map((name) => quoted(String(name))).join(', ') : '*'

@@ -1,4 +1,4 @@
-// Who leaves the project out of a statement has to say so here: the number of such statements of a file is in project-filters.json.
+// A statement without the project has to be listed here: the number of such statements of a file is in project-filters.json.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { tablesOfProjects, unscopedStatements, withoutFilters } from '../tools/u
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const KNOWN = JSON.parse(readFileSync(new URL('./project-filters.json', import.meta.url), 'utf8')) as Record<string, number>
 
-/** Conditions that a caller may leave out: those who run the stack ask for all projects. */
+/** Conditions that a caller may leave out: operators query all projects. */
 const OPTIONAL_FILTERS = [
   'server/src/services/access/encryption/encryption.store.ts',
   'server/src/services/stack/events/events.store.ts',

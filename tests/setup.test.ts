@@ -1,4 +1,4 @@
-// What `npm start` and `npm test` install. The first test asks tools/setup.mjs in a checkout of its own, with a program in place of npm that
+// What `npm start` and `npm test` install. The first test runs tools/setup.mjs in a checkout of its own, with a program in place of npm that
 // writes down what it was called with; the second one compares the lockfile with what the programs import.
 
 import assert from 'node:assert/strict'

@@ -20,7 +20,7 @@ interface Schema {
 interface Operation {
   readonly operationId: string
   readonly summary?: string
-  /** What belongs to the whole project cannot be asked for in a branch. */
+  /** What belongs to the whole project cannot be requested in a branch. */
   readonly 'x-branch'?: 'refused'
   readonly 'x-minimum-role'?: string
   readonly 'x-required-right'?: string

@@ -1,4 +1,4 @@
-// Writes what the HTTP extractor knows about itself (the schema of its configuration, its actions) into its description, which
+// Writes what the HTTP extractor declares (the schema of its configuration, its actions) into its description, which
 // the platform publishes. `node tools/extractor-schema.ts` writes, `--check` only compares.
 
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Loaded before everything else by the processes of tools/mutants.ts: says which filter is off, and writes down which ones were reached.
+// Loaded before everything else by the processes of tools/mutants.ts: selects the filter that is off, and writes down which ones were reached.
 // The parent sends `{ mutant: n }` before a test file runs; -1 leaves every filter as it is.
 
 import { appendFileSync } from 'node:fs'

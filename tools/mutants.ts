@@ -1,5 +1,5 @@
 // Looks for project filters that no test would miss: `node tools/mutants.ts [--list] [part of a path ...]`, a long run; with `--rights` for
-// permission checks. Most filters are missed by tests/project-filters.test.ts, which counts statements without a project: that is asked
+// permission checks. Most filters are missed by tests/project-filters.test.ts, which counts statements without a project: that is checked
 // first. In a copy of the repository every other
 // filter can be turned off (tools/mutant-switch.ts). The test of isolation and the tests of the modules run with all filters, to see which
 // of them each file reaches; then, with one filter off at a time, the files that reach it, the quickest first, until one fails. The last
@@ -184,7 +184,7 @@ function getOrMake<K, V>(map: Map<K, V[]>, key: K): V[] {
   return found
 }
 
-/** What git knows and what is new, with the packages of the original and a switch at every filter. */
+/** Tracked and new files, with the packages of the original and a switch at every filter. */
 function copyRepository(): string {
   const target = mkdtempSync(join(tmpdir(), 'millrace-mutants-'))
   const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' })

@@ -1,4 +1,4 @@
-// Makes a checkout ready: packages as the lockfile says, a Node that can run TypeScript, the console built and the server bundled. Runs before `npm start` and `npm test` on
+// Makes a checkout ready: packages as in the lockfile, a Node that can run TypeScript, the console built and the server bundled. Runs before `npm start` and `npm test` on
 // whatever Node (20 or newer) the machine has, so it is plain JavaScript without packages. Costs a few milliseconds when all is done.
 // `--start`: without the packages for development (a browser, a PostgreSQL, linters), unless they were installed before.
 
@@ -104,7 +104,7 @@ function showProgress(isWhole) {
   }
 }
 
-/** As `os` and `cpu` of a package say for which machines it is. */
+/** As `os` and `cpu` of a package name the machines it is for. */
 function isHere(names, own) {
   return names === undefined || names.includes(own) || (names[0]?.startsWith('!') && !names.includes(`!${own}`))
 }
@@ -148,7 +148,7 @@ function buildConsole() {
   writeFileSync(CONSOLE_STAMP, consoleFingerprint())
 }
 
-/** Whether no source has changed since, as server/src/engines/runner/bundle.ts asks, too. */
+/** Whether no source has changed since, as server/src/engines/runner/bundle.ts checks, too. */
 function isBundled() {
   const hasProgram = (name) => ['main.ts', 'program.ts'].every((file) => existsSync(join(ROOT, 'components', name, 'src', file)))
   const components = readdirSync(join(ROOT, 'components')).filter(hasProgram)

@@ -51,7 +51,7 @@ function kindOf(path: string, reached: ReadonlySet<string>): Kind {
   return WHOLE_PROGRAMS.some((program) => reached.has(program)) ? 'api' : 'unit'
 }
 
-/** Answers what a file imports, directly or not. `beyond` says at which files the search does not go on. */
+/** Answers what a file imports, directly or not. `beyond`: files at which the search stops. */
 function createImportGraph(root: string) {
   const direct = new Map<string, readonly string[]>()
   const importsOf = (path: string): readonly string[] => {

@@ -1,5 +1,5 @@
 // Runs the tests: `npm test -- [options] [part of a path ...]`; CONTRIBUTING.md lists the options. One PostgreSQL serves all of them,
-// if any of them needs it. The last line is `N passed, M failed`, and the exit code says the same.
+// if any of them needs it. The last line is `N passed, M failed`, and the exit code agrees with it.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'

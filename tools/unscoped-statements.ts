@@ -1,5 +1,5 @@
 // Statements of the query builder about a table of projects (one with a column project_id) that name no project. Most are meant so: loops
-// work for all projects, and some rows are found by a secret. tests/project-filters.test.ts knows how many each file has.
+// work for all projects, and some rows are found by a secret. tests/project-filters.test.ts compares how many each file has.
 
 import { DatabaseSync } from 'node:sqlite'
 
@@ -29,7 +29,7 @@ export function unscopedStatements(text: string, tables: ReadonlySet<string>): U
     .map(({ table = '?', start }) => ({ table, line: text.slice(0, start).split('\n').length }))
 }
 
-/** A chain of calls goes on where the next line begins with a dot, and ends with the bracket or the comma after it. */
+/** A chain of calls continues where the next line begins with a dot, and ends with the bracket or the comma after it. */
 function endOfChain(text: string, from: number): number {
   let depth = 0
   let quote = ''

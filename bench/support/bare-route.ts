@@ -1,4 +1,4 @@
-// The bare Fastify route that our routes are measured against: GET and POST / answer the given text, once or as often as said. Prints its address, ends with its stdin.
+// The bare Fastify route that our routes are measured against: GET and POST / answer the given text, once or the given number of times. Prints its URL, ends with its stdin.
 
 import Fastify from 'fastify'
 

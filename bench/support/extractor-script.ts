@@ -1,5 +1,5 @@
 // A script for one API, written by hand: Node's own fetch and JSON.parse, and two CSV files, one for the items and one for their
-// lines. The columns are known, and so is everything that can stand in them.
+// lines. The columns are fixed, and so is everything that can stand in them.
 
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'

@@ -165,7 +165,7 @@ export function cpuSecondsBelow(except: readonly number[]): number {
   return sumBelow(process.pid) / TICKS_PER_SECOND
 }
 
-/** Processor time of this process and all below it while `work` runs: it tells the truth on a busy machine. For Linux. */
+/** Processor time of this process and all below it while `work` runs: it is reliable on a busy machine. For Linux. */
 export async function usedCpuSeconds(work: () => Promise<unknown>): Promise<number> {
   const now = () => (timesOf(String(process.pid))[0]?.ticks ?? 0) / TICKS_PER_SECOND + cpuSecondsBelow([]) // with workers that have ended
   const before = now()

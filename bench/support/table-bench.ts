@@ -96,7 +96,7 @@ export interface WorkerUse {
   readonly cpuSeconds: number
 }
 
-/** What the engine's workers use while `work` runs (Linux; zeros elsewhere). Processor time tells the truth on a busy machine. */
+/** What the engine's workers use while `work` runs (Linux; zeros elsewhere). Processor time is reliable on a busy machine. */
 export async function workerUse(engine: RunningTableEngine, work: () => Promise<unknown>): Promise<WorkerUse> {
   let peak = 0
   const before = cpuOf(engine)

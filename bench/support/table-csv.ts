@@ -70,7 +70,7 @@ export function csvRow(id: number, next: (n: number) => number): string {
   return `${id},${day},${first} ${last},user${next(5_000_000)}@example${next(400)}.com,${COUNTRIES[next(10)]},${next(100_000)}.${10 + next(90)},${next(50)},${STATUS[next(5)]},"${sentence(next, 4 + next(6))}",${comment}\n`
 }
 
-/** Writes a file of about `bytes` bytes (or exactly `rows` rows) with a header; says how many rows and bytes it has. */
+/** Writes a file of about `bytes` bytes (or exactly `rows` rows) with a header; returns how many rows and bytes it has. */
 export function writeCsv(
   path: string,
   size: { readonly bytes?: number; readonly rows?: number },

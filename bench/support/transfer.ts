@@ -80,7 +80,7 @@ export function serverPid(dataDir: string): number {
   return Number(readdirSync('/proc').find((name) => /^\d+$/.test(name) && owns(name)) ?? 0)
 }
 
-/** Processor seconds another process has used so far; Linux only. On a busy machine this says more than the clock. */
+/** Processor seconds another process has used so far; Linux only. On a busy machine this is more reliable than the clock. */
 export function processorSeconds(pid: number): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
@@ -95,7 +95,7 @@ export interface Memory {
   readonly peakMB: number
 }
 
-/** Of another process; Linux only, elsewhere nothing is known. */
+/** Of another process; Linux only, undefined elsewhere. */
 export function memoryOf(pid: number): Memory {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')

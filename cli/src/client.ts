@@ -19,7 +19,7 @@ export interface ClientRequest {
   readonly json?: unknown
   /** A body that is JSON text already and must be sent as it is. */
   readonly jsonText?: string
-  /** Bytes, or a form, which says itself what it is. */
+  /** Bytes, or a form, which has a content type of its own. */
   readonly content?: Blob | FormData
   readonly headers?: Readonly<Record<string, string>>
 }

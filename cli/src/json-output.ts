@@ -30,7 +30,7 @@ export function print<T>(command: Command, value: T, text: (value: T) => string)
   process.stdout.write(wantsJson(command) ? jsonText(value, jsonOptionsOf(command)) : `${text(value)}\n`)
 }
 
-/** Prints what is JSON without being told so: its own text, unless fields or an expression choose something of it. */
+/** Prints output that is always JSON: its own text, unless fields or an expression choose something of it. */
 export function printJson(command: Command, text: string): void {
   const { json, ...expression } = jsonOptionsOf(command)
   const isWhole = (json === undefined || json === true || json === '') && Object.keys(expression).length === 0
@@ -66,7 +66,7 @@ function byJq(value: unknown, expression: string): string {
     encoding: 'utf8',
     maxBuffer: 2 ** 30,
   })
-  // An expression that jq refuses ends it before it has read its input (EPIPE); the status then says so.
+  // An expression that jq refuses ends it before it has read its input (EPIPE); its exit status has the reason.
   if (error && status === null)
     throw new UserError(
       `--jq needs the program jq on this machine (${(error as NodeJS.ErrnoException).code}). Install it, or use --jmespath, which is built in.`,

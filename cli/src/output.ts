@@ -9,7 +9,7 @@ export function timeText(time: string | Date | null | undefined): string {
   return Number.isNaN(at.getTime()) ? String(time ?? '') : `${at.toISOString().slice(0, 19)}Z`
 }
 
-/** Rows as aligned columns under their titles; nothing to show is said. */
+/** Rows as aligned columns under their titles; an empty list is reported. */
 export function table(titles: readonly string[], rows: readonly (readonly unknown[])[], nothing = 'nothing found'): string {
   if (rows.length === 0) return nothing
   const cells = [titles, ...rows].map((row) => row.map((cell) => String(cell ?? '')))

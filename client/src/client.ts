@@ -35,7 +35,7 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch
 }
 
-/** What the server said, in its own words. */
+/** The error as the server returned it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
@@ -53,7 +53,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What an error says, as far as the client reads it. */
+/** The members of an error body that the client reads. */
 export interface ErrorBody {
   readonly error?: string
   readonly code?: string | number

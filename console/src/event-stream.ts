@@ -11,7 +11,7 @@ export interface StreamEvent {
 
 const RETRY_MS = 1000
 
-/** Calls `onEvent` until it answers false or the signal ends. `onConnection` hears when the stream is lost and when it is back. */
+/** Calls `onEvent` until it answers false or the signal ends. `onConnection` is called when the stream is lost and when it is back. */
 export async function follow<O extends OperationName>(
   operation: O,
   input: Input<O>,

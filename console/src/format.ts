@@ -58,7 +58,7 @@ function readZone(): string {
 /** Of every time on the screen. */
 export const zone = readZone()
 
-/** The formats of all screens are made once, so the page is loaded anew. */
+/** The formats of all screens are made once, so the page is reloaded. */
 export function chooseZone(name: string): void {
   if (name === '') localStorage.removeItem(ZONE)
   else localStorage.setItem(ZONE, name)
@@ -116,7 +116,7 @@ const nowClock = inZone({
 /** For the status line. */
 export const dayAndTime = (time: Date): string => nowClock.format(time)
 
-/** A time as the field of a form wants it, in the zone of the screen. */
+/** A time in the format of a form field, in the zone of the screen. */
 export const fieldTime = (time: Date): string => wallTime(time).toISOString().slice(0, 19)
 
 /** The time that such a field holds. */

@@ -5,7 +5,7 @@ import { Lines, Loaded, type Loading } from './load.tsx'
 
 interface ListingProps {
   readonly label: string
-  /** The label as a heading, where a screen has several lists. What belongs there is then said in a line. */
+  /** The label as a heading, where a screen has several lists. What belongs there is then described in a line. */
   readonly title?: boolean
   readonly query: Loading<unknown>
   /** How many there are. */

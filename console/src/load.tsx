@@ -8,7 +8,7 @@ import { api } from './session.ts'
 
 export interface LoadOptions<T = unknown> {
   readonly enabled?: boolean
-  /** In how many milliseconds to ask again, for what no live change tells. */
+  /** After how many milliseconds to poll, for what has no live change. */
   readonly again?: (data: T) => number | false
   /** Shows what there is of the same object until another page or order of it has come. */
   readonly isKept?: boolean

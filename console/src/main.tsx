@@ -26,7 +26,7 @@ const keyOf = (session: Session): string =>
       ? `${session.account.id} ${session.projectId}`
       : session.kind
 
-/** Needs no session, and knows nothing of the rest. */
+/** Needs no session, and is independent of the rest. */
 const Shared = lazy(() => import('./screens/dashboards/shared-dashboard.tsx'))
 const isShared = location.pathname === '/console/shared'
 

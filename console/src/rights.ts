@@ -1,5 +1,5 @@
 // What the caller may do: for people by the lowest role that the API document names for an operation, for tokens by the right that it
-// requires. The stack decides; this only says it before a request is refused.
+// requires. The stack decides; this only shows it before a request is refused.
 
 import { createContext, useContext } from 'react'
 import type { OperationName } from '../../client/src/client.ts'

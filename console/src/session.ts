@@ -37,7 +37,7 @@ export const branchId = (): string | undefined => new URLSearchParams(location.s
 /** For calls whose address has a place for the branch. */
 export const branchName = (): string => branchId() ?? 'default'
 
-/** What was asked of the stack to change something, the newest first: people can repeat it from a script. */
+/** Requests that changed something, the newest first: people can repeat it from a script. */
 export interface Action {
   readonly key: number
   readonly operation: OperationName

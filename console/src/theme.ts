@@ -1,4 +1,4 @@
-// Light or dark: what the person chose in this browser, else what the system asks for, also when it changes its mind in the evening.
+// Light or dark: what the person chose in this browser, else the preference of the system, also when it changes in the evening.
 
 import { observable } from './observable.ts'
 

@@ -1,4 +1,4 @@
-// Single keys do what buttons do. The keyboard (shell/keyboard.tsx) listens; components say what a key does while they are there.
+// Single keys do what buttons do. The keyboard (shell/keyboard.tsx) listens; components register what a key does while they are mounted.
 
 import { useLayoutEffect, useRef } from 'react'
 import { observable } from './observable.ts'
@@ -30,7 +30,7 @@ export function useKey(keys: string, does: string, run: () => void): void {
 
 export const findBinding = (keys: string): Binding | undefined => [...bindings].findLast((binding) => binding.keys === keys)
 
-/** Single keys as the person wants them: others than ours, or none. */
+/** Single keys as the person chose them: others than ours, or none. */
 export interface KeyChoice {
   readonly isOff: boolean
   /** What to press instead, by our key. */

@@ -409,7 +409,7 @@ test('corrections A', async (t) => {
       devBranchVersionIdentifier: identifiers['main-1'],
       defaultBranchVersionIdentifier: theirs,
     })
-    // A configuration that was purged and made anew keeps no request from being read.
+    // A configuration that was purged and created again keeps no request from being read.
     await ok('PUT', `branch/${dev}/${configs}/main-3`, { json: { configuration: { a: 'again' } } })
     for (let n = 0; n < 2; n++) await ok('DELETE', `${configs}/main-1`)
     await ok('POST', configs, { json: { configurationId: 'main-1', name: 'anew' } })

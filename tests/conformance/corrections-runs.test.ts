@@ -15,7 +15,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const EXTRACTOR = 'keboola.ex-generic-v2'
 
-/** An API with a login and one list, and what it was asked. */
+/** An API with a login and one list, and its requests. */
 async function startApi(t: TestContext) {
   const asked: { readonly url: URL; readonly headers: Readonly<Record<string, unknown>> }[] = []
   const server = createServer((req, res) => {

@@ -58,7 +58,7 @@ test('corrections of tables', async (t) => {
     const kept = await ok<{ dataFileId: number; table: Table }>('GET', `snapshots/${made.id}`)
     assert.equal(kept.dataFileId, made.dataFileId)
     assert.equal((await ok<File>('GET', `files/${made.dataFileId}`)).maxAgeDays, null)
-    // What was said of the table later, and the table itself, are not the snapshot's business.
+    // Later metadata of the table, and the table itself, are not the snapshot's business.
     await ok('POST', `tables/${source}/metadata`, { provider: 'user', metadata: [{ key: 'owner', value: 'somebody else' }] })
     await ok('DELETE', `tables/${source}`)
     const copy = await succeed<Table>('POST', 'buckets/in.c-a/tables-async', { name: 'copy', snapshotId: made.id })
@@ -195,7 +195,7 @@ test('corrections of tables', async (t) => {
     const first = await succeed<{ file: File; cacheHit: boolean }>('POST', `tables/${id}/export-async`, { gzip: true })
     assert.equal(first.cacheHit, false)
     assert.equal((await ok<File>('GET', `files/${first.file.id}`)).maxAgeDays, 2)
-    /** Asks for the same export, all at once with others, and may read what it gets. */
+    /** Requests the same export, concurrently with others, and may read what it gets. */
     async function sameFileFor(reader: string): Promise<void> {
       const started = await call('POST', `tables/${id}/export-async`, { token: reader, json: { gzip: true } })
       const again = (await finished(started.json())).results as { file: File; cacheHit: boolean }

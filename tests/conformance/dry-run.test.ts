@@ -1,4 +1,4 @@
-// A dry run checks what the real call checks, says what it would do, and changes nothing: not a row of the database differs afterwards.
+// A dry run checks what the real call checks, reports what it would do, and changes nothing: not a row of the database differs afterwards.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { tableClient } from '../support/clients/table-client.ts'
 import { migratedPostgres } from '../support/fresh-databases.ts'
 import { type Answer, startTestStack, type TestStack } from '../support/test-stack.ts'
 
-/** They say that a process is alive, whatever it does. */
+/** They show that a process is alive, whatever it does. */
 const ALIVE: readonly string[] = ['worker_lease', 'stack_node']
 
 type Dump = Readonly<Record<string, readonly string[]>>

@@ -1,4 +1,4 @@
-// What can be watched: every number that the alert rules and the dashboard name is there, and tells the truth.
+// What can be watched: every number that the alert rules and the dashboard name exists, and is correct.
 
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'

@@ -24,7 +24,7 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
 }
 
-/** Where null takes something away. A new entry is a decision: clients send null for every member they know. */
+/** Where null takes something away. A new entry is a decision: clients send null for every member they support. */
 const NULL_HAS_A_MEANING = [
   'mergeRequests.changeSettings.requiredApprovals',
   'mergeRequests.create.autoMergeAt',

@@ -1,5 +1,5 @@
 // Everything a project can hold, made through the API: each step is one route with a body that its own project accepts. The test of
-// isolation makes it twice, and asks with the wrong token for all of it.
+// isolation makes it twice, and requests all of it with the wrong token.
 
 import { generateKeyPairSync } from 'node:crypto'
 import type { RequestOptions } from '../support/test-stack.ts'
@@ -171,7 +171,7 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   '/mlflow/{path}': 'mark',
 }
 
-/** What some routes must be asked, so that they answer. */
+/** What some routes require before they answer. */
 export const QUERIES: Readonly<Record<string, (id: Ids) => string>> = {
   'DELETE /v2/storage/buckets/{bucketId}': () => 'force=1',
   'DELETE /v2/storage/tables/{tableId}/rows': () => 'allowTruncate=1',

@@ -10,7 +10,7 @@ import { startTestStack } from '../support/test-stack.ts'
 const CASES = process.env.MILLRACE_LONG ? 10_000 : 2_000
 const ROWS = 400
 
-/** NUL is no text (the import says so); everything else is. */
+/** NUL is no text (the import refuses it); everything else is. */
 const hostile = fc.constantFrom(
   '',
   '"',

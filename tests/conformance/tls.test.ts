@@ -117,7 +117,7 @@ test('G8: components trust the authority of the stack: the built-in extractor, a
   assert.match((await run('test.trust', {})).result.message, /all are there/)
 })
 
-/** node-postgres with the authority of the stack, as `sslmode=verify-full` of psql; one that does not know the authority goes away. */
+/** node-postgres with the authority of the stack, as `sslmode=verify-full` of psql; one that does not trust the authority disconnects. */
 async function overPostgres({ platform, masterToken }: TestStack, ca: string): Promise<void> {
   const port = await platform.sqlPort.listen(0, '127.0.0.1')
   const options = { host: '127.0.0.1', port, user: 'me', password: masterToken, database: 'default' }

@@ -1,4 +1,4 @@
-// Nodes on one PostgreSQL and one S3: each runs what it can, knows what the others have, and may go at any time without a failed job.
+// Nodes on one PostgreSQL and one S3: each runs what it can, sees what the others have, and may go at any time without a failed job.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'

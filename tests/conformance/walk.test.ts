@@ -1,4 +1,4 @@
-// The specification, walked from the index to a schedule that fires, over HTTP and S3 only. What it says about a
+// The specification, walked from the index to a schedule that fires, over HTTP and S3 only. What it requires of a
 // request, a record or a rule is asserted where the walk comes past it.
 
 import assert from 'node:assert/strict'

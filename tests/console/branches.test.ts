@@ -24,7 +24,7 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     apps: { startMs: 120_000 },
     smtpUrl: mail.url,
   })
-  const opened = await signedIn(browser, stack, '/branches') // one page for all journeys: nobody loads the console anew for each
+  const opened = await signedIn(browser, stack, '/branches') // one page for all journeys: so the console is loaded once
   const { page, go, mayComplainOf, nothingWrong } = opened
   const ok = async (method: string, path: string, json?: object) => {
     const answer = await stack.request(method, `/v2/storage/${path}`, json ? { json } : {})

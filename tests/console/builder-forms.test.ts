@@ -1,4 +1,4 @@
-// Every way to log in and every way of paging, written as the forms of the builder write it: the extractor then sends what its guide says.
+// Every way to log in and every way of paging, written as the forms of the builder write it: the extractor then sends what its guide describes.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -57,7 +57,7 @@ function examplesBelow(heading: string): readonly Example[] {
   )
 }
 
-/** The configuration of an example before anybody has said how to log in. */
+/** The configuration of an example without a login. */
 const withoutLogin = (config: string, ...attributes: readonly string[]): string =>
   editAll(config, [
     [LOGIN, undefined],
@@ -246,7 +246,7 @@ for (const heading of PAGE_HEADINGS)
       const { method, ...settings } = wanted
       const knownTo = (kind: string) => Object.keys(choiceFor({ method: kind }, kinds('pagination'))?.properties ?? {})
       const chosen = withPages(setAt(guide.config, path, undefined), path, String(method), { saved: '{}', knownTo })
-      const built = put(chosen, { includeParams: undefined, ...settings }, path) // a new token repeats the parameters until told otherwise
+      const built = put(chosen, { includeParams: undefined, ...settings }, path) // a new token repeats the parameters unless configured otherwise
       assert.deepEqual(valueIn(parsed(built), path), wanted)
       assert.equal(pictureOf(wanted)?.values.length, 3)
       await sendsWhatTheGuideSays(built, guide)

@@ -80,7 +80,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     const effective = page.getByRole('region', { name: 'Effective configuration' })
     await effective.getByText('"orders/all"').waitFor()
     await effective.getByRole('button', { name: 'row, new' }).waitFor()
-    await effective.getByText('default', { exact: true }).first().waitFor() // what the component takes where nothing is said
+    await effective.getByText('default', { exact: true }).first().waitFor() // the default of the component
     await page.getByText('1 change in orders').waitFor()
     await effective.getByRole('button', { name: 'root', exact: true }).first().click() // a mark leads to its origin
     await page.getByLabel('Base address').fill('https://shop.example/v2/')
@@ -198,7 +198,7 @@ test('configurations in a browser', { timeout: 400_000 }, async (t) => {
     await page.getByRole('complementary', { name: 'Rows' }).waitFor()
     const row = (await ok('GET', '/shop/rows/customers')).json<{ configuration: typeof theirs }>()
     assert.deepEqual(row.configuration.parameters.config.jobs[0], { endpoint: 'people', params: { limit: 1000 } })
-    // A newer version that says nothing else here is no conflict.
+    // A newer version with the same text here is no conflict.
     await page.getByRole('link', { name: /^Root/ }).click()
     await page.getByLabel('Base address').fill('https://shop.example/v3/')
     await ok('PUT', '/shop', { description: 'All that is sold' })

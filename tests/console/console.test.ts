@@ -22,7 +22,7 @@ test('the console in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
   const sqlPort = await stack.platform.sqlPort.listen(0, '127.0.0.1')
-  const opened = await openPage(browser) // one page for all journeys: nobody loads the console anew for each
+  const opened = await openPage(browser) // one page for all journeys: so the console is loaded once
   const { page, go, mayComplainOf, nothingWrong } = opened
   const signIn = async (token: string) => {
     await page.getByLabel('Token').fill(token)

@@ -1,4 +1,4 @@
-// The table of objects in docs/console.md says how each is created, seen, changed and deleted. Here are the operations that do it: the
+// The table of objects in docs/console.md describes how each is created, seen, changed and deleted. Here are the operations that do it: the
 // document, the API and the console are compared by them.
 
 import assert from 'node:assert/strict'
@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 interface Operations {
   readonly create: readonly string[]
   readonly see: readonly string[]
-  /** Empty: the document says no. */
+  /** Empty: not possible according to the document. */
   readonly change: readonly string[]
   readonly delete: readonly string[]
 }

@@ -11,7 +11,7 @@ const ORDERS = 'id,name\n1,Tea\n2,Milk\n3,Bread\n'
 test('objects in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
-  const opened = await signedIn(browser, stack, '/') // one page for all journeys: nobody loads the console anew for each
+  const opened = await signedIn(browser, stack, '/') // one page for all journeys: so the console is loaded once
   const { page, go, nothingWrong, mayComplainOf } = opened
   const ask = async (method: string, path: string, options: Parameters<typeof stack.request>[2] = {}) => {
     const answer = await stack.request(method, path, options)
@@ -123,7 +123,7 @@ test('objects in a browser', { timeout: 900_000 }, async (t) => {
       await page.getByRole('button', { name: 'Delete the table' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Delete the table' }).click()
       await page.getByText('in.c-shop.drinks is deleted.').waitFor()
-      mayComplainOf(/status of 404 .*in\.c-shop\.drinks/) // what the page had asked for when the alias went
+      mayComplainOf(/status of 404 .*in\.c-shop\.drinks/) // what the page had requested when the alias went
       nothingWrong()
     },
   )
@@ -170,7 +170,7 @@ test('objects in a browser', { timeout: 900_000 }, async (t) => {
       await page.getByRole('dialog').getByRole('button', { name: 'Delete the bucket' }).click()
       await page.getByText('in.c-shop is deleted.').waitFor()
       assert.equal(await statusOf('/v2/storage/buckets/in.c-shop'), 404)
-      mayComplainOf(/status of 404 .*in\.c-shop/) // what the page had asked for when the table went
+      mayComplainOf(/status of 404 .*in\.c-shop/) // what the page had requested when the table went
       nothingWrong()
     },
   )

@@ -260,7 +260,7 @@ test('people in the console', { timeout: 400_000 }, async (t) => {
     const opened = await openPage(browser)
     const { page } = opened
     await signIn(page, admin.email)
-    await page.getByText('1 node', { exact: true }).waitFor() // the start page says how the stack is doing
+    await page.getByText('1 node', { exact: true }).waitFor() // the start page shows the state of the stack
     await page.getByText(/^0 of \d+ jobs? at once$/).waitFor()
     await page.getByRole('link', { name: 'Projects' }).first().click()
     await page.getByRole('button', { name: 'New project' }).click()

@@ -1,4 +1,4 @@
-// Bringing data in and running things in a browser: uploads that go on after a reload, failures and their repair, schedules, SQL.
+// Bringing data in and running things in a browser: uploads that resume after a reload, failures and their repair, schedules, SQL.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ const LOG_LINES = process.env.MILLRACE_LONG ? 1_000_000 : 100_000
 test('work in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await shellStack(t)
-  const opened = await signedIn(browser, stack, '/upload') // one page for all journeys: nobody loads the console anew for each
+  const opened = await signedIn(browser, stack, '/upload') // one page for all journeys: so the console is loaded once
   const { page, go, mayComplainOf, nothingWrong } = opened
   const folder = await mkdtemp(join(tmpdir(), 'millrace-work-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -455,7 +455,7 @@ const linesText = (count: number): string => (count === 1_000_000 ? '1 million' 
 
 // Scripts of the page, as text: the types of this file are those of the server.
 
-/** Answers the log of the job with as many lines as the address says, without a network. */
+/** Answers the log of the job with the number of lines in the URL, without a network. */
 const writeLog = (jobId: string): string => `
   const ask = window.fetch
   window.fetch = (input, init) => {

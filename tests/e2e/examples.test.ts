@@ -1,4 +1,4 @@
-// The sample components of examples/, installed by copying, as docs/components.md says.
+// The sample components of examples/, installed by copying, as in docs/components.md.
 
 import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What a job tells while it runs, and what its rows remembered before and after.
+// What a job reports while it runs, and what its rows remembered before and after.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { onBothStacks } from '../support/on-both-stacks.ts'
 import type { Job, ShellStack } from '../support/shell-stack.ts'
 import { until } from '../support/until.ts'
 
-/** Counts in its state, beside a secret; fails or grows when it is told to. */
+/** Counts in its state, beside a secret; fails or grows on request. */
 const COUNT = `
 grep -q '"slow"' "$KBC_DATADIR/config.json" && sleep 600
 grep -q '"bad"' "$KBC_DATADIR/config.json" && exit 1

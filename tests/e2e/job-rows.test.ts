@@ -1,4 +1,4 @@
-// What a job tells of its rows: when each ran, through which phases, what it wrote and why it ended.
+// What a job reports of its rows: when each ran, through which phases, what it wrote and why it ended.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'

@@ -1,4 +1,4 @@
-// Jobs over HTTP only: what a mapping says of tables that are there, of types, nulls and keys.
+// Jobs over HTTP only: mappings of existing tables, of types, nulls and keys.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -8,7 +8,7 @@ const startProject = shareShellStack()
 
 const TABLE = 'in.c-out.t'
 
-/** A component that writes what its configuration says: a file, and beside it a manifest. */
+/** A component that writes what its configuration contains: a file, and beside it a manifest. */
 async function writerStack(data: object = {}) {
   const stack = await startProject()
   await stack.add(

@@ -344,7 +344,7 @@ test('an image without a container engine, and what a component may not do, end 
   assert.equal(broken.status, 400, broken.text)
   assert.match(broken.text, /secrets\.KEY has a line break/)
   writeFileSync(join(path, 'docker'), '#!/bin/sh\n', { mode: 0o755 })
-  aheadMs = 60_000 // whether there is an engine is not asked each time
+  aheadMs = 60_000 // whether there is an engine is not checked each time
   assert.match(
     (await deploy({})).text,
     /images only run isolated, and this node does not support isolation: MILLRACE_ISOLATION is off/,

@@ -8,7 +8,7 @@ import { type Job, type ShellStack, shareShellStack } from '../support/shell-sta
 
 const startProject = shareShellStack()
 
-/** Says how long the secret is that arrived, and the secret itself, which the log must hide. */
+/** Prints the length of the secret that arrived, and the secret itself, which the log must hide. */
 const SHOW = `node -e '
   const { parameters } = JSON.parse(require("fs").readFileSync(process.env.KBC_DATADIR + "/config.json", "utf8"))
   console.log("length " + parameters["#password"].length)

@@ -1,5 +1,5 @@
 // Whether apps of Python, Streamlit and notebooks work in a browser, through the links of the stack. `npm run test:apps`, not part of `npm test`: it needs
-// Python 3 and, the first time, its package index. What is missing is said, and the tests fail. MILLRACE_APP_PACKAGES names another folder
+// Python 3 and, the first time, its package index. What is missing is reported, and the tests fail. MILLRACE_APP_PACKAGES names another folder
 // for the packages.
 
 import assert from 'node:assert/strict'

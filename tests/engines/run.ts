@@ -1,7 +1,7 @@
 // Whether other programs read and write the tables right: pyiceberg, DuckDB with its own Iceberg reader, clients of PostgreSQL (postgres/clients.ts),
 // Spark, Trino; and whether jobs of
 // `platform.spark-sql` run on threads, on a cluster and on Spark Connect, and MLflow servers that the stack starts. `npm run test:engines`, not part of
-// `npm test`: it needs Python 3, Java 11 or 17 and, the first time, the package index of Python and Maven Central. What is missing is said, and the
+// `npm test`: it needs Python 3, Java 11 or 17 and, the first time, the package index of Python and Maven Central. What is missing is reported, and the
 // suite fails. MILLRACE_ENGINES names another folder for the packages. `npm run test:engines -- readers tpch` runs some of its parts;
 // MILLRACE_TPCH_SCALE is the scale of TPC-H, 0.1 by default.
 
@@ -32,7 +32,7 @@ const PACKAGES = [
   'pyiceberg[pyarrow]==0.12.0',
   ...['', '-extension-iceberg', '-extension-httpfs', '-extension-avro'].map((part) => `duckdb${part}==1.5.5`),
   'pyspark==3.5.6',
-  ...['', '-status'].map((part) => `grpcio${part}==1.85.1`), // of Spark Connect; its own list asks for an older numpy than pyarrow takes
+  ...['', '-status'].map((part) => `grpcio${part}==1.85.1`), // of Spark Connect; its own list requires an older numpy than pyarrow accepts
   'pandas==3.1.1',
 ]
 const FOLDER = process.env.MILLRACE_ENGINES ?? join(tmpdir(), 'millrace-engines')
@@ -94,7 +94,7 @@ try {
   for (const end of ends) await end()
 }
 
-/** Says all that this machine lacks, and ends. */
+/** Reports all that this machine lacks, and exits. */
 async function prepare(): Promise<void> {
   const missing: string[] = []
   const works = async (what: string, program: string, args: readonly string[]) => {
@@ -188,7 +188,7 @@ async function checkPyicebergWrites(): Promise<void> {
     dropped: false,
   })
   assert.match(String(duplicate), /same primary key "id": "1"/)
-  // pyiceberg repeats an append over the newer state by itself, or says that the commit failed and leaves it to its caller.
+  // pyiceberg repeats an append over the newer state by itself, or reports that the commit failed and leaves it to its caller.
   assert.match(String(conflict), /^nothing$|CommitFailed/)
   assert.match(String(readersWrite), /ACCESS_DENIED|AccessDenied|Forbidden/)
   assert.match(String(strangers), /NoSuchTableError/)
@@ -276,7 +276,7 @@ async function checkKilled(): Promise<void> {
   assert.equal((await tableClient(stack).rows('in.c-main.killed')).length, 2)
 }
 
-/** What `MILLRACE_SPARK_CONF` would say. */
+/** What `MILLRACE_SPARK_CONF` would contain. */
 function sparkConf(): Record<string, string> {
   return {
     'spark.jars.packages': ICEBERG_JARS.join(','),
@@ -350,7 +350,7 @@ async function sparkHome(): Promise<string> {
 /** Servers that the stack starts: a run is logged and found by its own project, and by no other. */
 async function checkMlflow(): Promise<void> {
   const folder = join(FOLDER, 'mlflow')
-  await install(folder, ['mlflow==3.17.2']) // it wants older packages than the others
+  await install(folder, ['mlflow==3.17.2']) // it requires older packages than the others
   const python = join(folder, 'bin', 'python')
   const own: (() => unknown)[] = []
   const served = await startTestStack({ after: (end) => own.push(end) }, { servers: { mlflowPython: python } })

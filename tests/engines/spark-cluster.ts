@@ -104,7 +104,7 @@ export async function startConnect(
   }
 }
 
-/** Masters, workers and servers are daemons: no other setting says how much memory they have. */
+/** Masters, workers and servers are daemons: no other setting limits their memory. */
 function startSpark(home: string, python: string, folder: string, args: readonly string[], memory = '256m'): ChildProcess {
   return spawn(join(home, 'bin', 'spark-class'), args, {
     cwd: folder,

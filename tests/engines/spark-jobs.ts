@@ -26,7 +26,7 @@ export interface SparkStack extends AsyncDisposable {
   end(id: number): Promise<Job>
   /** To its end, which must be a success. */
   run(codes: readonly Code[], storage: object, component?: string): Promise<number>
-  /** What the job said. */
+  /** The log of the job. */
   said(id: number): Promise<string>
   /** Resolves when it has ended. */
   kill(id: number): Promise<void>

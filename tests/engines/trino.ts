@@ -1,5 +1,5 @@
 // A Trino of one node over the catalogue of a stack, started from an unpacked server (MILLRACE_TRINO) with a Java that it takes
-// (MILLRACE_TRINO_JAVA: Trino 476 wants 24 or later). Loopback only.
+// (MILLRACE_TRINO_JAVA: Trino 476 requires 24 or later). Loopback only.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-// A change capture that goes on, while the stack, the source and the network between them are killed and a writer never stops: in the end the
+// A continuous change capture, while the stack, the source and the network between them are killed and a writer never stops: in the end the
 // table equals the source, and it was read whole once.
 
 import assert from 'node:assert/strict'

@@ -20,7 +20,7 @@ interface Configuration {
   readonly rows: readonly { readonly id: string; readonly version: number; readonly configuration: unknown }[]
 }
 
-/** What the stack promised: by configuration and version, the text it said it stored. */
+/** What the stack promised: by configuration and version, the text it acknowledged. */
 type Promised = Map<string, Map<number, string>>
 
 test(`updates from ${CLIENTS} clients under kill -9 lose nothing that was acknowledged`, async (t) => {

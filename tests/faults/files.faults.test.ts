@@ -25,7 +25,7 @@ const ROUNDS = process.env.MILLRACE_LONG ? 100 : 2
 const Bucket = 'millrace'
 const PART_BYTES = 5 * 1024 * 1024
 
-/** Content that can be recognised: its seed, over and over, and its hash is known from the name alone. */
+/** Content that can be recognised: its seed, over and over, and its hash follows from the name alone. */
 const contentOf = (seed: string, size: number): Buffer => Buffer.alloc(size, `${seed}\n`)
 const sha256 = (data: Uint8Array) => createHash('sha256').update(data).digest('hex')
 
@@ -84,7 +84,7 @@ test(`after ${ROUNDS} kills every acknowledged object is whole, and no half of o
   async function deleteOne(): Promise<void> {
     const [id] = [...uploaded.keys()].filter((one) => !deleted.has(one))
     if (id === undefined) return importOne()
-    uploaded.delete(id) // asked for: from here on it may be there or not
+    uploaded.delete(id) // requested: from here on it may be there or not
     const { status } = await stack.request('DELETE', `/v2/storage/files/${id}`)
     if (status === 204) deleted.add(id)
   }

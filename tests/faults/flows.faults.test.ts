@@ -40,7 +40,7 @@ interface Job {
   }
 }
 
-/** A data folder that knows the component from the start. */
+/** A data folder with the component from the start. */
 function dataFolder(t: TestContext, log: string): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'millrace-flows-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
@@ -70,7 +70,7 @@ const ORCHESTRATION = {
   phases: Array.from({ length: PHASES }, (_, id) => ({ id, name: `p${id}`, dependsOn: id === 0 ? [] : [id - 1] })),
   tasks,
 }
-/** Goes on after every phase, and counts its phases in a variable. */
+/** Continues after every phase, and counts its phases in a variable. */
 const FLOW = {
   phases: Array.from({ length: PHASES }, (_, id) => ({
     id,

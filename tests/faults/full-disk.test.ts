@@ -1,4 +1,4 @@
-// A stack on a disk of its own that becomes full: every write is refused by a sentence, reads go on, /ready says so, and room again is room again.
+// A stack on a disk of its own that becomes full: every write is refused with a message, reads continue, /ready reports it, and free space ends it.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

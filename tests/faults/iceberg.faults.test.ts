@@ -1,5 +1,5 @@
 // Invariants 1 and 3 for commits of other engines: whatever is killed between the bytes and the answer, a commit is there once or not at all,
-// and the writer may ask again.
+// and the writer may retry.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -67,7 +67,7 @@ test(`${KILLS} kills: jobs end once, state and data agree, nothing is published 
     await Promise.all(clients)
     await stack.start()
   }
-  // A job may have been made although its answer was lost, so the list is asked for, not our memory.
+  // A job may have been made although its answer was lost, so the list of jobs decides, not our memory.
   const list = async (): Promise<Job[]> => {
     const pages = await Promise.all(configs.map((config) => stack.get(`/queue/search/jobs?configId=${config}&limit=500`)))
     return pages.flatMap(({ body }) => body as Job[])
@@ -125,7 +125,7 @@ async function createUntilItDies(stack: Stack, config: string, created: Map<stri
 }
 
 /**
- * The table holds 0 to n-1, each once, the state says n, and n is the number of jobs that succeeded. Lineage names the last of them: what
+ * The table holds 0 to n-1, each once, the state is n, and n is the number of jobs that succeeded. Lineage names the last of them: what
  * it wrote and that it wrote it are one transaction.
  */
 async function compare(stack: Stack, config: string, successes: readonly string[]): Promise<void> {

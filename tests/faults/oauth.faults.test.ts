@@ -1,4 +1,4 @@
-// A stack that is killed while it exchanges a refresh token: the others go on afterwards, with the token that is valid.
+// A stack that is killed while it exchanges a refresh token: the others continue afterwards, with the token that is valid.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

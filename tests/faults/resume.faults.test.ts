@@ -1,4 +1,4 @@
-// kill -9 of the stack in the middle of an extraction with `resume`: the job is lost, and the next run of its configuration asks only for
+// kill -9 of the stack in the middle of an extraction with `resume`: the job is lost, and the next run of its configuration requests only
 // what had not come, with the same table as a run that nothing happened to.
 
 import assert from 'node:assert/strict'

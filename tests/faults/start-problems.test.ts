@@ -1,4 +1,4 @@
-// A start that cannot work ends with one sentence: what is wrong and what to do. `millrace doctor` says the same beforehand.
+// A start that cannot work ends with one sentence: what is wrong and what to do. `millrace doctor` reports the same beforehand.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -36,7 +36,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the server, which must end by itself, and answers what it said to the operator. */
+/** Starts the server, which must end by itself, and answers what it printed. */
 async function failedStart(env: Environment): Promise<string> {
   const child = spawn(process.execPath, [MAIN], {
     env: { ...childEnvironment(), PORT: '0', MILLRACE_S3_PORT: '0', MILLRACE_START_WAIT_MS: '0', ...env },

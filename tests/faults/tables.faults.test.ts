@@ -67,7 +67,7 @@ test(`${KILLS} kills of the server or of a table worker lose no load, apply none
     await mustSucceed(stack, await stack.post(`/v2/storage/tables/in.c-main.${name}/import-async`, { dataFileId: files[1] }))
 })
 
-/** Starts full, incremental and export jobs and polls them; remembers what it was told. */
+/** Starts full, incremental and export jobs and polls them; records the answers. */
 function workUntilItDies(stack: Stack, files: readonly number[], promised: Map<number, string>) {
   let stopping = false
   let started = 0

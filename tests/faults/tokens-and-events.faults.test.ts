@@ -77,7 +77,7 @@ async function compare(stack: Stack, acknowledged: Acknowledged, when: string): 
   for (const id of created) assert.ok(ids.has(id), `${when}: the event of token ${id} is there, the token is not`)
 }
 
-/** Token and event are one transaction, so these are the tokens, also those nobody was told about. */
+/** Token and event are one transaction, so these are the tokens, also those whose answer was lost. */
 async function createdTokenIds(stack: Stack): Promise<Set<string>> {
   const found = new Set<string>()
   for (let offset = 0; ; offset += 100) {

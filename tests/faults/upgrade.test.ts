@@ -1,5 +1,5 @@
 // Every release starts on the data folders of earlier ones: tests/fixtures/data-folder-<version>.tar.gz, each written by the stack of that
-// version (tools/upgrade-fixture.ts) and never changed since. What stands in them is said there.
+// version (tools/upgrade-fixture.ts) and never changed since. It describes their contents.
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -122,7 +122,7 @@ async function otherEnginesReadThem(stack: Stack): Promise<void> {
   const rowsBy = async (table: string): Promise<unknown> => {
     const address = `${url}/iceberg/v1/1/namespaces/in.c-main/tables/${table}`
     const headers = { authorization: `Bearer ${masterToken}`, 'x-iceberg-access-delegation': 'vended-credentials' }
-    const reader = icebergReader((await (await fetch(address, { headers })).json()) as Loaded) // as the protocol says
+    const reader = icebergReader((await (await fetch(address, { headers })).json()) as Loaded) // as the protocol defines
     return reader.rows().finally(reader.close)
   }
   assert.deepEqual(await rowsBy('orders'), [
@@ -201,7 +201,7 @@ async function workGoesOn(t: TestContext, stack: Stack, { jobId, secret }: Facts
 async function rowsOf(stack: Stack, table: string): Promise<string> {
   const { status, body } = await stack.get(`/v2/storage/tables/${table}/data-preview?format=json`)
   assert.equal(status, 200, `${table}: ${JSON.stringify(body)}`)
-  const { rows } = body as { rows: { columnName: string; value: string }[][] } // as the API document says
+  const { rows } = body as { rows: { columnName: string; value: string }[][] } // as the API document defines
   const cells = rows.map((row) => row.toSorted((a, b) => (a.columnName < b.columnName ? -1 : 1)))
   const names = cells[0]?.map(({ columnName }) => columnName) ?? []
   const lines = [names, ...cells.map((row) => row.map(({ value }) => value)).sort()]

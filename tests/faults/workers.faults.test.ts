@@ -24,7 +24,7 @@ interface Job {
 const APPEND =
   'printf "id\\n%s\\n" "$KBC_RUNID" > "$KBC_DATADIR/out/tables/ran"; echo \'{"incremental":true,"destination":"in.c-runs.ran"}\' > "$KBC_DATADIR/out/tables/ran.manifest"'
 
-/** A data folder that knows the component from the start: a worker has no API that would tell when it does. */
+/** A data folder with the component from the start: a worker has no API that would show when it has it. */
 function dataFolder(t: TestContext, script: string, data: object = {}): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'millrace-worker-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))

@@ -298,7 +298,7 @@ function complaintAbout(answer: WildAnswer, wild: Wild, operation: Operation | u
   if (status >= 500 && ![501, 503, 507].includes(status)) return 'a failure of ours'
   if (!operation || status < 200 || status > 299) return undefined
   const isKnown = wild.token !== 'none' && wild.token !== 'expired'
-  // An empty rest of an address leaves the root of its service, which says what it is for.
+  // An empty rest of an address leaves the root of its service, which describes it.
   const isRoot = wild.template === '/mlflow/{path}' && /^\/mlflow\/*$/.test(wild.path)
   if (!isKnown && !isRoot && operation['x-required-right'] !== 'nothing') return 'a success without a valid token'
   const { content } = operation.responses[status] ?? {}

@@ -54,7 +54,7 @@ interface Node {
   skewMs: number
 }
 
-/** What one component did, told by the component. */
+/** What one component did, reported by the component. */
 interface Run {
   readonly jobId: number
   readonly componentId: string
@@ -166,7 +166,7 @@ async function createWorld(metadata: MetadataDb, time: SimulatedTime) {
     }
   }
 
-  /** A component: begins, works for a while, publishes its results in one or more parts, and hears when it is to end. */
+  /** A component: begins, works for a while, publishes its results in one or more parts, and is notified when it is to end. */
   async function runComponent(node: Node, { job, signal, begin, publish, markPublished }: JobHandle): Promise<JobOutcome> {
     const run: Run = { jobId: job.id, componentId: job.component_id, attempt: job.attempt }
     const stays = async () => {

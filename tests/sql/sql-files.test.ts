@@ -1,4 +1,4 @@
-// The statements of *.test in this folder through both ways to ask: the direct route and the PostgreSQL port.
+// The statements of *.test in this folder through both interfaces: the direct route and the PostgreSQL port.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'

@@ -27,11 +27,11 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export interface OpenPage {
   readonly page: Page
-  /** From now on the browser may complain of this: it says so when it likes, also after the screen has shown the answer. */
+  /** From now on the browser may complain of this: the message may come late, also after the screen has shown the answer. */
   readonly mayComplainOf: (expected: RegExp) => void
   /** At the end of a journey: the browser complained of nothing else, such as errors of scripts and refused requests. */
   readonly nothingWrong: () => void
-  /** Opens another screen as a link does. Loading the console anew costs ten times as much. */
+  /** Opens another screen as a link does. Reloading the console costs ten times as much. */
   readonly go: (path: string) => Promise<void>
 }
 
@@ -175,7 +175,7 @@ async function findingsOn(page: Page, rules: string): Promise<readonly string[]>
   return page.evaluate<string[]>(findings(rules))
 }
 
-/** A script of the page. Rules whose findings would not be serious are not asked, but one; what is well is not described. */
+/** A script of the page. Rules whose findings would not be serious are not run, but one; passed checks are not described. */
 const findings = (rules: string): string => `(async () => {
   const rules = axe._audit.rules.flatMap(({ id, impact, enabled }) =>
     enabled && (impact === 'serious' || impact === 'critical' || id === 'landmark-unique') ? [id] : [])

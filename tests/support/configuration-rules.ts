@@ -42,7 +42,7 @@ export async function openConfigurationRules({ db, inTransaction }: MetadataDb) 
     recordEvent: async () => {},
     newId: createUlids(systemClock),
     checkContent: async () => [],
-    defaultBranchId: async () => (await findMain()).id, // asks the database, as the branches module does
+    defaultBranchId: async () => (await findMain()).id, // queries the database, as the branches module does
   }
   const copies = createBranchCopies(deps)
   const callerIn = (id: number): Caller => ({ actor, branch: { id, isDefault: id === main.id }, origin: NO_ORIGIN })

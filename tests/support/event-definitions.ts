@@ -1,4 +1,4 @@
-// Recorded events, compared with their definitions: whatever a test did, what it left is as docs/events.md says.
+// Recorded events, compared with their definitions: whatever a test did, what it left is as docs/events.md describes.
 
 import assert from 'node:assert/strict'
 import { EVENTS, type EventDefinition } from '../../server/src/model/event-definitions.ts'

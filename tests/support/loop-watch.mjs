@@ -1,4 +1,4 @@
-// Tells for how long the event loop of this thread is held: processor time between two turns, because other programs on the machine must
+// Reports how long the event loop of this thread is held: processor time between two turns, because other programs on the machine must
 // not decide a test. Plain JavaScript, because every process that a stack under test starts loads it.
 
 import { readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ export function threadMs() {
   return (user + system) / 1000
 }
 
-/** What the host of a virtual machine gave to others while programs here wanted to run: some kernels count it as their work. */
+/** What the host of a virtual machine gave to others while programs here were ready to run: some kernels count it as their work. */
 function stolenMs() {
   if (process.platform !== 'linux') return 0
   const [all] = readFileSync('/proc/stat', 'utf8').split('\n', 1)

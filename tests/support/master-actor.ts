@@ -1,4 +1,4 @@
-// Somebody who may do everything in a project, for tests that speak to rules and not to HTTP.
+// An actor with all rights in a project, for tests that call rules and not HTTP.
 
 import type { Actor } from '../../server/src/model/actor.ts'
 

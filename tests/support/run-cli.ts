@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { bundleOf } from '../../server/src/engines/runner/bundle.ts'
 import { childEnvironment } from './child-environment.ts'
 
-/** What main.ts would load, without asking every time whether the bundle is as new as the sources. */
+/** What main.ts would load, without checking every time whether the bundle is as new as the sources. */
 const PROGRAM = fileURLToPath(bundleOf('cli') ?? new URL('../../cli/src/main.ts', import.meta.url))
 
 /** The profiles of the developer are not those of a test. */

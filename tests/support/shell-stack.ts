@@ -60,7 +60,7 @@ function withShell(stack: TestStack) {
   return { ...stack, add, known, configure, wait: (job: Job) => wait(stack, job) }
 }
 
-/** The job as it ended; storage jobs say so by their status alone. */
+/** The job as it ended; storage jobs show it by their status alone. */
 function wait(stack: TestStack, job: Job): Promise<Job> {
   return until(`job ${job.id} ends`, async () => {
     const current = (await stack.request('GET', job.url)).json<Job>()

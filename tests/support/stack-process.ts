@@ -23,7 +23,7 @@ import { childEnvironment } from './child-environment.ts'
 import { placeMigratedSqlite } from './migrated-sqlite.ts'
 import { until } from './until.ts'
 
-/** What main.ts would load, without asking at every start whether the bundle is as new as the sources. */
+/** What main.ts would load, without checking at every start whether the bundle is as new as the sources. */
 const PROGRAM = fileURLToPath(bundleOf('serve') ?? new URL('../../server/src/main.ts', import.meta.url))
 const LEASH = fileURLToPath(new URL('./leash.mjs', import.meta.url))
 
@@ -98,7 +98,7 @@ export async function startStackProcess(t: Pick<TestContext, 'after'>, options: 
       ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     })
     closeSync(log)
-    started.stdin?.on('error', () => {}) // the stack may be gone before we say goodbye
+    started.stdin?.on('error', () => {}) // the stack may be gone before the order is written
     // A test process whose tests have ended ends too, also when a hook failed before the one that stops the stack.
     for (const handle of [started, started.stdin]) (handle as Partial<{ unref(): void }>).unref?.()
     child = started

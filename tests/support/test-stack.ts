@@ -32,7 +32,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A test, or a file of tests: whatever says when something is no longer needed. */
+/** A test, or a file of tests: whatever has a hook for clean-up. */
 export interface TestScope {
   after(end: () => unknown): unknown
 }
@@ -114,7 +114,7 @@ export async function startTestStack(t: TestScope, options: Partial<PlatformOpti
   }
 }
 
-/** The compiled code of built-in components, which each stack would make anew. */
+/** The compiled code of built-in components, which each stack would compile again. */
 async function shareCompiledPrograms(dataDir: string): Promise<void> {
   await Promise.all([mkdir(join(dataDir, 'cache')), mkdir(PROGRAMS, { recursive: true })])
   await symlink(PROGRAMS, join(dataDir, 'cache', 'programs'))
@@ -124,7 +124,7 @@ async function shareCompiledPrograms(dataDir: string): Promise<void> {
 export async function send(url: string, method: string, path: string, options: RequestOptions): Promise<Answer> {
   const headers = new Headers(options.headers)
   if (options.token) headers.set('X-StorageApi-Token', options.token)
-  if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity') // tests of compression say so
+  if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity') // tests of compression set it
   let body = options.body
   if (options.json !== undefined) {
     body = JSON.stringify(options.json)

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const LIMIT_MS = 240_000
-/** Asking costs processor time that the answer may be waiting for: the longer it takes, the less often. */
+/** A poll costs processor time that the answer may need: the longer it takes, the less often. */
 const PAUSE_MS = { shortest: 10, longest: 150, ofTheWait: 0.1 }
 
 /**
- * Asks until the answer is neither false nor missing, and returns it. An attempt that fails counts as "not yet" and is reported
+ * Polls until the answer is neither false nor missing, and returns it. An attempt that fails counts as "not yet" and is reported
  * if the wait ends without an answer; an assertion that fails ends the wait.
  */
 export async function until<T>(

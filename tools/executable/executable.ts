@@ -13,7 +13,7 @@ import { INSTALLED, makePackage } from '../package.ts'
 import { type PackedFile, type PackedIndex, sha256 } from './packed.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-/** Of Node: it tells a program that something was put into it. */
+/** Of Node: it marks a program that has embedded data. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'
 const NODE = process.platform === 'win32' ? 'node.exe' : 'bin/node'
 

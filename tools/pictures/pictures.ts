@@ -1,5 +1,5 @@
 // `npm run pictures`: the pictures of the console in the guides, in both themes, of a stack with the sample shop. Beside them it writes which
-// headings and labels they show, so that a test finds pictures of screens that have changed since (tests/pictures.test.ts).
+// headings and labels they show, so that a test finds pictures of screens that have changed since (tests/documents.test.ts).
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

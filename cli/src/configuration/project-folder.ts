@@ -2,7 +2,7 @@
 //
 //   project.json                              where it came from
 //   buckets/<bucket>.json                     the bucket with its metadata and tables
-//   tables/<table>.csv.gz                     rows without a header, columns as the bucket file says
+//   tables/<table>.csv.gz                     rows without a header, columns as in the bucket file
 //   configurations/<component>/<id>.json      the configuration with rows, metadata and versions
 //   files/<id>.json with files/<id> or, when it is sliced, files/<id>.slices/<n>      on request
 //   metadata.json                             of the branch

@@ -104,7 +104,7 @@ async function partsOf(client: Client, config: string, { component, row: wanted,
   })
 }
 
-/** What the mapping says about tables becomes a setting of each: a job that verifies writes a report, not the tables. */
+/** The settings of tables in the mapping become settings of each: a job that verifies writes a report, not the tables. */
 function verified({ storage, ...content }: Content, component: string, table: string | undefined): Content {
   const { outputTable, table: source, tables } = content.parameters ?? {}
   const mappedTo = ({ outputTable: own, tableName }: Named): string | undefined => {

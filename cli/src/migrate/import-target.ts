@@ -1,5 +1,5 @@
 // The project that a folder is brought into, and how far that came.
-//  (1) what was finished is remembered in the folder and not done again; what was begun and broke off is taken away and begun anew;
+//  (1) what was finished is recorded in the folder and not repeated; what was interrupted is removed and restarted;
 //  (2) what the project has already, and this import did not make, is left alone and reported.
 
 import type { Client } from '../client.ts'

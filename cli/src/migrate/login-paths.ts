@@ -11,7 +11,7 @@ export interface RewrittenPath {
 
 const EXTRACTORS: ReadonlySet<string> = new Set(['keboola.ex-generic-v2', 'ex-generic-v2', 'platform.ex-http'])
 
-/** The path of a credential: names joined by dots, the last of which says what it is. No API expects the word itself. */
+/** The path of a credential: names joined by dots, the last of which names the credential. No API expects the word itself. */
 const CREDENTIAL =
   /^([A-Za-z_]\w*\.)*(token|access_?token|auth_?token|id_?token|session_?token|session_?id|session|sid|jwt|ticket|api_?key)$/i
 

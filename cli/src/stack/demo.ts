@@ -138,7 +138,7 @@ async function startApp(client: Client): Promise<string> {
   }
 }
 
-/** The shop sends a record that does not fit when it is asked for `bad`. */
+/** The shop sends a record that does not fit when `bad` is requested. */
 const badConfiguration = (url: string) => ({
   parameters: {
     api: {

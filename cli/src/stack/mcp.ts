@@ -78,7 +78,7 @@ async function bridge(address: URL, token: string): Promise<void> {
   await Promise.all(running)
 }
 
-/** The protocol wants method and name in headers, too, so that a proxy can route by them. */
+/** The protocol requires method and name in headers, too, so that a proxy can route by them. */
 function headersOf(message: Message | undefined, token: string, version: string | undefined): Record<string, string> {
   const name = message?.params?.name ?? message?.params?.uri
   return {
@@ -116,6 +116,6 @@ function parse(line: string): Message | undefined {
     const message: unknown = JSON.parse(line)
     return typeof message === 'object' && message !== null ? message : undefined
   } catch {
-    return undefined // the stack says what is wrong with it
+    return undefined // the stack reports what is wrong with it
   }
 }

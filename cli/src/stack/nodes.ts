@@ -15,7 +15,7 @@ export function addNodesCommand(program: Command): void {
       const { createNodesStore } = await import('../../../server/src/services/stack/nodes/nodes.store.ts') // only this command needs it
       const { nodes, now } = await withCore(readConfig(), async ({ metadata, clock }) => ({
         nodes: await createNodesStore(metadata.db).list(),
-        now: clock.now(), // by which the nodes say when they were there
+        now: clock.now(), // by which nodes record when they were last seen
       }))
       print(
         command,

@@ -1,4 +1,4 @@
-// One file up to the stack: small ones in one request, large ones in parts that survive an interruption. What is needed to go on lies
+// One file up to the stack: small ones in one request, large ones in parts that survive an interruption. What is needed to resume is kept
 // beside the file (NAME.millrace-upload) until the upload is complete.
 
 import { createReadStream } from 'node:fs'
@@ -64,7 +64,7 @@ export interface UploadOptions {
   readonly onResume: (doneBytes: number) => void
 }
 
-/** How far an upload in parts has come. `modifiedMs` and `sizeBytes` tell whether the file is still the same. */
+/** How far an upload in parts has come. `modifiedMs` and `sizeBytes` identify the file. */
 interface Resume {
   readonly fileId: number
   readonly stack: string
@@ -109,7 +109,7 @@ export async function uploadFile(client: Client, path: string, options: UploadOp
   return client.request<StackFile>('GET', `/v2/storage/files/${fresh.id}`)
 }
 
-/** A sliced file: its slices in order, those that are packed under names that say so, then the manifest that lists them. */
+/** A sliced file: its slices in order, those that are packed under names with the suffix, then the manifest that lists them. */
 export async function uploadSlices(client: Client, paths: readonly string[], options: UploadOptions): Promise<StackFile> {
   const fresh = await prepare(client, 'slices', undefined, options)
   const { absUploadParams } = fresh
@@ -187,7 +187,7 @@ const sendBlob = (
   { absCredentials, container, blobName }: NonNullable<StackFile['absUploadParams']>,
 ): Promise<void> => putBlob(blobUrl(absCredentials, container, blobName), createReadStream(path), sizeBytes)
 
-/** In one request, as a stream: what breaks off starts anew. */
+/** In one request, as a stream: an interrupted upload starts over. */
 async function putBlob(url: string, body: Readable, sizeBytes: number): Promise<void> {
   const response = await fetch(url, {
     method: 'PUT',
@@ -271,7 +271,7 @@ async function readResume(path: string, stack: string, found: { size: number; mt
 
 function parse(text: string): Resume | undefined {
   try {
-    return JSON.parse(text) as Resume // beginParts wrote it; a broken one starts the upload anew
+    return JSON.parse(text) as Resume // beginParts wrote it; a broken one restarts the upload
   } catch {
     return undefined
   }

@@ -13,7 +13,7 @@ export function hostKeyAt(fields: Fields, path: string): string {
   )
 }
 
-/** Told once of each server whose key is compared with nothing. The program logs it. */
+/** Called once for each server whose key is not compared. The program logs it. */
 let onUnchecked: (line: string) => void = () => {}
 const told = new Set<string>()
 

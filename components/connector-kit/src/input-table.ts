@@ -1,4 +1,4 @@
-// A table of the input mapping: what its manifest says, and its rows. An absent value is nothing at all, an empty text is `""`.
+// A table of the input mapping: its manifest and its rows. An absent value is nothing at all, an empty text is `""`.
 
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

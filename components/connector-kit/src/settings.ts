@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
-/** A setting that is ignored in silence does not do what its author thinks. */
+/** A setting that is ignored silently does not do what its author expects. */
 export function refuseUnknown(fields: Fields, known: readonly string[], place: string): void {
   const unknown = Object.keys(fields).find((name) => !known.includes(name))
   if (unknown !== undefined)

@@ -24,7 +24,7 @@ interface Entry {
   readonly offset: number
 }
 
-/** `place` says where an entry goes, and refuses names it does not like. Folders appear with their first file. */
+/** `place` returns where an entry goes, and refuses unsafe names. Folders appear with their first file. */
 export async function unzip(path: string, place: (name: string) => Promise<string>): Promise<void> {
   const handle = await open(path, 'r')
   try {

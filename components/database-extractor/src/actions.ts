@@ -1,4 +1,4 @@
-// Sync actions: what a form asks before a row is saved. Each answers with one JSON object.
+// Sync actions: queries of a form before a row is saved. Each answers with one JSON object.
 
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { columnChanges, driftOf } from './compare/drift.ts'

@@ -98,7 +98,7 @@ export async function extract({ database, row, dataDir, log, before, openTable, 
   }
 }
 
-/** Columns and key as the row wants them. */
+/** Columns and key as configured in the row. */
 export async function readColumns(database: Database, row: RowSettings): Promise<Description> {
   const { columns: found, primaryKey: ownKey } = await database.describe(row.source)
   const columns = row.invalidValues === 'text' ? found.map(withoutRange) : found

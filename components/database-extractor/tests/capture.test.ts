@@ -47,7 +47,7 @@ async function start(stack: ShellStack, config: string): Promise<Job> {
   return answer.json<Job>()
 }
 
-/** Answers what the run said. */
+/** Answers the output of the run. */
 async function run(stack: ShellStack, config: string): Promise<string> {
   const job = await stack.wait(await start(stack, config))
   assert.equal(job.status, 'success', job.result.message)

@@ -51,7 +51,7 @@ test('TLS verifies the server by a private authority and presents a client certi
   const presented: (string | undefined)[] = []
   const front = createServer((plain) => {
     sockets.add(plain.on('error', () => {}))
-    // The client asks for TLS with eight bytes, and begins it when the server agrees.
+    // The client requests TLS with eight bytes, and begins it when the server agrees.
     plain.once('data', () => {
       plain.write('S')
       const secure = new TLSSocket(plain, { isServer: true, cert, key, requestCert: true, rejectUnauthorized: false })

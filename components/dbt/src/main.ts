@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs a dbt project (platform.dbt). KBC_DATADIR names the data folder; in/dbt/plan.json, which the server wrote, says what to run.
+// Runs a dbt project (platform.dbt). KBC_DATADIR names the data folder; in/dbt/plan.json, which the server wrote, describes what to run.
 // Exit codes: 0 success, 1 the user can fix it, 2 anything else. The artefacts of dbt are in out/dbt, whatever the end.
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,10 +16,10 @@ import { unpackZip } from './unpack.ts'
 
 const redactor = createRedactor()
 const log = createLog({ debug: false, redactor, write: (text) => void process.stdout.write(text) })
-/** A model may take long; dbt says nothing while the database works. The time of the job is the limit. */
+/** A model may take long; dbt prints nothing while the database works. The time of the job is the limit. */
 const SILENCE_MS = 86_400_000
 const MAX_ERROR = 1000
-/** What dbt said last of what is wrong; of a project that cannot be read there are no results. */
+/** The last error that dbt printed; of a project that cannot be read there are no results. */
 let lastError = ''
 const PACKAGE_FILES = ['packages.yml', 'dependencies.yml']
 

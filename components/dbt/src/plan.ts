@@ -1,4 +1,4 @@
-// What the server tells this program to do. Written by server/src/services/jobs/dbt/dbt-plan.ts.
+// What this program has to run. Written by server/src/services/jobs/job-runner/dbt/dbt-plan.ts.
 
 export interface Plan {
   /** Installed into an environment; none for a dbt of the node. */
@@ -9,7 +9,7 @@ export interface Plan {
   readonly commands: readonly (readonly string[])[]
   /** For a project that names packages and does not bring them along. */
   readonly deps: readonly string[]
-  /** Makes the catalogue when all went well; undefined: it is not wanted. */
+  /** Makes the catalogue when all went well; undefined: not requested. */
   readonly docs?: readonly string[]
   /** Text of profiles.yml. */
   readonly profiles: string

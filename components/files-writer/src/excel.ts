@@ -188,7 +188,7 @@ function templateFrame(bytes: Uint8Array, wanted: string, firstRow: number): Fra
   const withoutChain = (one: string) => text(one).replace(/<(?:Override|Relationship)\b[^>]*calcChain[^>]*\/>/g, '')
   put('[Content_Types].xml', withoutChain('[Content_Types].xml'))
   put('xl/_rels/workbook.xml.rels', withoutChain('xl/_rels/workbook.xml.rels'))
-  // Formulas of other sheets are calculated anew when the workbook is opened.
+  // Formulas of other sheets are recalculated when the workbook is opened.
   const recalculated = /<calcPr\b[^>]*\/>/.test(workbook)
     ? workbook.replace(/<calcPr\b[^>]*\/>/, '<calcPr fullCalcOnLoad="1"/>')
     : workbook.replace(/(<\/sheets>(?:[\s\S]*?<\/definedNames>)?)/, '$1<calcPr fullCalcOnLoad="1"/>')
@@ -207,7 +207,7 @@ function unzipped(bytes: Uint8Array): Record<string, Uint8Array> {
     const files = unzipSync(bytes, { filter: ({ originalSize }) => originalSize < 2 ** 27 })
     if (files['xl/workbook.xml']) return files
   } catch {
-    // said below
+    // reported below
   }
   throw new UserError('The template is not a workbook of Excel (.xlsx).')
 }

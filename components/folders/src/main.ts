@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Files of a folder become tables or files of the project, or the other way round; KBC_COMPONENTID says which.
+// Files of a folder become tables or files of the project, or the other way round; KBC_COMPONENTID decides which.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

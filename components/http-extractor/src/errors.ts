@@ -20,7 +20,7 @@ export class UserError extends Error {
     return this.#context
   }
 
-  /** What a caller further out knows: which job, which page. What is already said stays. */
+  /** What a caller further out adds: which job, which page. Existing details stay. */
   addContext(outer: ErrorContext): void {
     this.#context = { ...outer, ...this.#context }
   }

@@ -1,4 +1,4 @@
-// What is known of a failure besides its sentence: the kind, where in the configuration, which request (docs/errors.md).
+// Details of a failure besides its message: the kind, where in the configuration, which request (docs/errors.md).
 
 import { type CauseKind, type FailureFacts, jsonPointer } from '../../../contract/failure-causes.ts'
 import type { UserError } from './errors.ts'
@@ -30,7 +30,7 @@ export const pointerOf = (path: string): string => jsonPointer(['parameters', ..
 export function failureFacts(error: UserError): FailureFacts {
   const { facts } = error
   const named = facts.kind === undefined ? pathIn(error.message) : undefined
-  // What fails before anything was asked for is wrong in the configuration.
+  // What fails before the first request is wrong in the configuration.
   const kind = facts.kind ?? (named === undefined && facts.request?.url !== undefined ? undefined : 'configuration.invalid')
   const path = named ?? (kind && POINTERS[kind])
   const ofJob = facts.pointer && kind ? facts.pointer + (IN_JOB[kind] ?? '') : facts.pointer

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 
-/** The collections that a program asks for, in a process of its own: in this one other tests have left their garbage. */
+/** The collections that a program requests, in a process of its own: in this one other tests have left their garbage. */
 async function collectionsAskedBy(program: string): Promise<number> {
   const script = `
     import { constants, PerformanceObserver } from 'node:perf_hooks'

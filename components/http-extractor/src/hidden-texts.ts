@@ -22,7 +22,7 @@ type Lengths = Map<number, Set<string>>
 export function createHiddenTexts(): HiddenTexts {
   const byStart = new Map<string, Lengths>()
   const holders = new Map<string, number>()
-  /** Whether any text starts like this; says yes too often, never no too often. */
+  /** Whether any text starts like this; with false positives, never false negatives. */
   const starts = new Uint8Array(SLOTS)
 
   function add(text: string): void {

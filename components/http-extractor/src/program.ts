@@ -145,7 +145,7 @@ async function runActionOf(file: JsonObject, dataDir: string): Promise<void> {
   print(`${redactor.redact(exactJson(answer))}\n`)
 }
 
-/** Of a run: where it leaves what is known of its failure. */
+/** Of a run: where it leaves the details of its failure. */
 let dataDir: string | undefined
 let log: Log = createLog({ debug: false, redactor, write: print })
 // Whatever escapes is our mistake, and must not look like the user's.

@@ -15,7 +15,7 @@ const PASSING = 1000
 export interface Redactor {
   /** From now on this value is hidden. Objects are walked, their scalar leaves are added. */
   add(secret: unknown): void
-  /** As add, for what is made anew with each login or request (tokens, signatures): the latest ones are hidden. */
+  /** As add, for what is new with each login or request (tokens, signatures): the latest ones are hidden. */
   addPassing(secret: unknown): void
   redact(text: string): string
 }
@@ -58,7 +58,7 @@ function formsOf(secret: string): string[] {
 function textsOf(secret: unknown): string[] {
   if (secret === null || secret === undefined || typeof secret === 'boolean') return []
   if (typeof secret === 'object') {
-    // Beside the tokens of an object there are expiry times and flags, which say nothing.
+    // Beside the tokens of an object there are expiry times and flags, which are not secret.
     const members = secret instanceof Map ? [...secret.values()] : Object.values(secret)
     return members.flatMap((member) =>
       typeof member === 'object' || (typeof member === 'string' && member.length >= SHORTEST_MEMBER) ? textsOf(member) : [],

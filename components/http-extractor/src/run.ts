@@ -99,7 +99,7 @@ export async function run(configuration: Configuration, deps: RunDeps): Promise<
   }
 }
 
-/** config.resume: what an earlier run of the same configuration with the same state has received is not asked for again. */
+/** config.resume: what an earlier run of the same configuration with the same state has received is not requested again. */
 function checkpointOf(configuration: Configuration, state: State, deps: RunDeps): Checkpoint | undefined {
   const { checkpointDir: folder, log, now, hashCost } = deps
   if (!configuration.runs.some((config) => flagAt(at(config, 'resume'), 'config.resume'))) return undefined

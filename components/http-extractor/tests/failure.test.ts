@@ -1,4 +1,4 @@
-// What a failed run says besides its sentence: kind, place in the configuration, request.
+// What a failed run reports besides its message: kind, place in the configuration, request.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

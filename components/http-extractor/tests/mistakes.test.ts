@@ -1,5 +1,5 @@
 // Configurations with mistakes, by the thousand: those of the documentation with one key misspelt or one value of the wrong kind. The
-// run ends with a sentence for the user, or goes on and has named the key; it never ends with a stack trace.
+// run ends with a message for the user, or continues and has named the key; it never ends with a stack trace.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -90,7 +90,7 @@ test('a misspelt key is named, or the run is refused', async () => {
         }),
       )
       if (/^(username|password)$/.test(other)) return // an old spelling that is still read
-      const isRead = JSON.stringify(config).includes(`"attr":"${key}`) // an attribute: the expression that misses it says so
+      const isRead = JSON.stringify(config).includes(`"attr":"${key}`) // an attribute: the expression that misses it reports it
       if (isConfigured && !isRead)
         assert.ok(
           log.includes(other) || log.includes(`has no '${key}'`),

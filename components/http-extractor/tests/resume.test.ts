@@ -1,4 +1,4 @@
-// config.resume: a run that ends early is continued by the next one. What came before is not asked for again, and the tables are those of
+// config.resume: a run that ends early is continued by the next one. What came before is not requested again, and the tables are those of
 // a run that nothing happened to.
 
 import assert from 'node:assert/strict'
@@ -16,7 +16,7 @@ const ORDERS = [1, 2]
 /** Not every request is the last one in every run of the tests. */
 const STEP = process.env.MILLRACE_LONG ? 1 : 6
 
-/** Users in pages of two, each with orders in two pages; `isDown` says of each request whether it gets no answer. */
+/** Users in pages of two, each with orders in two pages; `isDown` decides for each request whether it gets no answer. */
 async function startShop(t: TestContext, isDown: (line: string, count: number) => boolean | number) {
   let count = 0
   const server = await serve(t, (request, response, socket) => {
@@ -78,7 +78,7 @@ for (const [name, config] of Object.entries({ sequential: {}, parallel: { concur
       const resumed = await extract(configuration(api.url, config), { checkpointDir })
       assert.equal(resumed.error, undefined)
       assert.deepEqual(resumed.tables, expected.tables)
-      // The second job asks for the same addresses as the first, hence by number and not by address.
+      // The second job requests the same URLs as the first, hence by number and not by address.
       assert.equal(api.seen.length - asked, whole.seen.length - (end - 1), `ended at request ${end}`)
     }
   })

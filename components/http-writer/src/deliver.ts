@@ -75,7 +75,7 @@ export async function deliver(work: Work, previous: readonly FailedRow[]): Promi
   let waiting = 0
   let failure: unknown
 
-  /** What is known of a unit is written down at once. */
+  /** The outcome of a unit is written immediately. */
   function settle(unit: Unit, number: number, receipts: readonly Receipt[]): void {
     journal.done(number, receipts)
     for (const [at, { status }] of receipts.entries()) {
@@ -209,7 +209,7 @@ export async function deliver(work: Work, previous: readonly FailedRow[]): Promi
     return record === undefined || isEmpty(record) ? undefined : fieldsIn(record, delivery)
   }
 
-  /** The API refused many rows at once: which of them, it says to fewer. */
+  /** The API refused many rows at once: smaller requests show which. */
   async function split({ rows, template, repeated }: Unit): Promise<void> {
     const middle = Math.ceil(rows.length / 2)
     for (const half of [rows.slice(0, middle), rows.slice(middle)])

@@ -35,7 +35,7 @@ export interface Journal {
   /** Its name, the same for all runs that continue it. */
   readonly delivery: string
   readonly isContinued: boolean
-  /** Whether the row was delivered by an earlier run; each is told once. */
+  /** Whether the row was delivered by an earlier run; each is reported once. */
   takeDelivered(row: string): boolean
   readonly open: readonly OpenUnit[]
   send(idempotencyKey: string, rows: readonly string[]): number
@@ -105,7 +105,7 @@ async function* linesOf(path: string): AsyncGenerator<Line> {
     try {
       yield JSON.parse(text) as Line // written below
     } catch {
-      // cut off by the end of a process: what it says did not happen
+      // cut off by the end of a process: its entry did not happen
     }
   }
 }

@@ -1,5 +1,5 @@
 // Where nothing is delivered: in a restored copy that was not resumed, by a job or by a flow, and in a development branch without permission.
-// The forms work. Every writer that the stack has is refused, whatever its configuration says.
+// The forms work. Every writer that the stack has is refused, whatever its configuration.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// What an API gets, and what the receipts say of it.
+// What an API gets, and its receipts.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

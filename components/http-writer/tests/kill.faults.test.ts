@@ -1,5 +1,5 @@
 // kill -9 in the middle of a delivery, again and again: with idempotency keys every row counts once; without, each arrives at least once and
-// the receipts say which were sent again.
+// the receipts show which were sent again.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

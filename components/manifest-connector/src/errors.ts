@@ -8,7 +8,7 @@ export class ConnectorError extends Error {
   }
 }
 
-/** The manifest breaks the format: says where, and the nearest known name. */
+/** The manifest breaks the format: names the place and the nearest known name. */
 export class ManifestError extends ConnectorError {
   constructor(message: string, cause?: unknown) {
     super(message, cause)

@@ -70,7 +70,7 @@ async function catalogueAnswer(action: string, given: unknown, send: Send): Prom
   }
 }
 
-/** Between the two formats that the builder knows. Undefined: not such an action. */
+/** Between the two formats of the builder. Undefined: not such an action. */
 function conversionOf(action: string, given: unknown): object | undefined {
   if (action !== 'manifestToConfig' && action !== 'configToManifest') return undefined
   const { manifest, configuration, rows = [] } = isDict(given) ? given : {}
@@ -150,7 +150,7 @@ async function answerOf(action: string, manifest: Dict, source: Source, chosen: 
   )
 }
 
-/** What a user chooses from: a stream that cannot be made says why. */
+/** What a user chooses from: a stream that cannot be built has the reason. */
 async function streamsOf(source: Source): Promise<Dict> {
   const streams: Dict[] = []
   for (const name of await source.streamNames()) {

@@ -235,7 +235,7 @@ function cached(stream: Dict): Dict {
   return { ...stream, retriever: { ...retriever, requester: { ...retriever.requester, use_cache: true } } }
 }
 
-/** Values of the configuration that its schema marks as secret, and those whose names say so. */
+/** Values of the configuration that its schema marks as secret, and those with the name of a secret. */
 function hideSecrets(config: unknown, schema: unknown, hide: (secret: unknown) => void): void {
   if (!isDict(config)) return
   const properties = isDict(schema) && isDict(schema.properties) ? schema.properties : {}

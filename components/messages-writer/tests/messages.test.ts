@@ -1,4 +1,4 @@
-// Messages with a table and a chart, to servers that speak as Slack, Teams and webhooks do, and to a real mail server.
+// Messages with a table and a chart, to servers that imitate Slack, Teams and webhooks, and to a real mail server.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

@@ -59,7 +59,7 @@ export function createSourceProgram(settings: Settings, runtime: Runtime, parseY
         },
       })
     } catch (error) {
-      // What the program says of its failure is better than its exit code.
+      // The program's own error is better than its exit code.
       throw failure !== undefined && error instanceof ConnectorError ? new ConnectorError(failure, error) : error
     }
     if (failure !== undefined) throw new ConnectorError(failure)

@@ -11,7 +11,7 @@ export interface ChildOptions {
   readonly command: readonly string[]
   readonly cwd: string
   readonly environment: NodeJS.ProcessEnv
-  /** A program that says nothing for so long is ended. */
+  /** A program without output for so long is killed. */
   readonly silenceMs: number
   /** Throws to end the program. */
   onLine(line: string): void
@@ -107,7 +107,7 @@ export async function runChild({ command, cwd, environment, silenceMs, onLine, o
 async function feed(stdin: NodeJS.WritableStream, input: AsyncIterable<string>, alive: () => void): Promise<void> {
   let broken = false
   stdin.on('error', () => {
-    broken = true // the program ended: its exit code says why
+    broken = true // the program ended: its exit code has the reason
   })
   for await (const text of input) {
     if (broken) return

@@ -74,7 +74,7 @@ function discovered(entry: Dict): DiscoveredStream {
   }
 }
 
-/** The catalog with the wanted streams selected, and no other. */
+/** The catalog with the chosen streams selected, and no other. */
 export function selected(streams: readonly DiscoveredStream[], wanted: readonly StreamSettings[]): Dict {
   return {
     streams: streams.map(({ name, entry, schema }) => {
@@ -126,7 +126,7 @@ export async function read(settings: Settings, runtime: Runtime, stored: Dict): 
   const wanted = settings.streams.length > 0 ? settings.streams : streams.map(({ name }): StreamSettings => ({ name }))
   const { work, run, folder, log } = runtime
   const tables = createTables({ folder, fields: stored.fields })
-  // A tap knows its streams by both names.
+  // A tap accepts both names of a stream.
   const byName = new Map(
     streams.flatMap((each) => [[each.name, each] as const, [pyStr(each.entry.stream ?? each.name), each] as const]),
   )

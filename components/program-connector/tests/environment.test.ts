@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
 import { openEnvironment } from '../src/environment.ts'
 
-/** Makes a folder as `uv venv` does; installing takes a moment, and what it installed is what it was asked for. */
+/** Makes a folder as `uv venv` does; installing takes a moment, and it records what it was to install. */
 const UV = `#!/bin/sh
 case "$1 $2" in
   "venv "*) mkdir -p "$4/bin" ;;

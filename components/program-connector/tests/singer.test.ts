@@ -1,4 +1,4 @@
-// Singer taps and targets as small programs: what they say becomes tables and state, and whatever they do, the run ends with a reason.
+// Singer taps and targets as small programs: their messages become tables and state, and whatever they do, the run ends with a reason.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'

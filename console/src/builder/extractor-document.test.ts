@@ -27,7 +27,7 @@ import {
   withTokenHeader,
 } from './extractor-document.ts'
 
-/** Members that no step knows, in every object; their spelling would not survive JavaScript. */
+/** Members that no step has, in every object; their spelling would not survive JavaScript. */
 const SAVED = `{
   "mystery": 12345678901234567890,
   "parameters": {

@@ -1,4 +1,4 @@
-// Where the builder's steps find their values in a configuration of the HTTP extractor, and what they say about them. Pure.
+// Where the builder's steps find their values in a configuration of the HTTP extractor, and how they describe them. Pure.
 
 import {
   editAll,
@@ -243,7 +243,7 @@ export interface Column {
   readonly isKey: boolean
 }
 
-/** What a mapping says about one value of an item; undefined where it is not one column. */
+/** The mapping of one value of an item; undefined where it is not one column. */
 export function columnOf(entry: unknown): Column | undefined {
   if (typeof entry === 'string') return { destination: entry, isKey: false }
   if (!isRecord(entry) || entry.type === 'table') return undefined
@@ -267,7 +267,7 @@ export const withColumns = (text: string, path: Path, suggested: Readonly<Record
       .filter(([place]) => valueIn(parsed(text), place) === undefined),
   )
 
-/** Another way of paging. What only the old way has goes, what both have or neither knows stays; the saved way comes back as it was. */
+/** Another way of paging. What only the old way has goes, what both or neither have stays; the saved way comes back as it was. */
 export function withPages(
   text: string,
   path: Path,
@@ -387,7 +387,7 @@ export const SINCE_FORMATS: readonly (Kind & { readonly value: unknown })[] = [
   { id: 'unix', name: 'as seconds', note: '1769846400', value: { time: 'previousStart' } },
 ]
 
-/** The parameter that asks for changes only: its name and how the time is written. */
+/** The parameter that requests changes only: its name and how the time is written. */
 export function sinceOf(document: unknown, index: number): { readonly name: string; readonly format: string } | undefined {
   const params = valueIn(document, [...jobPath(index), 'params'])
   for (const [name, value] of Object.entries(isRecord(params) ? params : {})) {

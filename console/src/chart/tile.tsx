@@ -55,7 +55,7 @@ const Toggle = ({ isTable, onChange }: { isTable: boolean; onChange: (isTable: b
   </button>
 )
 
-/** A figure beyond its bound says so in words. */
+/** A figure beyond its bound is marked in words. */
 function Alert({ tile, result }: { tile: TileShape; result: ResultRows }) {
   if (!tile.alert || tile.type !== 'figure') return null
   const value = numberOf(figureOf(result, settingsOf({ ...tile, type: 'figure' }, result)))

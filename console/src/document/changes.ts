@@ -102,5 +102,5 @@ export const isSameDocument = (one: string, other: string): boolean => {
   return a !== undefined && b !== undefined && longNumbers(one) === longNumbers(other) && changesBetween(a, b).length === 0
 }
 
-/** Numbers with more digits than JavaScript tells apart. */
+/** Numbers with more digits than JavaScript distinguishes. */
 const longNumbers = (text: string): string => (text.match(/\d{16,}/g) ?? []).join()

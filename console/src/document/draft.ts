@@ -63,7 +63,7 @@ export function useDrafts(name: string): DraftStore {
     keys: () => [...kept.keys()],
     draftOf: (key, saved) => {
       const mine = kept.get(key)
-      // A newer version that says the same here: a row was added, a description changed.
+      // A newer version with the same content here: a row was added, a description changed.
       const isSame = mine === undefined || (saved.version > mine.base.version && isSameDocument(saved.text, mine.base.text))
       const base = isSame ? saved : mine.base
       const text = mine?.text ?? saved.text

@@ -52,13 +52,13 @@ function withMarks(choice: Schema, names: ReadonlySet<string>): Schema {
   return { ...choice, properties: { ...choice.properties, ...Object.fromEntries(marked) } }
 }
 
-/** What tells one choice from the others: `{ type: 'login' }`. */
+/** What distinguishes one choice from the others: `{ type: 'login' }`. */
 export const marksOf = (choice: Schema): readonly (readonly [string, unknown])[] =>
   Object.entries(choice.properties ?? {}).flatMap(([name, { const: value }]) =>
     value === undefined ? [] : [[name, value] as const],
   )
 
-/** Shapes without a constant are told apart by the members that they need. */
+/** Shapes without a constant are distinguished by the members that they need. */
 const hasWhatItNeeds =
   (value: unknown) =>
   ({ required = [] }: Schema): boolean =>
@@ -115,7 +115,7 @@ export interface SchemaProblem {
   readonly isError: boolean
 }
 
-/** Mistakes that the schema knows, each at its place. A row need not have what the root has. */
+/** Violations of the schema, each at its place. A row need not have what the root has. */
 export function problemsOf(
   value: unknown,
   schema: Schema,
@@ -160,7 +160,7 @@ export function unknownNames(value: unknown, schema: Schema, set: SchemaSet): re
   return Object.keys(value).filter((name) => memberSchema(schema, name, value, set) === undefined)
 }
 
-/** What the component takes where nothing is said: single values, in objects that are there. */
+/** Defaults of the component: single values, in objects that are there. */
 export function defaultsOf(
   value: unknown,
   schema: Schema,

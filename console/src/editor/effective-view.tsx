@@ -26,7 +26,7 @@ const MARKS: Readonly<Record<Origin, string>> = {
   variable: 'from-variable',
   default: 'from-default',
 }
-/** Each default is one more reading of the text; a document of this size says what it wants. */
+/** Each default is one more reading of the text; a document of this size has its own values. */
 const MAX_CHARACTERS = 100_000
 
 interface EffectiveViewProps {
@@ -119,7 +119,7 @@ interface Effective {
   readonly origins: Readonly<Record<string, Origin>>
 }
 
-/** Root and row, and what the component takes for what neither says. */
+/** Root and row, and what the component takes where neither has a value. */
 function withDefaults({ root, row }: Side, schema: Schema | undefined): Effective {
   const merged = effectiveConfiguration(root, row)
   if (!schema || merged.text.length > MAX_CHARACTERS) return merged

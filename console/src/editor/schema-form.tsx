@@ -39,7 +39,7 @@ interface FormContext {
   /** Groups below the first level are only named until they are set. */
   readonly base: Path
   readonly document: unknown
-  /** What applies where this document says nothing: the root, for a row. */
+  /** What applies where this document has no value: the root, for a row. */
   readonly inherited: unknown
   /** What was saved, for marking changes. */
   readonly saved: unknown
@@ -48,7 +48,7 @@ interface FormContext {
   readonly putText: (path: Path, text: string | undefined) => void
   /** JSON of a place as it is written. */
   readonly textOf: (path: Path) => string | undefined
-  /** Makes a value one of another kind: what tells the kinds apart is set, all else stays. */
+  /** Makes a value one of another kind: what distinguishes the kinds is set, all else stays. */
   readonly mark: (path: Path, marks: readonly (readonly [string, unknown])[]) => void
   readonly rename: (path: Path, name: string) => void
   /** Two elements of a list change places, each as it was written. */
@@ -257,7 +257,7 @@ const emptyOf = (schema: Schema, set: SchemaSet): unknown => {
   return typesOf(schema).includes('array') ? [] : {}
 }
 
-/** One of several shapes, told apart by a constant: the kind of login, the kind of pages. */
+/** One of several shapes, distinguished by a constant: the kind of login, the kind of pages. */
 function Choice({ label, choices, path }: { label: string; choices: readonly Schema[]; path: Path }) {
   const { document, put, mark, helpFor } = useForm()
   const id = useId()
@@ -354,7 +354,7 @@ function List({ schema, path, label }: { schema: Schema; path: Path; label: stri
   )
 }
 
-/** What people know an element by. */
+/** The label of an element. */
 const summaryOf = (item: unknown): string | undefined =>
   isRecord(item)
     ? ['name', 'endpoint', 'source', 'destination', 'id']
@@ -437,7 +437,7 @@ export function NameInput({
       value={text}
       onChange={(event) => setText(event.target.value)}
       onBlur={() => {
-        setText(value) // stays when the new name is not taken over
+        setText(value) // stays when the new name is not accepted
         onDone(text.trim())
       }}
       onKeyDown={(event) => (event.key === 'Enter' ? event.currentTarget.blur() : undefined)}
@@ -490,7 +490,7 @@ function Field({
   )
 }
 
-/** Schemas describe flags by `true:` and `false:`; the control says yes and no. */
+/** Schemas describe flags by `true:` and `false:`; the control shows yes and no. */
 const hintOf = ({ description, ...schema }: Schema): string | undefined =>
   typesOf(schema).includes('boolean')
     ? description?.replace(/\b(true|false): /g, (_, word) => (word === 'true' ? 'Yes: ' : 'No: '))

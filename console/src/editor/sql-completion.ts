@@ -38,7 +38,7 @@ const CLAUSES = new Set(
     ' ',
   ),
 )
-/** Of DuckDB, beyond those of PostgreSQL that the editor knows. */
+/** Of DuckDB, beyond those of PostgreSQL that the editor has. */
 const KEYWORDS =
   'qualify pivot unpivot exclude replace columns sample asof positional semi anti describe summarize struct map list'.split(' ')
 const FUNCTIONS =

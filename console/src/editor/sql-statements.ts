@@ -46,7 +46,7 @@ const withoutComments = (sql: string): string => sql.replace(/--[^\n]*|\/\*[\s\S
 /** Without the comments before it, as the stack counts lines of statements of a script. */
 export const withoutHead = (sql: string): string => sql.replace(/^(?:\s|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '')
 
-/** Where the stack found a mistake, in characters from the start of the statement; undefined when it does not say. */
+/** Where the stack found a mistake, in characters from the start of the statement; undefined when it does not report it. */
 export function placeOfError(message: string, sql: string): number | undefined {
   const placed = /\(line (\d+), character (\d+)\)/.exec(message)
   if (placed) {

@@ -19,7 +19,7 @@ export interface ColumnUser {
   readonly configurationId: string
   readonly name: string | null
   readonly rowId: string | null
-  /** Columns that are computed from it; none: only that the table is read is known. */
+  /** Columns that are computed from it; none: only the table is known to be read. */
   readonly columns: readonly string[]
 }
 
@@ -56,7 +56,7 @@ interface Document {
   }
 }
 
-/** The configuration with the table that its run writes, which an action of a configuration that need not be saved is told. */
+/** The configuration with the table that its run writes, which an action of an unsaved configuration gets. */
 export function withTable(text: string, configurationId: string): string {
   const document = (parsed(text) ?? {}) as Document // read with care
   const { parameters = {}, storage } = document

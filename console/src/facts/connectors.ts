@@ -1,4 +1,4 @@
-// Connectors from manifests: the catalogue, and what the manifest of a configuration says about its settings and streams.
+// Connectors from manifests: the catalogue, and settings and streams of the manifest of a configuration.
 
 import { useQuery } from '@tanstack/react-query'
 import { isRecord, parsed, valueIn } from '../document/json-text.ts'

@@ -1,4 +1,4 @@
-// Why a job failed, as its record says.
+// Why a job failed, from its record.
 
 export interface Cause {
   readonly kind: string

@@ -1,4 +1,4 @@
-// Tables that a person wants to find at once, by project.
+// Tables that a person marked to find them quickly, by project.
 
 import { usePreference } from '../preferences.ts'
 import { useProjectId } from './project.ts'

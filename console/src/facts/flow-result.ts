@@ -1,4 +1,4 @@
-// What the record of a flow's job says about its phases and tasks.
+// Phases and tasks in the record of a flow's job.
 
 import type { Job } from '../../../client/src/operations.ts'
 import { plural } from '../format.ts'

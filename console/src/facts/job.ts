@@ -1,4 +1,4 @@
-// What can be said of a job: whether it is over, how long it took, how far it is, what it ended with.
+// Facts of a job: whether it is over, how long it took, how far it is, what it ended with.
 
 import type { Job } from '../../../client/src/operations.ts'
 import { duration, sinceSeconds } from '../format.ts'
@@ -23,7 +23,7 @@ export interface JobProgress {
 
 const PHASES: Readonly<Record<string, string>> = { input: 'reading tables', program: 'running', load: 'loading' }
 
-/** How far a running job is: by its rows and what is known of the present one, else by the time that it usually takes. */
+/** How far a running job is: by its rows and the progress of the present one, else by the time that it usually takes. */
 export function progressOf(job: Job): JobProgress | undefined {
   const seconds = secondsOf(job)
   if (job.status !== 'processing' || seconds === undefined) return undefined

@@ -1,4 +1,4 @@
-// The lines of a log, a million of them if need be: texts in a list, and what else is known of them in numbers. About 80 bytes a line besides
+// The lines of a log, a million of them if need be: texts in a list, and their other facts as numbers. About 80 bytes a line besides
 // its text's characters, where an object each would take three times as much.
 
 export interface LogLine {
@@ -88,7 +88,7 @@ export interface LogFilter {
   readonly text: string
 }
 
-/** Which lines fit. Looks only at those that came since it was asked last. */
+/** Which lines fit. Checks only those that came since the last call. */
 export function createLogView(lines: LogLines, { levels, text }: LogFilter) {
   const isWhole = levels.length === 0 && text === ''
   const wanted = text.toLowerCase()

@@ -1,8 +1,8 @@
-// The project of the tab, as the token or the session says.
+// The project of the tab, from the token or the session.
 
 import { useLoad } from '../load.tsx'
 
-/** Answers say more than their description. */
+/** Answers have more members than their schema. */
 export interface Project {
   readonly id: number
   readonly name: string

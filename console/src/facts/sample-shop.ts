@@ -66,7 +66,7 @@ export async function runSampleShop(): Promise<string> {
   return job.id
 }
 
-/** Asks the shop for its one bad record. */
+/** Requests the one bad record of the shop. */
 export const breakSampleShop = () =>
   api.call('rows.update', {
     path: { ...place, rowId: ORDERS_ROW },

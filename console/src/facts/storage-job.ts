@@ -1,4 +1,4 @@
-// Storage jobs: asked for again until they end; a failed one throws its own sentence.
+// Storage jobs: polled until they end; a failed one throws its own message.
 
 import { ApiError } from '../../../client/src/client.ts'
 import { api } from '../session.ts'

@@ -40,7 +40,7 @@ const listAt = (document: unknown, key: string): readonly unknown[] => {
   return Array.isArray(value) ? (value as readonly unknown[]) : []
 }
 
-/** Orchestrators say which phases come before; flows say which follow. */
+/** Orchestrators list which phases come before; flows list which follow. */
 export const isOrchestrator = (componentId: string): boolean => componentId === 'keboola.orchestrator'
 
 export function readFlow(document: unknown, componentId: string): Flow {

@@ -11,7 +11,7 @@ import { Label } from './guide.tsx'
 import { Problem } from './problem.tsx'
 
 interface ConfirmProps {
-  /** What it does, as on the button that asks and on the one that acts. */
+  /** What it does, as on the button that opens the dialog and on the one that acts. */
   readonly label: string
   /** What it is done to, such as "the stream Orders". */
   readonly name: string
@@ -20,7 +20,7 @@ interface ConfirmProps {
   /** To be typed first; for what is lost for good. */
   readonly typed?: string
   readonly className?: string
-  /** Where several buttons of a list say the same. */
+  /** Where several buttons of a list have the same label. */
   readonly ariaLabel?: string
   readonly disabled?: boolean
   /** The operation that it calls. */

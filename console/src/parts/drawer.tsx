@@ -26,11 +26,11 @@ export function useModal(onClose: () => void) {
     }
   }, [])
   const ifOfDialog = (event: React.SyntheticEvent) => {
-    if (event.target !== ref.current) return // a field of a file says that it was cancelled, too
+    if (event.target !== ref.current) return // a field of a file reports its cancellation, too
     event.preventDefault()
     onClose()
   }
-  // Escape: by itself, the browser hides the dialog first and says so later, and what is opened in between would be closed again.
+  // Escape: by itself, the browser hides the dialog first and reports it later, and what is opened in between would be closed again.
   return { ref, onClose, onCancel: ifOfDialog, onClick: ifOfDialog }
 }
 

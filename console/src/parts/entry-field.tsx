@@ -1,4 +1,4 @@
-// A field that has to be filled in, for browsers and password managers to know.
+// A required field, marked for browsers and password managers.
 
 interface FieldProps {
   readonly id: string

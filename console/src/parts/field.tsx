@@ -1,4 +1,4 @@
-// A label, its control and what it says below: every form is made of these.
+// A label, its control and its hint: every form is made of these.
 
 import { type ReactNode, useId } from 'react'
 import { Label } from './guide.tsx'

@@ -1,4 +1,4 @@
-// A filter that follows the typing; what it says goes into the address. `/` leads to it.
+// A filter that follows the typing; its text goes into the URL. `/` leads to it.
 
 import { useRef } from 'react'
 import { useKey } from '../use-key.ts'

@@ -35,7 +35,7 @@ export function Label({
   readonly name?: string
   /** Where the guides describe it; of the part around it without this. */
   readonly help?: About | undefined
-  /** What is known about it besides the guide. */
+  /** Its description besides the guide. */
   readonly note?: string | undefined
   /** After its name, such as that it is needed. */
   readonly mark?: ReactNode
@@ -61,7 +61,7 @@ export function Label({
   )
 }
 
-/** Opens the section in a drawer; `label` says what it is about. */
+/** Opens the section in a drawer; `label`: its topic. */
 export function HelpButton({
   page,
   section,
@@ -189,7 +189,7 @@ function GuideDrawer({ at, note, onClose }: { at: Place; note?: string | undefin
   )
 }
 
-/** The part that speaks of the field comes into view. */
+/** The part about the field comes into view. */
 function mark(frame: HTMLElement | null, name: string): void {
   const codes = [...(frame?.querySelectorAll('code') ?? [])]
   const found = codes.find((one) => one.textContent === name) ?? codes.find((one) => one.textContent.includes(`"${name}"`))

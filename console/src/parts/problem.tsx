@@ -7,7 +7,7 @@ import { CodeHelp } from './guide.tsx'
 import { Icon } from './icon.tsx'
 import { ProblemPlace } from './problem-place.ts'
 
-/** Why no answer came, as far as the browser knows. */
+/** Why no answer came, as far as the browser reports it. */
 const unreachable = (): string =>
   navigator.onLine
     ? 'The stack does not answer. It may be restarting.'

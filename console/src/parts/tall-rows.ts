@@ -38,7 +38,7 @@ export function useTallRows({ count, frame, rowHeight, overscan }: Options) {
     measure: rows.measureElement,
     /** Rows that are seen, with their place in the frame. */
     items: rows.getVirtualItems().map(({ index, start }) => ({ index, top: start - offset + offset / scale.current })),
-    /** By hand: the virtualiser knows only what the frame can scroll to. */
+    /** By hand: the virtualiser has only what the frame can scroll to. */
     showInMiddle(index: number): void {
       const at = rows.measurementsCache[index]
       if (at && frame.current) frame.current.scrollTop = (at.start - frame.current.clientHeight / 2) / scale.current

@@ -1,4 +1,4 @@
-// A cron expression in plain words, and the common ones from choices. Words never claim more than the expression says: what has none is
+// A cron expression in plain words, and the common ones from choices. Words never claim more than the expression: what has none is
 // described field by field.
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']

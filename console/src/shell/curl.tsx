@@ -1,4 +1,4 @@
-// What this page asked the stack for and what was done on it, as commands: every query and every action is an operation of the client.
+// The requests of this page and the actions on it, as commands: every query and every action is an operation of the client.
 
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -47,7 +47,7 @@ function useCommands(isOpen: boolean): readonly Command[] {
       const [operation, input] = queryKey as [OperationName, AnyInput] // as useLoad makes them
       return { operation, command: curlOf(operation, input), cli: cliOf(operation, input) }
     })
-    .toReversed() // what the screen itself asked for comes before what every screen asks for
+    .toReversed() // requests of the screen itself come before those of every screen
 }
 
 export function CurlButton() {

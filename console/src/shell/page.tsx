@@ -50,7 +50,7 @@ export function Page({
   isWide?: boolean
   /** Whose rights its actions take. */
   about?: Subject
-  /** What the head says is not known yet: what comes below it waits, so that it does not move when the head grows. */
+  /** The content of the head is not loaded yet: what comes below it waits, so that it does not move when the head grows. */
   isLoading?: boolean
   children: ReactNode
 }) {

@@ -1,4 +1,4 @@
-// What a text in the palette asks for. Pure.
+// What a text in the palette matches. Pure.
 
 /** First letter and space narrow the search to a kind. */
 export const NARROWED = {

@@ -59,7 +59,7 @@ function Choices() {
   const { branch } = useSearch({ strict: false })
   const navigate = useNavigate()
   const me = useLoad('tokens.verify').data
-  const project = (me as { owner?: { name?: string } } | undefined)?.owner // verify says more than other answers
+  const project = (me as { owner?: { name?: string } } | undefined)?.owner // verify returns more than other operations
   const projects = person?.account.projects ?? []
   const choose = async (projectId: number) => {
     if (branch !== undefined) await navigate({ to: '/', search: { branch: undefined } }) // it is a branch of this project

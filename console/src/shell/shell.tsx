@@ -197,7 +197,7 @@ const KeyButton = ({ keys, icon, text }: { keys: string; icon?: IconName; text: 
 const Viewer = () =>
   useRole() === 'viewer' ? <span title="Changes require the role editor.">You look at this project as a viewer</span> : null
 
-/** For stack admins, who alone may know and can do something about it. */
+/** For stack admins, who alone may see it and can act on it. */
 function Disk() {
   const isAdmin = usePerson()?.account.isStackAdmin ?? false
   const status = useLoad('operations.status', {}, { enabled: isAdmin, again: () => DISK_AGAIN_MS })

@@ -46,7 +46,7 @@ const readStop = (): number | undefined => {
   return stop in STOPS ? stop : undefined
 }
 
-/** Undefined: no tour. A reload goes on with the same stop. */
+/** Undefined: no tour. A reload resumes at the same stop. */
 const current = observable<number | undefined>(readStop())
 
 function show(stop: number | undefined): void {

@@ -117,7 +117,7 @@ async function ensureBucket(id: string): Promise<void> {
   await api.call('buckets.create', { body: { stage, name } })
 }
 
-/** Through the stack itself, where the object store cannot be reached. XMLHttpRequest, because it alone says how much has been sent. */
+/** Through the stack itself, where the object store cannot be reached. XMLHttpRequest, because it alone reports how much has been sent. */
 const sendWhole = (form: FormData, size: number, signal: AbortSignal, onSent: (bytes: number) => void): Promise<number> =>
   new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()

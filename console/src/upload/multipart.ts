@@ -1,4 +1,4 @@
-// One file up to the object store in parts. What is needed to go on is kept by the browser until the upload is complete, so that it survives
+// One file up to the object store in parts. What is needed to resume is kept by the browser until the upload is complete, so that it survives
 // a reload.
 
 import { AwsClient } from 'aws4fetch'
@@ -10,7 +10,7 @@ const PART_BYTES = 8 << 20
 const MAX_PARTS = 9000
 const KEPT = 'millrace.upload'
 
-/** How far an upload has come. Name, size and time tell whether a file is the same. */
+/** How far an upload has come. Name, size and time identify a file. */
 export interface Pending {
   readonly fileId: number
   readonly uploadId: string
@@ -30,7 +30,7 @@ export const forgetUpload = (): void => localStorage.removeItem(KEPT)
 export const isSameFile = (file: File, { name, sizeBytes, modifiedMs }: Pending): boolean =>
   file.name === name && file.size === sizeBytes && file.lastModified === modifiedMs
 
-/** Signing needs the cryptography of the browser, which it has at localhost and with TLS; and an object store that speaks S3. */
+/** Signing needs the cryptography of the browser, which it has at localhost and with TLS; and an object store with the S3 protocol. */
 export const canSign = (): boolean => globalThis.crypto?.subtle !== undefined
 
 interface Target {
@@ -103,7 +103,7 @@ async function begin(file: File): Promise<Begun | undefined> {
   return { pending, target, done: new Map() }
 }
 
-/** Undefined when the stack or its object store no longer knows the upload: then it begins anew. */
+/** Undefined when the stack or its object store no longer has the upload: then it starts over. */
 async function resume(pending: Pending): Promise<Begun | undefined> {
   const file = await api.call('files.refresh', { path: { id: String(pending.fileId) } }).catch(() => undefined)
   const target = file && targetOf(file)

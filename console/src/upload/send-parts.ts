@@ -3,7 +3,7 @@
 /** Parts on their way at once. */
 export const PARALLEL = 3
 
-/** What of a file is asked for. */
+/** The requested part of a file. */
 export type Sliceable<B> = { readonly size: number; slice(from: number, to: number): B }
 
 export interface PartsToSend {

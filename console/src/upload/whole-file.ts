@@ -104,7 +104,7 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
   }
 }
 
-/** `onRead` is told the bytes that are read, and the reading goes on when it has answered. */
+/** `onRead` gets the bytes that are read, and reading continues when it has returned. */
 export async function readWhole(
   file: Blob,
   dialect: ScanDialect,

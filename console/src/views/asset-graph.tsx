@@ -1,4 +1,4 @@
-// Where data comes from and goes to: configurations and tables with lines between, and whether each is well. The list says the same.
+// Where data comes from and goes to: configurations and tables with lines between, and whether each is well. The list has the same content.
 
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -33,7 +33,7 @@ const ROW_PX = 62
 const LEFT = 16
 const TOP = 36
 
-/** What a node says about itself. */
+/** What a node shows. */
 interface Look {
   readonly name: string
   readonly status: string | undefined
@@ -118,7 +118,7 @@ function lookOfTable({ tableId = '', freshness }: AssetNode): Look {
   return { name, status: undefined, icon: 'table', note: `Loaded ${hourAndMinute(at)}`, tone: 'box-plain' }
 }
 
-/** A writer says how far its target is behind, unless it runs or has failed. */
+/** A writer shows how far its target is behind, unless it runs or has failed. */
 const lookOfDelivery = (look: Look, delivery: Delivery): Look => {
   const note = behindText(delivery)
   return { ...look, note: `${note.charAt(0).toUpperCase()}${note.slice(1)}`, tone: delivery.state === 'behind' ? 'box-late' : '' }

@@ -33,7 +33,7 @@ export function documentsOf({ configuration, root, rows }: LoadedConfiguration, 
 export const draftsName = ({ componentId, configurationId }: ConfigurationPlace) =>
   `${branchName()} ${componentId} ${configurationId}`
 
-/** Drafts are kept in the tab, so other screens can be opened; closing the tab would lose them, and the browser asks. */
+/** Drafts are kept in the tab, so other screens can be opened; closing the tab would lose them, and the browser warns. */
 export function useLeaveGuard(hasChanges: boolean): void {
   useBlocker({ shouldBlockFn: () => false, enableBeforeUnload: () => hasChanges })
 }

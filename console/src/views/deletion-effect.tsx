@@ -7,7 +7,7 @@ import { Lines, Loaded, type Loading } from '../load.tsx'
 
 const SHOWN = 10
 
-/** `query` is the deletion itself, asked as a dry run. */
+/** `query` is the deletion itself, as a dry run. */
 export const DeletionEffect = ({ query }: { query: Loading<unknown> }) => (
   <Loaded query={query} skeleton={<Lines count={2} />}>
     {(answer) => <Effect plan={answer as DryRun} />}

@@ -1,4 +1,4 @@
-// A flow as columns of phases with lines between. For a screen reader it is a list: each task says its name, its state and its phase.
+// A flow as columns of phases with lines between. For a screen reader it is a list: each task has its name, its state and its phase.
 
 import { useLayoutEffect, useRef, useState } from 'react'
 import { type Flow, type FlowPhase, type FlowTask, namesOf } from '../flow/flow-document.ts'
@@ -44,7 +44,7 @@ export function FlowGraph({ flow, selected, onSelect, markOfTask, markOfPhase, o
   const layers = [...new Set(flow.phases.map(({ layer }) => layer))].toSorted((a, b) => a - b)
   const statuses = flow.phases.map((phase) => phaseStatus(phase, markOfTask))
   const picture = JSON.stringify([flow, statuses])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: lines are drawn anew when what they join has moved
+  // biome-ignore lint/correctness/useExhaustiveDependencies: lines are redrawn when what they join has moved
   useLayoutEffect(() => {
     const draw = () => setEdges(linesBetween(canvas.current, flow, statuses))
     draw()

@@ -15,7 +15,7 @@ import './views.css'
 interface CauseProps {
   readonly job: Job
   readonly result: FailedResult
-  /** Hears the id of the job that a repair started. */
+  /** Gets the id of the job that a repair started. */
   readonly onStarted?: (jobId: string) => void
 }
 

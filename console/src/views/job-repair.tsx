@@ -122,7 +122,7 @@ function RepairForm({ job, cause, where, loaded }: { job: Job; cause: Cause; whe
   )
 }
 
-/** What the version of the last good run said at this place, where it differs from now. */
+/** The value of the version of the last good run at this place, where it differs from now. */
 function useGoodValues(job: Job, cause: Cause, where: Where, path: Path, document: unknown): readonly Edit[] {
   const version = cause.since?.isConfigurationChanged ? cause.since.configVersion : undefined
   const of =

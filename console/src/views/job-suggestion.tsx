@@ -1,4 +1,4 @@
-// A repair that the failure itself suggests: the version of the last good run, or the value that its sentence names. It says what it was
+// A repair that the failure itself suggests: the version of the last good run, or the value that its message names. It shows what it was
 // concluded from, shows the change, and applies it with a new run.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
@@ -22,12 +22,12 @@ interface Repair {
   readonly concludedFrom: string
   readonly changes: readonly Change[]
   readonly saves: string
-  /** What its button says. */
+  /** The label of its button. */
   readonly does: string
   readonly save: () => Promise<unknown>
 }
 
-/** `Set "responseFilter": "items[]" in the job`: what the sentence of a failure asks for. */
+/** `Set "responseFilter": "items[]" in the job`: the suggestion in the message of a failure. */
 const ASKED = /Set "(\w+)": ("(?:[^"\\]|\\.)*"|\w+) in the job/
 
 /** Numbers of a pointer are places in lists. */
@@ -79,7 +79,7 @@ interface SuggestedProps {
   readonly job: Job
   readonly cause: Cause
   readonly message: string
-  /** Hears the id of the new job; left out: its page is opened. */
+  /** Gets the id of the new job; left out: its page is opened. */
   readonly onStarted?: ((jobId: string) => void) | undefined
 }
 

@@ -49,7 +49,7 @@ export function CellValue<C extends Cell>({ cell, onOpen, isInGrid = false }: Ce
 export interface WholeValue {
   readonly text: string | undefined
   readonly error?: Error | null
-  /** Even asked for alone it was too long. */
+  /** Even requested alone it was too long. */
   readonly isCut?: boolean
 }
 

@@ -6,7 +6,7 @@ import { Lines, Loaded, useLoad } from '../load.tsx'
 import { ListTable } from '../parts/list-table.tsx'
 import { Status } from '../parts/status.tsx'
 
-/** Nodes say every few seconds how they are; no live change tells it. */
+/** Nodes report their state every few seconds, without a live change. */
 const AGAIN_MS = 10_000
 
 const STATES: Readonly<Record<string, string>> = { working: 'success', draining: 'terminating', silent: 'error' }

@@ -1,4 +1,4 @@
-// Notifications: who hears of what. Tested, removed, and new ones, wherever they are listed.
+// Notifications: who is notified of what. Tested, removed, and new ones, wherever they are listed.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -32,7 +32,7 @@ export const EVENTS: Readonly<Record<string, string>> = {
   'dashboard-alert': 'a figure of a dashboard is beyond its bound',
   'data-tests-failed': 'tests on the data of a table fail',
 }
-/** Events of which a filter must say how much. */
+/** Events whose filter needs an amount. */
 const NEEDED: Readonly<Record<string, { readonly field: string; readonly label: string; readonly value: string }>> = {
   'table-not-updated': { field: 'hoursSinceUpdate', label: 'After so many hours', value: '24' },
 }

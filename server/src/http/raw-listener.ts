@@ -5,7 +5,7 @@ import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } f
 import type { AddressInfo } from 'node:net'
 import { type TlsPair, withHost } from './tls.ts'
 
-/** `proceed` tells a client that waits with `Expect: 100-continue` to send its body. */
+/** `proceed` sends `100 Continue` to a client that waits with its body. */
 export type RawHandler = (message: IncomingMessage, response: ServerResponse, proceed: () => void) => void
 
 export interface RawListener {

@@ -271,7 +271,7 @@ test('many connections on which nothing is sent are closed without holding the e
     const { workerData: { port, count }, parentPort } = require('node:worker_threads')
     let opened = 0
     let closed = 0
-    // 100 at once: a connection that does not fit into the queue of the listener is dropped by the system, and its client never hears of it.
+    // 100 at once: a connection that does not fit into the queue of the listener is dropped by the system, and its client gets no answer.
     const open = () => {
       if (opened++ >= count) return
       connect(port, '127.0.0.1', open).on('error', () => {}).on('close', () => ++closed === count && parentPort.postMessage('closed'))

@@ -20,7 +20,7 @@ export interface ErrorExtras {
   readonly text?: string
   /** For codes that clients expect with two statuses. */
   readonly kind?: ErrorKind
-  /** What else is known, for the cause of a failed job. */
+  /** Further details, for the cause of a failed job. */
   readonly facts?: FailureFacts
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_CHARS = 10
 const RANDOM_CHARS = 16
-/** Chance is fetched for many ids at once: asking the system costs more than the id. */
+/** Random bytes are fetched for many ids at once: the call to the system costs more than the id. */
 const CHANCE_BYTES = 256 * RANDOM_CHARS
 
 /** Within one process every id is greater than the one before, also within a millisecond and when the clock steps back. */

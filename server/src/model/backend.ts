@@ -1,4 +1,4 @@
-// The name of the storage backend. It is DuckDB over Parquet; a project may report another name to clients that know only some
+// The name of the storage backend. It is DuckDB over Parquet; a project may report another name to clients that support only some
 // (`millrace project set`). The name changes nothing else: SQL stays DuckDB's (spec storage 2.2).
 
 export const BACKEND = 'duckdb'

@@ -1,4 +1,4 @@
-// What flows call of notifications. Both calls take the open transaction of the step they belong to: a message is handed over exactly
+// What flows call of notifications. Both calls take the open transaction of the step they belong to: a message is queued exactly
 // when the step that sends it is recorded, and delivered afterwards.
 
 import type { Trx } from '../engines/metadata-db/dialects.ts'

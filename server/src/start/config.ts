@@ -992,7 +992,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       credentials: values.MILLRACE_TEMPLATE_CREDENTIALS?.find(({ origin }) => origin === new URL(repository.url).origin),
     })),
     agentCallsPerDay: values.MILLRACE_AGENT_CALLS_PER_DAY,
-    /** Undefined: no model is asked. */
+    /** Undefined: no model is used. */
     ai: values.MILLRACE_AI_URL === undefined ? undefined : aiOf(values, values.MILLRACE_AI_URL),
     templateRefreshMs: values.MILLRACE_TEMPLATE_REFRESH_MINUTES * 60_000,
     clockOffsetMs: values.MILLRACE_TEST_CLOCK_OFFSET_MS,

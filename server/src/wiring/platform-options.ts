@@ -78,7 +78,7 @@ export interface PlatformOptions extends CoreOptions {
   readonly tables?: TableSettings | undefined
   /** Max tools of agents that a token may call on a day. */
   readonly agentCallsPerDay?: number | undefined
-  /** The model that writes answers; left out: none is asked. */
+  /** The model that writes answers; without it none is used. */
   readonly ai?: ModelSettings | undefined
   /** How many data apps run, and how long they may take to start. */
   readonly apps?: Partial<InstanceSettings> | undefined

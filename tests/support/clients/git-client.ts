@@ -29,7 +29,7 @@ export interface GitClient {
   }): Promise<{ readonly dir: string; readonly commits: string[] }>
 }
 
-/** `url` is asked for every time: a stack that starts again may be elsewhere. */
+/** `url` is called every time: a stack that starts again may be elsewhere. */
 export async function openGitClient(t: TestScope, url: string | (() => string), secret: string): Promise<GitClient> {
   const root = mkdtempSync(join(tmpdir(), 'millrace-git-client-'))
   t.after(async () => rmSync(root, { recursive: true, force: true }))

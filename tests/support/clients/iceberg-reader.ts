@@ -1,4 +1,4 @@
-// A small reader of Iceberg tables that knows nothing of Millrace: metadata from the catalogue, manifests by avsc, bytes from S3 with the
+// A small reader of Iceberg tables independent of Millrace: metadata from the catalogue, manifests by avsc, bytes from S3 with the
 // keys that the catalogue vended, rows by the rules of the format (fields by id, dead positions by the whole path, absent columns null).
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
-// A small writer of Iceberg tables that knows nothing of Millrace: Parquet by DuckDB, manifests by avsc, bytes to S3 with the keys that the
-// catalogue vended. What it says in its manifests can be made wrong on purpose.
+// A small writer of Iceberg tables independent of Millrace: Parquet by DuckDB, manifests by avsc, bytes to S3 with the keys that the
+// catalogue vended. Its manifests can be made wrong on purpose.
 
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

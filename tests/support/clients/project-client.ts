@@ -1,4 +1,4 @@
-// A project of its own on a test stack, spoken to with its master token.
+// A project of its own on a test stack, used with its master token.
 
 import assert from 'node:assert/strict'
 import type { Job } from '../shell-stack.ts'

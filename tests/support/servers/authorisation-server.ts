@@ -10,7 +10,7 @@ export const CLIENT = { id: 'millrace-test', secret: 'canary-client-secret-of-th
 
 export interface AuthorisationServer {
   readonly url: string
-  /** Paths in the order they were asked for. */
+  /** Paths in the order of their requests. */
   readonly asked: string[]
   /** Answers instead of the server when it returns true; undefined: the server answers. */
   intercept(answer: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined): void

@@ -14,7 +14,7 @@ export interface FileServer {
 }
 
 const LOGIN = { user: 'reader', password: 'open-sesame' }
-/** A path of which the servers do not say whether it exists. */
+/** A path whose existence the servers do not reveal. */
 export const UNKNOWN = 'unknown.csv'
 const MODIFIED = 1_700_000_000
 

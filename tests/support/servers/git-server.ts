@@ -28,7 +28,7 @@ export interface GitServer {
   readonly url: string
   /** What answers instead of the server, until it is undefined again. */
   instead: ((req: IncomingMessage, res: ServerResponse) => void) | undefined
-  /** Whoever asks must send them. */
+  /** Required of every request. */
   credentials: { readonly username: string; readonly password: string } | undefined
   /** How many packs were sent. */
   packs(): number

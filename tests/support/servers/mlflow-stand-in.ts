@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Stands for `python -m mlflow server` where no mlflow is: listens where it is told, keeps runs in its store, and has a process of its own, as
+// Stands for `python -m mlflow server` where no mlflow is: listens at the given address, keeps runs in its store, and has a process of its own, as
 // MLflow has its workers.
 
 import { spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-// A model behind the chat completions of OpenAI, on a port of its own, which answers as a test wants.
+// A model behind the chat completions of OpenAI, on a port of its own, which answers as a test sets.
 
 import type { ServerResponse } from 'node:http'
 import type { TestScope } from '../test-stack.ts'

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Stands for the driver of a Spark run and the cluster behind it, where no Spark is: does over HTTP and S3 what Spark does with the catalogue and
-// the object store. A code of the script is a JSON object that says what to do; what comes of it is printed, as a driver would.
+// the object store. A code of the script is a JSON object of what to do; the results are printed, as a driver would.
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export interface StandInTask {
   readonly write?: Readonly<Record<string, { columns: string[]; select: string; ids?: Record<string, number>; rows?: number }>>
   /** Tables of the run whose rows are printed. */
   readonly read?: readonly string[]
-  /** Addresses below the catalogue to be asked with the token of the run; their status is printed. */
+  /** Paths below the catalogue to be requested with the token of the run; their status is printed. */
   readonly ask?: readonly string[]
   /** Ends with these words in `spark-end.json`. */
   readonly problem?: object

@@ -1,4 +1,4 @@
-// A receiver of webhooks on a port of its own, which answers as a test wants.
+// A receiver of webhooks on a port of its own, which answers as a test sets.
 
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// Batches that the platform stores while the run goes on (server/src/engines/runner/batches.ts has the other side).
+// Batches that the platform stores during the run (server/src/engines/runner/batches.ts has the other side).
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

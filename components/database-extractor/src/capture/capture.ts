@@ -1,6 +1,6 @@
 // One run: tables that are new or have another shape are read whole, in the snapshot of a slot; of the others the changes since the last run.
 //  (1) The position is part of the state, which is stored in one transaction with the rows.
-//  (2) The server is told of a position only by the next run, when it is stored. So nothing is lost, and what is read again has the same keys.
+//  (2) A position is confirmed to the server only by the next run, when it is stored. So nothing is lost, and what is read again has the same keys.
 //  (3) A table that was read whole takes only changes that were committed after its snapshot.
 
 import { randomBytes } from 'node:crypto'

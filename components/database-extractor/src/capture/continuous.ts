@@ -1,4 +1,4 @@
-// A run that goes on: it reads what was committed, has it stored with its position, and only then tells the server and reads on.
+// A continuous run: it reads what was committed, has it stored with its position, and only then confirms the position to the server and continues.
 
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -36,7 +36,7 @@ interface Resumed {
   readonly settings: CaptureSettings
   readonly dataDir: string
   readonly log: Log
-  /** Later looks of the same run say only what is wrong. */
+  /** Later checks of the same run report only what is wrong. */
   readonly isFirst: boolean
 }
 
@@ -119,7 +119,7 @@ export async function freeSlot(ask: Ask, slot: string): Promise<SlotStatus | und
   }
 }
 
-/** A column that was added without a value for older rows is the only change that the stream tells by itself. */
+/** A column that was added without a value for older rows is the only change that the stream contains. */
 export function needsSnapshot(shape: TableShape, last: Place | undefined, settings: CaptureSettings, log: Log): boolean {
   if (!last) return true
   const full = nameOf(shape.table)

@@ -26,7 +26,7 @@ export async function createSlot(
 export interface StreamRequest {
   readonly slot: string
   readonly publication: string
-  /** Where the last committed run has ended: the server is told that everything before it may be removed, and nothing after it. */
+  /** Where the last committed run has ended: the server may remove everything before it, and nothing after it. */
   readonly confirmed: string
   /** Where to begin. */
   readonly from: string
@@ -35,7 +35,7 @@ export interface StreamRequest {
   readonly onMessage: (message: Message) => boolean
 }
 
-/** How often the server is asked how far it has read, in a stream without changes. */
+/** How often the server is queried for its position, in a stream without changes. */
 const ASK_MS = 200
 const EPOCH_2000_MS = Date.UTC(2000, 0, 1)
 

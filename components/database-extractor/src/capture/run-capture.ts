@@ -42,7 +42,7 @@ export async function runCapture(program: Program): Promise<void> {
     try {
       return await work()
     } catch (error) {
-      if (batches.stored > before) attempt = 0 // a connection that is lost again and again still goes on
+      if (batches.stored > before) attempt = 0 // a connection that is lost repeatedly still makes progress
       const cause = error instanceof UserError ? error.cause : error
       const isLost = isLostConnection(cause) || (wasConnected && isRefusedConnection(cause))
       if (attempt === ATTEMPTS || !isLost) throw explained(error, settings.db)

@@ -7,7 +7,7 @@ import type { SourceColumn } from '../databases/columns.ts'
 import { columnOf } from '../databases/postgresql.ts'
 import type { CapturedTable } from './settings.ts'
 
-/** A column, and what tells that it is another one than before. */
+/** A column, and what distinguishes it from an earlier one. */
 export interface CaptureColumn extends SourceColumn {
   readonly number: number
   readonly typeId: number
@@ -20,7 +20,7 @@ export interface CaptureColumn extends SourceColumn {
 export interface TableShape {
   readonly table: CapturedTable
   readonly id: number
-  /** Changes when the server writes all rows anew. */
+  /** Changes when the server rewrites all rows. */
   readonly fileNode: number
   readonly columns: readonly CaptureColumn[]
   /** Names of the key that changes carry. */

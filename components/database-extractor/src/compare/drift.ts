@@ -161,7 +161,7 @@ interface Place {
   readonly lastColumns: readonly string[]
 }
 
-/** Does what the row wants before anything is read. */
+/** Applies the setting of the row before anything is read. */
 export async function settleDrift(
   row: RowSettings,
   found: readonly SourceColumn[],

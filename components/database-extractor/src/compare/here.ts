@@ -35,7 +35,7 @@ export interface Here {
     column: string,
     type: { readonly base: BaseType; readonly length?: string | undefined },
   ): Promise<void>
-  /** Configurations that read the table, with what they compute from its columns, as far as that is known. */
+  /** Configurations that read the table, with what they compute from its columns, as far as lineage has it. */
   readersOf(tableId: string): Promise<readonly Reader[]>
 }
 

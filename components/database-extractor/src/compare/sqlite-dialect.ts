@@ -20,7 +20,7 @@ export function addCompareFunctions(db: DatabaseSync, textOf: (value: Value) => 
   db.aggregate('millrace_total', {
     ...{ useBigIntArguments: true, deterministic: true, start: () => 0n, result: (sum: bigint) => String(sum) },
     step: (sum: bigint, value: unknown) => sum + (value as bigint),
-  } as unknown as Parameters<DatabaseSync['aggregate']>[1]) // its types do not know of bigints
+  } as unknown as Parameters<DatabaseSync['aggregate']>[1]) // its types lack bigints
 }
 
 /** As other databases count characters. */

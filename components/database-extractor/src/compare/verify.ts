@@ -1,4 +1,4 @@
-// Proves that a table of the project is equal to its source, or says where it is not; and reads the differing ranges again.
+// Proves that a table of the project is equal to its source, or reports where it is not; and reads the differing ranges again.
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'

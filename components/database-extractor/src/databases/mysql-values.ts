@@ -3,7 +3,7 @@
 import { quoted } from '../../../connector-kit/src/database/quoting.ts'
 import type { SourceColumn } from './columns.ts'
 
-/** Of BINARY, VARBINARY, BLOB and BIT: bytes as hexadecimal digits. The wire says of a text only that it has a character set. */
+/** Of BINARY, VARBINARY, BLOB and BIT: bytes as hexadecimal digits. The protocol marks a text only by its character set. */
 export const isBinary = ({ native }: SourceColumn): boolean => /binary|blob|^bit/.test(native)
 
 const GEOMETRY = /^(geometry|point|linestring|polygon|multi|geomcollection|geometrycollection)/

@@ -111,7 +111,7 @@ const declaredType = (declared: string): BaseType =>
 
 const namesOf = (columns: readonly SourceColumn[]): string => columns.map(({ name }) => quoted(name)).join(', ')
 
-/** A file has one schema, whatever the row says. */
+/** A file has one schema, whatever the row sets. */
 const from = (source: Source): string => relation(source, ({ table }) => quoted(table.name))
 
 const LITERALS = {

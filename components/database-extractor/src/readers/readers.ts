@@ -1,4 +1,4 @@
-// DuckDB's own readers. They read rows; everything else is asked of the driver. What they cannot read exactly, and what fails in them, is read by
+// DuckDB's own readers. They read rows; everything else is queried by the driver. What they cannot read exactly, and what fails in them, is read by
 // the driver, so the result is the same with either.
 //  (1) Statements of users run in the source only, never in DuckDB.
 //  (2) No password is in a statement of DuckDB: a failed one would be shown with it.

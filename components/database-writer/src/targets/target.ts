@@ -1,4 +1,4 @@
-// What the writer asks of a database, whichever it is. Names in statements are quoted as standard SQL has it.
+// What the writer needs of a database, whichever it is. Names in statements are quoted as standard SQL has it.
 
 import type { InputColumn, InputTable } from '../../../connector-kit/src/input-table.ts'
 
@@ -48,10 +48,10 @@ export interface Target {
   begin(): Promise<void>
   commit(): Promise<void>
   rollback(): Promise<void>
-  /** CREATE TABLE cannot be taken back: it ends the transaction. */
+  /** CREATE TABLE cannot be rolled back: it ends the transaction. */
   readonly commitsDefinitions: boolean
   /**
-   * Whether a part of the transaction can be taken back. Without, rows with values that do not fit are still rejected, because stages are
+   * Whether a part of the transaction can be rolled back. Without, rows with values that do not fit are still rejected, because stages are
    * filled outside of the transaction; a row that breaks a rule of the table stops the delivery.
    */
   readonly hasSavepoints: boolean
@@ -67,7 +67,7 @@ export interface Target {
   empty(table: string): Promise<void>
   /** Whether two values differ, where two NULLs do not. */
   differ(a: string, b: string, column: TargetColumn): string
-  /** Of a value of the text stage, as the column wants it. */
+  /** Of a value of the text stage, as the column requires it. */
   converted(value: string, column: TargetColumn): string
   update(request: UpdateRequest): string
   /** DELETE; the table has the alias `t` in the condition. */

@@ -1,4 +1,4 @@
-// A bucket of S3, or of a store that speaks as S3 does: lists and reads, signed with Signature Version 4.
+// A bucket of S3, or of a store compatible with S3: lists and reads, signed with Signature Version 4.
 
 import { createHash, createHmac } from 'node:crypto'
 import type { EgressGuard } from '../../../../contract/egress-guard.ts'

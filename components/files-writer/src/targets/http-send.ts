@@ -10,7 +10,7 @@ import { UserError } from '../../../http-extractor/src/errors.ts'
 
 export interface HttpSend {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST'
-  /** Anew for each attempt: signatures have a time. */
+  /** For each attempt: signatures have a time. */
   readonly headers: () => Readonly<Record<string, string>>
   readonly body?: Buffer
   readonly file?: { readonly local: string; readonly bytes: number } | undefined
@@ -41,7 +41,7 @@ export async function httpSend(url: URL, send: HttpSend, guard: EgressGuard): Pr
   }
 }
 
-/** What the server said, for an error. */
+/** The server's answer, for an error. */
 export const refusalOf = (url: URL, { status, text }: HttpAnswer): UserError =>
   new UserError(`${nameOf(url)} answered ${status}${text === '' ? '' : `: ${text}`}. Check the address and the credentials.`)
 

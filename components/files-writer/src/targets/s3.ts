@@ -1,4 +1,4 @@
-// A bucket of S3, or of a store that speaks as S3 does. An object has its name once it is whole.
+// A bucket of S3, or of a store compatible with S3. An object has its name once it is whole.
 
 import type { EgressGuard } from '../../../../contract/egress-guard.ts'
 import { addressIn, type S3Settings, signed } from '../../../files-extractor/src/stores/s3.ts'

@@ -86,7 +86,7 @@ const LONG_NAMES: Readonly<Record<string, string>> = {
   '--cookie': '-b',
 }
 
-/** Options that change how curl behaves, not what is asked; these take a value. */
+/** Options that change how curl behaves, not what is requested; these take a value. */
 const IGNORED_WITH_VALUE = new Set([
   '-o',
   '--output',

@@ -110,7 +110,7 @@ export async function fetchFirstPage(deps: ActionDeps): Promise<FirstPage> {
   }
 }
 
-/** Says itself that it takes too long, before the platform ends the process without a word. */
+/** Reports a timeout itself, before the platform kills the process. */
 export async function beforeDeadline<T>(work: Promise<T>, { sleep }: ActionDeps): Promise<T> {
   const done = new AbortController()
   const late = sleep(DEADLINE_SECONDS, done.signal).then(() => {

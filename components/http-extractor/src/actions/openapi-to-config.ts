@@ -1,6 +1,6 @@
 // openapiToConfig: the description of an API (OpenAPI 3 or Swagger 2, JSON or YAML) becomes a configuration with one row per list that can
 // be read: address, authentication, parameters that are required, data field, pagination, and children below the lists they belong to.
-// A description does not say how pages follow each other, so that part is marked as a guess in `notes`.
+// A description does not contain how pages follow each other, so that part is marked as a guess in `notes`.
 
 import { parametersOf } from '../configuration/configuration.ts'
 import { at, objectAt, textAt } from '../configuration/read.ts'

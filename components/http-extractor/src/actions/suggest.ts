@@ -1,5 +1,5 @@
-// suggest: the first answer of a job, and what it says about how to read the rest: where the items are, how pages follow, what identifies
-// an item, its columns and their types, how to ask for changes only. Each with its reason, and as a configuration to start from.
+// suggest: the first answer of a job, and how to read the rest by it: where the items are, how pages follow, what identifies
+// an item, its columns and their types, how to request changes only. Each with its reason, and as a configuration to start from.
 
 import { at, objectAt } from '../configuration/read.ts'
 import { guessColumns, guessIncrement, guessPrimaryKey, mappingOf } from '../guess/columns.ts'
@@ -57,7 +57,7 @@ interface Guesses {
   readonly primaryKey?: { readonly type: string; readonly columns: JsonValue[] }
 }
 
-/** The configuration with what was found; what it already says stays. */
+/** The configuration with what was found; existing values stay. */
 function withGuesses(parameters: JsonObject, index: number, { dataField, pagination, primaryKey }: Guesses): JsonObject {
   const api = objectAt(at(parameters, 'api'), 'api')
   const config = objectAt(at(parameters, 'config'), 'config')

@@ -1,4 +1,4 @@
-// testConnection: logs in if the configuration says so, and asks for the first page of a job.
+// testConnection: logs in if the configuration has a login, and requests the first page of a job.
 
 import { type JsonValue, objectOf } from '../json/json.ts'
 import type { ActionDeps } from './action.ts'

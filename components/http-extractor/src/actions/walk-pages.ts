@@ -17,12 +17,12 @@ interface Walk {
   readonly steps: JsonObject[]
   /** How many exchanges are among the steps. */
   noted: number
-  /** The page that is asked for; what else is sent leads to it. */
+  /** The requested page; all other requests lead to it. */
   page: HttpRequest | undefined
   next: JsonObject
 }
 
-/** `parameters.pages` says how many; with 0 it only logs in. */
+/** `parameters.pages`: how many; with 0 it only logs in. */
 export async function walkPages(deps: ActionDeps): Promise<JsonValue> {
   const open = await openJob(deps)
   const pages = integerAt(at(open.configuration.parameters, 'pages'), 'pages') ?? DEFAULT_PAGES

@@ -15,7 +15,7 @@ import { describeResponse, withTables } from './preview-page.ts'
 interface Limits {
   /** Of each job and of each run of a child. */
   readonly pages: number
-  /** Of each page, whose children are asked for. */
+  /** Of each page, whose children are requested. */
   readonly items: number
   readonly requests: number
 }

@@ -1,4 +1,4 @@
-// authorization.oauth_api.credentials: what the platform hands over after the user consented.
+// authorization.oauth_api.credentials: what the platform provides after the user consented.
 
 import { at } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'

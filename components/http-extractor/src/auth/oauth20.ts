@@ -1,4 +1,4 @@
-// type oauth20: headers and query values built from what the OAuth broker returned, anew for every request. A signature form
+// type oauth20: headers and query values built from what the OAuth broker returned, for every request. A signature form
 // such as MAC is an expression over `request`, `authorization.nonce` and `authorization.timestamp`.
 
 import { randomBytes } from 'node:crypto'

@@ -1,11 +1,11 @@
 // config.resume: answers are kept while they come, in a folder that outlives a failed run. The next run of the same configuration, with the
-// same state, is answered from there as far as it reaches, and asks the API for the rest. It makes its tables anew from all of them, so
+// same state, is answered from there as far as it reaches, and requests the rest. It builds its tables again from all of them, so
 // nothing is lost and nothing doubled.
 //
 // What must stay true:
-// 1. The same run asks for the same things. Expressions see the time at which the first attempt began, and each answer is kept under its
+// 1. The same run sends the same requests. Expressions see the time at which the first attempt began, and each answer is kept under its
 //    place in the run (which job, which item, which page) together with the request that it answers.
-// 2. An answer is kept only once it was understood, and before the next page is asked for: what is kept has no gaps.
+// 2. An answer is kept only once it was understood, and before the next page is requested: what is kept has no gaps.
 // 3. A part that leads nowhere goes: when a run that continues one fails again without a further page, and not for a reason that passes.
 
 import { createHash, randomBytes, type ScryptOptions, scryptSync } from 'node:crypto'
@@ -38,16 +38,16 @@ export interface Checkpoint extends KeptAnswers {
 
 export interface CheckpointOptions {
   readonly folder: string
-  /** Everything that decides what the run asks for. */
+  /** Everything that determines the requests of the run. */
   readonly run: JsonValue
   /** Milliseconds. */
   readonly now: () => number
   readonly log: Log
-  /** Of the fingerprint of `run`: slow on purpose, because it holds secrets and its fingerprint outlives the run. Tests ask for less. */
+  /** Of the fingerprint of `run`: slow on purpose, because it holds secrets and its fingerprint outlives the run. Tests use less. */
   readonly hashCost?: ScryptOptions | undefined
 }
 
-/** Of the file, compressed: beyond it answers are not kept, and would be asked for again. */
+/** Of the file, compressed: beyond it answers are not kept, and would be requested again. */
 const MAX_BYTES = 2 ** 30
 /** The places of all of them are in memory. */
 const MAX_ANSWERS = 250_000
@@ -128,7 +128,7 @@ export function openCheckpoint({ folder, run, now, log, hashCost = {} }: Checkpo
       try {
         positions.set(place, answers.add(JSON.stringify(head), body))
       } catch (error) {
-        stopKeeping(error instanceof Error ? error.message : String(error)) // a full disk, most likely: the run goes on without
+        stopKeeping(error instanceof Error ? error.message : String(error)) // a full disk, most likely: the run continues without
       }
     },
     drop: () => answers.clear(),

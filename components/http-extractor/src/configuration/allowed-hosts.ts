@@ -17,7 +17,7 @@ const segmentsOf = (path: string) => path.split('/').filter((segment) => segment
 
 /**
  * Every top-level job must lie below one of the allowed places, by what the list compares (base and endpoint joined by one slash) and by
- * what is really asked, which `/path`, `..` and `//host` change. An empty list allows everything.
+ * what is really requested, which `/path`, `..` and `//host` change. An empty list allows everything.
  */
 export function checkAllowedHosts(list: readonly JsonValue[], base: Address, jobs: readonly JobDefinition[]): void {
   if (list.length === 0) return

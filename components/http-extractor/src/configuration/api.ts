@@ -32,7 +32,7 @@ const REQUEST_TIMEOUT_S = 300
 const HEAP_PER_BODY = 6
 const MAX_BODY_BYTES = Math.min(256 * 1024 * 1024, Math.floor(getHeapStatistics().heap_size_limit / HEAP_PER_BODY))
 
-/** `scope` knows the attributes of this run's config; `paramScope`, for default params, the times of the state as well. */
+/** `scope` has the attributes of this run's config; `paramScope`, for default params, the times of the state as well. */
 export function readApi(api: JsonObject, config: JsonObject, scope: Scope, paramScope: Scope, log: Log): ApiSettings {
   const http = objectAt(at(api, 'http'), 'api.http')
   const defaults = objectAt(at(http, 'defaultOptions'), 'api.http.defaultOptions')

@@ -1,5 +1,5 @@
 // Reading values of the configuration: each function takes a value and its path, and either returns the value in the type we
-// need or says which value is wrong and what it should be. PHP's leniency is kept where configurations rely on it: a number
+// need or an error that names the wrong value and what it should be. PHP's leniency is kept where configurations rely on it: a number
 // may come as text, true as 1.
 
 import { UserError } from '../errors.ts'
@@ -32,7 +32,7 @@ export function at(object: Maybe, key: string): Maybe {
 }
 
 const isAbsent = (value: Maybe): value is null | undefined => value === undefined || value === null
-/** PHP cannot tell an empty list from an empty object, so configurations saved by it hold `[]` for `{}`. */
+/** PHP does not distinguish an empty list from an empty object, so configurations saved by it hold `[]` for `{}`. */
 const isEmptyList = (value: Maybe) => isArray(value) && value.length === 0
 
 export function objectAt(value: Maybe, path: string): JsonObject {

@@ -1,4 +1,4 @@
-// The JSON Schema of the whole configuration, put together from the schemas that stand beside each strategy. It is published in
+// The JSON Schema of the whole configuration, composed of the schemas beside each strategy. It is published in
 // the component's description, where the console builds its form from it.
 
 import type { AuthenticationType } from '../auth/authentication.ts'
@@ -332,7 +332,7 @@ export function savedConfigurationSchema(): Schema {
   return { ...whole, properties: { ...SETTINGS, config } }
 }
 
-/** Of a row: its jobs, and whatever it wants to have otherwise than the configuration. */
+/** Of a row: its jobs, and whatever it overrides in the configuration. */
 export function rowSchema(): Schema {
   const { required: _baseUrl, ...api } = API
   return {

@@ -1,2 +1,2 @@
-/** The body is not what its format says. */
+/** The body does not match its format. */
 export class DecodeError extends Error {}

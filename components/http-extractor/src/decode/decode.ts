@@ -1,4 +1,4 @@
-// From the body of an answer to a value (jobs[].responseType): JSON unless a job says otherwise. What XML and CSV give is a value like
+// From the body of an answer to a value (jobs[].responseType): JSON unless a job sets otherwise. What XML and CSV give is a value like
 // any other: data fields, filters, pagination and tables work on it in the same way.
 
 import { at, textAt } from '../configuration/read.ts'

@@ -22,5 +22,5 @@ export async function decodeXml(body: Buffer): Promise<JsonValue> {
   if (text.includes('<!ENTITY')) throw new DecodeError('the document declares entities, which are not read')
   const valid = XMLValidator.validate(text)
   if (valid !== true) throw new DecodeError(`${valid.err.msg} (line ${valid.err.line}, column ${valid.err.col})`)
-  return new XMLParser(OPTIONS).parse(text) as JsonValue // objects, arrays and texts, as the options say
+  return new XMLParser(OPTIONS).parse(text) as JsonValue // objects, arrays and texts, as the options define
 }

@@ -1,5 +1,5 @@
 // Value expressions (spec extractor 9.1): a literal, a reference such as {"attr": "name"}, or a call
-// {"function": "concat", "args": [..]}. Which references exist depends on the place (spec extractor 9.3); the caller says.
+// {"function": "concat", "args": [..]}. Which references exist depends on the place (spec extractor 9.3), which the caller passes.
 
 import { UserError } from '../errors.ts'
 import {

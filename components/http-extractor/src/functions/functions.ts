@@ -1,5 +1,5 @@
 // The functions an expression may call (spec extractor 9.2). Each takes evaluated arguments and returns a value, or
-// throws a RangeError that says what is wrong with them.
+// throws a RangeError that names what is wrong with them.
 
 import { createHash } from 'node:crypto'
 import { strtotime } from '../../../../contract/strtotime.ts'

@@ -1,4 +1,4 @@
-// `hash` and `hash_hmac` with PHP's algorithm names. OpenSSL knows most of them; the short checksums are written out.
+// `hash` and `hash_hmac` with PHP's algorithm names. OpenSSL has most of them; the short checksums are written out.
 
 import { createHash, createHmac, getHashes } from 'node:crypto'
 import { crc32 } from 'node:zlib'

@@ -86,7 +86,7 @@ const SINCE = [
   /^after$/i,
 ]
 
-/** A column that says when an item changed, and the parameter to ask for what changed since. */
+/** The time column of changes, and the parameter that requests what changed since. */
 export function guessIncrement(items: readonly JsonValue[], parameters: readonly string[] = []): Guess<JsonObject> | undefined {
   const times = guessColumns(items).filter(({ type }) => type === 'TIMESTAMP' || type === 'DATE')
   const column = CHANGED.flatMap((pattern) => times.filter(({ path }) => pattern.test(path)))[0]

@@ -1,4 +1,4 @@
-// A proposal with its reason. Everything in this folder is a guess from what an API answered, and says so.
+// A proposal with its reason. Everything in this folder is a guess from what an API answered, and marked as one.
 
 import { type JsonObject, type JsonValue, objectOf } from '../json/json.ts'
 

@@ -8,7 +8,7 @@ export interface Answered {
   readonly response: JsonValue
   readonly headers: Readonly<Record<string, string>>
   readonly itemCount: number
-  /** Where the items are: what stands inside them says nothing about pages. */
+  /** Where the items are: their contents do not describe pages. */
   readonly dataField: string
   /** Names of the parameters that the request had. */
   readonly sent: readonly string[]

@@ -101,7 +101,7 @@ const encodeQuery = (query: string | undefined) => query?.replace(ILLEGAL_IN_QUE
 
 export const withQuery = (address: Address, query: string): Address => ({ ...address, query: query === '' ? undefined : query })
 
-/** `host` or `host:port` as the Host header says it. */
+/** `host` or `host:port` as in the Host header. */
 export function hostOf({ scheme, hostname, port }: Address): string {
   return port === DEFAULT_PORT[scheme] ? hostname : `${hostname}:${port}`
 }

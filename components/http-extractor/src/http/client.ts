@@ -2,7 +2,7 @@
 //
 //   redirects -> retries -> authentication -> gate -> AWS signature -> record or replay -> transport
 //
-// Authentication stands below redirects and retries, so every attempt is signed anew (spec extractor 4). The login goes the
+// Authentication stands below redirects and retries, so every attempt has a signature of its own (spec extractor 4). The login goes the
 // same way without the authentication.
 
 import type { Authentication } from '../auth/authentication.types.ts'
@@ -34,7 +34,7 @@ export interface Fetched {
 }
 
 export interface Client {
-  /** One page: the decoded answer, or a UserError that names what came back. `place` says where in the run it is asked for. */
+  /** One page: the decoded answer, or a UserError that names what came back. `place`: where in the run it is requested. */
   fetch(settings: RequestSettings, decode?: Decode, place?: string): Promise<Fetched>
   /** What fetch would send, before authentication. */
   request(settings: RequestSettings): HttpRequest

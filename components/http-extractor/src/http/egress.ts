@@ -21,7 +21,7 @@ export class EgressError extends UserError {
 export interface Egress extends EgressGuard {
   /**
    * Throws unless this request may be sent over a connection to its host. A host of one of the policy's places may be connected to whatever
-   * its address is, so what is asked of it decides. True when only a place permits it.
+   * its address is, so the requested path decides. True when only a place permits it.
    */
   admit(address: Pick<Address, 'hostname' | 'port' | 'path'>): Promise<boolean>
   /** Wraps a connector of undici so that it can only reach permitted addresses. */

@@ -1,11 +1,11 @@
-// How many requests leave, and when: so many at once, so many per second and host, and none to a host that asked to be left alone for
-// a while, whichever request it said that to.
+// How many requests leave, and when: so many at once, so many per second and host, and none to a host that has sent a wait time for
+// a while, whichever request it answered.
 
 import type { HttpRequest, Send } from './exchange.ts'
 
 export interface Gate {
   readonly around: (send: Send) => Send
-  /** The host of this request wants no further one for some time. */
+  /** The host of this request accepts no further one for some time. */
   pause(request: HttpRequest, seconds: number): void
 }
 

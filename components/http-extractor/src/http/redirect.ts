@@ -10,7 +10,7 @@ const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 export interface RedirectDeps {
-  /** For requests to the origin the job asked for: signs. */
+  /** For requests to the origin that the job requested: signs. */
   readonly send: Send
   /** For requests to any other origin: does not sign. */
   readonly sendUnsigned: Send

@@ -19,7 +19,7 @@ import { mergeParams, writeForm } from './query.ts'
 
 export type Method = 'GET' | 'POST' | 'FORM'
 
-/** What a job asks for, evaluated: what pagination changes from page to page. */
+/** What a job requests, evaluated: what pagination changes from page to page. */
 export interface RequestSettings {
   readonly endpoint: string
   readonly method: Method

@@ -50,7 +50,7 @@ function read(file: string, notBefore: number): HttpResponse | undefined {
     const { response, body } = JSON.parse(readFileSync(file, 'utf8')) as Entry // written by us
     return { ...response, body: Buffer.from(body, 'base64') }
   } catch {
-    return undefined // not there, or not whole: ask the API
+    return undefined // missing or incomplete: request it
   }
 }
 

@@ -54,7 +54,7 @@ export const shown = (request: HttpRequest) => ({
   url: addressText(shownRequest(request).address),
 })
 
-/** An answer that should be JSON, or whatever its `kind` says, and is not. */
+/** An answer that should be JSON, or of its `kind`, and is not. */
 export function undecodable(
   what: string,
   why: Error,

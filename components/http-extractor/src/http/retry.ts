@@ -27,7 +27,7 @@ export interface RetryDeps {
   readonly nowSeconds: () => number
   readonly sleep: (seconds: number) => Promise<void>
   readonly log: Log
-  /** The API says how long it wants to be left alone; that goes for other requests too. */
+  /** The API has sent a wait time, which applies to other requests too. */
   readonly pause: (request: HttpRequest, seconds: number) => void
 }
 
@@ -35,7 +35,7 @@ const DAY_SECONDS = 86_400
 const WORTH_SAYING_SECONDS = 15
 const MAX_WAIT_SECONDS = DAY_SECONDS / 2
 
-/** Seconds the server asks us to wait; 0 when it says nothing usable. */
+/** Seconds to wait as the server requested; 0 when its answer has no usable value. */
 export function delayFromHeader(value: string | undefined, nowSeconds: number): number {
   if (value === undefined) return 0
   const text = value.trim()
@@ -48,7 +48,7 @@ export function delayFromHeader(value: string | undefined, nowSeconds: number): 
   return Number.isNaN(at) ? 0 : Math.max(0, at / 1000 - nowSeconds)
 }
 
-/** Wait before the nth retry: what the server asks for, otherwise 1, 2, 4, 8 ... seconds. */
+/** Wait before the nth retry: what the server requests, otherwise 1, 2, 4, 8 ... seconds. */
 const delayOf = (headerDelay: number, retry: number) => (headerDelay > 0 ? headerDelay : 2 ** (retry - 1))
 
 export function withRetries(send: Send, { rules, nowSeconds, sleep, log, pause }: RetryDeps): Send {

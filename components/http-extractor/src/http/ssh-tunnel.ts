@@ -176,7 +176,7 @@ export async function openTunnel({ settings, egress, timeoutMs, tls, sleep, log 
   return { connector, close: () => current?.end() }
 }
 
-/** undici asks a few things of a socket that a channel of SSH has no use for. */
+/** undici calls a few methods of a socket that a channel of SSH does not need. */
 function asSocket(channel: ClientChannel): Socket {
   const nothing = () => channel
   return Object.assign(channel, {

@@ -45,7 +45,7 @@ export function createTransport(options: TransportOptions): Transport {
         timeout: connectTimeoutMs,
         allowH2: false,
         ...(tls?.ca === undefined ? {} : { ca: tls.ca }),
-        // One text holds the certificate and its key; OpenSSL takes from it what it is asked for.
+        // One text holds the certificate and its key; OpenSSL reads from it what it needs.
         ...(tls?.certificate === undefined ? {} : { cert: tls.certificate, key: tls.certificate }),
       }),
     )

@@ -1,5 +1,5 @@
 // From a response to its items (spec extractor 11). Picking is pure, so that a spooled page can be picked again later;
-// what has to be said about a page comes back as a value.
+// messages about a page are returned as values.
 
 import { at, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'

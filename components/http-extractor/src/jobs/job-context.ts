@@ -1,4 +1,4 @@
-// Every error of a job says which job and which page it was.
+// Every error of a job names the job and the page.
 
 import type { FailureFacts } from '../../../../contract/failure-causes.ts'
 import { type ErrorContext, UserError } from '../errors.ts'

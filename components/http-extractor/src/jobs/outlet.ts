@@ -1,4 +1,4 @@
-// Work that runs ahead of its turn. Children of a page do not depend on each other, so several may be asked for at once; what they give
+// Work that runs ahead of its turn. Children of a page do not depend on each other, so several may be requested concurrently; what they give
 // is stored in the order in which they would have run one after another, so that the tables are the same.
 //
 // An outlet takes what has to be done in order: at once when it is its turn, put aside until then when it is not. What is put aside is

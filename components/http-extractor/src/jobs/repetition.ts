@@ -9,7 +9,7 @@ import { parseJson } from '../json/parse.ts'
 
 type Answer = Pick<Fetched, 'body' | 'response' | 'isBodyDecoded'>
 
-/** Tells for each answer whether it repeats the one before. `items` are those that were picked from it. */
+/** Detects for each answer whether it repeats the one before. `items` are those that were picked from it. */
 export function createRepetitionCheck(): (answer: Answer, items: readonly JsonValue[]) => boolean {
   let before: (Omit<Answer, 'response'> & { readonly count: number; readonly first: JsonValue }) | undefined
 

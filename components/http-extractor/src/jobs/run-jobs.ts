@@ -57,7 +57,7 @@ interface RunningDeps extends JobsDeps {
   readonly aside: Aside
 }
 
-/** How many jobs are begun for one that can send a request: while the first of them is being stored, the next ones have been asked for. */
+/** How many jobs are begun for one that can send a request: while the first of them is being stored, the next ones have been requested. */
 const AHEAD = 2
 
 export async function runJobs(jobs: readonly JobDefinition[], deps: JobsDeps): Promise<void> {
@@ -111,7 +111,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
       deps.stops.repeated(job, settings.endpoint, place.depth, number)
       return
     }
-    /** Undefined when there is no further page; then `stopReason` says why. */
+    /** Undefined when there is no further page; then `stopReason` has the reason. */
     let stopReason = ''
     const sendNext = (): Promise<Fetched> | undefined => {
       const next = withJobContext(job.path, context, () => scroller.next(settings, page))
@@ -151,7 +151,7 @@ async function runJob(job: JobDefinition, place: Place, outlet: Outlet, deps: Ru
   }
 }
 
-/** What a job asks for, before pagination has a say. */
+/** What a job requests, before pagination changes it. */
 export function requestOf(
   job: JobDefinition,
   bound: readonly Bound[],

@@ -66,7 +66,7 @@ export function isEmpty(value: JsonValue | undefined): boolean {
 
 export function memberOf(object: JsonObject, key: string): JsonValue | undefined {
   if (object instanceof Map) return object.get(key)
-  // What every object inherits are functions, which JSON has none of, and `__proto__`. Asking whether a key is own costs more than reading it.
+  // What every object inherits are functions, which JSON has none of, and `__proto__`. A check whether a key is own costs more than reading it.
   const value = object[key]
   if (typeof value === 'function' || key === '__proto__') return Object.hasOwn(object, key) ? value : undefined
   return value

@@ -26,12 +26,12 @@ export function parseJson(body: Uint8Array | string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue // what JSON.parse gives is a JsonValue by definition
   } catch {
-    return scan(text) // says where and why
+    return scan(text) // throws with the place and the reason
   }
 }
 
 /**
- * What `JSON.parse` would do to a document, from its bytes. Knows strings from numbers, keys from values, and how deep it goes, but
+ * What `JSON.parse` would do to a document, from its bytes. Distinguishes strings from numbers and keys from values, and counts the depth, but
  * does not check the grammar: what is not JSON fails in either parser.
  */
 function surveyOf(bytes: Uint8Array): 'same' | 'has escapes' | 'changes' {
@@ -83,7 +83,7 @@ function endOfNumber(bytes: Uint8Array, start: number): number {
   return at
 }
 
-/** Whether a double, or a number without a point, would not be what the token says. Sure of it only up to 15 digits. */
+/** Whether a double, or a number without a point, would differ from the token. Sure of it only up to 15 digits. */
 function isChangedNumber(bytes: Uint8Array, start: number, end: number): boolean {
   let point = end
   let lastFigure = -1

@@ -9,7 +9,7 @@ import { createPagination } from './pagination.ts'
 const BASE = parseAddress('http://h/')!
 let clock = 1_000_000
 
-/** The targets a job asks for when the API answers with these responses; the last entry is the reason to stop. */
+/** The targets a job requests when the API answers with these responses; the last entry is the reason to stop. */
 function targets(
   pagination: JsonValue,
   job: Partial<RequestSettings>,

@@ -1,4 +1,4 @@
-// method response.url: each response says where the next page is.
+// method response.url: each response has the URL of the next page.
 
 import { at, flagAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'

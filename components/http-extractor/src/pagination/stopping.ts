@@ -1,4 +1,4 @@
-// Stopping conditions that any method may carry (spec extractor 6.8), in the order in which they are asked:
+// Stopping conditions that any method may carry (spec extractor 6.8), in the order in which they are checked:
 // limitStop, forceStop, nextPageFlag, then the method itself. The counters belong to one run of one job.
 
 import { strtotime } from '../../../../contract/strtotime.ts'

@@ -22,7 +22,7 @@ export function headerOf(columns: readonly string[]): Uint8Array {
 }
 
 /**
- * A file being written. Rows of a page count only once the page is committed, so a page can be taken back. The file is open only while
+ * A file being written. Rows of a page count only once the page is committed, so a page can be rolled back. The file is open only while
  * bytes are written to it, so the number of tables is not limited by the number of open files.
  */
 export class CsvFile {

@@ -6,7 +6,7 @@ export type AddedColumn = {
   readonly name: string
   readonly slot: number
   readonly key: string
-  /** Another name than the one asked for: that was taken. */
+  /** Another name than the requested one, which was taken. */
   readonly isRenamed: boolean
   /** Its value stands in the item's own column of that name, and its own cell stays empty (compatLevel 1). */
   readonly isInItem: boolean
@@ -15,7 +15,7 @@ export type AddedColumn = {
 export type Layout = {
   /** Those of the items, then the added ones. */
   readonly columns: readonly string[]
-  /** By the name asked for, in order of their slots. */
+  /** By the requested name, in order of their slots. */
   readonly added: ReadonlyMap<string, AddedColumn>
 }
 

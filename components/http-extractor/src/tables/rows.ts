@@ -6,7 +6,7 @@
  * it can be known; its length is known, so the cell is left open and filled in afterwards. An item out of step is serialised
  * first and then written key by key.
  *
- * Anything the structure does not know ends the walk with `Mismatch`: the caller takes the page back, analyses it, tries again.
+ * Anything not in the structure ends the walk with `Mismatch`: the caller rolls the page back, analyses it, tries again.
  */
 import { hash } from 'node:crypto'
 import {
@@ -242,7 +242,7 @@ export function createRowWriter(targetOf: (table: TableNode) => TableTarget, war
   }
 
   return (items, rows, added) => {
-    text.length = 0 // a page that was taken back may have left something
+    text.length = 0 // a page that was rolled back may have left something
     text.shrink(KEPT_TEXT_BYTES)
     writeRows(items, rows, tailOf(rows, added))
   }

@@ -3,7 +3,7 @@
  *
  * A node stands for one place: the items themselves (`type.[]`), a member of an object, or the elements of an array. Every array
  * starts a table of its own; a `TableNode` holds what belongs to a table as a whole. Analysing never writes rows; it marks the
- * tables whose columns changed, so that the caller knows whether rows it has written still fit.
+ * tables whose columns changed, so that the caller can check whether rows it has written still fit.
  */
 import { isObject, JsonNumber, type JsonObject, type JsonValue } from '../json/json.ts'
 import { phpSerialize } from '../json/text.ts'
@@ -31,7 +31,7 @@ export type Node = {
   element: Node | undefined
   /** The `s:4:"name";` of the key in PHP's serialisation. */
   readonly keyMark: Uint8Array
-  /** A cell with the id of the object at this place; the hash is filled in for each object anew. */
+  /** A cell with the id of the object at this place; the hash is filled in for each object. */
   readonly idCell: Buffer
   /** The same as the end of the rows that are linked to the object. */
   readonly idTail: Tail
@@ -50,7 +50,7 @@ export type Node = {
 /** What follows an item in its row: cells, and the same as members of the serialised item. */
 export type Tail = { readonly cells: Uint8Array; readonly keys: number; readonly text: Uint8Array }
 
-/** New names of added columns, by the names asked for. */
+/** New names of added columns, by the requested names. */
 export type Aliases = ReadonlyMap<string, string>
 
 /** What all tables of a run share. */
@@ -232,7 +232,7 @@ function analyseElements(elements: readonly JsonValue[], rows: Node, warn: (mess
       rows.type = rowType
       rows.table.changed = true
     }
-    if (type === 'object') analyseObject(element as JsonObject, rows, warn) // typeOf said so
+    if (type === 'object') analyseObject(element as JsonObject, rows, warn) // typeOf checked it
   }
 }
 
@@ -257,7 +257,7 @@ function analyseMember(value: JsonValue, node: Node, warn: (message: string) => 
       `Error parsing response JSON: Unhandled nodeType change from "${node.type}" to "${type}" in "${node.place}". ${hint(node)}`,
     )
   }
-  if (type === 'object') analyseObject(value as JsonObject, node, warn) // typeOf said so
+  if (type === 'object') analyseObject(value as JsonObject, node, warn) // typeOf checked it
 }
 
 /** What was a single value so far is from now on an array with one element (upgrade), if the elements are of its kind. */

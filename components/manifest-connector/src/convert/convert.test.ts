@@ -1,4 +1,4 @@
-// Manifests as configurations of the extractor and back: what both can say survives, what they cannot is listed.
+// Manifests as configurations of the extractor and back: what both can express survives, the rest is listed.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,10 +1,10 @@
-// Values that both formats can say: texts, members of the configuration, and texts joined of both.
+// Values that both formats can express: texts, members of the configuration, and texts joined of both.
 
 import { type Dict, isDict, pyStr } from '../python/values.ts'
 
 const MEMBER = /^\s*config(?:\.get\(\s*['"]([\w#-]+)['"]\s*\)|\.(\w+)|\[\s*['"]([\w#-]+)['"]\s*\])\s*$/
 
-/** A template as a value of the extractor; undefined when it says more than the extractor can. `isSecret`: of a member of the configuration. */
+/** A template as a value of the extractor; undefined when the extractor cannot express it. `isSecret`: of a member of the configuration. */
 export function toExtractorValue(template: unknown, isSecret: (name: string) => boolean): unknown {
   if (typeof template !== 'string') return template
   const parts: unknown[] = []
@@ -29,7 +29,7 @@ export function toExtractorValue(template: unknown, isSecret: (name: string) => 
   return parts.length === 0 ? '' : { function: 'concat', args: parts }
 }
 
-/** A value of the extractor as a template; undefined when it is a function that manifests do not have. `use` is told of every member. */
+/** A value of the extractor as a template; undefined when it is a function that manifests do not have. `use` is called for every member. */
 export function toTemplate(value: unknown, use: (name: string) => void): string | undefined {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)

@@ -1,4 +1,4 @@
-// A configuration of the HTTP extractor as a manifest: what both can say is carried over, the rest is listed.
+// A configuration of the HTTP extractor as a manifest: what both can express is carried over, the rest is listed.
 
 import { listOf } from '../component.ts'
 import { ConnectorError } from '../errors.ts'

@@ -1,4 +1,4 @@
-// A manifest as a configuration of the HTTP extractor, for the builder: what both can say is carried over, the rest is listed.
+// A manifest as a configuration of the HTTP extractor, for the builder: what both can express is carried over, the rest is listed.
 
 import { keysOf } from '../commands.ts'
 import { listOf } from '../component.ts'
@@ -78,7 +78,7 @@ export function toExtractor(manifest: Dict): Conversion {
   }
 }
 
-/** `{{ parameters['x'] }}` is known here. */
+/** `{{ parameters['x'] }}` is resolved here. */
 function withParameters(node: unknown, parameters: Dict): unknown {
   if (Array.isArray(node)) return node.map((each) => withParameters(each, parameters))
   if (typeof node === 'string')
@@ -114,7 +114,7 @@ function secretNames(spec: unknown): Set<string> {
 
 type Value = (template: unknown) => unknown
 
-/** Undefined when its path says more than an endpoint can. */
+/** Undefined when an endpoint cannot express its path. */
 function jobOf(
   stream: Dict,
   requester: Dict,

@@ -1,4 +1,4 @@
-// A cursor plans the windows of a stream, observes its records, and knows the state.
+// A cursor plans the windows of a stream, observes its records, and keeps the state.
 
 import type { StreamSlice } from '../partitions/slice.ts'
 import type { Dict } from '../python/values.ts'

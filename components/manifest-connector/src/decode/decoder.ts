@@ -62,7 +62,7 @@ function parserOf(definition: Dict): Parse {
       return (body) => csvRows(decode(body), definition)
     case 'GzipDecoder': {
       const inner = parserOf(isDict(definition.decoder) ? definition.decoder : {})
-      // Some servers unpack on the way, some send gzip within gzip: the first two bytes say which.
+      // Some servers unpack on the way, some send gzip within gzip: the first two bytes identify it.
       return (body) => {
         const unpacked = isGzip(body) ? gunzipSync(body, { maxOutputLength: MAX_UNPACKED }) : body
         return inner(unpacked, () => unpacked.toString('utf8'))

@@ -19,7 +19,7 @@ class Retry extends Error {
   }
 }
 
-/** The API asks to read the pages from the start again. */
+/** The API requests that the pages are read from the start again. */
 export class PaginationReset extends ConnectorError {}
 
 export interface RetryDeps {

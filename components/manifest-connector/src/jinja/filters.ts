@@ -336,7 +336,7 @@ const FILTERS: Readonly<Record<string, Filter>> = {
   },
   base64encode: (v) => Buffer.from(textOnly(v)).toString('base64'),
   base64decode: (v) => decodedBase64(textOnly(v)),
-  // The reference encodes here, whatever the name says.
+  // The reference encodes here, despite its name.
   base64binascii_decode: (v) => {
     const text = textOnly(v)
     if (Buffer.byteLength(text) !== text.length) throw new ValueError('base64binascii_decode: the text is not ASCII.')

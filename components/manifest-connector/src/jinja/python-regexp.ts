@@ -1,6 +1,6 @@
 // Python's regular expressions as JavaScript's. Both have the same core; names of groups and flags at the start are written differently.
-// Manifests may be hostile: one that goes back too often goes on in V8's engine that is linear in the text, and those that this engine does
-// not know (looking around, references to groups) run with a time limit.
+// Manifests may be hostile: one that backtracks too often continues in V8's engine that is linear in the text, and those that this engine does
+// not support (lookaround, references to groups) run with a time limit.
 
 import { setFlagsFromString } from 'node:v8'
 import { createContext, Script } from 'node:vm'

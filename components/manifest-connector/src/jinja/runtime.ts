@@ -4,7 +4,7 @@ import { ConnectorError } from '../errors.ts'
 import { type Dict, isPyObject, type PyObject, pyStr } from '../python/values.ts'
 import type { PyDatetime } from '../time/datetime.ts'
 
-/** Something was asked of an undefined value. The caller takes its default. */
+/** A member of an undefined value was read. The caller uses its default. */
 export class UndefinedError extends ConnectorError {
   constructor(message: string) {
     super(message)

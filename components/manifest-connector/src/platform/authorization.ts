@@ -65,7 +65,7 @@ function answerOf(data: unknown): Dict {
     const answer = typeof data === 'string' ? parseJson(data) : data
     if (isDict(answer)) return answer
   } catch {
-    // said below
+    // reported below
   }
   throw new ConnectorError("The credentials of 'authorization.oauth_api' hold no answer of a token endpoint. Authorise again.")
 }

@@ -1,4 +1,4 @@
-// Connectors that a user can choose: the manifests of our own in catalogue/, and those of a public index when the user asks for them.
+// Connectors that a user can choose: the manifests of our own in catalogue/, and those of a public index on request.
 // A manifest from elsewhere is returned with its licence and version, and is kept in the configuration of the user; we ship none.
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -99,7 +99,7 @@ function parseIndex(body: string, index: string): Dict[] {
     const parsed: unknown = JSON.parse(body)
     if (isDict(parsed) && Array.isArray(parsed.sources)) return parsed.sources.filter(isDict)
   } catch {
-    // said below
+    // reported below
   }
   throw new ConnectorError(`${index} is not an index of connectors: expected a JSON object with the list 'sources'.`)
 }

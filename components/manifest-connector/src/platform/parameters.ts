@@ -32,7 +32,7 @@ export interface Parameters {
   readonly isRecorded: boolean
 }
 
-/** `connector` says where the manifest comes from; a run does not need it. */
+/** `connector` names the source of the manifest; a run does not need it. */
 const NAMES = [
   'manifest',
   'connector',
@@ -65,7 +65,7 @@ export function readParameters(parameters: unknown): Parameters {
   return { manifest, config: withoutMarks(config) as Dict, streams: wanted, isRecorded: record }
 }
 
-/** What the catalogue is asked for: a name, and the index to look in besides our own. */
+/** A query of the catalogue: a name, and the index to look in besides our own. */
 export function readCatalogueParameters(parameters: unknown): { name: string | undefined; index: string | undefined } {
   const { name, catalogue } = known(parameters ?? {}, CATALOGUE_NAMES)
   if (name !== undefined && (typeof name !== 'string' || name === ''))
@@ -115,7 +115,7 @@ function streamOf(value: unknown, where: string): WantedStream {
   }
 }
 
-/** Secrets are written with a `#`, which the connector does not know. */
+/** Secrets are written with a `#`, which the connector does not expect. */
 export function withoutMarks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutMarks)
   if (!isDict(value)) return value

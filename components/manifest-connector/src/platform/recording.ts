@@ -10,7 +10,7 @@ import type { HttpRequest, Send } from '../http/transport.ts'
 import { isDict } from '../python/values.ts'
 
 const FILE = 'http-exchanges.jsonl'
-/** What an answer makes secret is known only when it has been read: an exchange is written when so many have followed, or so much text. */
+/** Secrets of an answer are known only after it has been read: an exchange is written when so many have followed, or so much text. */
 const HELD = 8
 const HELD_CHARACTERS = 8 << 20
 /** Members of the answer to a login that are credentials. */
@@ -156,7 +156,7 @@ function exchangeIn(line: string, number: number): Exchange {
     const isComplete = typeof request.url === 'string' && typeof response.status === 'number'
     if (isComplete && isDict(request.headers) && isDict(response.headers)) return exchange
   } catch {
-    // said below
+    // reported below
   }
   throw new ConnectorError(`The recording is not readable: line ${number} is no request with its answer.`)
 }

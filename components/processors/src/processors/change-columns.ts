@@ -21,7 +21,7 @@ export interface ColumnChange {
   readonly record: (record: CsvRecord, file: string) => CsvRecord
 }
 
-/** Files are passed on; `plan` is asked once for each table, with the names of its columns. */
+/** Files are passed on; `plan` is called once for each table, with the names of its columns. */
 export async function changeColumns(
   folder: Folder,
   plan: (table: Item, columns: readonly string[]) => ColumnChange | Promise<ColumnChange>,

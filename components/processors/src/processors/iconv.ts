@@ -31,7 +31,7 @@ export async function iconv(folder: Folder): Promise<void> {
   })
 }
 
-/** The names iconv knows and the web does not. */
+/** The names that iconv has and the web standard lacks. */
 const WEB_NAMES: Readonly<Record<string, string>> = {
   CP1250: 'windows-1250',
   CP1251: 'windows-1251',

@@ -1,4 +1,4 @@
-// One click for a BI tool: a token that reads chosen buckets, shown once with everything that the tool asks for. It is revoked like every token.
+// One click for a BI tool: a token that reads chosen buckets, shown once with everything that the tool needs. It is revoked like every token.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'

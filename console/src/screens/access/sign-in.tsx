@@ -122,7 +122,7 @@ const Bad = ({ children }: { children: ReactNode }) => (
   </span>
 )
 
-/** Runs an attempt; answers what it says when it fails. */
+/** Runs an attempt; answers its error when it fails. */
 function useAttempt(): { problem: Error | undefined; isBusy: boolean; attempt: (work: () => Promise<unknown>) => void } {
   const [problem, setProblem] = useState<Error>()
   const [isBusy, setBusy] = useState(false)

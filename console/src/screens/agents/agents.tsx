@@ -95,7 +95,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 const DECIDED: Readonly<Record<string, string>> = { allowed: 'was allowed', used: 'was allowed', refused: 'was refused' }
 
-/** What agents may not do, or must not know, without a person; what the address names is first. */
+/** Actions and secrets for which agents need a person; what the URL names is first. */
 function Requests() {
   const { request: named } = route.useSearch()
   const query = useLoad('agentRequests.list', {}, { again: () => 5_000 })
@@ -238,7 +238,7 @@ function Connections() {
 
 const DAYS = 90
 
-/** A token of its own for the agent, and the text that its client wants. */
+/** A token of its own for the agent, and the configuration for its client. */
 function Connect() {
   const queries = useQueryClient()
   const [client, setClient] = useState(CLIENTS[0]!.name)

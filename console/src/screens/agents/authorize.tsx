@@ -1,4 +1,4 @@
-// A client asks a person to sign an agent in: who it is, what it wants, and in which project.
+// A client requests that a person signs an agent in: its name, the rights it requests, and in which project.
 
 import { useMutation } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'

@@ -1,4 +1,4 @@
-// The text that a client of the Model Context Protocol wants, to be pasted as it is.
+// The configuration of a client of the Model Context Protocol, to be pasted as it is.
 
 export interface AgentClient {
   readonly name: string

@@ -219,7 +219,7 @@ function Effective({ change: { componentId, configurationId }, branchId }: { cha
     <Loaded query={query} skeleton={<Lines />}>
       {({ ours }) => {
         const root = JSON.stringify(ours.configuration)
-        const { rows = [] } = ours as { rows?: readonly { name: string; configuration: unknown }[] } // answers say more than their description
+        const { rows = [] } = ours as { rows?: readonly { name: string; configuration: unknown }[] } // answers have more members than their schema
         const parts =
           rows.length === 0
             ? [{ name: '', text: effectiveConfiguration(root).text }]

@@ -1,4 +1,4 @@
-// Answers that were recorded: kept as a file of the project, and asked instead of the API.
+// Answers that were recorded: kept as a file of the project, and used instead of the API.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
@@ -43,7 +43,7 @@ export function Fixtures({
   fixture: Fixture | undefined
   /** Id of a file that is replayed from the start: what a run recorded. */
   recording: string | undefined
-  /** Something was asked for that can be asked again. */
+  /** There is a request that can be repeated. */
   canRecord: boolean
   /** Sends the requests once more and answers what was recorded. */
   onRecord: () => Promise<string>

@@ -35,7 +35,7 @@ function actionFor(text: string): readonly [string, object] {
   return isRecord(value) && isRecord(value.log) ? ['harToConfig', { har: value }] : ['openapiToConfig', { openapi: text }]
 }
 
-/** What the steps do not show outlives an import, wherever the import says nothing about it. */
+/** What the steps do not show outlives an import, wherever the import does not contain it. */
 function withKept(before: string, after: string): string {
   const [was, now] = [parsed(before), parsed(after)]
   return keptPaths(was)
@@ -178,7 +178,7 @@ interface LookProps {
   readonly onAdd: (rows: readonly FoundRow[]) => void
 }
 
-/** Rows that the configuration has already are not added again, unless a person wants them twice. */
+/** Rows that the configuration has already are not added again, unless a person chooses duplicates. */
 function Look({ found: { rows, existing, notes }, isBusy, error, onAdd }: LookProps) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(
     () => new Set(rows.flatMap(({ name }, index) => (existing.includes(name) ? [] : [index]))),

@@ -176,7 +176,7 @@ export function LivePane({
   )
 }
 
-/** A walk through everything that a run would ask for, within limits that are seen and can be changed. */
+/** A walk through everything that a run would request, within limits that are seen and can be changed. */
 function WholePlan({ isBusy, onFetch }: { isBusy: boolean; onFetch: (request: WalkRequest) => void }) {
   const [limits, setLimits] = useState<PlanLimits>(
     () => Object.fromEntries(PLAN_LIMITS.map(({ name, otherwise }) => [name, otherwise])) as unknown as PlanLimits,

@@ -60,7 +60,7 @@ const STEPS = [
   { id: 'children', name: 'Children' },
 ] as const
 
-/** One line below the name of a step: what it says now. */
+/** One line below the name of a step: its present content. */
 function summaryOf(step: string, document: unknown, index: number): string {
   const at = (...path: (string | number)[]) => textAt(document, [...jobPath(index), ...path])
   switch (step) {

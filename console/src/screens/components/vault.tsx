@@ -173,7 +173,7 @@ function ReplaceButton({ variable }: { variable: Variable }) {
 }
 
 interface SetProps {
-  /** Of a new variable that is wanted, as the report of a migration links to it. */
+  /** Of a new variable that is missing, as the report of a migration links to it. */
   readonly name?: string
   /** The one whose value is replaced. */
   readonly variable?: Variable | undefined

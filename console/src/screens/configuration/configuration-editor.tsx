@@ -55,7 +55,7 @@ export function ConfigurationEditor({ place, loaded, drafts, mode }: EditorProps
   const [why, setWhy] = useState('')
   const isScript = useIsScript(place.componentId) ?? false
   const check = useDryRun(place.componentId)
-  /** A script is tried without rows before it is saved; what it says is shown, and can be passed over. */
+  /** A script is tried without rows before it is saved; its findings are shown, and can be ignored. */
   const checked = (andThen: () => void) => (isScript ? check.mutate(textToTry(root, current), { onSuccess: andThen }) : andThen())
   const changed = documents.filter(({ draft }) => draft.isChanged)
   useLeaveGuard(changed.length > 0)

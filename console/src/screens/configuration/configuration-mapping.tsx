@@ -1,5 +1,5 @@
 // Tables in and out: which tables a configuration reads and where its results are kept, chosen from the tables there are. It edits the
-// same text as the form and the JSON view; keys that it does not know stay as they are.
+// same text as the form and the JSON view; unknown keys stay as they are.
 
 import type { Table } from '../../../../client/src/operations.ts'
 import { isRecord, type Path, parsed, setAt, valueIn } from '../../document/json-text.ts'
@@ -53,7 +53,7 @@ export function MappingForm({
   onOpenJson,
 }: {
   document: OpenDocument
-  /** What applies where this document says nothing: the root, for a row. */
+  /** What applies where this document has no value: the root, for a row. */
   inherited: unknown
   onOpenJson: () => void
 }) {

@@ -1,4 +1,4 @@
-// A configuration: what it says, its rows, what will really run, its state, versions and runs.
+// A configuration: its content, its rows, what will really run, its state, versions and runs.
 
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'

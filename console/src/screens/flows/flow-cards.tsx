@@ -1,4 +1,4 @@
-// What belongs to a flow beside its graph: when it runs, who hears of it, its variables, and how long its runs took.
+// What belongs to a flow beside its graph: when it runs, who is notified of it, its variables, and how long its runs took.
 
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'

@@ -71,7 +71,7 @@ interface FlowProblem {
   readonly message: string
 }
 
-/** What the server says about the flow as it is typed now. */
+/** The server's report about the flow as it is typed now. */
 function useProblems({ componentId, configurationId }: ConfigurationPlace, text: string): readonly FlowProblem[] {
   const asked = useDeferredValue(text)
   const query = useQuery({

@@ -10,7 +10,7 @@ const CHANGE =
   /(Created|Updated|Changed|Deleted|Purged|Restored|RolledBack|Copied|Saved|Added|Enabled|Disabled|Joined|Invited|ImportDone|Merged|MetadataSet|Fired)$/
 const NOISE = 'NOT event:storage.tableDetail'
 
-/** Answers say more than their description. */
+/** Answers have more members than their schema. */
 interface ProjectEvent {
   readonly id: number | string
   readonly event: string

@@ -41,7 +41,7 @@ const linksOf = ({ body }: Guide): readonly { readonly name: string; readonly ab
     about: aboutOf(link).replace(/^[a-z]/, (first) => first.toUpperCase()),
   }))
 
-/** A line of the first page says what its guide is for; where it names several, each goes by its own name, too. */
+/** A line of the first page describes its guide; where it names several, each goes by its own name, too. */
 function aboutOf(link: HTMLAnchorElement): string {
   const line = link.closest('tr')
   const purpose = line?.firstElementChild?.textContent

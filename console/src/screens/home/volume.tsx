@@ -139,7 +139,7 @@ function Figures({ days, tables }: { days: readonly Day[]; tables: readonly Tabl
   )
 }
 
-/** For stack admins: disk, backup and whatever wants attention. */
+/** For stack admins: disk, backup and whatever needs attention. */
 function StackFigures() {
   const { data } = useLoad('operations.status')
   if (!data) return null

@@ -132,7 +132,7 @@ function taskNote(task: TaskResult | undefined): string {
   return task.status === 'waiting' || task.status === 'created' ? 'Waits' : took(task.duration)
 }
 
-/** What the task's own job says: what it read and wrote, how long it took against what is usual, how it ended before. */
+/** From the task's own job: what it read and wrote, how long it took against what is usual, how it ended before. */
 function TaskFacts({ jobId, condition }: { jobId: string; condition: string }) {
   const job = useLoad('queue.get', { path: { id: jobId } }).data
   const query = job?.config ? { componentId: job.component, configId: job.config, branchId: job.branchId, limit: 10 } : undefined

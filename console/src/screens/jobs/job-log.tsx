@@ -18,7 +18,7 @@ const route = getRouteApi('/jobs/$jobId')
 const SHOW_MS = 200
 
 interface Log {
-  /** Grows in place; `known` says how much of it is shown. */
+  /** Grows in place; `known`: how much of it is shown. */
   readonly lines: LogLines
   readonly known: number
   readonly error: Error | undefined

@@ -1,4 +1,4 @@
-// Data apps: small programs that serve pages over the tables of the project. Make one, start and stop it, open it, read what it said.
+// Data apps: small programs that serve pages over the tables of the project. Create one, start and stop it, open it, read its log.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -34,7 +34,7 @@ const SHAPES: Readonly<Record<string, string>> = {
 
 const AGAIN_MS = 1000
 
-/** No live change tells when a program answers, says something or has ended. */
+/** There is no live change for a program that answers, logs something or has ended. */
 const startsOrStops = (apps: readonly DataApp[]): number | false =>
   apps.some(({ state, desiredState }) => (desiredState === 'running' ? state !== 'running' : state === 'stopping'))
     ? AGAIN_MS

@@ -34,7 +34,7 @@ interface BranchChange {
   readonly isConflict: boolean
 }
 
-/** Answers say more than their description. */
+/** Answers have more members than their schema. */
 interface MergeRequest {
   readonly id: number
   readonly title: string
@@ -267,7 +267,7 @@ function ChangeBranchDialog({ branch, onClose }: { branch: Branch; onClose: () =
   )
 }
 
-/** Only the branch knows the name of what was made in it. */
+/** Only the branch has the name of what was created in it. */
 function CreatedName({ branchId, change: { componentId, configurationId } }: { branchId: string; change: BranchChange }) {
   const { data } = useLoad('branchConfigurations.diff', { path: { branch: branchId, componentId, configurationId } })
   return data?.ours.name ?? configurationId
@@ -307,7 +307,7 @@ function DeleteBranch({ branchId, name, changeCount }: { branchId: string; name:
   )
 }
 
-/** What the branch made of a configuration, beside what the default branch says now. */
+/** A configuration of the branch beside its present content in the default branch. */
 function Compared({ branchId, change }: { branchId: string; change: BranchChange }) {
   const queries = useQueryClient()
   const nameOf = useNames()

@@ -1,4 +1,4 @@
-// Notifications: who hears of what, a test that really delivers, and what became of every message.
+// Notifications: who is notified of what, a test that really delivers, and what became of every message.
 
 import type { Answer } from '../../../../client/src/client.ts'
 import { moment, plural } from '../../format.ts'

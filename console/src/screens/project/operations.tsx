@@ -115,7 +115,7 @@ interface Facts {
   readonly verifiedAt?: string | null
 }
 
-/** What a person has to know to act on a check. */
+/** What a person needs to act on a check. */
 function Details({ facts }: { facts: Facts }) {
   const { stopped = [], problems = [], lastAt, restoredAt, verifiedAt } = facts
   const lines = [

@@ -10,7 +10,7 @@ import './schedules.css'
 const DAYS = 7
 const DAY_MS = 86_400_000
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
-/** As many as the server plans ahead; a schedule with more in a week is cut there, and says so. */
+/** As many as the server plans ahead; a schedule with more in a week is cut there, with a note. */
 const PLANNED = 1000
 
 interface Run {

@@ -1,4 +1,4 @@
-// Settings: of the project, of the stack, and the own ones. Each part says who may change it.
+// Settings: of the project, of the stack, and the own ones. Each part names who may change it.
 
 import { getRouteApi } from '@tanstack/react-router'
 import { useProject } from '../../facts/project.ts'

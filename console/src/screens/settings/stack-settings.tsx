@@ -78,7 +78,7 @@ function Egress() {
   )
 }
 
-/** Answers say more than their description. */
+/** Answers have more members than their schema. */
 interface Component {
   readonly id: string
   readonly name: string

@@ -1,4 +1,4 @@
-// Keeps the result of a query: as a table now, or as a transformation that makes the table anew with every run.
+// Keeps the result of a query: as a table now, or as a transformation that replaces the table with every run.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'

@@ -41,7 +41,7 @@ function withQuery({ open, current }: Kept, query: OpenQuery, isFirst = false): 
 
 export type OpenTabs = ReturnType<typeof useSqlTabs>
 
-/** `opened`: a query that the address asks for, in a tab of its own. */
+/** `opened`: a query from the URL, in a tab of its own. */
 export function useSqlTabs(opened: string | undefined) {
   const [{ open, current }, setKept] = useState(() => readKept(opened))
   const keep = (next: Kept) => {

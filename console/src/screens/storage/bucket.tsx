@@ -24,7 +24,7 @@ import { BucketSharing, type LinkedBy } from './bucket-sharing.tsx'
 
 const route = getRouteApi('/buckets/$bucketId')
 
-/** Answers say more than their description. */
+/** Answers have more members than their schema. */
 export interface BucketDetail extends Bucket {
   readonly tables: readonly Table[]
   readonly isLinkedBucket: boolean

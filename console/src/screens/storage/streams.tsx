@@ -405,7 +405,7 @@ const BLANK_COLUMNS = [columnOf('id', 'uuid'), columnOf('received', 'datetime'),
 
 const pathsOf = (columns: readonly Column[]): string => columns.flatMap(({ path }) => path ?? []).join(', ')
 
-/** `before` with the parts of the body that are wanted now; columns of other kinds and of parts that stay are kept as they are. */
+/** `before` with the parts of the body that are chosen now; columns of other kinds and of parts that stay are kept as they are. */
 function columnsFor(paths: string, before: readonly Column[] = BLANK_COLUMNS): readonly Column[] {
   const wanted = paths
     .split(',')

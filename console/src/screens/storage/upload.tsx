@@ -236,7 +236,7 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
   )
 }
 
-/** The stack fetches it; what it may not ask it refuses with its own sentence. */
+/** The stack fetches it; what is not permitted it refuses with its own message. */
 function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
   const [url, setUrl] = useState('')
   const stop = useRef<AbortController>(null)
@@ -292,7 +292,7 @@ interface LoadProps {
   readonly source: Source
   readonly sniffed: SniffedFile
   readonly intoTable: string | undefined
-  /** Where a new table goes, unless the person says otherwise. */
+  /** Where a new table goes, unless the person chooses another. */
   readonly intoBucket: string | undefined
   readonly onHints: (hints: Hints) => void
   readonly onReset: () => void
@@ -474,7 +474,7 @@ const KeptAside = ({ aside: { lines, content }, name, onTakeBack }: KeptAsidePro
   </p>
 )
 
-/** Of files that are neither UTF-8 nor marked: which one it is only a person can tell. */
+/** Of files that are neither UTF-8 nor marked: only a person can decide which one it is. */
 const ENCODINGS = ['windows-1252', 'windows-1250', 'windows-1251', 'iso-8859-2', 'utf-16le', 'utf-16be', 'shift_jis', 'gb18030']
 
 interface EncodingProps {
@@ -483,7 +483,7 @@ interface EncodingProps {
   readonly onConverted: (file: File) => void
 }
 
-/** Only UTF-8 can be loaded, so the browser writes the file anew. */
+/** Only UTF-8 can be loaded, so the browser converts the file. */
 function Encoding({ file, guessed, onConverted }: EncodingProps) {
   const [encoding, setEncoding] = useState(guessed)
   const convert = useMutation({

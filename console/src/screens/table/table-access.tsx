@@ -18,7 +18,7 @@ const DAYS = 7
 interface Place {
   readonly address: string
   readonly tableId: string
-  /** Null: the stack does not speak the protocol of PostgreSQL. */
+  /** Null: the PostgreSQL port of the stack is off. */
   readonly sqlPort: number | null
 }
 

@@ -1,4 +1,4 @@
-// Where a table comes from and who depends on it, as far as runs, mappings and SQL tell: a graph, and each use of it.
+// Where a table comes from and who depends on it, as far as runs, mappings and SQL show: a graph, and each use of it.
 
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'

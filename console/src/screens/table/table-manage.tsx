@@ -1,4 +1,4 @@
-// A table as a thing: what it is called and said to be, emptied, deleted. Each change says what it does, and is undone where it can be.
+// A table as a whole: its name and description, emptied, deleted. Each change describes what it does, and is undone where it can be.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'

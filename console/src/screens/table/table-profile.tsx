@@ -1,4 +1,4 @@
-// Figures of every column: what is missing, how many values differ, from where to where they go. From a sample at once, from all rows when asked.
+// Figures of every column: what is missing, how many values differ, their range. From a sample immediately, from all rows on request.
 
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
@@ -14,7 +14,7 @@ type Profile = Answer<'tables.profileNow'>
 type Column = Profile['columns'][number]
 
 const MAX_TOP = 3
-/** The figures of a wide table are asked for in parts. */
+/** The figures of a wide table are requested in parts. */
 const COLUMNS_AT_ONCE = 50
 
 export function TableProfile({ table }: { table: Table }) {

@@ -39,7 +39,7 @@ test('a worker stays alive for others while its event loop is held for longer th
   assert.equal(await aliveUntil(), undefined)
 })
 
-/** Asks in another process, while the event loop of this one stands still. */
+/** Queries in another process, while the event loop of this one stands still. */
 function aliveUntilMeanwhile(url: string): string {
   const script = `import pg from 'pg'; const client = new pg.Client(process.argv[1]); await client.connect();
     console.log((await client.query("select alive_until from worker_lease")).rows[0].alive_until); await client.end()`

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads'
 import { type RawBuilder, sql } from 'kysely'
 
 export interface WorkerLease {
-  /** Lets go: others may take over what this worker has left. */
+  /** Releases the lease: others may adopt what this worker has left. */
   release(): Promise<void>
 }
 

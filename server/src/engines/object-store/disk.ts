@@ -12,7 +12,7 @@ export interface WritableFile {
 }
 
 export interface ReadableFile {
-  /** Fewer bytes than asked only at the end of the file. */
+  /** Fewer bytes than requested only at the end of the file. */
   read(into: Uint8Array, position: number): Promise<number>
   sync(): Promise<void>
   close(): Promise<void>

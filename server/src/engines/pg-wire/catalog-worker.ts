@@ -15,7 +15,7 @@ const database = openCatalogDatabase()
 let last: Promise<void> = Promise.resolve()
 const send = (said: FromCatalog) => process.send?.(said)
 const said = () => send({ id: STARTED, frames: Buffer.alloc(0) })
-database.then(said, said) // a database that could not be opened is told to the first who asks
+database.then(said, said) // a database that could not be opened is reported to the first query
 
 process.on('message', (message: ToCatalog) => {
   last = last.then(() => answer(message))

@@ -69,7 +69,7 @@ export interface ToCatalog {
   readonly ask: Question
 }
 
-/** With STARTED as its id it says that questions may come. */
+/** With STARTED as its id: ready for queries. */
 export type FromCatalog = { readonly id: number } & ({ readonly frames: Uint8Array } | { readonly error: string })
 
 export interface CatalogsSettings {

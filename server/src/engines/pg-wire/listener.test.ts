@@ -17,7 +17,7 @@ import { rowFrames } from './rows.ts'
 import { ENCODERS, elementsOf, OID, textOf } from './values.ts'
 import { WireError, type WireSession } from './wire-session.ts'
 
-/** Answers every statement with itself, as many times as its length says. */
+/** Answers every statement with itself, as many times as its length. */
 function echo(): WireSession {
   const columns = [{ name: 'said', oid: OID.text, modifier: -1 }]
   return {

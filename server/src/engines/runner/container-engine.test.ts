@@ -1,5 +1,5 @@
 // The docker command is stood in for by a script with its manners, because no engine comes with npm: what is proven here is which words
-// the runner says to it, and what it makes of the answers. `docker info` decides whether an engine is there at all.
+// the runner sends to it, and how it reads the answers. `docker info` decides whether an engine is there at all.
 
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -192,7 +192,7 @@ async function emptyTmp(folder: DataFolder): Promise<void> {
 
 /**
  * Fails when a folder that the platform made is not one any more. To be called when a program has ended, before anything is looked
- * for below: a path leads through a link without telling.
+ * for below: a path may lead through a link unnoticed.
  */
 export function refuseLinkedFolders(folder: DataFolder): void {
   for (const path of levelsOf(folder).slice(0, -1).flat()) {

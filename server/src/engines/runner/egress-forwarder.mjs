@@ -2,7 +2,7 @@
 // to the egress proxy of the server, through the one socket that leads out. Decides nothing. Plain JavaScript: every run starts one, and a
 // process that has to take types out first starts twice as slowly.
 //
-//     forwarder.mjs SOCKET PORT [tcp:PORT | udp:PORT | in:PORT:SOCKET | stdin]...
+//     egress-forwarder.mjs SOCKET PORT [tcp:PORT | udp:PORT | in:PORT:SOCKET | stdin]...
 //
 // A relay represents a port of the server's own loopback (the component's log): what comes to it goes there, by a CONNECT of its own.
 // `in` leads the other way: what the server sends to a socket of the file system goes to a port in here.

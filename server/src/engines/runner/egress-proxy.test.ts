@@ -15,7 +15,7 @@ test('connections that were refused take no place from those that follow', async
   const policy = { mode: 'guarded', allow: [`127.0.0.1:${port}`] } as const
   const proxy = await openEgressProxy({ policy, relays: [], onRefused: () => {} })
   t.after(proxy.close)
-  /** Goes on talking after the answer, as programs do that do not read it. */
+  /** Continues to send after the answer, as programs do that do not read it. */
   const ask = async (hello: string | Buffer): Promise<string> => {
     const socket = connect({ path: proxy.path, allowHalfOpen: true })
     socket.write(hello)

@@ -1,4 +1,4 @@
-// Real programs in real namespaces. Where the kernel allows none, only the first test has something to say: that it is said.
+// Real programs in real namespaces. Where the kernel allows none, only the first test checks something: the warning.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

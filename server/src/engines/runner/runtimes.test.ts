@@ -1,4 +1,4 @@
-// What the stack says when a program is not there that the code of a user needs, with folders of the test as the PATH.
+// The errors when a program that the code of a user needs is not installed, with folders of the test as the PATH.
 
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The SQL engine put together: sessions at once are limited, each has a process of its own, and a process that ended a session in
+// The SQL engine: sessions at once are limited, each has a process of its own, and a process that ended a session in
 // order serves another one, with a new DuckDB unless the same reader comes back.
 
 import { randomUUID } from 'node:crypto'

@@ -261,7 +261,7 @@ export async function checkAllowed(statement: Statement, mode: SessionMode): Pro
     refuse(isHidden(tokens, called) ? tokens.text(called) : `${tokens.text(called)}()`, tokens.start(called))
 }
 
-/** The first name that is hidden, or of a function that is refused with a bracket behind it. From the end, so that what follows is known. */
+/** The first name that is hidden, or of a function that is refused with a bracket behind it. From the end, so that what follows has been read. */
 async function refusedCall(tokens: Tokens): Promise<number | undefined> {
   let found: number | undefined
   let isBracketNext = false

@@ -1,4 +1,4 @@
-// A bad file loads nothing and says where and why. Each case names the code, the place and a part of the sentence.
+// A bad file loads nothing; the error names the place and the reason. Each case names the code, the place and a part of the sentence.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'

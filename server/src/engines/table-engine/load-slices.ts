@@ -124,7 +124,7 @@ interface SliceScan extends Pick<CsvScan, 'rows' | 'bytes' | 'longestRowBytes' |
   readonly rowsPerSlice: readonly number[]
 }
 
-/** Walks all slices; `onNormalise` is called at once when DuckDB's attempt is known to be in vain. */
+/** Walks all slices; `onNormalise` is called as soon as DuckDB's attempt has failed. */
 async function scanSlices(job: LoadSlicesJob, onNormalise: () => void): Promise<SliceScan> {
   const scans: CsvScan[] = []
   for (const slice of job.slices) {
@@ -155,7 +155,7 @@ async function scanSlice(job: LoadSlicesJob, slice: LocalSlice): Promise<CsvScan
   throw await describeProblem(problem, { slice, limits: job.limits, columnNames, maxRowBytes: job.maxRowBytes })
 }
 
-/** Enough lines to know how long they are. */
+/** Enough lines to estimate their length. */
 const LOOK_BYTES = 1 << 16
 
 /** A look at the first lines: how they end and how long they are. A wrong guess costs a second attempt, never a wrong row. */

@@ -1,4 +1,4 @@
-// Typed tables: values are kept as what they are, and a value that is not says so with row and column.
+// Typed tables: values keep their type, and the error of a value that does not fit names row and column.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -6,7 +6,7 @@ const NAMES_DESTINATIONS: ReadonlySet<string> = new Set([
   ...['syrup', 'templates', 'dataApps', 'dataScience', 'sandboxes', 'oauth', 'vault', 'stream', 'triggers', 'import.fetchFile'],
 ])
 
-/** Operations that give others access, whatever their body says, and the words for what they give. */
+/** Operations that give others access, whatever their body is, and the words for what they give. */
 const GIVES_ACCESS: ReadonlyMap<string, string> = new Map([
   ...['create', 'update', 'refresh'].map((name) => [`tokens.${name}`, 'a token'] as const),
   ...['changeSharing', 'shareOrganization', 'shareOrganizationProject', 'shareToProjects', 'shareToUsers'].map(
@@ -21,7 +21,7 @@ const GIVES_ACCESS: ReadonlyMap<string, string> = new Map([
   ['projectInvitations.create', 'an invitation'],
 ])
 
-/** What a request has to be asked about; undefined: nothing. `gives`: what others get access by. */
+/** What a person has to confirm of a request; undefined: nothing. `gives`: what others get access by. */
 export function leadsOut(operation: string): { readonly gives: string | undefined } | undefined {
   const group = operation.slice(0, operation.indexOf('.'))
   const gives = GIVES_ACCESS.get(operation)

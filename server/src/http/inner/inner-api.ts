@@ -38,7 +38,7 @@ function idOf(value: string | undefined): string {
   return value
 }
 
-/** What says who the caller is and where the stack is; nothing else of the outer request reaches the inner ones. */
+/** What identifies the caller and the address of the stack; nothing else of the outer request reaches the inner ones. */
 const FORWARDED = [
   'x-storageapi-token',
   'authorization',

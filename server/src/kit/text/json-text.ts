@@ -7,7 +7,7 @@
 
 /** As deep as the original API reads JSON. Real configurations are ten or twenty levels deep. */
 export const MAX_DEPTH = 512
-/** Names and values of one text. The largest configurations we know have a few thousand. */
+/** Names and values of one text. The largest configurations we have seen have a few thousand. */
 export const MAX_VALUES = 100_000
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'

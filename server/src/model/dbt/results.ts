@@ -34,7 +34,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const together = new WeakMap<object, Dict>()
 
-/** Put together once for each manifest: it may have thousands. */
+/** Built once for each manifest: it may have thousands. */
 function nodesOf(manifest: unknown): Dict {
   const content = dictOf(manifest)
   const before = together.get(content)

@@ -63,7 +63,7 @@ export function createBinlogReader(keyOf: (map: TableMap) => readonly number[] |
   return {
     read(bytes) {
       const [type, endsAt] = [bytes.readUInt8(4), bytes.readUInt32LE(13)]
-      // The description of a log says whether what follows ends with a checksum.
+      // The description of a log defines whether what follows ends with a checksum.
       if (type === DESCRIPTION) hasChecksums = bytes.at(-1 - CHECKSUM_BYTES) === 1
       const end = hasChecksums ? bytes.length - CHECKSUM_BYTES : bytes.length
       return { event: bodyOf(type, bytes.subarray(HEADER_BYTES, end)), endsAt }

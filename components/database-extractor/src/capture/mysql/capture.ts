@@ -1,8 +1,8 @@
-// Changes of MySQL and MariaDB: the binary log tells the keys of rows that have changed, and the rows are then read by their keys, in one state of
+// Changes of MySQL and MariaDB: the binary log has the keys of rows that have changed, and the rows are then read by their keys, in one state of
 // the database. So every value arrives as a whole read would give it, and a change that is read twice does no harm.
 //  (1) The position is part of the state, which is stored in one transaction with the rows.
 //  (2) A position is taken before the state of the database that is read, so that there is no gap between both.
-//  (3) What the log does not tell row by row (another shape, a statement, TRUNCATE) makes that one table be read whole.
+//  (3) What the log does not contain row by row (another shape, a statement, TRUNCATE) makes that one table be read whole.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What the server says of itself, of its binary log and of the captured tables; and the log itself, up to its end.
+// What the server reports of itself, of its binary log and of the captured tables; and the log itself, up to its end.
 
 import mysql, { type Connection } from 'mysql2'
 import type { EgressGuard } from '../../../../../contract/egress-guard.ts'

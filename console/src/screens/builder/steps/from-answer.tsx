@@ -31,7 +31,7 @@ interface FromAnswerProps extends Pick<StepProps, 'effective' | 'index'> {
   readonly use: (found: Suggested) => (() => void) | undefined
 }
 
-/** Asks the API once and shows what its answer suggests, with the reasons. */
+/** Sends one request to the API and shows what its answer suggests, with the reasons. */
 export function FromAnswer({ effective, index, reasons, use }: FromAnswerProps) {
   const suggest = useSuggestions(effective, index)
   const found = suggest.data

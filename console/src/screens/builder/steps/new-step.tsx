@@ -6,7 +6,7 @@ import { Label } from '../../../parts/guide.tsx'
 import { FromAnswer } from './from-answer.tsx'
 import { edit, type StepProps } from './step.ts'
 
-/** What tells rows apart and when they changed, from a real answer. */
+/** What identifies rows and when they changed, from a real answer. */
 function NewSuggestion({ root, index, effective, document }: StepProps) {
   const apply = (key: unknown) =>
     edit(root, [

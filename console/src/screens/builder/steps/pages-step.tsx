@@ -136,7 +136,7 @@ function PicturedPages({ settings }: { settings: unknown }) {
   )
 }
 
-/** What the real answer says about pages and items. */
+/** What the real answer shows about pages and items. */
 function Suggestion({ root, current, index, effective, document }: StepProps) {
   const fieldPath = [...jobPath(index), 'dataField']
   /** A list that is not where the configuration looks for it. Nothing looks at all: the only list is found anyway. */

@@ -27,7 +27,7 @@ const TITLES: Readonly<Record<string, string>> = {
   children: 'Children',
 }
 
-/** Where the guide of the extractor tells about a step. */
+/** Where the guide of the extractor describes a step. */
 const SECTIONS: Readonly<Record<string, string>> = {
   login: 'authentication',
   request: 'parameters-and-methods',

@@ -1,4 +1,4 @@
-// Which columns of tables each column of a result is made of: both sides as lists, and lines between. The words say the same as the lines.
+// Which columns of tables each column of a result is made of: both sides as lists, and lines between. The text has the same content as the lines.
 
 import { useState } from 'react'
 import { plural } from '../../../format.ts'

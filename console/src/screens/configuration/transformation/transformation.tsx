@@ -1,5 +1,5 @@
 // The editor of a SQL transformation: its blocks as an outline, the SQL of one code, the tables in and out beside it, and what a dry run or
-// a trial over a sample says about it.
+// a trial over a sample reports about it.
 
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Suspense, useId, useMemo, useRef, useState } from 'react'

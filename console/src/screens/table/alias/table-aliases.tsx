@@ -22,7 +22,7 @@ interface AliasFilter {
   readonly values: readonly string[]
 }
 
-/** Answers say more of aliases than their description. */
+/** Answers have more members of aliases than their schema. */
 interface AliasTable extends Table {
   readonly isAliasable?: boolean
   readonly aliasColumnsAutoSync?: boolean

@@ -1,4 +1,4 @@
-// The columns of a table, changed in place. The stack says what a change would do before it is made.
+// The columns of a table, changed in place. The stack reports what a change would do before it is applied.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -176,7 +176,7 @@ function ColumnRows({ table, column, isOpen, onToggle }: RowProps) {
   )
 }
 
-/** What is asked to change; members that stay are left out. */
+/** The requested changes; members that stay are left out. */
 type Change = Readonly<Record<string, unknown>>
 
 function ColumnForm({ table, column, onDone }: { table: Table; column: Column; onDone: () => void }) {
@@ -418,7 +418,7 @@ function Key({ table }: { table: Table }) {
   )
 }
 
-/** Whether the chosen columns can be a key, as far as the rows tell without a change. */
+/** Whether the chosen columns can be a key, as far as the rows show without a change. */
 function useKeyCheck(table: Table, chosen: readonly string[]): string {
   const isNew = chosen.length > 0 && chosen.join() !== table.primaryKey.join()
   const sql = `select count(*) - count(distinct (${chosen.map(quoted).join(', ')})) as twice from ${quoted(bucketOf(table.id))}.${quoted(table.name)}`

@@ -12,7 +12,7 @@ import { useRefusal } from '../../../rights.ts'
 import { api } from '../../../session.ts'
 import { toast } from '../../../shell/toast.tsx'
 
-/** While a state waits to be added, no live change tells when it was. */
+/** While a state waits to be added, no live change reports when it was. */
 const AGAIN_MS = 3000
 
 export function HistorySwitch({ table }: { table: Table }) {

@@ -17,7 +17,7 @@ const LIMITS = { timeoutMs: 240_000, memoryBytes: 256 * 2 ** 20, diskBytes: 2 **
 const REPOSITORY = fileURLToPath(new URL('../../../../../', import.meta.url))
 const CONTRACT = join(REPOSITORY, 'contract')
 
-/** Says when it was loaded, and what it found when its job had come. */
+/** Reports when it was loaded, and what it found when its job had come. */
 const TELLS = `
   import { untilJob } from '${CONTRACT}/started-ahead.ts'
   const atLoad = Object.keys(process.env).sort()
@@ -190,7 +190,7 @@ test('a waiting process holds to its data folder, and to the folder that its job
   }
 })
 
-/** Does what its environment says, once it has its job. */
+/** Does what its environment prescribes, once it has its job. */
 const OBEYS = `
   import { untilJob } from '${CONTRACT}/started-ahead.ts'
   import { writeFileSync } from 'node:fs'
@@ -233,7 +233,7 @@ test('a process that died while it waited costs no job, and is replaced', async 
   await untilReady()
   const [dead] = waiting()
   process.kill(dead!, 'SIGKILL')
-  const { pid } = await tell() // the server may not know yet that it has ended
+  const { pid } = await tell() // the server may not have seen yet that it has ended
   assert.notEqual(pid, dead)
   await untilReady()
   const [next] = waiting()

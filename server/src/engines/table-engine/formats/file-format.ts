@@ -2,7 +2,7 @@
 
 export type FileFormat = 'csv' | 'json' | 'parquet' | 'excel' | 'avro'
 
-/** Enough to tell formats apart. */
+/** Enough to distinguish formats. */
 const FORMAT_BYTES = 512
 
 /** A workbook is a ZIP file, or one of the older format, which is refused with its name. */

@@ -249,7 +249,7 @@ test('hostile requests are refused: redirects, challenges, audiences, clients, s
   }
   const refusedBack = await decide(stack, person, queryOf(stack, client), { isAllowed: false })
   assert.equal(refusedBack.searchParams.get('error'), 'access_denied')
-  // Only a session decides, from a page of the stack, and not beyond what the client asked for.
+  // Only a session decides, from a page of the stack, and not beyond what the client requested.
   const request = Object.fromEntries(queryOf(stack, client).searchParams)
   const json = { request, isAllowed: true, projectId: stack.projectId }
   assert.equal((await stack.request('POST', '/agent-oauth/decide', { json })).status, 401, 'a token is no person')

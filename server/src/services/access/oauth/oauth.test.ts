@@ -61,7 +61,7 @@ async function authorise(setup: Setup, browser = createBrowser(), more: Record<s
 const credentialsOf = async ({ stack }: Setup, id = 'shop'): Promise<CredentialsView> =>
   (await stack.request('GET', `/oauth/credentials/${COMPONENT}/${id}`)).json<CredentialsView & Record<string, unknown>>()
 
-/** What a run of the extractor gets, asked at the authorisation server's own API. */
+/** What a run of the extractor gets, queried at the authorisation server's own API. */
 async function runExtractor({ stack, server }: Setup, oauthApi: object): Promise<Job> {
   const config = await stack.configure(COMPONENT, {
     authorization: { oauth_api: oauthApi },

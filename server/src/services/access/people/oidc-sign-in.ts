@@ -20,7 +20,7 @@ export interface OidcPolicy {
   readonly projectId: number
 }
 
-/** Only people who are known or invited. */
+/** Only existing or invited people. */
 export const NO_POLICY: OidcPolicy = { domains: [], role: undefined, projectId: 1 }
 
 export interface OidcSignInDeps {

@@ -75,7 +75,7 @@ test('in a paused project nothing starts and nothing changes, and it is read', a
   assert.equal(master.pausedReason, undefined, 'an actor of the platform itself')
   await admin.ok('POST', `/manage/projects/${projectId}/enable`)
 
-  // A job that was queued before waits, says why, and runs afterwards.
+  // A job that was queued before waits, states the reason, and runs afterwards.
   const { id } = (
     await stack.request('POST', '/queue/jobs', { json: { component: 'test.echo', config, mode: 'run', delay: '4' } })
   ).json<Job>()

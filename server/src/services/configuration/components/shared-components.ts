@@ -1,4 +1,4 @@
-// Components of one node are known to all: each node publishes what is in its folder and reads what the others have published.
+// Components of one node are visible to all: each node publishes what is in its folder and reads what the others have published.
 //  (1) bytes first: the folder of a component is in the object store, under its digest, before its description names it;
 //  (2) a node's own folder wins over what others have; of several others the one that was published last;
 //  (3) a folder is fetched when it is first needed, and kept under its digest: a changed component is another digest.

@@ -1,4 +1,4 @@
-// What many do at once to one configuration, on both databases: SQLite has one writer, PostgreSQL must be told what to lock.
+// What many do at once to one configuration, on both databases: SQLite has one writer, PostgreSQL needs explicit locks.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

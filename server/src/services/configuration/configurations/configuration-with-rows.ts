@@ -28,7 +28,7 @@ export interface WholeVersion extends VersionRecord, Omit<WholeContent, 'version
 
 export interface WholeChange extends Change {
   readonly describeRow: (row: WholeContent['rows'][number]) => string
-  /** The new versions have the identifiers of the contents they take over. */
+  /** The new versions have the identifiers of the contents they adopt. */
   readonly keepsIdentifiers?: boolean
   /** Who made the version that a new configuration starts with, and when, if not the author of the change now. */
   readonly madeBy?: Stamp

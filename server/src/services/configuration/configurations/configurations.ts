@@ -43,7 +43,7 @@ export interface ConfigurationsDeps {
 
 /** The problems of a configuration that is about to be saved. */
 export interface ContentRules {
-  /** Refuses what could not be run; answers sentences that are worth telling. */
+  /** Refuses what could not be run; returns warnings. */
   checkContent(
     place: { readonly projectId: number; readonly branchId: number; readonly componentId: string },
     configurationId: string,

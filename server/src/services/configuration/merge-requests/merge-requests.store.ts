@@ -28,7 +28,7 @@ type MergeRequestTable = {
   merger_name: string | null
 }
 
-/** The token that did something, and the person behind it, if one is known. */
+/** The token that did something, and the person behind it, if there is one. */
 export interface Person {
   readonly id: number
   readonly name: string

@@ -120,7 +120,7 @@ export function createTemplates(deps: TemplatesDeps) {
   const validate = async (ref: TemplateRef, steps: readonly FilledStep[]): Promise<Check> =>
     checkSteps((await versionOf(ref)).manifest, steps)
 
-  /** What the template makes of valid inputs; ids that are known stay, the others are new. */
+  /** What the template makes of valid inputs; existing ids stay, the others are new. */
   function plan(
     found: TemplateVersion,
     caller: TemplateCaller,
@@ -306,7 +306,7 @@ export function createTemplates(deps: TemplatesDeps) {
     if (await project.find(one.componentId, one.configurationId)) await project.remove(one.componentId, one.configurationId)
   }
 
-  /** Configurations go to the trash, where they can be taken back from. */
+  /** Configurations go to the trash, from which they can be restored. */
   async function remove(caller: TemplateCaller, instanceId: string): Promise<Task> {
     const record = await instance(caller, instanceId)
     return deps.change(caller, async (project, trx) => {

@@ -1,4 +1,4 @@
-// Which file of a repository is run, and what is said of a repository that cannot be used.
+// Which file of a repository is run, and the error for a repository that cannot be used.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

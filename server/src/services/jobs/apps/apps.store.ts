@@ -191,7 +191,7 @@ export function createAppsStore(database: Db) {
             .where('ended_at', 'is', null)
             .execute(),
 
-    /** Runs whose node has not been heard of since, of all projects. */
+    /** Runs whose node has had no heartbeat since, of all projects. */
     listLost: (before: number): Promise<RunRow[]> =>
       db.selectFrom('data_app_run').selectAll().where('ended_at', 'is', null).where('seen_at', '<', before).limit(100).execute(),
 

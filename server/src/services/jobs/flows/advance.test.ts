@@ -26,7 +26,7 @@ interface Ending {
 /** Copies and comparisons of longer states would take most of the time. */
 const CHECKED_VISITS = 20
 
-/** Runs a plan as flows.ts does, with jobs that end as `endingOf` says, one at a time in the order `pick` chooses. */
+/** Runs a plan as flows.ts does, with jobs that end as `endingOf` returns, one at a time in the order `pick` chooses. */
 function simulate(
   plan: FlowPlan,
   endingOf: (taskId: string, run: number) => Ending,

@@ -17,7 +17,7 @@ export interface TaskResult {
   readonly duration: number
   readonly startTime: string | null
   readonly results: readonly StepResult[]
-  /** Taken over from an earlier run. */
+  /** Adopted from an earlier run. */
   readonly isKept?: boolean
 }
 

@@ -45,7 +45,7 @@ export interface StepEnd {
   readonly message: string
   readonly startedAt: number
   readonly endedAt: number
-  /** Taken over from an earlier run, with the job it had there. */
+  /** Adopted from an earlier run, with the job it had there. */
   readonly isKept?: true
   readonly jobId?: number
 }

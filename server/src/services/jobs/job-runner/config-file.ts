@@ -1,4 +1,4 @@
-// config.json of a component and of a processor (spec platform 1.3), put together from texts: what the user wrote stays as written.
+// config.json of a component and of a processor (spec platform 1.3), composed of texts: what the user wrote stays as written.
 
 import { membersOf, withMember } from '../../../kit/text/json-text.ts'
 

@@ -348,7 +348,7 @@ async function runPlanned(deps: JobRunnerDeps, handle: RunHandle, planned: Plann
           : { settings: plan.artifacts, owner: ownerOf(job, job.configurationId) },
       checkpoint:
         isSaved && !job.inputOnly && component.features.includes(CHECKPOINT) ? checkpointOwner(job, plan.rowId) : undefined,
-      // What a processor makes of the results is known at the end only.
+      // What a processor makes of the results is available at the end only.
       hasBatches: isSaved && !job.inputOnly && steps.length === 1 && leavesBatches(component),
       isDelivery: component.type === 'writer',
       log: planned.log,

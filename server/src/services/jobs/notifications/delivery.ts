@@ -1,5 +1,5 @@
 // One attempt to deliver a message, and what follows from it. The message id is the same in every attempt, so that a receiver that
-// got a message whose answer was lost can tell that the next one is a repetition.
+// got a message whose answer was lost can recognize the next one as a repetition.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
@@ -39,7 +39,7 @@ const TIMEOUT_MS = 10_000
 const FIRST_PAUSE_MS = 10_000
 const LONGEST_PAUSE_MS = 3_600_000
 const GONE = 410
-/** Longer than an attempt can take: another node takes over only what a dead one left. */
+/** Longer than an attempt can take: another node adopts only what a dead one left. */
 export const LEASE_MS = 6 * TIMEOUT_MS
 
 export type Deliver = ReturnType<typeof createDeliver>

@@ -43,7 +43,7 @@ const WATCHED = [
   'dashboard-alert',
 ] as const
 const HOUR_MS = 3_600_000
-/** Figures are computed by queries: less often than what is known already. */
+/** Figures are computed by queries: less often than recorded events. */
 const FIGURES_MS = 60_000
 
 interface Message {
@@ -59,7 +59,7 @@ export function createWatches(deps: WatchesDeps) {
   const store = createNotificationsStore(deps.db)
   /** Messages of the last look that are still true: they were put into the outbox then. */
   let known = new Set<string>()
-  /** Of each subscription to tables: those written up to here are known. */
+  /** Of each subscription to tables: those written up to here are processed. */
   let tablesKnownUntil = new Map<number, number>()
   let figuresSeenAt = 0
 

@@ -1,4 +1,4 @@
-// Those who follow a job hear of what it does on this node at once, and lose nothing that happens while they look.
+// Followers of a job get its changes on this node immediately, and miss nothing that happens meanwhile.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -27,7 +27,7 @@ export interface Follow {
   readonly since: string | undefined
 }
 
-/** What happens on this node is heard of at once; jobs of other nodes are looked at this often. */
+/** Changes on this node arrive immediately; jobs of other nodes are polled this often. */
 const LOOK_MS = 300
 const ALIVE_MS = 15_000
 const PAGE = 1_000

@@ -85,7 +85,7 @@ export interface QueueLoopDeps {
   readonly hasWorkerWith: (trx: Trx, labels: readonly string[]) => Promise<boolean>
   /** Whether this node can run the component. */
   readonly hasComponent: (componentId: string) => boolean
-  /** Whether it is known here, if only from another node that keeps its folder to itself. */
+  /** Whether this node has the component, if only from another node that does not share its folder. */
   readonly knowsComponent: (componentId: string) => boolean
   /** Those of the components that other workers have which are alive. */
   readonly findElsewhere: (trx: Trx, componentIds: readonly string[], now: number) => Promise<ReadonlySet<string>>
@@ -555,7 +555,7 @@ export function createQueueLoop(deps: QueueLoopDeps) {
       }, BEAT_MS).unref()
       wake()
     },
-    /** Starts nothing more; resolves when nothing runs any more, or after `maxMs`. Leases are kept, kills are heard. */
+    /** Starts nothing more; resolves when nothing runs any more, or after `maxMs`. Leases are kept, kills are obeyed. */
     async drain(maxMs: number): Promise<void> {
       draining = true
       await looking

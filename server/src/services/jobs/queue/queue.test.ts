@@ -26,11 +26,11 @@ const noFlow = () => assert.fail('there are no flows here')
 const NO_FLOWS = { check: noFlow, open: noFlow, wake: noFlow, progress: noFlow }
 const QUIET = { error: () => {}, warn: () => {} }
 
-/** Nothing happens by itself in here: a loop looks when it is asked to, and renews its leases when the test says so. */
+/** Nothing happens by itself in here: the test drives the loop and the renewal of its leases. */
 const BEAT_MS = 1_000
 const stops: (() => Promise<void>)[] = []
 
-/** A queue on a project of its own, with a clock that is moved by hand and jobs that end when told to. */
+/** A queue on a project of its own, with a clock that is moved by hand and jobs that end on request. */
 async function rig(
   metadata: MetadataDb,
   { slots = 10, projectLimit = 10, rows = ['a', 'b', 'c'], rowsOf = async () => rows, attempts = 2 } = {},
@@ -47,7 +47,7 @@ async function rig(
     await afterCommit()
     return result
   }
-  /** Whoever committed next learns of it when told so. */
+  /** Whoever committed next is notified of it when requested. */
   function holdNextCommit() {
     const [committed, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     afterCommit = () => {
@@ -509,7 +509,7 @@ await onBothDatabases('queue', (metadata) => {
     const other = newLoop()
     await other.tick()
     assert.equal((await get(job.id)).status, 'processing')
-    sleep(2_000) // now the thread that speaks for it is silent too
+    sleep(2_000) // now the thread that renews its lease is silent too
     await other.tick()
     assert.match((await get(job.id)).error ?? '', /worker that ran this job was lost/)
   })

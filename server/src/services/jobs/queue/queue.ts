@@ -110,7 +110,7 @@ export interface CreateOptions {
 /** A job that may be queued. */
 export interface PreparedJob {
   readonly row: ReturnType<typeof jobRow>
-  /** As the client sent it: asking for the same one twice is an error. */
+  /** As the client sent it: a duplicate is an error. */
   readonly deduplicationId: string | undefined
 }
 

@@ -18,7 +18,7 @@ interface Seen {
   readonly body: string
 }
 
-/** A server beside the stack that keeps what it was asked. */
+/** A server beside the stack that keeps the requests it received. */
 async function startServer(t: TestScope, answer: RequestListener) {
   const seen: Seen[] = []
   const server = createServer(async (request, response) => {

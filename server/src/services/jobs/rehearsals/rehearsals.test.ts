@@ -219,7 +219,7 @@ test('an extractor is rehearsed against its recording, without a request and wit
   assert.match(rows.text, /rehearsalPlaceholder/)
   assert.doesNotMatch(rows.text + JSON.stringify(withSecrets), /production (?:token|password)/)
 
-  // An address that was never asked has no answer.
+  // A URL that was never requested has no recorded answer.
   await change(EXTRACTOR, orders, extractor([{ endpoint: 'others' }]))
   const other = await rehearse()
   assert.match(other.steps[0]!.error ?? '', /The archive holds no \(further\) answer for GET .*others/)
@@ -249,7 +249,7 @@ test('what cannot be rehearsed is named, and another project sees nothing of it'
   const direct = await stack.request('POST', '/queue/jobs', { json: { component: SQL, config: '1', mode: 'rehearse' } })
   assert.equal(direct.status, 400, 'such jobs come from rehearsals only')
 
-  // Two at once are one. Without the token that proposes nothing is compared, and that is what it says.
+  // Two at once are one. Without the token that proposes nothing is compared, and the result states it.
   const statement = "CREATE TABLE made AS SELECT id, '0' AS price FROM given"
   await change(SQL, vat, transformation(statement, 'in.c-shop.orders', 'out.c-shop.vat'))
   const rehearsal = `${await place()}/rehearsal`

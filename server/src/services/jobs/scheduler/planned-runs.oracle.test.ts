@@ -5,7 +5,7 @@
 //     between two looks 19 days apart and leaves out the one week of summer time that Boa Vista had in October 2000.)
 //  2. On a wall clock without changes, every minute of all 38 years is tried for every shape (`nextLocal` against the table).
 //  3. A change moves minutes by its own size, and nothing further away. So around every change of every clock, by its size and three hours to
-//     both sides, every run is asked for in turn: each of the changes that differ, in every shape and policy.
+//     both sides, every run is requested in turn: each of the changes that differ, in every shape and policy.
 //  4. Elsewhere local time runs straight, and 2 holds. That nextRun keeps to it, though it looks a day around, is tried by instants drawn at
 //     random: one in every stretch between two changes of every clock, one in the day on either side of every change. The run they answer lies
 //     in that stretch, in a change after it, or years beyond.
@@ -175,7 +175,7 @@ function applyRules(table: Table, local: Table, { at, before, after }: Change, s
   }
 }
 
-/** Point 3: the runs from one minute to another, each asked for from the one before it. */
+/** Point 3: the runs from one minute to another, each computed from the one before it. */
 function compareEveryRun(plan: Parameters<typeof nextRun>[0], table: Table, from: number, to: number, about: string): number {
   let runs = 0
   for (let asked = Math.max(from, FROM), end = Math.min(to, TO); ; runs++) {

@@ -254,7 +254,7 @@ export function createSchedulerStore(database: Db) {
         .execute()
     },
 
-    /** A due minute without a run. What is known about it already stays. */
+    /** A due minute without a run. An existing record of it stays. */
     addNote: async (trx: Trx, projectId: number, execution: Execution): Promise<void> => {
       await withTables<Tables>(trx)
         .insertInto('schedule_execution')

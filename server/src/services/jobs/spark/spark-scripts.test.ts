@@ -1,4 +1,4 @@
-// Jobs of platform.spark-sql with a program in the place of Spark: what the driver is told and may reach, and what becomes of what it leaves.
+// Jobs of platform.spark-sql with a program in the place of Spark: what the driver receives and may reach, and what becomes of what it leaves.
 // Real clusters are in tests/engines.
 
 import assert from 'node:assert/strict'

@@ -4,7 +4,7 @@ import { createActionSlots } from './action-slots.ts'
 
 const never = new AbortController().signal
 
-/** Work that ends when told to. */
+/** Work that ends on request. */
 function task() {
   let end: () => void = () => {}
   const ended = new Promise<void>((resolve) => {

@@ -13,7 +13,7 @@ interface TriggerAnswer {
 
 const MINUTE_MS = 60_000
 
-/** A stack whose triggers fire when the test says so, with a component, a configuration of it and two tables. */
+/** A stack whose triggers are fired by the test, with a component, a configuration of it and two tables. */
 async function start() {
   const stack = await startProject()
   await stack.add('test.noop', 'true')

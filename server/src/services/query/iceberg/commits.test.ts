@@ -1,4 +1,4 @@
-// Commits by a writer that knows only the format: what it wrote is published or refused as a whole.
+// Commits by a writer that implements only the format: what it wrote is published or refused as a whole.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -247,7 +247,7 @@ export function createIceberg(deps: IcebergDeps) {
     uuidOf,
     vend,
     uriPrefix,
-    /** Whether the text is a valid token; for clients that insist on asking for one. */
+    /** Whether the text is a valid token; for clients that always request one. */
     isToken: async (value: string): Promise<boolean> => (await authenticate(value)) !== undefined,
     /** For the sweep of tables: removes records that no snapshot references, and returns the files of the others. */
     removeUnused: () => inTransaction(store.removeUnused),

@@ -1,5 +1,5 @@
 // The namespace `run`: tables that live as long as one run of a job on another engine, for the token of that run alone. What the run keeps between
-// its statements is made here by its engine; so are its results, whose files the tables of the project then take over where they lie.
+// its statements is made here by its engine; so are its results, whose files the tables of the project then adopt in place.
 //  1. A result has the field ids and types of the table that takes it, and lies in a folder that no other writer of that table reaches.
 //  2. Only the run sees these tables. They are deleted with the token; files that no table adopted are swept.
 

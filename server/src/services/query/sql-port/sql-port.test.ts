@@ -283,7 +283,7 @@ test('a statement is cancelled, and the connection goes on', async (t) => {
   const request = Buffer.alloc(16)
   for (const [i, value] of [16, 80_877_102, processID, secretKey].entries()) request.writeInt32BE(value, i * 4)
   await until('the statement is cancelled', async () => {
-    // Closed when it was heard: none may reach the next statement.
+    // Closed when it arrived: none may reach the next statement.
     await new Promise((resolve) => connectSocket(port, '127.0.0.1').end(request).resume().once('close', resolve))
     return Promise.race([running, new Promise<undefined>((resolve) => setTimeout(resolve, 200, undefined))])
   })

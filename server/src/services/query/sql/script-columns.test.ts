@@ -93,7 +93,7 @@ const CASES: readonly (readonly [script: string, columns: readonly string[] | un
   ],
   ['CREATE TABLE t AS SELECT v FROM (VALUES (1), (2)) x(v)', ['v']],
   ['CREATE TABLE t AS SELECT sum(price) OVER (PARTITION BY town) AS s FROM orders', ['s orders.price orders.city']],
-  // What the tree does not tell.
+  // What the syntax tree does not contain.
   ["CREATE TABLE t AS SELECT COLUMNS(c -> c LIKE 'p%') FROM orders", undefined],
   ['CREATE TABLE t AS PIVOT orders ON town USING sum(price)', undefined],
   ['CREATE TABLE t AS SELECT price FROM orders; UPDATE t SET price = 1', undefined],

@@ -1,5 +1,5 @@
-// What the columns of the tables of a script are made of, followed from statement to statement. It only watches: what it cannot follow, it
-// does not know, and the script continues.
+// What the columns of the tables of a script are made of, followed from statement to statement. It only watches: columns that
+// it cannot follow are unknown, and the script continues.
 
 import type { SqlSession } from '../../../engines/sql/sql-engine.ts'
 import { namesIn } from '../../../engines/sql/statement-names.ts'
@@ -142,7 +142,7 @@ type Change =
   | { readonly kind: 'insert'; readonly table: string; readonly columns: readonly string[] | undefined; readonly query: string }
   | { readonly kind: 'change'; readonly table: string }
   | { readonly kind: 'drop'; readonly table: string }
-  /** Nothing is known any more. */
+  /** The columns are unknown from here on. */
   | { readonly kind: 'everything' }
 
 const UNKNOWN: Change = { kind: 'everything' }

@@ -16,7 +16,7 @@ export interface Suggested {
 
 const MAX_SUGGESTED = 10
 const MAX_WORDS = 50
-/** Words that say nothing about a component. */
+/** Words that do not distinguish components. */
 const STOP = new Set(
   'a an and are can do for from get how i in into is it my of on or that the this to want what with'.split(' '),
 )

@@ -91,7 +91,7 @@ function contentOf(text: string): string | undefined {
   return typeof content === 'string' ? content : undefined
 }
 
-/** What the other side says is wrong, as servers of this kind do: `{"error": {"message": "..."}}`. */
+/** The error of the other side, as servers of this kind return it: `{"error": {"message": "..."}}`. */
 function messageIn(text: string, key: string | undefined): string {
   const error = (parsed(text) as { error?: unknown } | null | undefined)?.error
   const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : error

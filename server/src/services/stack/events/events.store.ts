@@ -113,7 +113,7 @@ export function createEventsStore(database: Db) {
   const db = withTables<Tables>(database)
 
   return {
-    /** Without asking for its id, which would cost SQLite a third of the time again. */
+    /** Without returning its id, which would cost SQLite a third of the time again. */
     add: async (trx: Trx, row: NewEventRow): Promise<void> => {
       await addEvent(trx, row)
     },

@@ -18,7 +18,7 @@ export interface Passage {
   readonly passage: string
 }
 
-/** Decision records and the specification say why and how, not what a user does. */
+/** Decision records and the specification explain why and how, not what a user does. */
 const isGuide = (path: string): boolean => !/^docs\/(?:adr|specification)\//.test(path)
 /** Long lists, in which every word occurs. */
 const isList = (path: string): boolean =>

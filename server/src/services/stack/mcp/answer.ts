@@ -1,4 +1,4 @@
-// Cuts what a tool found to the size of an answer, and says so. An agent pays for every character, and one long cell must not cost it
+// Cuts what a tool found to the size of an answer, and marks the cut. An agent pays for every character, and one long cell must not cost it
 // the context.
 
 import { isRawNumber } from '../../../kit/text/exact-numbers.ts'

@@ -10,7 +10,7 @@ export interface Api extends InnerApi {
   readonly branch: string | undefined
   /** The token only proposes: what it changes is in a branch of its own. */
   readonly onlyProposes: boolean
-  /** Asks a person for a secret of a configuration or row. */
+  /** Requests a secret of a configuration or row. */
   askForSecret(target: SecretPlace): Promise<AskedPerson>
 }
 

@@ -1,4 +1,4 @@
-// What only a person may decide or know, asked for by the elicitation of the protocol in the mode `url` where the client supports it: the
+// Decisions and secrets of a person, requested by the elicitation of the protocol in the mode `url` where the client supports it: the
 // client shows the address of our page, and calls the tool again when the person has opened it. What came of it is read from the request
 // itself, which belongs to the token: nothing that the client sends decides anything.
 

@@ -71,7 +71,7 @@ export const emptySecretsAt = (values: Readonly<Record<string, unknown>>): strin
     value === '' || value === null ? [`${pointer}${pointerOf(rest)}`] : [],
   )
 
-/** Where in the configuration a secret of the arguments belongs; undefined where no argument says. */
+/** Where in the configuration a secret of the arguments belongs; undefined where no argument names the place. */
 export function secretPointer([argument, ...path]: readonly string[]): string | undefined {
   if (argument === 'content') return pointerOf(path)
   const [pointer = '', ...rest] = path

@@ -14,7 +14,7 @@ interface StorageJob {
 const MAX_WAIT_MS = 25_000
 const POLL_MS = 100
 
-/** Its results. Rejects with the error of the job. One that takes longer goes on, and the caller is told its id. */
+/** Its results. Rejects with the error of the job. One that takes longer continues, and the caller gets its id. */
 export async function waitForStorageJob<Results = unknown>(api: Api, id: number): Promise<Results> {
   for (let waited = 0; waited < MAX_WAIT_MS; waited += POLL_MS) {
     const job = await api.get<StorageJob>(`/v2/storage/jobs/${id}`)

@@ -88,7 +88,7 @@ export function serveTasks(server: Server, { protocol, api, answered, onCancelle
     return {}
   })
 
-  /** No job waits for input: what a person decides is asked before it starts. */
+  /** No job waits for input: a person decides before it starts. */
   server.setRequestHandler('tasks/update', { params: TaskParams }, async ({ taskId }, context) => {
     check(context)
     await jobOf(taskId)
@@ -119,7 +119,7 @@ const STATUS: Readonly<Record<string, 'completed' | 'cancelled'>> = {
 
 const isoOf = (time: string): string => new Date(time).toISOString()
 
-/** As the library wants it: a standard schema. */
+/** As the library requires it: a standard schema. */
 const TaskParams: StandardSchemaV1<unknown, { readonly taskId: string }> = {
   '~standard': {
     version: 1,

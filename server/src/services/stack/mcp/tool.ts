@@ -16,7 +16,7 @@ export interface Found {
   readonly total?: number | null
   /** Where `items` begins. */
   readonly offset?: number
-  /** More items exist behind `items`, whatever `total` says. */
+  /** More items exist behind `items`, whatever `total` is. */
   readonly hasMore?: boolean
   /** False: the tool takes no `next`. */
   readonly isPaged?: boolean
@@ -91,7 +91,7 @@ export const text = (description: string) => Type.String({ description })
 export const optionalText = (description: string) => Type.Optional(Type.String({ description }))
 /** Described by the instructions of the server. */
 export const Next = Type.Optional(Type.String())
-/** Ids; their names say which, and a client pays for every word. */
+/** Ids; their names distinguish them, and a client pays for every word. */
 export const ComponentId = Type.String()
 export const ConfigurationId = Type.String()
 type Fields = Readonly<Record<string, unknown>>

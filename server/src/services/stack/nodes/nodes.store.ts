@@ -22,7 +22,7 @@ export interface StackNode {
   /** Of the process: another one after each start. */
   readonly id: string
   readonly name: string
-  /** By which the next process on the same folder is known as the successor. */
+  /** Identifies the next process on the same folder as the successor. */
   readonly dataFolder: string | null
   readonly version: string
   readonly roles: readonly string[]

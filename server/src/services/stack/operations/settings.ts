@@ -1,5 +1,5 @@
 // The settings of the stack: the values of the environment, and later changes. A change applies on every node, at once here and
-// within seconds elsewhere, and outlives a restart; taken back, the environment counts again.
+// within seconds elsewhere, and outlives a restart; removed, the environment applies again.
 
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'

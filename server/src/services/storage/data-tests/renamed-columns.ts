@@ -1,4 +1,4 @@
-// Tests keep what they test when a column is renamed. Texts of SQL and data contracts are of people, who change them.
+// Tests keep what they test when a column is renamed. Texts of SQL are of people, who change them.
 
 import type { TestRule } from './test-rules.ts'
 

@@ -131,7 +131,7 @@ await onBothStacks('lineage', (startProject) => {
       ({ kind }) => kind === 'read',
     )
     assert.deepEqual([...new Set(reads.map(({ columns }) => columns))], [null])
-    // A later run that does not tell leaves nothing of the earlier one.
+    // A later run without lineage leaves nothing of the earlier one.
     const path = `/v2/storage/components/${SQL}/configs/${transform}`
     const { configuration } = (await stack.request('GET', path)).json<{ configuration: object }>()
     const script = ['CREATE TABLE cities AS SELECT COLUMNS(*) FROM orders']
@@ -187,7 +187,7 @@ await onBothStacks('lineage', (startProject) => {
     await tables.bucket('main')
     await tables.bucket('shown')
     await stack.add('test.writer', 'printf "id\\n1\\n" > "$KBC_DATADIR/out/tables/in.c-main.orders"')
-    const writer = await stack.configure('test.writer', { parameters: {} }) // no mapping: only its runs tell of it
+    const writer = await stack.configure('test.writer', { parameters: {} }) // no mapping: only its runs report it
     const job = await run(stack, 'test.writer', writer)
     assert.equal(job.status, 'success', JSON.stringify(job.result))
     const alias = { sourceTable: 'in.c-main.orders', name: 'seen' }

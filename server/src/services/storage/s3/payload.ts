@@ -25,7 +25,7 @@ export interface PayloadSource {
   readonly auth: Authenticated
   readonly message: IncomingMessage
   readonly hashThread: HashThread
-  /** Tells a client that waits with `Expect: 100-continue` to send the body. */
+  /** Sends `100 Continue` to a client that waits with its body (`Expect: 100-continue`). */
   readonly proceed: () => void
 }
 

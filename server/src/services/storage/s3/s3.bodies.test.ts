@@ -1,4 +1,4 @@
-// Bodies that are not what they say they are, disks that are not what they should be, and requests that are not anything.
+// Bodies that differ from their headers, disks that are not what they should be, and requests that are not anything.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -124,7 +124,7 @@ test('a client that reads nothing before it has sent everything still gets to re
   const socket = connect(Number(port), hostname)
   const write = (data: string | Buffer) =>
     new Promise<void>((resolve, reject) => socket.write(data, (error) => (error ? reject(error) : resolve())))
-  socket.on('error', () => {}) // write() says it
+  socket.on('error', () => {}) // write() reports it
   await write(`PUT ${path} HTTP/1.1\r\n${head}\r\n`)
   await until('the request has ended', () => s3.requests.length === 1)
   for (let sent = 0; sent < 8; sent++) await write(Buffer.alloc(MIB))

@@ -67,7 +67,7 @@ const METRICS = {
     },
   ],
 }
-/** The serializers ask for classes of the SDK, of which they read only these members. */
+/** The serializers require classes of the SDK, of which they read only these members. */
 const encoded: Readonly<Record<OtlpSignal, Readonly<Record<OtlpEncoding, Buffer>>>> = {
   traces: {
     json: Buffer.from(JsonTraceSerializer.serializeRequest([SPAN as never])!),

@@ -121,7 +121,7 @@ const headBlob: Operation = {
   },
 }
 
-/** Who may upload a file may also take back what they uploaded: writing nothing over it would come to the same. */
+/** Who may upload a file may also delete what they uploaded: overwriting it with an empty blob has the same effect. */
 const deleteBlob: Operation = {
   name: 'DeleteBlob',
   need: writes,

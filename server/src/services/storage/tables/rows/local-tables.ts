@@ -305,7 +305,7 @@ export function createLocalTables({ parts, loads, exports, engine, runInline, lo
     }
   }
 
-  /** The same as a file of the project, in slices: what a client gets by asking for an export. Answers the id of the file. */
+  /** The same as a file of the project, in slices: the result of an export by a client. Answers the id of the file. */
   async function exportFile(
     requester: LocalRequester,
     tableId: string,

@@ -153,7 +153,7 @@ function withStableOrder(table: Table, columns: readonly string[], query: TableQ
 const typeOf = (snapshot: TableSnapshot, name: string): string =>
   snapshot.columns.find((column) => column.name === name)?.type ?? 'STRING'
 
-/** A question that takes too long is too large, and asking again does not help. */
+/** A query that takes too long is too large, and a retry does not help. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   return answer.catch((error: unknown) => {
     if (error instanceof PlatformError && error.code === 'tableEngine.timeout')
